@@ -1,0 +1,48 @@
+"""The table as a method sees it: distinct coded rows with their counts, in a canonical order."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.cells.domain import Domain
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Rows that are equal in every quasi-identifier form one cell.
+
+    Cells are sorted by their codes and rows inside a cell by a seeded hash of what will be published
+    of them, so nothing depends on the order of the input, and a cell that is split between groups
+    hands out its rows without regard to their sensitive values.
+    """
+
+    domains: tuple[Domain, ...]
+    """One per quasi-identifier, in the policy's order."""
+    codes: npt.NDArray[np.int32]
+    """(n_cells, d) the code of each cell in each column, sorted, no two rows equal."""
+    starts: npt.NDArray[np.int64]
+    """(n_cells + 1,) cell i holds the canonical rows starts[i]..starts[i+1]."""
+    rows: npt.NDArray[np.int64]
+    """(n_rows,) the input row behind each canonical row."""
+    hashes: npt.NDArray[np.uint64]
+    """(n_rows,) the hash that orders canonical rows inside their cell."""
+    sensitive: dict[str, npt.NDArray[np.int32]]
+    """Per sensitive column, (n_rows,) the code of each canonical row."""
+    sensitive_domains: dict[str, Domain]
+    """What those codes mean."""
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return len(self.rows)
+
+    @property
+    def n_cells(self) -> int:
+        """Distinct rows of the table."""
+        return len(self.codes)
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """(n_cells,) rows in each cell."""
+        return np.diff(self.starts)

@@ -1,0 +1,52 @@
+"""One column's values as integers.
+
+Numbers and dates are numbered in ascending order, hierarchy leaves depth first, anything else by its
+text. An interval or a hierarchy node is then one unbroken range of codes. A missing value is a value
+of its own: the last code.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from shoal.hierarchy.tree import Hierarchy
+
+UNIT = 1 << 28
+"""Loss is counted in whole numbers, UNIT being the loss of one fully generalised cell. Whole numbers
+add up to the same sum in any order, so a choice between two cuts is the same on every machine."""
+
+
+class Kind(IntEnum):
+    """How a column generalises, and so what its label costs."""
+
+    RANGE = 0
+    """To an interval; the loss is its width over the column's width."""
+    SET = 1
+    """To a set of values; the loss is its size over the number of values."""
+    TREE = 2
+    """To a node of a hierarchy; the loss is its share of the leaves."""
+
+
+@dataclass(frozen=True)
+class Domain:
+    """What the codes of one column mean."""
+
+    name: str
+    kind: Kind
+    texts: pa.Array
+    """(size,) string: the raw text of each code; null for the missing value."""
+    missing: int
+    """The code of the missing value (always the last one), or -1 when none is missing."""
+    positions: npt.NDArray[np.int64] | None = None
+    """RANGE only. (size,) each value's place in 0..UNIT between the smallest and the largest value.
+    The missing value stands at 2 * UNIT, so a range that holds it and another costs UNIT or more."""
+    hierarchy: Hierarchy | None = None
+    """TREE only. One leaf per code, the missing value being a leaf right under the root."""
+
+    @property
+    def size(self) -> int:
+        """Number of codes, the missing value's included."""
+        return len(self.texts)

@@ -1,0 +1,71 @@
+"""What each group of a grouping covers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.cells.cells import Cells
+from shoal.cells.domain import Kind
+from shoal.cells.grouping import Grouping
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Per group and column of a grouping, its codes."""
+
+    sizes: npt.NDArray[np.int64]
+    """(g,) rows of each group."""
+    low: npt.NDArray[np.int32]
+    """(g, columns) the smallest code."""
+    high: npt.NDArray[np.int32]
+    """(g, columns) the largest code."""
+    levels: npt.NDArray[np.int32]
+    """(g, columns) TREE: the hierarchy level of the label; elsewhere 0."""
+    sets: dict[int, tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]]
+    """Per SET column (its place in the grouping): (g + 1,) starts and the groups' codes, ascending."""
+
+
+def spans_of(cells: Cells, grouping: Grouping) -> Spans:
+    """Measure the groups of a grouping."""
+    from shoal.kernels.spans import members, spans
+
+    columns = list(grouping.columns)
+    codes = cells.codes if len(columns) == cells.codes.shape[1] else cells.codes[:, columns]
+    sizes, low, high = spans(codes, cells.starts, grouping.group, grouping.n_groups)
+    rows = starts = None
+    sets = {}
+    for j, column in enumerate(columns):
+        domain = cells.domains[column]
+        if domain.kind == Kind.SET:
+            if rows is None:
+                rows, starts = rows_by_group(grouping.group, grouping.n_groups)
+            by_row = np.repeat(codes[:, j], cells.counts)
+            sets[j] = members(by_row, rows, starts, domain.size)
+    return Spans(sizes, low, high, _levels(cells, grouping, low, high), sets)
+
+
+def rows_by_group(
+    group: npt.NDArray[np.int32], n_groups: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Canonical rows listed group by group, and (g + 1,) where each begins; no suppressed rows."""
+    from shoal.kernels.sorting import counting_order
+
+    order = np.empty(len(group), np.int32)
+    counting_order(group + np.int32(1), n_groups + 1, order)
+    counts = np.bincount(group + 1, minlength=n_groups + 1)
+    return order[counts[0] :], np.concatenate([[0], np.cumsum(counts[1:])]).astype(np.int64)
+
+
+def _levels(
+    cells: Cells, grouping: Grouping, low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]
+) -> npt.NDArray[np.int32]:
+    if grouping.levels is not None:
+        return grouping.levels
+    levels = np.zeros(low.shape, np.int32)
+    for j, column in enumerate(grouping.columns):
+        hierarchy = cells.domains[column].hierarchy
+        if hierarchy is None:
+            continue
+        levels[:, j] = hierarchy.lowest(low[:, j], high[:, j])
+    return levels

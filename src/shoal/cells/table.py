@@ -1,0 +1,63 @@
+"""The cells of a table, by the roles a policy gives its columns."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from shoal.cells.cells import Cells
+from shoal.cells.encode import build_cells
+from shoal.cells.number import number_quasi, number_sensitive
+from shoal.kernels.threads import workers
+
+if TYPE_CHECKING:
+    from shoal.hierarchy import HierarchySpec
+
+
+@dataclass(frozen=True)
+class Quasi:
+    """How a quasi-identifier is to be read."""
+
+    kind: str | None = None
+    order: tuple[str, ...] | None = None
+    hierarchy: "HierarchySpec | None" = None
+
+
+def encode(
+    column: Callable[[str], pa.Array],
+    quasi: Mapping[str, Quasi],
+    sensitive: list[str],
+    plain: list[str],
+    seed: int,
+    folder: Path = Path(),
+) -> Cells:
+    """Number the columns, several at a time, and reduce the rows to cells."""
+    with ThreadPoolExecutor(workers()) as pool:
+        asked = [
+            pool.submit(
+                lambda name, how: number_quasi(
+                    name, column(name), how.kind, how.order, how.hierarchy, folder
+                ),
+                name,
+                how,
+            )
+            for name, how in quasi.items()
+        ]
+        told = {
+            name: pool.submit(lambda name: number_sensitive(name, column(name)), name)
+            for name in sensitive
+        }
+        numbered = [future.result() for future in asked]
+        secret = {name: future.result() for name, future in told.items()}
+    return build_cells(numbered, secret, [column(name) for name in plain], seed)
+
+
+def codes_in_order(cells: Cells, column: pa.Array) -> npt.NDArray[np.int32]:
+    """(n_rows,) codes of any other column, in canonical order."""
+    _, codes = number_sensitive("", column)
+    return codes[cells.rows]

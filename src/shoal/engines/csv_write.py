@@ -1,0 +1,52 @@
+"""Writing CSV so that reading it gives the same values back.
+
+A missing value is written as nothing, an empty text as "" (two quotes), rows in the order given.
+"""
+
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from shoal.engines.duck import connection, name, text
+from shoal.errors import InputError
+from shoal.io.csv_dialect import CsvOptions
+from shoal.io.formats import is_packed
+
+
+def write_csv(table: pa.Table, path: Path, options: CsvOptions) -> None:
+    """Write the table as UTF-8 text in the dialect of `options`."""
+    settled = options.for_output(path)
+    columns = [f"c{i}" for i in range(table.num_columns)]
+    # DuckDB tells names apart without regard to case, so it gets ours.
+    published = table.rename_columns(columns)
+    plain_header = _plain_header(table.column_names)
+    rows = _rows(columns, table.column_names, plain_header)
+    quote = text(settled.quote or '"')
+    target = text(str(path.absolute()))
+    with connection() as con:
+        con.register("published", published)
+        try:
+            con.execute(
+                f"COPY ({rows}) TO {target} (FORMAT csv, HEADER {plain_header}, "
+                f"DELIMITER {text(settled.separator or ',')}, QUOTE {quote}, ESCAPE {quote}, "
+                f"NULLSTR '', COMPRESSION {'gzip' if is_packed(path) else 'none'})"
+            )
+        except duckdb.IOException:
+            # Its message may name a value; ours names the file.
+            raise InputError(f"{path} could not be written. Is there space, and the right?") from None
+
+
+def _plain_header(names: list[str]) -> bool:
+    """Whether DuckDB writes these names as they are: it changes empty and doubled ones."""
+    return all(names) and len({name.lower() for name in names}) == len(names)
+
+
+def _rows(columns: list[str], names: list[str], plain_header: bool) -> str:
+    """The SQL of the rows to write; where DuckDB would change a name, the first row is the header."""
+    if plain_header:
+        shown = ", ".join(f"{c} AS {name(n)}" for c, n in zip(columns, names, strict=True))
+        return f"SELECT {shown} FROM published"
+    header = ", ".join(text(n) for n in names)
+    cast = ", ".join(f"CAST({c} AS VARCHAR)" for c in columns)
+    return f"SELECT {header} UNION ALL SELECT {cast} FROM published"

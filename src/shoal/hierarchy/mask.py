@@ -1,0 +1,77 @@
+"""Masks: one more character is hidden on every level.
+
+A level keeps the first (or last) so many characters, counted against the longest text, so `02138`
+and `02138-1234` meet in `02138*****`. A text shorter than what a level keeps stays as it is there.
+"""
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic.dataclasses import dataclass
+
+from shoal.hierarchy.leaves import leaves_of
+from shoal.hierarchy.tree import TOP, Hierarchy, check_size, from_starts
+
+
+@dataclass(frozen=True)
+class Mask:
+    """A character is hidden per level: `02138`, `0213*`, `021**` .. up to `*`."""
+
+    mask: Literal["right", "left"]
+    """The side where hiding begins."""
+
+    def build(
+        self,
+        values: pa.Array,
+        column: str,
+        folder: Path,  # noqa: ARG002 - every kind of hierarchy is asked the same way
+    ) -> tuple[Hierarchy, npt.NDArray[np.int32]]:
+        """The hierarchy over the values' texts, and the leaf of each value."""
+        leaves = leaves_of(values)
+        order = self._order(leaves.texts)
+        texts = leaves.texts.take(pa.array(order))
+        longest = pc.max(pc.utf8_length(texts)).as_py() or 0
+        check_size(len(texts), longest, column)
+        levels = range(1, longest)  # the top hides every character
+        starts = [_changes(self._kept(texts, longest - level)) for level in levels]
+
+        def label(level: int, firsts: npt.NDArray[np.intp]) -> list[str]:
+            return self._masked(texts.take(pa.array(firsts)), longest, level)
+
+        return from_starts(texts.to_pylist(), starts, label), leaves.codes(order)
+
+    def _order(self, texts: pa.Array) -> npt.NDArray[np.integer]:
+        """Texts that keep the same characters side by side."""
+        if self.mask == "right":
+            return np.arange(len(texts))
+        order: npt.NDArray[np.integer] = pc.sort_indices(pc.utf8_reverse(texts)).to_numpy()
+        return order
+
+    def _kept(self, texts: pa.Array, keep: int) -> pa.Array:
+        if self.mask == "right":
+            return pc.utf8_slice_codeunits(texts, 0, keep)
+        return pc.utf8_slice_codeunits(texts, -keep)
+
+    def _masked(self, texts: pa.Array, longest: int, level: int) -> list[str]:
+        keep = longest - level
+        kept, stars = _escaped(self._kept(texts, keep)), TOP * level
+        whole = pc.less(pc.utf8_length(texts), keep)
+        pair = (kept, stars) if self.mask == "right" else (stars, kept)
+        masked = pc.binary_join_element_wise(*pair, "")
+        labels: list[str] = pc.if_else(whole, kept, masked).to_pylist()
+        return labels
+
+
+def _escaped(texts: pa.Array) -> pa.Array:
+    """A raw star is written as a backslash and a star, so that a bare star is always the mask's."""
+    return pc.replace_substring(pc.replace_substring(texts, "\\", "\\\\"), TOP, "\\" + TOP)
+
+
+def _changes(texts: pa.Array) -> npt.NDArray[np.bool_]:
+    start = np.ones(len(texts), dtype=np.bool_)
+    start[1:] = pc.not_equal(texts[1:], texts[:-1]).to_numpy(zero_copy_only=False)
+    return start

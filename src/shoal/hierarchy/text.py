@@ -1,0 +1,64 @@
+"""The text of a value: what a hierarchy is matched with and what a reader sees.
+
+One rule for every kind of table, so that 39 read from a file, 39 in a frame and 39.0 in a frame
+with gaps are the same value to a hierarchy.
+"""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+WHOLE = 2.0**53
+"""Below this a float without a fraction is one whole number and no other."""
+
+
+def text_of(values: pa.Array) -> pa.Array:
+    """(n,) string: each value as text; a missing value stays missing.
+
+    Whole floats have no decimals (`39`), dates and times are ISO (`1964-03-07`,
+    `1964-03-07T12:30:00`), a time of midnight without a zone is its date alone, booleans are `true`
+    and `false`, decimals keep their places and never have an exponent.
+    """
+    kind = values.type
+    if isinstance(values, pa.ChunkedArray):
+        return text_of(values.combine_chunks())
+    if isinstance(kind, pa.BaseExtensionType):
+        return text_of(values.storage)
+    if pa.types.is_dictionary(kind):
+        return text_of(values.dictionary_decode())
+    if pa.types.is_floating(kind):
+        return _text_of_floats(values)
+    if pa.types.is_decimal(kind):
+        return _text_of_decimals(values)
+    if pa.types.is_timestamp(kind) or pa.types.is_time(kind):
+        return _text_of_times(values)
+    return _text_of_others(values)
+
+
+def _text_of_floats(values: pa.Array) -> pa.Array:
+    wide = values.cast(pa.float64())
+    whole = pc.and_(pc.equal(pc.floor(wide), wide), pc.less(pc.abs(wide), WHOLE))
+    numbers = pc.if_else(whole, wide, 0.0).cast(pa.int64())
+    return pc.if_else(whole, numbers.cast(pa.string()), values.cast(pa.string()))
+
+
+def _text_of_decimals(values: pa.Array) -> pa.Array:
+    texts = values.cast(pa.string())
+    if not pc.any(pc.match_substring(texts, "E")).as_py():
+        return texts
+    return pa.array([None if v is None else f"{v:f}" for v in values.to_pylist()], pa.string())
+
+
+def _text_of_times(values: pa.Array) -> pa.Array:
+    texts = pc.replace_substring(values.cast(pa.string()), " ", "T")
+    texts = pc.replace_substring_regex(texts, r"\.0+(Z|[+-]|$)", r"\1")
+    texts = pc.replace_substring_regex(texts, r"(\.\d*[1-9])0+(Z|[+-]|$)", r"\1\2")
+    texts = pc.replace_substring_regex(texts, r"([+-]\d\d)(\d\d)$", r"\1:\2")
+    # frames without a date type hold dates as midnights
+    return pc.replace_substring_regex(texts, "T00:00:00$", "")
+
+
+def _text_of_others(values: pa.Array) -> pa.Array:
+    try:
+        return values.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.array([None if v is None else str(v) for v in values.to_pylist()], pa.string())

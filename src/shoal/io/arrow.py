@@ -1,0 +1,77 @@
+"""Small things done to Arrow columns on their way in and out."""
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+KEPT_METADATA = b"ARROW:extension:"
+"""The one kind of field metadata that is part of a type."""
+SMALL_OFFSETS = 1 << 31
+"""A column of short-offset text or bytes cannot be longer than this in one piece."""
+
+
+def one_chunk(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """The column in one piece; texts of more than 2 GB get wide offsets."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}.get(column.type)
+    if wide is not None and column.nbytes >= SMALL_OFFSETS:
+        column = column.cast(wide)
+    if pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    return column.combine_chunks()
+
+
+def gather(column: pa.Array | pa.ChunkedArray, rows: npt.NDArray[np.int64]) -> pa.Array:
+    """The values at `rows`, of the same type."""
+    # One piece first: taking from many chunks is far slower.
+    whole = one_chunk(column)
+    taken = whole.take(pa.array(rows))
+    return forget_unused(whole, taken) if pa.types.is_dictionary(whole.type) else taken
+
+
+def forget_unused(before: pa.DictionaryArray, after: pa.DictionaryArray) -> pa.DictionaryArray:
+    """`after` without the categories that rows of `before` used and no row of `after` does.
+
+    A value leaves with the last row that held it; a category nobody ever used is part of the type.
+    """
+    lost = withheld_codes(before.indices, after.indices, len(before.dictionary))
+    if not lost.any():
+        return after
+    new_code = np.cumsum(~lost) - 1
+    codes = pc.take(pa.array(new_code, after.type.index_type), after.indices)
+    kept = after.dictionary.filter(pa.array(~lost))
+    return pa.DictionaryArray.from_arrays(codes, kept, ordered=after.type.ordered)
+
+
+def withheld_codes(before: pa.Array, after: pa.Array, size: int) -> npt.NDArray[np.bool_]:
+    """(size,) whether each code occurs in `before` but not in `after`."""
+    used = np.zeros((2, size), dtype=np.bool_)
+    for i, codes in enumerate((before, after)):
+        used[i, pc.unique(codes.drop_null()).to_numpy(zero_copy_only=False)] = True
+    lost: npt.NDArray[np.bool_] = used[0] & ~used[1]
+    return lost
+
+
+def whole_numbers(texts: pa.Array) -> pa.Array:
+    """Texts of whole numbers as the narrowest type that holds them all; texts if none does."""
+    for kind in (pa.int64(), pa.decimal128(38, 0), pa.decimal256(76, 0)):
+        try:
+            return texts.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    return texts
+
+
+def without_metadata(table: pa.Table) -> pa.Table:
+    """The table with nothing but names, types and values."""
+    schema = pa.schema([_bare(field) for field in table.schema])
+    return pa.Table.from_arrays(table.columns, schema=schema)
+
+
+def _bare(field: pa.Field) -> pa.Field:
+    kept = {k: v for k, v in (field.metadata or {}).items() if k.startswith(KEPT_METADATA)}
+    return field.with_metadata(kept) if kept else field.remove_metadata()

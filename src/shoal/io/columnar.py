@@ -1,0 +1,99 @@
+"""Parquet and Arrow files, their types kept.
+
+Nothing but the columns is written: metadata of the input (pandas puts its index there, other tools
+their own notes) could tell what was not to be published.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
+
+from shoal.errors import InputError, listed, nearest
+from shoal.io.arrow import without_metadata
+from shoal.io.formats import Format
+
+ARROW_MAGIC = b"ARROW1"
+
+
+def read_columnar(path: Path, kind: Format, columns: Sequence[str] | None) -> pa.Table:
+    """The table, or the named columns of it."""
+    with _intact(path, kind):
+        reader = _read_parquet if kind is Format.PARQUET else _read_arrow
+        return reader(path, columns)
+
+
+def columnar_names(path: Path, kind: Format) -> list[str]:
+    """The columns of the file, without reading its rows."""
+    with _intact(path, kind):
+        names = pq.read_schema(path).names if kind is Format.PARQUET else _arrow_names(path)
+        return _wanted(path, names, None)
+
+
+@contextmanager
+def _intact(path: Path, kind: Format) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError, EOFError):
+        # The library's message may quote bytes of the file, so it is not passed on.
+        what = "a Parquet file" if kind is Format.PARQUET else "an Arrow IPC (Feather 2) file"
+        raise InputError(
+            f"{path} is not {what}, or it is damaged. Write it again, or give the file the ending "
+            "of the format it is in."
+        ) from None
+
+
+def _read_parquet(path: Path, columns: Sequence[str] | None) -> pa.Table:
+    with pq.ParquetFile(path) as file:
+        wanted = _wanted(path, file.schema_arrow.names, columns)
+        # A name with a dot also selects a nested column; the second selection drops it.
+        return file.read(columns=wanted).select(wanted)
+
+
+def _read_arrow(path: Path, columns: Sequence[str] | None) -> pa.Table:
+    names = _arrow_names(path)
+    wanted = _wanted(path, names, columns)
+    chosen = pa.ipc.IpcReadOptions(included_fields=[names.index(name) for name in wanted])
+    with pa.OSFile(str(path)) as source:
+        return _opener(path)(source, options=chosen).read_all().select(wanted)
+
+
+def _arrow_names(path: Path) -> list[str]:
+    with pa.OSFile(str(path)) as source:
+        return list(_opener(path)(source).schema.names)
+
+
+def _opener(path: Path) -> Any:
+    """A file can be entered anywhere and begins with a magic word; a stream has none."""
+    with path.open("rb") as stream:
+        magic = stream.read(len(ARROW_MAGIC))
+    return pa.ipc.open_file if magic == ARROW_MAGIC else pa.ipc.open_stream
+
+
+def _wanted(path: Path, names: list[str], columns: Sequence[str] | None) -> list[str]:
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise InputError(f"{path} has more than one column named {listed(doubled)}. Rename them.")
+    missing = [column for column in columns or () if column not in names]
+    if missing:
+        raise InputError(
+            f"{path} has no column '{missing[0]}'.{nearest(missing[0], names)} "
+            f"It has: {listed(names)}."
+        )
+    return names if columns is None else list(columns)
+
+
+def write_columnar(table: pa.Table, path: Path, kind: Format) -> None:
+    """Write the columns of the table and nothing else."""
+    bare = without_metadata(table)
+    if kind is Format.PARQUET:
+        pq.write_table(bare, path, compression="zstd")
+        return
+    # Chunks with different dictionaries do not fit one Arrow file.
+    options = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
+    with pa.ipc.new_file(str(path), bare.schema, options=options) as writer:
+        writer.write_table(bare)

@@ -1,0 +1,80 @@
+"""Which files can be read and written, told by the end of their name."""
+
+import os
+from enum import StrEnum
+from pathlib import Path
+
+from shoal.errors import InputError, listed, nearest
+
+
+class Format(StrEnum):
+    """How a table lies in a file."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+
+
+ENDINGS = {
+    ".csv": Format.CSV,
+    ".tsv": Format.CSV,
+    ".txt": Format.CSV,
+    ".csv.gz": Format.CSV,
+    ".tsv.gz": Format.CSV,
+    ".txt.gz": Format.CSV,
+    ".parquet": Format.PARQUET,
+    ".pq": Format.PARQUET,
+    ".arrow": Format.ARROW,
+    ".feather": Format.ARROW,
+    ".ipc": Format.ARROW,
+}
+
+
+def ending_of(path: Path) -> str:
+    """The ending that says the format, in small letters: '.csv', '.csv.gz', '.parquet', ..."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = len(suffixes) > 1 and suffixes[-1] == ".gz"
+    ending = "".join(suffixes[-2:] if packed else suffixes[-1:])
+    if ending not in ENDINGS:
+        found = f"ends in '{ending}'" if ending else "has no ending"
+        raise InputError(
+            f"{path}: the file name {found}, which names no format. "
+            f"Allowed: {listed(ENDINGS)}.{nearest(ending, ENDINGS)}"
+        )
+    return ending
+
+
+def format_of(path: Path) -> Format:
+    """The format of a file by the end of its name."""
+    return ENDINGS[ending_of(path)]
+
+
+def is_packed(path: Path) -> bool:
+    """Whether the file is gzipped."""
+    return path.suffix.lower() == ".gz"
+
+
+def check_readable(path: Path) -> None:
+    """Raise an InputError unless `path` is a file with something in it that we may read."""
+    try:
+        if path.is_dir():
+            raise InputError(f"{path} is a directory. Name a file in it.")
+        if not path.exists():
+            raise InputError(f"{path} does not exist.{_sibling(path)}")
+        if not path.is_file():
+            raise InputError(f"{path} is not a plain file. Save the table to a file first.")
+        size = path.stat().st_size
+        readable = os.access(path, os.R_OK)
+    except PermissionError:
+        readable, size = False, 0
+    if not readable:
+        raise InputError(f"{path} may not be read by this user. Change its permissions.")
+    if size == 0:
+        raise InputError(f"{path} is empty (0 bytes). A table needs at least its column names.")
+
+
+def _sibling(path: Path) -> str:
+    """A hint at a file of a similar name in the same folder."""
+    if not path.parent.is_dir():
+        return f" Nor does the folder {path.parent}."
+    return nearest(path.name, (other.name for other in path.parent.iterdir()))

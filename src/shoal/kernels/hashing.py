@@ -1,0 +1,50 @@
+"""A 64-bit hash of a row's published values.
+
+It decides in which order equal-looking rows are handed out, so it must be the same on every machine
+and for every order of the rows. Mixing follows the finaliser of SplitMix64 (Steele, Lea and Flood,
+"Fast splittable pseudorandom number generators", 2014).
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.kernels.jit import kernel
+
+
+@kernel
+def mix(state: np.uint64, word: np.uint64) -> np.uint64:
+    """Stir one word into a state."""
+    z = (state ^ word) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@kernel
+def hash_texts(
+    offsets: npt.NDArray[np.int64], data: npt.NDArray[np.uint8]
+) -> npt.NDArray[np.uint64]:
+    """(n,) hash of each byte string data[offsets[i]:offsets[i+1]]."""
+    n = len(offsets) - 1
+    out = np.empty(n, np.uint64)
+    for i in range(n):
+        begin, end = offsets[i], offsets[i + 1]
+        state = mix(np.uint64(0), np.uint64(end - begin))
+        word = np.uint64(0)
+        filled = 0
+        for at in range(begin, end):
+            word |= np.uint64(data[at]) << np.uint64(8 * filled)
+            filled += 1
+            if filled == 8:
+                state = mix(state, word)
+                word = np.uint64(0)
+                filled = 0
+        out[i] = mix(state, word)
+    return out
+
+
+@kernel
+def stir(state: npt.NDArray[np.uint64], words: npt.NDArray[np.uint64]) -> None:
+    """Stir one word per row into the rows' states, in place."""
+    for i in range(len(state)):
+        state[i] = mix(state[i], words[i])

@@ -1,0 +1,43 @@
+"""Share independent pieces of work between threads; the result never depends on how many."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+SMALL = 20_000
+"""Below this much work a second thread costs more than it brings."""
+
+
+def workers() -> int:
+    """Threads to use: SHOAL_THREADS, or as many as this process may run on."""
+    asked = os.environ.get("SHOAL_THREADS", "")
+    return max(1, int(asked)) if asked.isdigit() else len(os.sched_getaffinity(0))
+
+
+@cache
+def _pool(n: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n, thread_name_prefix="shoal")
+
+
+def share(work: npt.NDArray[np.int64], call: Callable[[int, int], None]) -> None:
+    """Call `call(begin, end)` on runs of items that cover 0..len(work), `work` being each one's cost.
+
+    Items must be independent: a call may write only what belongs to its own items.
+    """
+    n, total = len(work), int(work.sum())
+    pieces = min(n, workers() * 4)
+    if workers() == 1 or pieces < 2 or total < SMALL:
+        call(0, n)
+        return
+    ends = np.searchsorted(np.cumsum(work), np.arange(1, pieces + 1) * total / pieces) + 1
+    edges = np.unique(np.concatenate([[0], np.minimum(ends, n), [n]]))
+    futures = [
+        _pool(workers()).submit(call, int(begin), int(end))
+        for begin, end in zip(edges[:-1], edges[1:], strict=True)
+    ]
+    for future in futures:
+        future.result()

@@ -1,0 +1,29 @@
+"""Ask the requirement about sets of rows."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.cells.cells import Cells
+from shoal.cells.counts import Counts
+from shoal.kernels.histograms import count_runs
+from shoal.models.requirement import SIZES_ONLY, Requirement
+
+
+def counts_of_runs(
+    cells: Cells,
+    requirement: Requirement,
+    rows: npt.NDArray[np.int32],
+    starts: npt.NDArray[np.int64],
+) -> Mapping[str, Counts]:
+    """Counts of the groups rows[starts[i]:starts[i+1]] of canonical rows, per column asked about."""
+    sizes = np.diff(starts)
+    none = np.zeros(0, np.int64)
+    counts = {SIZES_ONLY: Counts(sizes, np.zeros(len(starts), np.int64), none.astype(np.int32), none)}
+    for column in requirement.columns:
+        domain = cells.sensitive_domains[column]
+        codes = cells.sensitive[column][rows]
+        found = count_runs(codes, starts, domain.size, domain.missing)
+        counts[column] = Counts(sizes, *found)
+    return counts

@@ -1,0 +1,54 @@
+"""What a method is, and the two questions every method starts with."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from shoal.cells.cells import Cells
+from shoal.cells.counts import Counts
+from shoal.cells.grouping import Grouping
+from shoal.errors import Infeasible
+from shoal.models.requirement import SIZES_ONLY, Model, Requirement, column_of, figure_of, name_of
+
+Progress = Callable[[float], None]
+"""Called now and then with the share of the work that is done, 0 to 1."""
+
+
+class Method(Protocol):
+    """What one file in `methods/` offers: a frozen pydantic dataclass whose fields are its options."""
+
+    def group(
+        self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
+    ) -> tuple[Grouping, ...]:
+        """Put the rows into groups that hold the requirement, or raise `Infeasible`.
+
+        Most methods answer with one grouping over all columns. A method that treats sets of columns
+        apart answers with one for each set, no column in two of them.
+        """
+
+
+def check_feasible(cells: Cells, requirement: Requirement) -> None:
+    """Raise `Infeasible`, with the nearest feasible figure, if not even one group of all rows holds.
+
+    For models that merging can only help (k, l) nothing else can be done then.
+    """
+    from shoal.methods._asking import counts_of_runs
+
+    everyone = np.arange(cells.n_rows, dtype=np.int32)
+    counts = counts_of_runs(
+        cells, requirement, everyone, np.array([0, cells.n_rows], np.int64)
+    )
+    for model in requirement.models:
+        asked: Counts = counts[column_of(model)]
+        if not model.holds(asked).all():
+            raise Infeasible(_too_much(model, cells.n_rows, model.reached(asked)))
+
+
+def _too_much(model: Model, rows: int, largest: float) -> str:
+    name, column = name_of(model), column_of(model)
+    what = f"{rows:,} rows" if column == SIZES_ONLY else f"{largest:g} distinct values of {column}"
+    return (
+        f"The table has {what}, but {name} = {figure_of(model):g} was asked. "
+        f"The largest {name} it allows is {largest:g}: lower {name} or add rows."
+    )

@@ -1,0 +1,48 @@
+"""Rounded ("flexible") partition: exactly ⌊n/k⌋ groups, none larger than it must be."""
+
+from typing import Literal
+
+import numpy as np
+from pydantic.dataclasses import dataclass
+
+from shoal.cells.cells import Cells
+from shoal.cells.grouping import Grouping
+from shoal.methods.base import Progress
+from shoal.models.requirement import Requirement
+
+
+@dataclass(frozen=True)
+class FlexiblePartition:
+    """Rounded partition: cuts that never waste a group, so groups are provably small.
+
+    A group of n = ak + b rows is cut into ⌈a/2⌉k + ⌈b/2⌉ rows below and the rest above; rows equal
+    to the cut value go to either side. With k as the only requirement this gives exactly ⌊n/k⌋
+    groups, and none above k + 1 rows once n ≥ 2k². A cut that breaks another model is not taken.
+
+    Source: the rounded partition function for k-anonymity (Wu, Zhang et al., "A k-anonymity
+    algorithm based on rounded partition"). The paper leaves the dimension open; `dimension` is ours.
+    """
+
+    dimension: Literal["least-loss", "widest"] = "least-loss"
+    """Which column to cut: the one whose two sides lose least, or the widest (faster)."""
+
+    def group(
+        self,
+        cells: Cells,
+        requirement: Requirement,
+        seed: int,  # noqa: ARG002 - nothing here is random
+        progress: Progress,
+    ) -> tuple[Grouping, ...]:
+        """Groups by rounded cuts."""
+        from shoal.methods._cutting import partition
+        from shoal.methods._rounded import LeastLossRounded, WidestRounded
+
+        if self.dimension == "least-loss":
+            grouping = partition(
+                cells, requirement, LeastLossRounded, progress, along_all=True
+            )
+        else:
+            grouping = partition(
+                cells, requirement, WidestRounded, progress, along_all=False
+            )
+        return (grouping,)

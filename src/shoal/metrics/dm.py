@@ -1,0 +1,18 @@
+"""Discernibility metric."""
+
+from dataclasses import dataclass
+
+from shoal.metrics.base import Parts
+
+
+@dataclass(frozen=True)
+class Dm:
+    """DM: each row costs the size of its group, a suppressed row the size of the table; low is good.
+
+    Source: Bayardo and Agrawal, "Data privacy through optimal k-anonymization", 2005.
+    """
+
+    def measure(self, parts: Parts) -> float:
+        """The sum of squared group sizes, over all groupings, and n per suppressed row."""
+        n = parts.cells.n_rows
+        return float(sum((s.sizes**2).sum() + (n - s.sizes.sum()) * n for s in parts.spans))

@@ -1,0 +1,39 @@
+"""k-anonymity: nobody stands out among fewer than k."""
+
+from typing import Annotated
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from shoal.cells.counts import Counts
+
+
+@dataclass(frozen=True)
+class K:
+    """k-anonymity: every published combination of quasi-identifiers occurs at least k times.
+
+    Protects against picking out one person's row by what is known of them. Does not protect the
+    sensitive value when the whole group shares it.
+
+    Source: Samarati and Sweeney, "Protecting privacy when disclosing information", 1998.
+    """
+
+    k: Annotated[int, Field(ge=1)]
+    """The fewest rows that may share a combination."""
+    on: tuple[str, ...] | None = None
+    """The quasi-identifiers it speaks of; all of them when left out."""
+
+    @property
+    def min_rows(self) -> int:
+        """No group with fewer rows can hold."""
+        return self.k
+
+    def holds(self, counts: Counts) -> npt.NDArray[np.bool_]:
+        """(g,) whether each group holds."""
+        return counts.sizes >= self.k
+
+    def reached(self, counts: Counts) -> int:
+        """The largest k that every group holds."""
+        return int(counts.sizes.min(initial=np.iinfo(np.int64).max))

@@ -1,0 +1,78 @@
+"""All the models of a policy, asked as one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal import plugins
+from shoal.cells.counts import Counts
+
+SIZES_ONLY = ""
+"""Where a model speaks of no sensitive column, it is asked under this name."""
+
+
+@runtime_checkable
+class Model(Protocol):
+    """What one file in `models/` offers.
+
+    A model is a frozen pydantic dataclass whose first field is named as its file. One that speaks
+    of a sensitive column has a field `of`.
+    """
+
+    @property
+    def min_rows(self) -> int:
+        """A size below which no group can hold."""
+
+    def holds(self, counts: Counts) -> npt.NDArray[np.bool_]:
+        """(g,) whether each group holds."""
+
+    def reached(self, counts: Counts) -> float:
+        """The strongest figure that every group holds, on the scale of the model's own field."""
+
+
+def name_of(model: Model) -> str:
+    """The model's name in a policy: that of its file."""
+    return plugins.name_of(type(model))
+
+
+def figure_of(model: Model) -> float:
+    """The figure the policy asks for: the model's first field."""
+    first = next(iter(fields(model)))  # type: ignore[arg-type]
+    return float(getattr(model, first.name))
+
+
+def column_of(model: Model) -> str:
+    """The sensitive column a model speaks of, or SIZES_ONLY."""
+    return getattr(model, "of", SIZES_ONLY)
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What every group must hold. Methods ask this and know nothing of single models."""
+
+    models: tuple[Model, ...]
+
+    @property
+    def min_rows(self) -> int:
+        """No group with fewer rows can hold."""
+        return max((model.min_rows for model in self.models), default=1)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive columns whose counts are needed; none when only sizes matter."""
+        return tuple(dict.fromkeys(c for m in self.models if (c := column_of(m)) != SIZES_ONLY))
+
+    @property
+    def only_size(self) -> bool:
+        """Whether a group of `min_rows` rows always holds."""
+        return not self.columns
+
+    def holds(self, counts: Mapping[str, Counts]) -> npt.NDArray[np.bool_]:
+        """(g,) whether each group holds every model; `counts` by column, SIZES_ONLY always there."""
+        held = np.ones(counts[SIZES_ONLY].n_groups, dtype=np.bool_)
+        for model in self.models:
+            held &= model.holds(counts[column_of(model)])
+        return held

@@ -1,0 +1,1 @@
+"""The data's way from a table and a policy to a verified release."""

@@ -1,0 +1,111 @@
+"""Encode, group, label and measure: everything before the published table takes its shape."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal import plugins
+from shoal.cells.cells import Cells
+from shoal.cells.grouping import Grouping
+from shoal.cells.spans import spans_of
+from shoal.cells.table import Quasi, codes_in_order, encode
+from shoal.errors import Infeasible, InputError
+from shoal.io.frames import Table
+from shoal.metrics.base import Parts
+from shoal.metrics._losses import column_losses
+from shoal.models.requirement import Requirement
+from shoal.pipeline.clock import Clock
+from shoal.policy import Policy
+from shoal.publish.assemble import Published, assemble
+
+MANY_SUPPRESSED = 0.05
+"""Above this share of suppressed rows a run without a limit warns."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What is to be published, and what it costs."""
+
+    published: Published
+    metrics: dict[str, float | None]
+    column_loss: dict[str, float]
+    rows: int
+    groups: int
+    suppressed_rows: int
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def prepare(table: Table, policy: Policy, clock: Clock) -> Prepared:
+    """Group the rows of a table as a policy asks, label the groups and measure the loss."""
+    policy.check(table.names)
+    if table.n_rows == 0:
+        raise InputError("The table has column names but no rows: there is nothing to publish.")
+    with clock.step("encode"):
+        cells = _cells(table, policy)
+    requirement = Requirement(policy.constraints)
+    with clock.step("group") as progress:
+        groupings = policy.method.group(cells, requirement, policy.seed, progress)
+    with clock.step("publish"):
+        spans = tuple(spans_of(cells, grouping) for grouping in groupings)
+        published = assemble(cells, groupings, spans, keep_order=policy.order == "kept")
+    suppressed = int(published.suppressed.sum())
+    warnings = [*policy.warnings(), *_limit_suppression(policy, suppressed, cells.n_rows)]
+    with clock.step("measure"):
+        target = codes_in_order(cells, table.column(policy.target)) if policy.target else None
+        parts = Parts(
+            cells, groupings, spans, published.classes, published.suppressed, target
+        )
+        metrics = {name: metric().measure(parts) for name, metric in plugins.metrics().items()}
+        losses = {name: loss / cells.n_rows for name, loss in column_losses(parts).items()}
+    return Prepared(
+        published=published,
+        metrics=metrics,
+        column_loss=losses,
+        rows=cells.n_rows,
+        groups=sum(grouping.n_groups for grouping in groupings),
+        suppressed_rows=suppressed,
+        warnings=tuple(warnings),
+        notes=(*_notes(policy, groupings), *(n for g in groupings for n in g.notes)),
+    )
+
+
+def _cells(table: Table, policy: Policy) -> Cells:
+    quasi = {}
+    for name in policy.quasi:
+        column = policy.columns[name]
+        order = tuple(column.order) if column.order else None
+        quasi[name] = Quasi(column.kind, order, column.hierarchy)
+    # a column's own order in the table is not published content; its name is
+    plain = sorted(policy.plain)
+    return encode(
+        table.column, quasi, sorted(policy.sensitive), plain, policy.seed, policy.folder
+    )
+
+
+def _limit_suppression(policy: Policy, suppressed: int, rows: int) -> list[str]:
+    share = suppressed / rows
+    if policy.suppression is not None and suppressed > policy.suppression * rows:
+        raise Infeasible(
+            f"{suppressed:,} of {rows:,} rows ({share:.1%}) would have to be suppressed, but the "
+            f"policy allows {policy.suppression:.1%}. Raise `suppression` to at least "
+            f"{np.ceil(share * 1000) / 1000:g}, or loosen the constraints."
+        )
+    if policy.suppression is None and share > MANY_SUPPRESSED:
+        return [
+            f"{suppressed:,} of {rows:,} rows ({share:.1%}) are suppressed; "
+            "set `suppression` to limit them."
+        ]
+    return []
+
+
+def _notes(policy: Policy, groupings: tuple[Grouping, ...]) -> list[str]:
+    """One grouping over all columns meets constraints on some of them by the strictest."""
+    partial = [model for model in policy.constraints if getattr(model, "on", None)]
+    if not partial or len(groupings) > 1:
+        return []
+    largest = max(model.min_rows for model in policy.constraints)
+    return [
+        f"Constraints on some columns are met together: every group over all {len(policy.quasi)} "
+        f"quasi-identifiers has at least {largest} rows."
+    ]

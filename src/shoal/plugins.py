@@ -1,0 +1,207 @@
+"""Methods, models and metrics, found by walking their folders.
+
+The file's name is the plug-in's name everywhere: `methods/least_loss_partition.py` holds the class
+`LeastLossPartition` and is called `least-loss-partition` in a policy, on the command line and in
+the docs. Nothing has to be registered, so a newcomer adds one file and edits no other.
+"""
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+import textwrap
+import types
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+from shoal.errors import PolicyError, listed, nearest
+
+NOT_PLUGINS = {"methods": {"base"}, "models": {"requirement"}, "metrics": {"base"}}
+"""Per room, the files with what its plug-ins share. A leading `_` marks others of that sort."""
+
+REQUIRED = "required"
+"""What `describe` gives as the default of an option that has none."""
+
+Room = Literal["methods", "models", "metrics"]
+
+
+class Option(NamedTuple):
+    """One field of a plug-in, in words."""
+
+    name: str
+    type: str
+    default: str
+    text: str
+
+
+class Description(NamedTuple):
+    """A plug-in in words: what the lists and the docs show."""
+
+    name: str
+    summary: str
+    options: list[Option]
+
+
+def methods() -> dict[str, type]:
+    """Every method by its policy name."""
+    return _every("methods")
+
+
+def models() -> dict[str, type]:
+    """Every privacy model by its policy name."""
+    return _every("models")
+
+
+def metrics() -> dict[str, type]:
+    """Every metric by its policy name."""
+    return _every("metrics")
+
+
+def method(name: str) -> type:
+    """The method of that name, or a `PolicyError` with the nearest one."""
+    return _one("methods", name)
+
+
+def model(name: str) -> type:
+    """The model of that name, or a `PolicyError` with the nearest one."""
+    return _one("models", name)
+
+
+def metric(name: str) -> type:
+    """The metric of that name, or a `PolicyError` with the nearest one."""
+    return _one("metrics", name)
+
+
+def names(room: Room) -> list[str]:
+    """The policy names in a room, sorted, without importing the plug-ins."""
+    folder = importlib.import_module(f"shoal.{room}").__path__
+    files = (module.name for module in pkgutil.iter_modules(folder))
+    return sorted(
+        file.replace("_", "-")
+        for file in files
+        if not file.startswith("_") and file not in NOT_PLUGINS[room]
+    )
+
+
+def name_of(plugin: type) -> str:
+    """The policy name of a plug-in's class: its file's name."""
+    return plugin.__module__.rpartition(".")[2].replace("_", "-")
+
+
+def describe(plugin: type) -> Description:
+    """Name, first docstring line and options of a plug-in."""
+    summary = (inspect.getdoc(plugin) or "").partition("\n")[0]
+    return Description(name_of(plugin), summary, _options(plugin))
+
+
+def _every(room: Room) -> dict[str, type]:
+    return {name: _load(room, name) for name in names(room)}
+
+
+def _one(room: Room, name: str) -> type:
+    known = names(room)
+    if name not in known:
+        kind = room.removesuffix("s")
+        raise PolicyError(
+            f"there is no {kind} '{name}'; allowed: {listed(known, 30)}.{nearest(name, known)}"
+        )
+    return _load(room, name)
+
+
+def _load(room: str, name: str) -> type:
+    module = importlib.import_module(f"shoal.{room}.{name.replace('-', '_')}")
+    return _class_in(module, name)
+
+
+def _class_in(module: types.ModuleType, name: str) -> type:
+    """The module's one public class. A plug-in that breaks this is a bug, not a user's mistake."""
+    wanted = "".join(word.capitalize() for word in name.split("-"))
+    public = [
+        each
+        for each in vars(module).values()
+        if inspect.isclass(each)
+        and each.__module__ == module.__name__
+        and not each.__name__.startswith("_")
+    ]
+    if [each.__name__ for each in public] != [wanted]:
+        found = listed(each.__name__ for each in public) or "none"
+        raise TypeError(
+            f"{module.__file__} must define one public class, {wanted} (its file's name in "
+            f"CamelCase); found: {found}"
+        )
+    return public[0]
+
+
+def _options(plugin: type) -> list[Option]:
+    if not dataclasses.is_dataclass(plugin):
+        return []
+    hints = get_type_hints(plugin, include_extras=True)
+    texts = _texts_under_fields(plugin)
+    return [
+        Option(f.name, type_words(hints[f.name]), _default_words(f), texts.get(f.name, ""))
+        for f in dataclasses.fields(plugin)
+        if f.init
+    ]
+
+
+def _texts_under_fields(plugin: type) -> dict[str, str]:
+    """The docstring under each field, on one line; Python drops them, so read from the source."""
+    texts: dict[str, str] = {}
+    for owner in reversed(plugin.__mro__[:-1]):
+        try:
+            tree = ast.parse(textwrap.dedent(inspect.getsource(owner)))
+        except (OSError, TypeError):  # made without a source file
+            continue
+        body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
+        for field, under in pairwise(body):
+            match field, under:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name)),
+                    ast.Expr(value=ast.Constant(value=str(text))),
+                ):
+                    texts[name] = " ".join(text.split())
+    return texts
+
+
+def _default_words(field: "dataclasses.Field[Any]") -> str:
+    default: Any = field.default
+    if field.default_factory is not dataclasses.MISSING:
+        default = field.default_factory()
+    # A pydantic `Field(default=...)` stands where the plain default would.
+    default = getattr(default, "default", default)
+    if default is dataclasses.MISSING or repr(default) == "PydanticUndefined":
+        return REQUIRED
+    if default is None:
+        return "none"
+    return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def type_words(hint: Any) -> str:
+    """A type in plain words, with its bounds: 'whole number, 1 or more'."""
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return ", ".join([type_words(inside[0]), *_bounds(inside[1:])])
+    if origin is Literal:
+        return " | ".join(str(choice) for choice in inside)
+    if origin in (Union, types.UnionType):
+        return " | ".join(type_words(each) for each in inside if each is not type(None))
+    if origin in (tuple, list, set, frozenset):
+        return f"list of {type_words(inside[0])}"
+    plain = {int: "whole number", float: "number", bool: "true | false", str: "text"}
+    return plain.get(hint, getattr(hint, "__name__", str(hint)))
+
+
+def _bounds(metadata: Iterable[Any]) -> list[str]:
+    """The bounds in `Annotated[...]`, given bare or inside a pydantic `Field`."""
+    words = {"ge": "{} or more", "gt": "above {}", "le": "{} or less", "lt": "below {}"}
+    found = []
+    for each in metadata:
+        for part in getattr(each, "metadata", [each]):
+            found += [
+                text.format(getattr(part, bound))
+                for bound, text in words.items()
+                if getattr(part, bound, None) is not None
+            ]
+    return found

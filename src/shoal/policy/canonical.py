@@ -1,0 +1,110 @@
+"""One text per meaning: the policy written out in full, and its fingerprint.
+
+Every option is written, also where it has its default, so that a text keeps its meaning when a
+default changes.
+"""
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from shoal.policy.parts import plain_constraint, plain_hierarchy, plain_method
+from shoal.policy.yaml_source import add_core_schema
+
+if TYPE_CHECKING:
+    from shoal.policy.column import Column
+    from shoal.policy.policy import Policy
+
+
+LONGEST = 100
+"""A column or constraint up to about this many characters is written on one line."""
+
+
+def to_data(policy: "Policy") -> dict[str, Any]:
+    """The policy as plain data, keys in the order of the fields."""
+    data = {
+        "columns": {name: _column(column) for name, column in policy.columns.items()},
+        "constraints": [plain_constraint(model) for model in policy.constraints],
+        "method": plain_method(policy.method),
+        "default": policy.default,
+        "suppression": policy.suppression,
+        "suppressed": policy.suppressed,
+        "order": policy.order,
+        "seed": policy.seed,
+        "target": policy.target,
+    }
+    return {key: value for key, value in data.items() if value is not None}
+
+
+def to_yaml(policy: "Policy") -> str:
+    """The policy as YAML that loads to an equal policy."""
+    data = to_data(policy)
+    data["columns"] = {name: _short(column) for name, column in data["columns"].items()}
+    data["constraints"] = [_short(constraint) for constraint in data["constraints"]]
+    data["method"] = _short(data["method"])
+    text: str = yaml.dump(
+        data,
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=False,
+        width=10**9,
+    )
+    return text
+
+
+def fingerprint(policy: "Policy") -> str:
+    """SHA-256 of the policy's meaning, in hex."""
+    data = to_data(policy)
+    # Quasi columns break ties in their order; where other columns stand means nothing. All other
+    # keys come in the order of the fields, but those of a tree as given: it orders the leaves.
+    others = sorted(name for name in policy.columns if name not in policy.quasi)
+    data["columns"] = [[name, data["columns"][name]] for name in (*policy.quasi, *others)]
+    text = json.dumps(data, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _column(column: "Column") -> str | dict[str, Any]:
+    data = {
+        "role": column.role,
+        "kind": column.kind,
+        "hierarchy": None if column.hierarchy is None else plain_hierarchy(column.hierarchy),
+        "order": None if column.order is None else list(column.order),
+    }
+    given = {key: value for key, value in data.items() if value is not None}
+    return column.role if len(given) == 1 else given
+
+
+class _OnOneLine(dict[str, Any]):
+    """A mapping that is written as `{a: 1, b: 2}`, whatever it holds."""
+
+
+def _short(value: Any) -> Any:
+    return _OnOneLine(value) if isinstance(value, dict) and len(repr(value)) < LONGEST else value
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes what our reader would not take for text, and only that."""
+
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own attribute
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's own name
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    # Unquoted, some rare characters (U+0085 is one) would come back as line breaks.
+    style = None if text.isprintable() else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+
+add_core_schema(_Dumper)
+_Dumper.add_representer(str, _text)
+_Dumper.add_representer(
+    _OnOneLine,
+    lambda dumper, data: dumper.represent_mapping(
+        "tag:yaml.org,2002:map", data.items(), flow_style=True
+    ),
+)

@@ -1,0 +1,98 @@
+"""One column of the table: its role and how it generalises."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, model_validator
+
+from shoal.errors import listed
+from shoal.policy import parts
+from shoal.policy.wording import Problem, as_error, found
+
+if TYPE_CHECKING:
+    from shoal.hierarchy import HierarchySpec
+else:  # importing it would load pyarrow
+    HierarchySpec = Any
+
+Role = Literal["identifier", "quasi", "sensitive", "plain", "preference"]
+ROLES: tuple[str, ...] = get_args(Role)
+
+
+def _label(value: Any) -> Any:
+    """A value as a table's text would show it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value) if isinstance(value, int | float) else value
+
+
+class Column(BaseModel):
+    """What a column is, and for a quasi-identifier how it generalises."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    role: Role
+    """`identifier`: names people, dropped. `quasi`: known to others, generalised. `sensitive`: to
+    be protected, published. `plain`: published as it is. `preference`: read, never published."""
+    kind: Literal["ordered", "unordered"] | None = None
+    """Quasi only. `ordered` generalises to `[a~b]`, `unordered` to `{a, b}`; decided from the data
+    when left out."""
+    hierarchy: Annotated[HierarchySpec | None, PlainValidator(parts.hierarchy)] = None
+    """Quasi or sensitive. The tree of more general values; then `kind` is left out."""
+    order: Annotated[
+        tuple[Annotated[str, BeforeValidator(_label)], ...] | None, Field(min_length=1)
+    ] = None
+    """Quasi only. The values of an ordered text column, lowest first."""
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the release holds the column."""
+        return self.role in ("quasi", "sensitive", "plain")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, data: Any) -> Any:
+        """`age: quasi` for `age: {role: quasi}`; an `order` says that the kind is ordered."""
+        if isinstance(data, str):
+            return {"role": data}
+        if not isinstance(data, Mapping):
+            words = f"found {found(data)}; give it a role, one of: {', '.join(ROLES)}"
+            raise as_error(Problem((), words))
+        if data.get("order") is not None and data.get("kind") is None:
+            return {**data, "kind": "ordered"}
+        return data
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if problems := [*self._out_of_role(), *self._at_odds()]:
+            raise as_error(*problems)
+        return self
+
+    def _out_of_role(self) -> list[Problem]:
+        allowed = {"kind": ("quasi",), "hierarchy": ("quasi", "sensitive"), "order": ("quasi",)}
+        given = [key for key in allowed if getattr(self, key) is not None]
+        if self.order is not None:  # it brought the kind with it
+            given = [key for key in given if key != "kind" or self.kind != "ordered"]
+        return [
+            Problem(
+                (key,),
+                f"found on a column with the role {self.role}; only a {' or '.join(allowed[key])} "
+                "column has one",
+            )
+            for key in given
+            if self.role not in allowed[key]
+        ]
+
+    def _at_odds(self) -> list[Problem]:
+        if self.hierarchy is not None and self.order is not None:
+            return [Problem(("order",), "found beside `hierarchy`; choose one of the two")]
+        if self.hierarchy is not None and self.kind is not None:
+            return [Problem(("kind",), "found beside `hierarchy`; choose one of the two")]
+        if self.order is None:
+            return []
+        if self.kind == "unordered":
+            return [Problem(("order",), "found beside `kind: unordered`; choose one of the two")]
+        twice = [label for label, times in Counter(self.order).items() if times > 1]
+        return [Problem(("order",), f"found more than once: {listed(twice)}")] if twice else []

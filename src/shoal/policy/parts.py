@@ -1,0 +1,209 @@
+"""From what a policy says to plug-in objects, and back to plain data.
+
+A constraint names its model by a key (`{k: 5}`), a method by `name`, a hierarchy by its form. Each
+becomes the frozen dataclass that does the work, its fields being the allowed options.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, get_args, get_origin, get_type_hints
+
+from pydantic import TypeAdapter
+from pydantic_core import ValidationError
+
+from shoal import plugins
+from shoal.errors import PolicyError, listed, nearest
+from shoal.policy.wording import Problem, as_error, choice, found, problems_of, unknown_key
+
+COLUMN_LISTS = ("on",)
+COLUMN_NAMES = ("on", "of")
+"""Constraint keys whose values are columns: a column may be called 2020."""
+
+
+def constraint(value: Any) -> Any:
+    """A model from `{k: 5, on: [age, zip]}`; a model object stays as it is."""
+    if not isinstance(value, Mapping):
+        return _object(value, "holds", "a mapping with a model as a key, as in {k: 5}")
+    name = _model_name(value)
+    plugin = plugins.model(name)
+    fields = dataclasses.fields(plugin)
+    options = {fields[0].name if key == name else key: _columns(key, value[key]) for key in value}
+    return _build(plugin, options)
+
+
+def method(value: Any) -> Any:
+    """A method from its name or `{name: mondrian, strict: false}`; a method object stays."""
+    if isinstance(value, str):
+        value = {"name": value}
+    elif not isinstance(value, Mapping):
+        return _object(value, "group", "a method's name, as in `method: mondrian`")
+    known = plugins.names("methods")
+    if "name" not in value:
+        raise as_error(
+            Problem((), f"names no method; write `name: ...` with one of: {listed(known)}")
+        )
+    if value["name"] not in known:
+        raise as_error(Problem((), choice(value["name"], known)))
+    options = {key: value[key] for key in value if key != "name"}
+    return _build(plugins.method(value["name"]), options)
+
+
+def hierarchy(value: Any) -> Any:
+    """A hierarchy spec from a CSV path or a mapping; a spec object stays as it is."""
+    from shoal.hierarchy import parse_spec
+
+    if value is None:
+        return None
+    if hasattr(value, "build"):
+        return _object(value, "build", "a hierarchy")
+    try:
+        return parse_spec(value)
+    except PolicyError as error:
+        # The field's name stands in front of every problem already.
+        raise as_error(Problem((), str(error).removeprefix("hierarchy: "))) from None
+
+
+def plain(part: Any) -> dict[str, Any]:
+    """The fields of a plug-in object as YAML can hold them, without those left at None."""
+    data = TypeAdapter(type(part)).dump_python(part, mode="json")
+    fields = zip(dataclasses.fields(part), data.items(), strict=True)
+    return {key: value for field, (key, value) in fields if (value, field.default) != (None, None)}
+
+
+def plain_constraint(model: Any) -> dict[str, Any]:
+    """A model as a policy writes it, its name first."""
+    fields = plain(model)
+    own = dataclasses.fields(model)[0].name
+    return {plugins.name_of(type(model)): fields.pop(own), **fields}
+
+
+def plain_hierarchy(spec: Any) -> str | dict[str, Any]:
+    """A hierarchy as a policy writes it: a CSV file's path, or the form's keys."""
+    from shoal.hierarchy.spec import KINDS
+
+    fields = plain(spec)
+    keys = next((kind.fields for kind in KINDS.values() if isinstance(spec, kind.make)), None)
+    if keys is None:  # made by the user: no policy file can hold it, but it can be told apart
+        return {type(spec).__name__: fields}
+    data = {key: fields[field] for key, field in keys.items() if field in fields}
+    return str(data["csv"]) if set(data) == {"csv"} else data
+
+
+def plain_method(chosen: Any) -> str | dict[str, Any]:
+    """A method as a policy writes it: its name alone, or with its options."""
+    name, options = plugins.name_of(type(chosen)), plain(chosen)
+    return {"name": name, **options} if options else name
+
+
+def _object(value: Any, ability: str, wanted: str) -> Any:
+    """A dataclass object that can do the work, or an error."""
+    if isinstance(value, type):
+        words = f"found {found(value)}; make an object of it, as in {value.__name__}(...)"
+        raise as_error(Problem((), words))
+    if not (callable(getattr(value, ability, None)) and dataclasses.is_dataclass(value)):
+        raise as_error(Problem((), f"found {found(value)}; must be {wanted}"))
+    return value
+
+
+def _model_name(value: Mapping[Any, Any]) -> str:
+    known = plugins.names("models")
+    named = [key for key in value if key in known]
+    if not named:
+        raise as_error(Problem((), _no_model(value, known)))
+    # A model may have an option that is called like another model.
+    owners = [n for n in named if set(named) <= {n, *_field_names(plugins.model(n))}]
+    if len(owners) != 1:
+        each = ", ".join(f"{{{name}: ...}}" for name in named)
+        words = f"holds {len(named)} models, {listed(named)}; write each on its own: {each}"
+        raise as_error(Problem((), words))
+    return str(owners[0])
+
+
+def _no_model(value: Mapping[Any, Any], known: list[str]) -> str:
+    keys = [str(key) for key in value]
+    if not keys:
+        return f"is empty; name a model, as in {{k: 5}}; allowed: {listed(known, 30)}"
+    meant = next((m for key in keys if key not in COLUMN_NAMES and (m := nearest(key, known))), "")
+    which = f"the key '{keys[0]}'" if len(keys) == 1 else f"the keys {listed(keys)}"
+    return (
+        f"found {which} and no model; write the model as a key, as in {{k: 5}}; "
+        f"allowed: {listed(known, 30)}.{meant}"
+    )
+
+
+def _columns(key: Any, value: Any) -> Any:
+    """Column names as text; a single one may stand without its list."""
+    if key not in COLUMN_NAMES or value is None:
+        return value
+    if key in COLUMN_LISTS and not isinstance(value, list | tuple):
+        value = [value]
+    if isinstance(value, list | tuple):
+        return [column_name(each) for each in value]
+    return column_name(value)
+
+
+def column_name(value: Any) -> Any:
+    """A column that is called 2020 need not be quoted."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _field_names(plugin: type) -> list[str]:
+    return [f.name for f in dataclasses.fields(plugin) if f.init]
+
+
+def _build(plugin: type, options: Mapping[Any, Any]) -> Any:
+    """The plug-in with these options, or all that is wrong with them at once."""
+    allowed, name = _field_names(plugin), plugins.name_of(plugin)
+    hints = get_type_hints(plugin, include_extras=True)
+    problems, good = [], {}
+    for key, value in options.items():
+        if key not in allowed:
+            problems.append(Problem((str(key),), unknown_key(key, allowed, name)))
+        elif isinstance(value, bool) and not _takes_bool(hints[key]):
+            # Pydantic would read true as 1.
+            problems.append(Problem((key,), _of_type(value, hints[key])))
+            good[key] = value
+        else:
+            good[key] = value
+    made: Any = None
+    try:
+        made = TypeAdapter(plugin).validate_python(good)
+    except ValidationError as error:
+        problems += _worded(error, plugin, hints, {p.path for p in problems})
+    if problems:
+        raise as_error(*problems)
+    return made
+
+
+def _worded(
+    error: ValidationError, plugin: type, hints: Mapping[str, Any], told: set[tuple[Any, ...]]
+) -> list[Problem]:
+    """One problem per field; a missing field is explained by its docstring."""
+    texts = {option.name: option.text for option in plugins.describe(plugin).options}
+    problems: dict[tuple[Any, ...], Problem] = {}
+    for problem, detail in zip(problems_of(error), error.errors(), strict=True):
+        path, words = problem
+        field = str(path[0]) if path else ""
+        if detail["type"] == "missing" and texts.get(field):
+            words = f"missing. {texts[field]}"
+        elif field in hints and _is_choice_of_types(hints[field]):
+            # Pydantic reports every type it tried, under paths of its own making.
+            path, words = path[:1], _of_type(detail["input"], hints[field])
+        if path not in told:
+            problems.setdefault(path, Problem(path, words))
+    return list(problems.values())
+
+
+def _of_type(value: Any, hint: Any) -> str:
+    wanted = plugins.type_words(hint)
+    article = "a " if wanted.startswith(("whole number", "number", "list")) else ""
+    return f"found {found(value)}; must be {article}{wanted}"
+
+
+def _is_choice_of_types(hint: Any) -> bool:
+    inside = [each for each in get_args(hint) if each is not type(None)]
+    return len(inside) > 1 and "Union" in str(get_origin(hint) or "")
+
+
+def _takes_bool(hint: Any) -> bool:
+    return hint in (bool, Any) or any(_takes_bool(each) for each in get_args(hint))

@@ -1,0 +1,202 @@
+"""What the user asked for: the role of every column, the guarantees, the method.
+
+A policy is one frozen object, the same whether it came from YAML or from Python. It is checked when
+it is made, so whoever holds one need not check again; only `check` needs the table's column names.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PlainValidator,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+
+from shoal.errors import PolicyError
+from shoal.models.requirement import Model
+from shoal.policy import canonical, fit, parts, rules
+from shoal.policy.column import ROLES, Column
+from shoal.policy.wording import Guide, Problem, as_error, found, problems_of, refusal, unknown_key
+from shoal.policy.yaml_source import Source, parse, read
+
+if TYPE_CHECKING:
+    from shoal.methods.base import Method
+else:  # importing it would load pyarrow
+    Method = Any
+
+DEFAULT_METHOD = "least-loss-partition"
+
+
+def _share(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        words = f"found {found(value)}; must be a number from 0 to 1 (5 % is 0.05)"
+        raise as_error(Problem((), words))
+    return value
+
+
+def _no_bool(value: Any) -> Any:
+    # Pydantic would read true as 1.
+    if isinstance(value, bool):
+        raise as_error(Problem((), f"found {found(value)}; must be a whole number"))
+    return value
+
+
+class Policy(BaseModel):
+    """What to publish of a table, and what must hold for it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    columns: dict[str, Column]
+    """Every column of the table with its role. The order of quasi columns breaks ties."""
+    constraints: tuple[Annotated[Model, PlainValidator(parts.constraint)], ...]
+    """The privacy models that the release must hold, all of them."""
+    method: Annotated[Method, PlainValidator(parts.method)] = Field(
+        default_factory=lambda: parts.method(DEFAULT_METHOD)
+    )
+    """How rows are put into groups, with the method's options."""
+    default: Literal["drop"] | None = None
+    """`drop` leaves out the table's columns that are not listed; without it they are an error."""
+    suppression: Annotated[float, BeforeValidator(_share)] | None = None
+    """The largest share of rows that may be suppressed; no limit when left out."""
+    suppressed: Literal["withheld", "starred"] = "withheld"
+    """Whether a suppressed row is left out, or published with every cell as `*`."""
+    order: Literal["sorted", "kept"] = "sorted"
+    """Whether rows leave in an order made from published content alone, or as they came."""
+    seed: Annotated[int, BeforeValidator(_no_bool), Field(ge=0, lt=2**63)] = 0
+    """Where all randomness starts: the same seed gives the same release."""
+    target: Annotated[str, BeforeValidator(parts.column_name)] | None = None
+    """The column whose classes the metric `cm` counts."""
+    folder: Path = Field(default=Path(), exclude=True)
+    """Where relative paths start. Set when a file is read; not a key of the file."""
+
+    _source: Source = PrivateAttr(default_factory=Source)
+
+    @classmethod
+    def load(cls, source: "Policy | Mapping[str, Any] | str | os.PathLike[str]") -> "Policy":
+        """A policy from a file, from plain data, or from itself.
+
+        A text that spans several lines is taken as YAML, any other as a file's path.
+        """
+        if isinstance(source, Policy):
+            return source
+        if isinstance(source, Mapping):
+            return cls.model_validate(dict(source))
+        if isinstance(source, str) and "\n" in source:
+            return cls._from(parse(source, "policy", Path()))
+        if isinstance(source, str | os.PathLike):
+            return cls._from(read(Path(source)))
+        raise PolicyError(
+            f"policy: found {found(source)}; give a file's path, a mapping or a Policy."
+        )
+
+    @classmethod
+    def _from(cls, source: Source) -> "Policy":
+        if "folder" in source.data:
+            words = unknown_key("folder", GUIDE.keys[()])
+            raise refusal([Problem(("folder",), words)], source.where)
+        data = {**source.data, "folder": source.folder}
+        return cls.model_validate(data, context=source)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _explained(
+        cls, data: Any, validated: ModelWrapValidatorHandler[Self], info: ValidationInfo
+    ) -> Self:
+        """Every mistake becomes one `PolicyError` that lists them all."""
+        source = info.context if isinstance(info.context, Source) else Source()
+        try:
+            policy = validated(data)
+        except ValidationError as error:
+            raise refusal(problems_of(error, GUIDE), source.where) from None
+        policy._source = source
+        if broken := rules.problems(policy):
+            raise refusal(broken, source.where)
+        return policy
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers, in the policy's order."""
+        return self.having("quasi")
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns, in the policy's order."""
+        return self.having("sensitive")
+
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """The columns published as they are, in the policy's order."""
+        return self.having("plain")
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """The columns that name people and are never published, in the policy's order."""
+        return self.having("identifier")
+
+    def having(self, role: str) -> tuple[str, ...]:
+        """The columns with a role, in the policy's order."""
+        return tuple(name for name, column in self.columns.items() if column.role == role)
+
+    def published(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of a table's columns that the release holds, in the table's order."""
+        return tuple(n for n in names if n in self.columns and self.columns[n].is_published)
+
+    def dropped(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of a table's columns that the release does not hold, in the table's order."""
+        every = tuple(names)
+        kept = set(self.published(every))
+        return tuple(name for name in every if name not in kept)
+
+    def check(self, names: Iterable[str]) -> None:
+        """Raise `PolicyError` when the policy does not fit a table with these columns."""
+        if wrong := fit.problems(self, list(names)):
+            raise refusal(wrong, self._source.where)
+
+    def changed(self, **keys: Any) -> "Policy":
+        """This policy with other values for some keys, checked again."""
+        same = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self).model_validate({**same, **keys}, context=self._source)
+
+    def warnings(self) -> list[str]:
+        """What is allowed but may not be meant."""
+        return rules.warnings(self)
+
+    def to_yaml(self) -> str:
+        """The policy as text, everything written out; loading it gives an equal policy."""
+        return canonical.to_yaml(self)
+
+    def fingerprint(self) -> str:
+        """SHA-256 of what is asked. The folder and the order of keys do not count, the order of
+        quasi columns does.
+        """
+        return canonical.fingerprint(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Policy) and self.fingerprint() == other.fingerprint()
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint())
+
+
+GUIDE = Guide(
+    keys={
+        (): [name for name in Policy.model_fields if name != "folder"],
+        ("columns", "*"): list(Column.model_fields),
+    },
+    hints={
+        ("columns",): "list every column of the table with its role, as in `age: quasi`",
+        ("columns", "*", "role"): f"write one of: {', '.join(ROLES)}",
+        ("constraints",): "write at least one, as in `constraints: [{k: 5}]`",
+    },
+)
+"""What the wording of errors must know of the fields above."""

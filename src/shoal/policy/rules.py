@@ -1,0 +1,138 @@
+"""What must hold between the parts of a policy, and what is allowed but worth a word."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import listed
+from shoal.models.requirement import SIZES_ONLY, column_of
+from shoal.policy.parts import plain_constraint
+from shoal.policy.wording import FieldPath, Problem, choice
+
+if TYPE_CHECKING:
+    from shoal.policy.policy import Policy
+
+
+def problems(policy: "Policy") -> list[Problem]:
+    """All that makes the policy contradict itself."""
+    return [*_no_quasi(policy), *_constraints(policy), *_same(policy), *_target(policy)]
+
+
+def warnings(policy: "Policy") -> list[str]:
+    """What a careful publisher should look at again."""
+    return [*_unguarded(policy), *_uncovered(policy), *_weak(policy), *_kept_order(policy)]
+
+
+def _no_quasi(policy: "Policy") -> Iterator[Problem]:
+    if not policy.quasi:
+        yield Problem(
+            ("columns",),
+            "no column has the role quasi; give it to the columns by which people can be "
+            "recognised, such as age or zip",
+        )
+
+
+def _constraints(policy: "Policy") -> Iterator[Problem]:
+    if not policy.constraints:
+        words = "found an empty list; write at least one, as in `constraints: [{k: 5}]`"
+        yield Problem(("constraints",), words)
+    for place, model in enumerate(policy.constraints):
+        of, on = column_of(model), getattr(model, "on", None)
+        if of != SIZES_ONLY:
+            yield from _has_role(policy, ("constraints", place, "of"), of, "sensitive")
+        if on is not None:
+            yield from _column_list(policy, ("constraints", place, "on"), on)
+
+
+def _column_list(policy: "Policy", path: FieldPath, on: tuple[str, ...]) -> Iterator[Problem]:
+    if not on:
+        yield Problem(path, "is empty; name quasi columns, or leave `on` out to mean all of them")
+    for at, name in enumerate(on):
+        if name in on[:at]:
+            yield Problem((*path, at), f"'{name}' is there twice; keep one")
+        else:
+            yield from _has_role(policy, (*path, at), name, "quasi")
+
+
+def _has_role(policy: "Policy", path: FieldPath, name: str, role: str) -> Iterator[Problem]:
+    allowed = policy.having(role)
+    if name in allowed:
+        return
+    if name in policy.columns:
+        yield Problem(
+            path,
+            f"'{name}' has the role {policy.columns[name].role}; only {role} columns can stand "
+            f"here: {listed(allowed) or 'there are none'}",
+        )
+    elif allowed:
+        yield Problem(path, choice(name, allowed))
+    else:
+        yield Problem(path, f"found '{name}'; no column has the role {role}")
+
+
+def _same(policy: "Policy") -> Iterator[Problem]:
+    """Two constraints that ask for the same are a slip: one was meant for something else."""
+    first: dict[str, int] = {}
+    for place, model in enumerate(policy.constraints):
+        asked = _meaning(policy, model)
+        if asked in first:
+            words = f"asks for the same as constraints[{first[asked]}]; remove one of them"
+            yield Problem(("constraints", place), words)
+        first.setdefault(asked, place)
+
+
+def _meaning(policy: "Policy", model: Any) -> str:
+    fields = plain_constraint(model)
+    if hasattr(model, "on"):
+        fields["on"] = sorted(policy.quasi if model.on is None else model.on)
+    return repr(fields)
+
+
+def _target(policy: "Policy") -> Iterator[Problem]:
+    if policy.target is None:
+        return
+    allowed = [name for name, column in policy.columns.items() if column.is_published]
+    if policy.target in allowed:
+        return
+    if policy.target in policy.columns:
+        role = policy.columns[policy.target].role
+        words = f"'{policy.target}' has the role {role} and is not published; choose another column"
+        yield Problem(("target",), words)
+    else:
+        yield Problem(("target",), choice(policy.target, allowed))
+
+
+def _unguarded(policy: "Policy") -> Iterator[str]:
+    guarded = {column_of(model) for model in policy.constraints}
+    for name in policy.sensitive:
+        if name not in guarded:
+            yield (
+                f"No constraint speaks of the sensitive column {name}: where a group shares one "
+                f"value, everybody in it is known to have it. Consider {{l: 2, of: {name}}}."
+            )
+
+
+def _uncovered(policy: "Policy") -> Iterator[str]:
+    lists = [getattr(model, "on", None) for model in policy.constraints]
+    if any(on is None for on in lists):
+        return
+    covered = {name for on in lists for name in on or ()}
+    if left := [name for name in policy.quasi if name not in covered]:
+        yield (
+            f"No constraint covers the quasi columns {listed(left)}: people may be recognised by "
+            "them. Name them in an `on`, or add a constraint without one."
+        )
+
+
+def _weak(policy: "Policy") -> Iterator[str]:
+    for model in policy.constraints:
+        name, value = next(iter(plain_constraint(model).items()))
+        if name in ("k", "l") and value == 1:
+            yield f"{name} of 1 asks for nothing: every table holds it. Choose 2 or more."
+
+
+def _kept_order(policy: "Policy") -> Iterator[str]:
+    if policy.order == "kept":
+        yield (
+            "order: kept leaves the rows in the order they came, so whoever knows that order knows "
+            "whose row is whose. Use it only where nobody else does."
+        )

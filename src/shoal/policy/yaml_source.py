@@ -1,0 +1,232 @@
+"""A policy file as plain data, with the line of every field.
+
+Scalars are read as YAML 1.2 does (its core schema): only `true` and `false` are booleans, so a
+column may be called `on` or `no`; dates, `12:30` and numbers with a leading zero (zip codes) stay
+text. Keys are always text, as written. A key that is there twice is an error: YAML readers usually
+let the last one win in silence, and a column would lose its role.
+"""
+
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from shoal.errors import PolicyError, listed
+from shoal.policy.wording import FieldPath, Problem, refusal
+from shoal.policy.yaml_syntax import syntax_words
+
+MOST_BYTES = 500_000
+MOST_VALUES = 100_000
+DEEPEST = 60
+"""Limits far above any policy: beyond them the file is a mistake or a trap."""
+
+TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx", ".gz")
+
+_TAG = "tag:yaml.org,2002:"
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a policy was read from."""
+
+    name: str = ""
+    """As the user wrote it; empty when the policy came from Python objects."""
+    folder: Path = Path()
+    """Where relative paths in the policy start."""
+    data: dict[str, Any] = field(default_factory=dict)
+    lines: dict[FieldPath, int] = field(default_factory=dict)
+    """The line of every key and list entry, from 1."""
+
+    def where(self, path: FieldPath = ()) -> str:
+        """'policy.yaml:12: ', with the line of the field or of the nearest field around it."""
+        if not self.name:
+            return ""
+        for end in range(len(path), 0, -1):
+            if path[:end] in self.lines:
+                return f"{self.name}:{self.lines[path[:end]]}: "
+        return f"{self.name}: "
+
+
+def read(path: Path) -> Source:
+    """The policy in a file."""
+    return parse(_text(path), str(path), path.absolute().parent)
+
+
+def parse(text: str, name: str, folder: Path) -> Source:
+    """The policy in a text."""
+    try:
+        node = _Loader(text).get_single_node()
+    except yaml.YAMLError as error:
+        raise PolicyError(f"{name}{syntax_words(error, text)}") from None
+    if node is None or node.tag == f"{_TAG}null":
+        raise PolicyError(
+            f"{name}: is empty; a policy has at least `columns` and `constraints`. "
+            "`shoal init` writes a draft for a table."
+        )
+    if not isinstance(node, yaml.MappingNode):
+        shape = "a list" if isinstance(node, yaml.SequenceNode) else "text"
+        raise PolicyError(
+            f"{name}: found {shape}; a policy is a mapping with at least the keys `columns` and "
+            "`constraints`."
+        )
+    builder = _Builder(Source(name, folder))
+    data = builder.value(node, ())
+    if builder.problems:
+        raise refusal(builder.problems, builder.source.where)
+    return replace(builder.source, data=data)
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.is_dir():
+            raise PolicyError(f"{path}: is a directory; name the policy file in it.")
+        if path.suffix.lower() in TABLE_ENDINGS:
+            # Reading a table as YAML would end in a message that quotes people's values.
+            raise PolicyError(f"{path}: is a table by its name; a policy is a YAML file.")
+        with path.open("rb") as file:
+            raw = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise PolicyError(f"{path}: there is no such file.{_beside(path)}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "the name cannot be used"
+        raise PolicyError(f"{path}: cannot be read: {reason.lower()}.") from None
+    if len(raw) > MOST_BYTES:
+        raise PolicyError(
+            f"{path}: is larger than {MOST_BYTES:,} bytes; is it a policy? Keep large hierarchies "
+            "in CSV files of their own."
+        )
+    return _decoded(raw, path)
+
+
+def _beside(path: Path) -> str:
+    """The YAML files in the same folder."""
+    if not path.parent.is_dir():
+        return f" Its folder {path.parent} is not there either."
+    files = sorted(p.name for p in path.parent.iterdir() if p.suffix in (".yaml", ".yml"))
+    return f" Policy files there: {listed(files, 5)}." if files else ""
+
+
+def _decoded(raw: bytes, path: Path) -> str:
+    utf16 = raw.startswith((b"\xff\xfe", b"\xfe\xff"))
+    try:
+        return raw.decode("utf-16" if utf16 else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        place = path if utf16 else f"{path}:{line}"
+        raise PolicyError(f"{place}: is not UTF-8 text; save the file as UTF-8.") from None
+
+
+class _Loader(yaml.SafeLoader):
+    """Composes nodes only; the scalars' types come from the core schema below."""
+
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own attribute
+
+    depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise yaml.MarkedYAMLError(problem="nested too deep", problem_mark=self.get_mark())
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
+CORE_SCHEMA = {
+    "null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    "bool": (r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    "int": (r"[-+]?(?:0|[1-9][0-9]*)|0o[0-7]+|0x[0-9a-fA-F]+", list("-+0123456789")),
+    "float": (
+        r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+        r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+        list("-+.0123456789"),
+    ),
+}
+"""Per tag, the texts it has and their first letters."""
+
+
+def add_core_schema(reader_or_writer: Any) -> None:
+    """Teach a PyYAML loader or dumper which plain texts are not text."""
+    for tag, (texts, first) in CORE_SCHEMA.items():
+        reader_or_writer.add_implicit_resolver(_TAG + tag, re.compile(f"(?:{texts})$"), first)
+
+
+add_core_schema(_Loader)
+
+
+class _Builder:
+    """Turns nodes into values and writes down where they stood."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.lines = source.lines
+        self.problems: list[Problem] = []
+        self.n_values = 0
+
+    def value(self, node: yaml.Node, path: FieldPath) -> Any:
+        self.n_values += 1
+        if self.n_values > MOST_VALUES or len(path) > DEEPEST:
+            words = (
+                f"grows beyond {MOST_VALUES:,} values or refers to itself, by & and *; write it out"
+            )
+            raise refusal([Problem(path[:2], words)], self.source.where)
+        if isinstance(node, yaml.MappingNode) and node.tag == f"{_TAG}map":
+            return self.mapping(node, path)
+        if isinstance(node, yaml.SequenceNode) and node.tag == f"{_TAG}seq":
+            return self.sequence(node, path)
+        return self.scalar(node, path)
+
+    def sequence(self, node: yaml.SequenceNode, path: FieldPath) -> list[Any]:
+        for place, entry in enumerate(node.value):
+            self.lines[*path, place] = _line(entry)
+        return [self.value(entry, (*path, place)) for place, entry in enumerate(node.value)]
+
+    def mapping(self, node: yaml.MappingNode, path: FieldPath) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                self.problems.append(
+                    Problem(path, "found a list or mapping as a key; keys are text")
+                )
+                continue
+            key = (*path, key_node.value)
+            if key_node.value in values:
+                self.repeated(key, _line(key_node))
+                continue
+            self.lines[key] = _line(key_node)
+            if key_node.value == "<<" and isinstance(value_node, yaml.MappingNode):
+                self.problems.append(Problem(key, "merged keys (<<) are not read; write them out"))
+            values[key_node.value] = self.value(value_node, key)
+        return values
+
+    def repeated(self, key: FieldPath, line: int) -> None:
+        lines = f"listed twice, in lines {self.lines[key]} and {line}"
+        is_column = len(key) == 2 and key[0] == "columns"
+        fix = "a column has one role, so keep one of them" if is_column else "keep one of them"
+        self.problems.append(Problem(key, f"{lines}; {fix}"))
+
+    def scalar(self, node: yaml.Node, path: FieldPath) -> Any:
+        text = node.value
+        try:
+            match node.tag.removeprefix(_TAG):
+                case "str":
+                    return text
+                case "null":
+                    return None
+                case "bool":
+                    return {"true": True, "false": False}[text.lower()]
+                case "int":
+                    return int(text, 0)
+                case "float":
+                    return float(re.sub(r"\.(?=[in])", "", text.lower()))
+        except (KeyError, ValueError):
+            self.problems.append(Problem(path, "found a number that cannot be read"))
+            return None
+        self.problems.append(Problem(path, "found a tag (a word with !); tags are not read"))
+        return None
+
+
+def _line(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 1

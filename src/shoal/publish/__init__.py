@@ -1,0 +1,1 @@
+"""From groups to the text a reader sees, in an order that gives nothing away."""

@@ -1,0 +1,83 @@
+"""What `anonymize` gives back."""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.policy import Policy
+    from shoal.verify.check import Finding
+
+
+@dataclass(frozen=True)
+class Release:
+    """A published table, what it guarantees and what that cost."""
+
+    table: Any
+    """The published rows, in the kind of frame that came in."""
+    policy: "Policy"
+    findings: "tuple[Finding, ...]"
+    """Every guarantee, as found in the published rows themselves."""
+    metrics: dict[str, float | None]
+    """What was measured, by metric name; None where a metric does not apply."""
+    rows: int
+    """Rows that came in."""
+    published_rows: int
+    """Rows that went out."""
+    suppressed_rows: int
+    """Rows withheld, or starred in every column."""
+    groups: int
+    """Groups the method formed."""
+    published_classes: int
+    """Combinations of quasi-identifiers a reader can tell apart; groups with one label are one."""
+    method: str
+    seed: int
+    seconds: dict[str, float] = field(default_factory=dict)
+    """How long each step took."""
+    warnings: tuple[str, ...] = ()
+    """What the publisher should think about."""
+    notes: tuple[str, ...] = ()
+    """What the method did that is good to know."""
+    column_loss: dict[str, float] = field(default_factory=dict)
+    """Mean NCP of each quasi-identifier."""
+
+    def write(self, path: str | Path, force: bool = False) -> Path:
+        """Write the published rows to a CSV, Parquet or Arrow file, verified before it is in place."""
+        from shoal.pipeline import write_release
+
+        return write_release(self, Path(path), force)
+
+    @property
+    def verified(self) -> bool:
+        """Whether every guarantee was found in what was published; a release that fails is never
+        handed out."""
+        return all(finding.holds for finding in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the rows, as plain values for JSON."""
+        return {
+            "rows": self.rows,
+            "published_rows": self.published_rows,
+            "suppressed_rows": self.suppressed_rows,
+            "groups": self.groups,
+            "published_classes": self.published_classes,
+            "method": self.method,
+            "seed": self.seed,
+            "verified": self.verified,
+            "guarantees": [asdict(finding) | {"holds": finding.holds} for finding in self.findings],
+            "metrics": self.metrics,
+            "column_loss": self.column_loss,
+            "seconds": {step: round(taken, 4) for step, taken in self.seconds.items()},
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+        }
+
+    def __repr__(self) -> str:
+        held = ", ".join(
+            f"{f.model}={f.reached:g}" + (f" of {f.of}" if f.of else "") for f in self.findings
+        )
+        loss = self.metrics.get("mean-ncp")
+        return (
+            f"<Release: {self.published_rows:,} of {self.rows:,} rows in {self.published_classes:,} "
+            f"classes; found {held}; loss {loss:.1%} by {self.method}>"
+        )

@@ -1,0 +1,112 @@
+"""Look at a table before it is published: what each column is, and who stands out.
+
+Counts and column names only: no value of the table is in what comes out.
+"""
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.errors import InputError, listed
+from shoal.risk.contents import contents_of
+from shoal.risk.roles import Role, Treatment, suggest
+from shoal.risk.search import ColumnSet, Search, search
+from shoal.risk.uniqueness import unique_rows, unique_without_each
+
+__all__ = ["ColumnReport", "ColumnSet", "Inspection", "Search", "inspect_table"]
+
+
+@dataclass(frozen=True)
+class ColumnReport:
+    """One column, counted, with a suggestion."""
+
+    name: str
+    type: str
+    """What the values are, in words."""
+    distinct: int
+    """Different values; missing is none."""
+    missing: int
+    """Rows without a value."""
+    unique_alone: float
+    """Share of rows that no other row equals in this column."""
+    unique_caused: float | None
+    """Share of rows that are unique on all suspected quasi-identifiers, but would not be without
+    this one; None for columns that are not suspected."""
+    role: Role
+    """The suggested role."""
+    treatment: Treatment
+    """How the column is then published: `ordered`, `unordered`, `mask` or `date` make it coarser,
+    `kept` leaves it, `dropped` and `read` do not publish it."""
+    reason: str
+    """Why, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What there is to know about a table before choosing a policy."""
+
+    rows: int
+    columns: tuple[ColumnReport, ...]
+    """In the table's order."""
+    unique_rows: int
+    """Rows that no other row equals in all suspected quasi-identifiers."""
+    unique_share: float
+    """The same, of all rows."""
+    keys: tuple[str, ...]
+    """Columns in which every row has a value of its own."""
+    search: Search
+    """The smallest sets of suspected quasi-identifiers that single people out."""
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The suspected quasi-identifiers."""
+        return tuple(column.name for column in self.columns if column.role == "quasi")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values for JSON."""
+        searched = {**asdict(self.search), "bounded": self.search.bounded}
+        return {**asdict(self), "quasi": list(self.quasi), "search": searched}
+
+
+def inspect_table(table: pa.Table) -> Inspection:
+    """Count the columns of a table, suggest their roles and look for people who stand out."""
+    _require_single_names(table.column_names)
+    rows = table.num_rows
+    contents = [contents_of(name, table.column(name)) for name in table.column_names]
+    suggested = [suggest(column) for column in contents]
+    quasi = [c for c, s in zip(contents, suggested, strict=True) if s.role == "quasi"]
+    unique = unique_rows(rows, quasi)
+    names = [column.name for column in quasi]
+    caused = dict(
+        zip(names, (unique - left for left in unique_without_each(rows, quasi)), strict=True)
+    )
+
+    def share(count: int) -> float:
+        return count / rows if rows else 0.0
+
+    reports = tuple(
+        ColumnReport(
+            name=column.name,
+            type=column.type.value,
+            distinct=column.distinct,
+            missing=column.missing,
+            unique_alone=share(column.unique_rows),
+            unique_caused=share(caused[column.name]) if column.name in caused else None,
+            role=suggestion.role,
+            treatment=suggestion.treatment,
+            reason=suggestion.reason,
+        )
+        for column, suggestion in zip(contents, suggested, strict=True)
+    )
+    keys = tuple(c.name for c in contents if rows > 1 and c.unique_rows == rows)
+    return Inspection(rows, reports, unique, share(unique), keys, search(quasi, rows))
+
+
+def _require_single_names(names: list[str]) -> None:
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise InputError(
+            f"The table has several columns of one name: {listed(twice)}. Give each its own name."
+        )

@@ -1,0 +1,1 @@
+"""Does what was published hold what was promised? Asked of the published text alone."""

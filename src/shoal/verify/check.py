@@ -1,0 +1,93 @@
+"""Group by the text a reader sees, and ask every model again.
+
+Nothing of the method is known here: the file or frame is read as anyone would read it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from shoal.cells.counts import Counts
+from shoal.errors import VerificationFailed
+from shoal.models.requirement import Model, column_of, figure_of, name_of
+
+
+class ClassCounter(Protocol):
+    """Counts the classes of one published table over some columns, as an engine does."""
+
+    def __call__(self, columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]: ...
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One model, asked of the published table."""
+
+    model: str
+    """Its name in a policy."""
+    asked: float
+    """The figure the policy asks for."""
+    reached: float
+    """The strongest figure that every class holds."""
+    columns: tuple[str, ...]
+    """The quasi-identifiers that make the classes."""
+    of: str | None
+    """The sensitive column, if it speaks of one."""
+    classes: int
+    """Different combinations found."""
+    failing: int
+    """Classes that fall short."""
+    smallest_failing: int | None
+    """Rows of the smallest class that falls short."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether every class holds."""
+        return self.failing == 0
+
+
+def check(
+    count: ClassCounter, quasi: Sequence[str], models: Sequence[Model]
+) -> tuple[Finding, ...]:
+    """Ask each model about the classes of its own columns."""
+    by_columns: dict[tuple[str, ...], list[Model]] = {}
+    for model in models:
+        by_columns.setdefault(tuple(getattr(model, "on", None) or quasi), []).append(model)
+    found: dict[int, Finding] = {}
+    for columns, asked in by_columns.items():
+        of = list(dict.fromkeys(c for m in asked if (c := column_of(m))))
+        counts = count(columns, of)
+        for model in asked:
+            found[id(model)] = _ask(model, counts[column_of(model)], columns)
+    return tuple(found[id(model)] for model in models)
+
+
+def _ask(model: Model, counts: Counts, columns: tuple[str, ...]) -> Finding:
+    held = model.holds(counts)
+    failing = counts.sizes[~held]
+    return Finding(
+        model=name_of(model),
+        asked=figure_of(model),
+        reached=model.reached(counts),
+        columns=columns,
+        of=column_of(model) or None,
+        classes=counts.n_groups,
+        failing=len(failing),
+        smallest_failing=int(failing.min()) if len(failing) else None,
+    )
+
+
+def require(findings: Sequence[Finding]) -> None:
+    """Raise `VerificationFailed` unless all findings hold."""
+    broken = [finding for finding in findings if not finding.holds]
+    if broken:
+        raise VerificationFailed("\n".join(_wording(finding) for finding in broken))
+
+
+def _wording(finding: Finding) -> str:
+    of = f" of {finding.of}" if finding.of else ""
+    return (
+        f"{finding.model} = {finding.asked:g}{of} was promised on {', '.join(finding.columns)}, but "
+        f"{finding.failing:,} of {finding.classes:,} published classes fall short; the smallest of "
+        f"them has {finding.smallest_failing} row{'s' if finding.smallest_failing != 1 else ''}. "
+        f"The table really holds {finding.model} = {finding.reached:g}{of}."
+    )
