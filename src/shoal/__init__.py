@@ -1,0 +1,56 @@
+"""Shoal makes a table of people safe to publish. Publish the table, not the people.
+
+>>> import shoal
+>>> release = shoal.anonymize(patients, "policy.yaml")  # doctest: +SKIP
+>>> release.table  # doctest: +SKIP
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.errors import Infeasible, InputError, PolicyError, ShoalError, VerificationFailed
+    from shoal.pipeline.run import anonymize, run
+    from shoal.pipeline.verifying import verify_file as verify
+    from shoal.policy import Policy
+    from shoal.release import Release
+
+__version__ = "0.1.0"
+__all__ = [
+    "Infeasible",
+    "InputError",
+    "Policy",
+    "PolicyError",
+    "Release",
+    "ShoalError",
+    "VerificationFailed",
+    "anonymize",
+    "run",
+    "verify",
+]
+
+_HOME = {
+    "Infeasible": ("shoal.errors", "Infeasible"),
+    "InputError": ("shoal.errors", "InputError"),
+    "Policy": ("shoal.policy", "Policy"),
+    "PolicyError": ("shoal.errors", "PolicyError"),
+    "Release": ("shoal.release", "Release"),
+    "ShoalError": ("shoal.errors", "ShoalError"),
+    "VerificationFailed": ("shoal.errors", "VerificationFailed"),
+    "anonymize": ("shoal.pipeline.run", "anonymize"),
+    "run": ("shoal.pipeline.run", "run"),
+    "verify": ("shoal.pipeline.verifying", "verify_file"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load on first use: `import shoal` itself costs next to nothing."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'shoal' has no attribute '{name}'")
+    import importlib
+
+    module, attribute = _HOME[name]
+    return getattr(importlib.import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,1 @@
+"""What does the relational work; the only rooms with SQL."""

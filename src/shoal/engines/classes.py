@@ -111,7 +111,9 @@ def as_text(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     try:
         coded = one_chunk(column.dictionary_encode())
     except pa.ArrowNotImplementedError:
-        raise InputError(f"Column '{name}' holds {kind}; only plain values can be counted.") from None
+        raise InputError(
+            f"Column '{name}' holds {kind}; only plain values can be counted."
+        ) from None
     return pa.DictionaryArray.from_arrays(coded.indices, _spelled(coded.dictionary))
 
 

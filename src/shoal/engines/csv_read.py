@@ -60,7 +60,7 @@ def _sniff(con: Connection, plain: Path, options: CsvOptions) -> tuple[str, str,
     given = {"delim": options.separator, "quote": options.quote}
     said = "".join(f", {key}={text(value)}" for key, value in given.items() if value is not None)
     try:
-        found = con.sql(
+        found = con.execute(
             "SELECT Delimiter, Quote, Escape, len(Columns) "
             f"FROM sniff_csv({file_literal(plain)}, header=true, all_varchar=true, skip=0, "
             f"strict_mode=true, comment='', compression={_compression(plain)}{said})"

@@ -34,7 +34,7 @@ def write_csv(table: pa.Table, path: Path, options: CsvOptions) -> None:
             )
         except duckdb.IOException:
             # Its message may name a value; ours names the file.
-            raise InputError(f"{path} could not be written. Is there space, and the right?") from None
+            raise InputError(f"{path} could not be written. Is the disk full?") from None
 
 
 def _plain_header(names: list[str]) -> bool:
@@ -43,7 +43,7 @@ def _plain_header(names: list[str]) -> bool:
 
 
 def _rows(columns: list[str], names: list[str], plain_header: bool) -> str:
-    """The SQL of the rows to write; where DuckDB would change a name, the first row is the header."""
+    """The SQL of the rows to write, the header as the first where DuckDB would change a name."""
     if plain_header:
         shown = ", ".join(f"{c} AS {name(n)}" for c, n in zip(columns, names, strict=True))
         return f"SELECT {shown} FROM published"

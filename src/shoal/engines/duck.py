@@ -15,7 +15,7 @@ Connection = Any
 
 @contextmanager
 def connection() -> Iterator[Connection]:
-    """A fresh database for one task. Closing it gives its buffers back, which a kept one would not."""
+    """A fresh database for one task. Closing it gives its buffers back; a kept one would not."""
     config: dict[str, Any] = {
         "threads": cores(),
         "autoinstall_known_extensions": False,

@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from shoal.cells.counts import Counts
 from shoal.engines.classes import count_csv, count_table
-from shoal.engines.csv_read import opened, read_csv, settle
+from shoal.engines.csv_read import read_csv, settle
 from shoal.engines.csv_write import write_csv
 from shoal.errors import InputError
 from shoal.io.columnar import columnar_names, read_columnar, write_columnar
-from shoal.io.csv_dialect import CsvOptions
+from shoal.io.csv_dialect import CsvOptions, header_names
 from shoal.io.formats import Format, check_readable, format_of
 
 DETECT = CsvOptions()
@@ -23,7 +23,9 @@ DETECT = CsvOptions()
 class LocalEngine:
     """Reads, writes and counts tables on this machine. It keeps nothing between two calls."""
 
-    def settle(self, path: Path, options: CsvOptions = DETECT) -> tuple[CsvOptions, tuple[str, ...]]:
+    def settle(
+        self, path: Path, options: CsvOptions = DETECT
+    ) -> tuple[CsvOptions, tuple[str, ...]]:
         """What there is to know of a CSV's dialect, and warnings about what was guessed.
 
         Pass the result on, so that nothing is found out twice. Other formats have no dialect.
@@ -36,8 +38,7 @@ class LocalEngine:
         with _readable(path) as kind:
             if kind is not Format.CSV:
                 return columnar_names(path, kind)
-            with opened(path, options) as file:
-                return file.names
+            return header_names(path, settle(path, options)[0])
 
     def read(
         self, path: Path, options: CsvOptions = DETECT, columns: Sequence[str] | None = None
@@ -58,7 +59,7 @@ class LocalEngine:
         kind: Format | None = None,
         options: CsvOptions = DETECT,
     ) -> None:
-        """Write the table, rows in its order; the format is told by the file's name if not given."""
+        """Write the table, rows in its order; the file's name tells the format if not given."""
         kind = kind or format_of(path)
         if kind is Format.CSV:
             write_csv(table, path, options)

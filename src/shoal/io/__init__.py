@@ -1,0 +1,1 @@
+"""Tables in and out: frames of other libraries, files and how they are written."""

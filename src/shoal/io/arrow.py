@@ -58,12 +58,13 @@ def withheld_codes(before: pa.Array, after: pa.Array, size: int) -> npt.NDArray[
 
 def whole_numbers(texts: pa.Array) -> pa.Array:
     """Texts of whole numbers as the narrowest type that holds them all; texts if none does."""
-    for kind in (pa.int64(), pa.decimal128(38, 0), pa.decimal256(76, 0)):
-        try:
-            return texts.cast(kind)
-        except pa.ArrowInvalid:
-            continue
-    return texts
+    longest = pc.max(pc.utf8_length(texts)).as_py() or 0
+    # By length, not by trying: Arrow wraps a number just too long for a decimal around to another.
+    if longest <= 18:
+        return texts.cast(pa.int64())
+    if longest <= 37:
+        return texts.cast(pa.decimal128(38, 0))
+    return texts.cast(pa.decimal256(76, 0)) if longest <= 75 else texts
 
 
 def without_metadata(table: pa.Table) -> pa.Table:

@@ -90,10 +90,17 @@ def _wanted(path: Path, names: list[str], columns: Sequence[str] | None) -> list
 def write_columnar(table: pa.Table, path: Path, kind: Format) -> None:
     """Write the columns of the table and nothing else."""
     bare = without_metadata(table)
-    if kind is Format.PARQUET:
-        pq.write_table(bare, path, compression="zstd")
-        return
+    try:
+        if kind is Format.PARQUET:
+            pq.write_table(bare, path, compression="zstd")
+        else:
+            _write_arrow(bare, path)
+    except OSError:
+        raise InputError(f"{path} could not be written. Is the disk full?") from None
+
+
+def _write_arrow(table: pa.Table, path: Path) -> None:
     # Chunks with different dictionaries do not fit one Arrow file.
     options = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
-    with pa.ipc.new_file(str(path), bare.schema, options=options) as writer:
-        writer.write_table(bare)
+    with pa.ipc.new_file(str(path), table.schema, options=options) as writer:
+        writer.write_table(table)

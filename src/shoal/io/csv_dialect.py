@@ -1,8 +1,8 @@
 """How a CSV file is written: its separator, quote and encoding, and the names in its first line.
 
-The names are read here and not by the database, which would rename doubled or empty ones in silence.
-Messages speak of positions, never of the text found: a file without a header has a person's row in
-its first line.
+The names are read here and not by the database, which would rename doubled or empty ones in
+silence. Messages speak of positions, never of the text found: a file without a header has a
+person's row in its first line.
 """
 
 import csv

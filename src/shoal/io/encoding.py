@@ -1,8 +1,8 @@
 """Which encoding a text file is in, and how to read it as UTF-8.
 
-A byte order mark decides; else UTF-8 if every byte fits, else UTF-16 by its zero bytes, else a guess
-of Windows-1252 that the caller must pass on as a warning. The whole file is looked at: a single bad
-byte far down would otherwise stop the reader in the middle of its work.
+A byte order mark decides; else UTF-16 by its zero bytes, else UTF-8 if every byte fits, else a
+guess of Windows-1252 that the caller must pass on as a warning. The whole file is looked at: a
+single bad byte far down would otherwise stop the reader in the middle of its work.
 """
 
 import codecs

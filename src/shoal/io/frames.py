@@ -5,6 +5,7 @@ The frame that leaves is of the kind that came, and a column that was not genera
 its own library, so its type stays what it was.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -166,7 +167,7 @@ def wrap(native: Any) -> Table:
     try:
         frame = nw.from_native(native, pass_through=True)
     except nw.exceptions.DuplicateError:
-        _check_names([*getattr(native, "columns", ()), *getattr(native, "column_names", ())])
+        check_names([*getattr(native, "columns", ()), *getattr(native, "column_names", ())])
         raise
     if isinstance(frame, nw.LazyFrame):
         raise InputError(f"A {_kind(native)} holds no rows yet: collect() it first.")
@@ -178,7 +179,7 @@ def wrap(native: Any) -> Table:
 
 
 def _eager(frame: nw.DataFrame[Any], native: Any) -> Table:
-    _check_names(list(frame.columns))
+    check_names(list(frame.columns))
     if frame.implementation.is_pyarrow():
         return ArrowTable(native)
     if frame.implementation.is_pandas() or frame.implementation.is_polars():
@@ -193,18 +194,19 @@ def _streamed(native: Any) -> Table:
         raise InputError(
             f"The Arrow stream of a {_kind(native)} holds no table. Pass {ALLOWED}."
         ) from None
-    _check_names(list(table.column_names))
+    check_names(list(table.column_names))
     return ArrowTable(table)
 
 
-def _check_names(names: list[Any]) -> None:
+def check_names(names: Sequence[Any]) -> None:
+    """Raise an InputError unless every name is a text of its own."""
     odd = [f"{name!r} ({type(name).__name__})" for name in names if not isinstance(name, str)]
     if odd:
         raise InputError(
             f"Column names must be texts, found {listed(odd)}. "
             "Rename them first, for instance with df.columns = [...]."
         )
-    doubled = sorted({name for name in names if names.count(name) > 1})
+    doubled = sorted(name for name, times in Counter(names).items() if times > 1)
     if doubled:
         raise InputError(
             f"The table has more than one column named {listed(doubled)}. Rename them first."

@@ -36,9 +36,12 @@ class Prepared:
     notes: tuple[str, ...]
 
 
-def prepare(table: Table, policy: Policy, clock: Clock) -> Prepared:
-    """Group the rows of a table as a policy asks, label the groups and measure the loss."""
-    policy.check(table.names)
+def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Prepared:
+    """Group the rows of a table as a policy asks, label the groups and measure the loss.
+
+    `names` are all columns of the input; `table` need only hold those to be published.
+    """
+    policy.check(names)
     if table.n_rows == 0:
         raise InputError("The table has column names but no rows: there is nothing to publish.")
     with clock.step("encode"):

@@ -1,7 +1,6 @@
 """Frames in and frames out, files in and files out; nothing leaves unverified."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +8,21 @@ import numpy as np
 import pyarrow as pa
 
 from shoal import plugins
-from shoal.cells.counts import Counts
 from shoal.engines.local import LocalEngine
-from shoal.errors import VerificationFailed
 from shoal.io.atomic import replacing
 from shoal.io.csv_dialect import CsvOptions
+from shoal.io.formats import Format, format_of
 from shoal.io.frames import Table, wrap
 from shoal.pipeline.clock import Clock, Watcher, nobody
 from shoal.pipeline.prepare import Prepared, prepare
+from shoal.pipeline.verifying import expect, verify_file, verify_table
 from shoal.policy import Policy, simple
 from shoal.publish.shape import Shape, shape
 from shoal.release import Release
-from shoal.verify.check import Finding, check, require
+from shoal.verify.check import Finding, require
 
 AnyPolicy = Policy | Mapping[str, Any] | str | Path
+DETECT = CsvOptions()
 
 
 def anonymize(
@@ -42,12 +42,12 @@ def anonymize(
     clock = Clock(progress or nobody)
     if isinstance(data, str | Path):
         with clock.step("read"):
-            data = LocalEngine().read(Path(data), CsvOptions())
+            data = LocalEngine().read(Path(data))
     table = wrap(data)
-    asked = _asked(policy, table, keywords)
-    prepared = prepare(table, asked, clock)
+    asked = _asked(policy, table.names, keywords)
+    prepared = prepare(table, table.names, asked, clock)
     with clock.step("publish"):
-        made = _shape(prepared, asked, table)
+        made = _shape(prepared, asked, table).decoded()
         native = table.release(made.columns, made.labels, made.rows, asked.order == "kept")
     with clock.step("verify"):
         findings = verify_table(wrap(native), asked)
@@ -60,28 +60,93 @@ def run(
     policy: AnyPolicy,
     target: str | Path,
     *,
-    options: CsvOptions = CsvOptions(),  # noqa: B008 - frozen
+    options: CsvOptions = DETECT,
     force: bool = False,
     progress: Watcher | None = None,
 ) -> Release:
     """Anonymise a file into another; the new file is verified before it is in its place."""
     clock, engine = Clock(progress or nobody), LocalEngine()
-    asked = Policy.load(policy)
-    with replacing(Path(target), force, source=Path(source)) as place:
+    source, target, asked = Path(source), Path(target), Policy.load(policy)
+    with replacing(target, force, source) as place:
         with clock.step("read"):
-            names = engine.names(Path(source), options)
+            options, guessed = engine.settle(source, options)
+            names = engine.names(source, options)
             asked.check(names)
-            wanted = [*asked.published(names), *_unpublished_target(asked)]
-            table = wrap(engine.read(Path(source), options, columns=wanted))
-        prepared = prepare(table, asked, clock, names)
+            table = wrap(engine.read(source, options, asked.published(names)))
+        prepared = prepare(table, names, asked, clock)
         with clock.step("publish"):
             made = _shape(prepared, asked, table)
-            native = table.release(made.columns, made.labels, made.rows, False)
+            if format_of(target) is not Format.CSV:
+                made = made.decoded()
+            native: pa.Table = table.release(made.columns, made.labels, made.rows, False)
         del table
         with clock.step("write"):
-            engine.write(native, place.path, Path(target).suffix, options)
+            written = options.for_output(target)
+            engine.write(native, place.path, options=written)
         with clock.step("verify"):
-            findings = verify_file(place.path, asked, options)
+            expect(engine, place.path, written, native)
+            findings = verify_file(place.path, asked, written)
             require(findings)
         place.commit()
-    return _release(native, len(made.rows), prepared, asked, findings, clock)
+    return _release(native, len(made.rows), prepared, asked, findings, clock, guessed)
+
+
+def write_release(release: Release, target: Path, force: bool = False) -> Path:
+    """Write a release's rows to a file, verified before it is in its place."""
+    engine, table = LocalEngine(), wrap(release.table)
+    with replacing(target, force) as place:
+        written = DETECT.for_output(target)
+        rows = pa.table({name: table.column(name) for name in table.names})
+        engine.write(rows, place.path, options=written)
+        expect(engine, place.path, written, rows)
+        require(verify_file(place.path, release.policy, written))
+        place.commit()
+    return target
+
+
+def _asked(policy: AnyPolicy | None, names: list[str], keywords: Mapping[str, Any]) -> Policy:
+    if policy is None:
+        return simple(names, **keywords)
+    asked = Policy.load(policy)
+    return asked.changed(**keywords) if keywords else asked
+
+
+def _shape(prepared: Prepared, policy: Policy, table: Table) -> Shape:
+    starred = np.zeros(0, np.int64)
+    if policy.suppressed == "starred":
+        starred = np.setdiff1d(np.arange(prepared.rows), prepared.published.rows)
+    return shape(
+        prepared.published,
+        policy.published(table.names),
+        table.column,
+        starred,
+        keep_order=policy.order == "kept",
+    )
+
+
+def _release(
+    native: Any,
+    published_rows: int,
+    prepared: Prepared,
+    policy: Policy,
+    findings: tuple[Finding, ...],
+    clock: Clock,
+    guessed: tuple[str, ...] = (),
+) -> Release:
+    return Release(
+        table=native,
+        policy=policy,
+        findings=findings,
+        metrics=prepared.metrics,
+        rows=prepared.rows,
+        published_rows=published_rows,
+        suppressed_rows=prepared.suppressed_rows,
+        groups=prepared.groups,
+        published_classes=prepared.published.classes,
+        method=plugins.name_of(type(policy.method)),
+        seed=policy.seed,
+        seconds=dict(clock.seconds),
+        warnings=(*guessed, *prepared.warnings),
+        notes=prepared.notes,
+        column_loss=prepared.column_loss,
+    )

@@ -45,7 +45,7 @@ def _ranges(
     text = _where(first == last, escape.alone(domain.texts).take(pa.array(first)), text)
     if domain.missing >= 0:
         text = _where((last == domain.missing) & (first < last), escape.ANY, text)
-    return Labels(text, of_group.astype(np.int32))
+    return _merged(text, of_group)
 
 
 def _sets(
@@ -101,7 +101,8 @@ def _leaves(domain: Domain, tree: Hierarchy, leaf: npt.NDArray[np.int64]) -> pa.
 
 
 def _merged(texts: pa.Array, of_group: npt.NDArray[np.integer]) -> Labels:
-    """Labels that read the same are one: a node and the node above it may share a text."""
+    """Labels that read the same are one: two ranges with missing values, or a node and the one above
+    it, may share a text."""
     encoded = texts.dictionary_encode("encode")
     places = encoded.indices.to_numpy(zero_copy_only=False)
     return Labels(encoded.dictionary, places[of_group].astype(np.int32))

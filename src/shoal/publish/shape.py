@@ -23,6 +23,14 @@ class Shape:
     rows: npt.NDArray[np.int64]
     """(published,) the input row behind each published row."""
 
+    def decoded(self) -> "Shape":
+        """The same with labels as plain text, for readers that would show a dictionary as such."""
+        texts = {
+            name: label.dictionary_decode() if pa.types.is_dictionary(label.type) else label
+            for name, label in self.labels.items()
+        }
+        return Shape(self.columns, texts, self.rows)
+
 
 def shape(
     published: Published,

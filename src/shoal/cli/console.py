@@ -1,0 +1,46 @@
+"""Where things are printed: Rich on a terminal, plain text elsewhere, JSON for machines."""
+
+import json
+import sys
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+
+def out() -> Console:
+    """Standard output. No markup and no guessing at colours: a column may be called `[bold]`."""
+    return Console(markup=False, highlight=False, emoji=False, soft_wrap=False)
+
+
+def print_json(data: Any) -> None:
+    """One JSON document on standard output."""
+    unicode = (sys.stdout.encoding or "ascii").lower().startswith("utf")
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=not unicode))
+
+
+def safe(name: str) -> str:
+    """A name without characters that could steer the terminal."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
+
+
+def tick(console: Console, holds: bool) -> Text:
+    """A mark for what holds and one for what does not."""
+    marks = ("no", "yes") if console.options.ascii_only else ("✘", "✔")
+    return Text(marks[holds], style="green" if holds else "bold red")
+
+
+def percent(share: float) -> str:
+    """`12.3 %`; never `0.0 %` or `100.0 %` for what is not quite so."""
+    shown = f"{share * 100:.1f}"
+    if shown == "0.0" and share > 0:
+        return "<0.1 %"
+    if shown == "100.0" and share < 1:
+        return ">99.9 %"
+    return f"{shown} %"
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 row`, `2,000 rows`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,76 @@
+"""What there is in a room of plug-ins, told by their own docstrings."""
+
+import inspect
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from shoal import plugins
+from shoal.cli.console import out, print_json
+
+USED_AS: dict[plugins.Room, str] = {
+    "methods": "Used in a policy as `method: {name}`.",
+    "models": "Used in a policy as one of its `constraints`.",
+    "metrics": "Every release is measured by it.",
+}
+
+
+def show_room(room: plugins.Room, name: str | None, as_json: bool) -> None:
+    """List the plug-ins of a room, or explain one of them."""
+    every = {"methods": plugins.methods, "models": plugins.models, "metrics": plugins.metrics}
+    one = {"methods": plugins.method, "models": plugins.model, "metrics": plugins.metric}
+    chosen = [one[room](name)] if name is not None else list(every[room]().values())
+    if as_json:
+        print_json(_as_data(chosen[0]) if name is not None else {room: [*map(_as_data, chosen)]})
+    elif name is not None:
+        out().print(_explained(room, chosen[0]))
+    else:
+        show_list(out(), room, [plugins.describe(plugin) for plugin in chosen])
+
+
+def show_list(console: Console, room: plugins.Room, found: list[plugins.Description]) -> None:
+    """A line or two for each plug-in."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column()
+    for each in found:
+        table.add_row(each.name, each.summary)
+    console.print(Padding(table, (1, 1, 1, 1)))
+    console.print(Text(f" `shoal {room} NAME` tells more about one.", style="dim"))
+
+
+def _explained(room: plugins.Room, plugin: type) -> RenderableType:
+    described = plugins.describe(plugin)
+    parts: list[RenderableType] = [Text(described.name, style="bold")]
+    for paragraph in _paragraphs(plugin):
+        parts += [Text(), Text(paragraph)]
+    parts += [Text(), Text(USED_AS[room].format(name=described.name), style="dim")]
+    for option in described.options:
+        head = Text.assemble((option.name, "bold"), f": {option.type}; ", (_default(option), "dim"))
+        parts += [Text(), head, Padding(Text(option.text), (0, 0, 0, 4))]
+    return Padding(Group(*parts), (1, 1, 1, 1))
+
+
+def _default(option: plugins.Option) -> str:
+    if option.default == plugins.REQUIRED:
+        return plugins.REQUIRED
+    return f"{option.default} if left out"
+
+
+def _paragraphs(plugin: type) -> list[str]:
+    """The docstring, each paragraph on one line for the terminal to wrap."""
+    text = inspect.getdoc(plugin) or ""
+    return [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+
+
+def _as_data(plugin: type) -> dict[str, Any]:
+    described = plugins.describe(plugin)
+    return {
+        "name": described.name,
+        "summary": described.summary,
+        "text": "\n\n".join(_paragraphs(plugin)),
+        "options": [option._asdict() for option in described.options],
+    }

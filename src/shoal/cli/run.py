@@ -1,0 +1,73 @@
+"""`shoal run`: from a table and a policy to a verified file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli.guard import guarded
+from shoal.cli.options import (
+    Encoding,
+    Force,
+    Json,
+    PolicyFile,
+    Quote,
+    Separator,
+    Table,
+    csv_options,
+)
+
+
+@guarded
+def run(
+    table: Table,
+    policy: PolicyFile,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="OUT", help="The release: .csv, .parquet or .arrow."
+        ),
+    ],
+    force: Force = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Instead of the policy's seed.", show_default=False),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Instead of the policy's method, with its own defaults.",
+            show_default=False,
+        ),
+    ] = None,
+    separator: Separator = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors alone.")] = False,
+    json: Json = False,
+) -> None:
+    """Anonymise a table by a policy, and verify the result.
+
+    The release appears only after it has been read back and found to hold every guarantee.
+    """
+    from shoal.cli.console import out, print_json
+    from shoal.cli.progress import watching
+    from shoal.pipeline.run import run as run_pipeline
+    from shoal.policy import Policy
+
+    changes = {"seed": seed, "method": method}
+    given = {key: value for key, value in changes.items() if value is not None}
+    asked = Policy.load(policy).changed(**given) if given else Policy.load(policy)
+    options = csv_options(separator, quote, encoding)
+    with watching(quiet) as progress:
+        release = run_pipeline(
+            table, asked, output, options=options, force=force, progress=progress
+        )
+    if json:
+        paths = {"input": table, "policy": policy, "output": output}
+        print_json(release.to_dict() | {name: str(path) for name, path in paths.items()})
+    elif not quiet:
+        from shoal.cli.show_release import show_release
+
+        show_release(out(), release, output)

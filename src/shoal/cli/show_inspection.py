@@ -1,0 +1,150 @@
+"""What was found in a table before it is published, for the eye."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from shoal.cli.console import counted, percent, safe
+
+if TYPE_CHECKING:
+    from shoal.risk.inspection import ColumnReport, Inspection
+
+INDENT = (0, 2, 1, 2)
+ROLE_STYLES = {
+    "identifier": "red",
+    "quasi": "yellow",
+    "sensitive": "magenta",
+    "plain": "",
+    "preference": "cyan",
+}
+
+
+def show_inspection(console: Console, found: "Inspection", path: Path) -> None:
+    """The columns, the suggested roles with their reasons, and who stands out."""
+    size = f"{counted(found.rows, 'row')}, {counted(len(found.columns), 'column')}"
+    console.print()
+    console.print(Padding(Text.assemble((safe(path.name), "bold"), f": {size}"), INDENT))
+    console.print(Padding(_columns(found), INDENT))
+    console.print(Padding(_section("Suggested roles", _reasons(found)), INDENT))
+    console.print(Padding(_section("Who stands out", _risk(found)), INDENT))
+    console.print(Padding(Text(f"Next: shoal init {safe(str(path))}", style="dim"), INDENT))
+
+
+def show_draft(console: Console, found: "Inspection", table: Path, policy: Path) -> None:
+    """Where the draft is, and what to do with it."""
+    by_role = {role: [c.name for c in found.columns if c.role == role] for role in ROLE_STYLES}
+    console.print()
+    console.print(Text.assemble(("  Written  ", "bold"), safe(str(policy))), soft_wrap=True)
+    console.print()
+    console.print(
+        Padding(_roles({r: ", ".join(map(safe, n)) for r, n in by_role.items() if n}), INDENT)
+    )
+    words = "Read it first: the roles come from names and counts, and only you know the rest. Then:"
+    console.print(Padding(Text(words), INDENT))
+    release = table.with_name(f"{table.name.partition('.')[0]}-release.csv")
+    command = f"    shoal run {safe(str(table))} {safe(str(policy))} -o {safe(str(release))}"
+    console.print(Text(command), soft_wrap=True)
+    console.print()
+
+
+def _section(title: str, body: RenderableType) -> Group:
+    return Group(Text(title, style="bold"), Padding(body, (0, 0, 0, 2)))
+
+
+def _columns(found: "Inspection") -> RenderableType:
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
+    table.add_column("column", overflow="fold")
+    table.add_column("type")
+    table.add_column("distinct", justify="right", no_wrap=True)
+    table.add_column("missing", justify="right", no_wrap=True)
+    table.add_column("unique", justify="right", no_wrap=True)
+    table.add_column("role", no_wrap=True)
+    for column in found.columns:
+        caused = column.unique_caused
+        table.add_row(
+            safe(column.name),
+            column.type,
+            f"{column.distinct:,}",
+            percent(column.missing / found.rows) if column.missing else "",
+            "" if caused is None else percent(caused),
+            _role(column),
+        )
+    words = "unique: rows that stand alone among the quasi columns, and would not without this one"
+    return Group(table, Text(), Text(words, style="dim"))
+
+
+def _role(column: "ColumnReport") -> Text:
+    role = Text(column.role, style=ROLE_STYLES[column.role])
+    if column.role == "quasi":
+        role.append(f", {column.treatment}", style="default")
+    return role
+
+
+def _reasons(found: "Inspection") -> RenderableType:
+    """Columns with one role and reason share a line."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    groups: dict[tuple[str, str], list[str]] = {}
+    for column in sorted(found.columns, key=lambda c: list(ROLE_STYLES).index(c.role)):
+        groups.setdefault((column.role, column.reason), []).append(safe(column.name))
+    for (role, reason), names in groups.items():
+        words = Text(", ".join(names))
+        words.append(f": {reason}", style="dim")
+        table.add_row(Text(role, style=ROLE_STYLES[role]), words)
+    return table
+
+
+def _roles(texts: dict[str, str]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for role, text in texts.items():
+        table.add_row(Text(role, style=ROLE_STYLES[role]), text)
+    return table
+
+
+def _risk(found: "Inspection") -> RenderableType:
+    quasi = counted(len(found.quasi), "suspected quasi column")
+    parts: list[RenderableType] = [
+        Text(
+            f"{found.unique_rows:,} of {counted(found.rows, 'row')} "
+            f"({percent(found.unique_share)}) are unique on the {quasi}."
+        )
+    ]
+    if found.keys:
+        parts.append(Text(f"Every row has its own value in {', '.join(map(safe, found.keys))}."))
+    return Group(*parts, *_sets(found))
+
+
+def _sets(found: "Inspection") -> list[RenderableType]:
+    searched = found.search
+    enough = f"{searched.threshold:.0%}".replace("%", " %")
+    if not searched.found:
+        if not searched.largest_size:
+            return []
+        most = counted(searched.largest_size, "suspected quasi column")
+        return [Text(f"No set of up to {most} makes {enough} of the rows unique."), *_bound(found)]
+    size = len(searched.found[0].columns)
+    table = Table.grid(padding=(0, 2))
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column()
+    for each in searched.found:
+        table.add_row(percent(each.share), ", ".join(map(safe, each.columns)))
+    rest = searched.sets_found - len(searched.found)
+    more = [Text(f"  and {rest:,} more of this size", style="dim")] if rest else []
+    columns = "One column is" if size == 1 else f"{size} columns are"
+    head = f"{columns} enough to make {enough} of the rows unique or more:"
+    return [Text(), Text(head), Padding(table, (0, 2)), *more, *_bound(found)]
+
+
+def _bound(found: "Inspection") -> list[RenderableType]:
+    if not found.search.bounded:
+        return []
+    tried, possible = found.search.tried, found.search.possible
+    words = f"The search was cut short: {tried:,} of {possible:,} sets, the most telling first."
+    return [Text(words, style="dim")]

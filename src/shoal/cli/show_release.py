@@ -1,0 +1,123 @@
+"""What a run made and what it cost, for the eye."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from shoal.cli.console import counted, percent, safe, tick
+
+if TYPE_CHECKING:
+    from shoal.release import Release
+    from shoal.verify.check import Finding
+
+BAR = 24
+"""Characters of a bar that stands for all."""
+
+
+def show_release(console: Console, release: "Release", path: Path) -> None:
+    """Guarantees first, then rows, groups, loss and time, then what to think about."""
+    body = Group(findings_table(console, release.findings), Text(), _facts(release))
+    title = "Verified: every guarantee was found in the written file"
+    console.print()
+    console.print(_panel(title, body, good=True))
+    console.print(Padding(_losses(console, release), (1, 2, 0, 2)))
+    for words, style in (
+        *((f"Note: {note}", "") for note in release.notes),
+        *((f"Warning: {warning}", "yellow") for warning in release.warnings),
+    ):
+        console.print(Padding(Text(words, style=style), (1, 2, 0, 2)))
+    console.print()
+    console.print(Text.assemble(("  Written  ", "bold"), safe(str(path))), soft_wrap=True)
+    console.print()
+
+
+def show_findings(console: Console, findings: "Sequence[Finding]", path: Path) -> None:
+    """Whether a release holds what its policy promises."""
+    failing = sum(not finding.holds for finding in findings)
+    title = f"{len(findings) - failing} of {counted(len(findings), 'guarantee')} found"
+    console.print()
+    console.print(_panel(title, findings_table(console, findings), good=not failing))
+    console.print(Text.assemble(("  Read  ", "bold"), safe(str(path))), soft_wrap=True)
+    console.print()
+
+
+def findings_table(console: Console, findings: "Sequence[Finding]") -> Table:
+    """Asked against found, a line each."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2), header_style="dim")
+    table.add_column("")
+    table.add_column("guarantee")
+    for heading in ("asked", "found", "classes", "failing"):
+        table.add_column(heading, justify="right")
+    for finding in findings:
+        table.add_row(
+            tick(console, finding.holds),
+            _guarantee(finding),
+            f"{finding.asked:g}",
+            f"{finding.reached:g}" if finding.classes else "none",
+            f"{finding.classes:,}",
+            f"{finding.failing:,}",
+        )
+    return table
+
+
+def _guarantee(finding: "Finding") -> Text:
+    words = Text(finding.model, style="bold")
+    if finding.of:
+        words.append(f" of {safe(finding.of)}", style="default")
+    return words
+
+
+def _panel(title: str, body: RenderableType, good: bool) -> Panel:
+    style = "green" if good else "red"
+    return Panel(body, title=title, title_align="left", border_style=style, padding=(1, 2))
+
+
+def _facts(release: "Release") -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    largest, mean = release.metrics.get("largest-group"), release.metrics.get("mean-group")
+    out, suppressed = release.published_rows, release.suppressed_rows
+    table.add_row("rows", f"{release.rows:,} in, {out:,} out, {suppressed:,} suppressed")
+    sizes = f" of {mean:.1f} rows on average, {largest:.0f} at most" if mean and largest else ""
+    table.add_row("groups", f"{release.groups:,}{sizes}")
+    table.add_row("classes", f"{release.published_classes:,} that a reader can tell apart")
+    table.add_row("method", f"{release.method}, seed {release.seed}")
+    table.add_row("seconds", _seconds(release.seconds))
+    return table
+
+
+def _seconds(seconds: Mapping[str, float]) -> str:
+    steps = ", ".join(f"{step} {taken:.2f}" for step, taken in seconds.items())
+    return f"{sum(seconds.values()):.2f} ({steps})"
+
+
+def _losses(console: Console, release: "Release") -> RenderableType:
+    mean = release.metrics.get("mean-ncp") or 0.0
+    table = Table.grid(padding=(0, 2))
+    table.add_column(overflow="fold")
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    for name, loss in release.column_loss.items():
+        table.add_row(safe(name), _bar(console, loss), percent(loss))
+    head = Text.assemble(
+        ("Loss ", "bold"),
+        f"{percent(mean)} of the detail in quasi columns (mean NCP), by column:",
+    )
+    return Group(head, Padding(table, (0, 2)))
+
+
+def _bar(console: Console, share: float) -> Text:
+    if console.options.ascii_only:
+        full = round(share * BAR)
+        return Text("#" * full + "." * (BAR - full))
+    eighths = round(share * BAR * 8)
+    full, rest = divmod(eighths, 8)
+    drawn = "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
+    return Text.assemble((drawn, "cyan"), ("·" * (BAR - len(drawn)), "dim"))

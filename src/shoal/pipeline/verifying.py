@@ -1,0 +1,80 @@
+"""Verify what was published: a frame as it will be handed over, or a file as it was written."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from shoal.cells.counts import Counts
+from shoal.engines.local import LocalEngine
+from shoal.errors import PolicyError, VerificationFailed, listed
+from shoal.io.csv_dialect import CsvOptions
+from shoal.io.frames import Table
+from shoal.policy import Policy
+from shoal.verify.check import Finding, check
+
+DETECT = CsvOptions()
+
+
+def verify_table(published: Table, policy: Policy) -> tuple[Finding, ...]:
+    """Ask the policy's models of a published frame."""
+    starred = policy.suppressed == "starred"
+    _check_columns(published.names, policy)
+    rows = pa.table({name: published.column(name) for name in _needed(published.names, policy)})
+
+    def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
+        return LocalEngine().count_classes(rows, columns, of, starred=starred)
+
+    return check(count, policy.quasi, policy.constraints)
+
+
+def verify_file(
+    path: str | Path, policy: Policy | Mapping[str, object] | str | Path, options: CsvOptions = DETECT
+) -> tuple[Finding, ...]:
+    """Ask a policy's models of a published file, ours or anybody's."""
+    asked, engine, file = Policy.load(policy), LocalEngine(), Path(path)
+    settled, _ = engine.settle(file, options)
+    _check_columns(engine.names(file, settled), asked)
+    starred = asked.suppressed == "starred"
+
+    def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
+        return engine.count_classes(file, columns, of, settled, starred)
+
+    return check(count, asked.quasi, asked.constraints)
+
+
+def expect(engine: LocalEngine, path: Path, options: CsvOptions, rows: pa.Table) -> None:
+    """Raise unless a written file has the columns it was to have.
+
+    Its rows are counted by the models; this is the check that no other column slipped in.
+    """
+    found = engine.names(path, options)
+    if found != rows.column_names:
+        raise VerificationFailed(
+            f"The written file has the columns {listed(found)}, "
+            f"but {listed(rows.column_names)} were to be published."
+        )
+
+
+def _needed(names: Sequence[str], policy: Policy) -> list[str]:
+    """Starred rows are told by all their cells, everything else by the columns asked about."""
+    if policy.suppressed == "starred":
+        return list(names)
+    return [name for name in names if name in (*policy.quasi, *policy.sensitive)]
+
+
+def _check_columns(names: Sequence[str], policy: Policy) -> None:
+    wanted = [*policy.quasi, *policy.sensitive]
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise PolicyError(
+            f"The release has no column {listed(repr(name) for name in missing)}, which the policy "
+            f"speaks of; it has {listed(names)}. Is this the policy it was made by?"
+        )
+    named = [name for name in names if name in policy.columns]
+    hidden = [name for name in named if not policy.columns[name].is_published]
+    if hidden:
+        raise VerificationFailed(
+            f"The release holds {listed(repr(name) for name in hidden)}, which the policy says must "
+            "not be published."
+        )

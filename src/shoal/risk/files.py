@@ -1,0 +1,39 @@
+"""Inspect a file, and write a draft beside it."""
+
+from pathlib import Path
+
+from shoal.engines.local import LocalEngine
+from shoal.io.atomic import replacing
+from shoal.io.csv_dialect import CsvOptions
+from shoal.pipeline.clock import Watcher, nobody
+from shoal.risk.draft import draft_policy
+from shoal.risk.inspection import Inspection, inspect_table
+
+DETECT = CsvOptions()
+
+
+def inspect_file(
+    path: Path, options: CsvOptions = DETECT, progress: Watcher = nobody
+) -> Inspection:
+    """Inspect the table in a file; `progress` is told each step."""
+    engine = LocalEngine()
+    progress("read", 0.0)
+    settled, _ = engine.settle(path, options)
+    table = engine.read(path, settled)
+    progress("count", 0.0)
+    return inspect_table(table)
+
+
+def write_draft(
+    path: Path,
+    target: Path,
+    options: CsvOptions = DETECT,
+    force: bool = False,
+    progress: Watcher = nobody,
+) -> Inspection:
+    """Write a draft policy for the table in a file; gives what it is based on."""
+    with replacing(target, force, path) as place:
+        found = inspect_file(path, options, progress)
+        place.path.write_text(draft_policy(found, path.name), encoding="utf-8")
+        place.commit()
+    return found
