@@ -43,7 +43,7 @@ class Release:
 
     def write(self, path: str | Path, force: bool = False) -> Path:
         """Write the published rows to a CSV, Parquet or Arrow file, verified before it is in place."""
-        from shoal.pipeline import write_release
+        from shoal.pipeline.run import write_release
 
         return write_release(self, Path(path), force)
 

@@ -21,12 +21,19 @@ def arrow_table() -> pa.Table:
             "bool": pa.array([True, None, False, True, None]),
             "text": pa.array(["ä", None, "", " x ", 'a"b,\n']),
             "large": pa.array(["日本", None, "", "*", "NULL"], pa.large_string()),
-            "date": pa.array([dt.date(1964, 3, 7), None, dt.date(1, 1, 1), dt.date.max, dt.date.min]),
+            "date": pa.array(
+                [dt.date(1964, 3, 7), None, dt.date(1, 1, 1), dt.date.max, dt.date.min]
+            ),
             "time": pa.array([dt.time(23, 59, 59, 999999), None, dt.time(0), None, dt.time(1)]),
             "stamp": pa.array([dt.datetime(2020, 1, 1, 1, 2, 3, 4), None, None, None, None]),
             "zoned": pa.array(
-                [dt.datetime(2020, 7, 1, tzinfo=UTC), None, None, dt.datetime(1969, 1, 1, tzinfo=UTC)]
-                + [dt.datetime(2020, 1, 1, tzinfo=UTC)],
+                [
+                    dt.datetime(2020, 7, 1, tzinfo=UTC),
+                    None,
+                    None,
+                    dt.datetime(1969, 1, 1, tzinfo=UTC),
+                    dt.datetime(2020, 1, 1, tzinfo=UTC),
+                ],
                 pa.timestamp("us", "Europe/Paris"),
             ),
             "span": pa.array([dt.timedelta(1), None, dt.timedelta(-1), None, dt.timedelta(0)]),
@@ -35,7 +42,9 @@ def arrow_table() -> pa.Table:
                 pa.array([0, None, 1, 0, 1], pa.int8()), pa.array(["b", "a", "never used"])
             ),
             "ordered": pa.DictionaryArray.from_arrays(
-                pa.array([2, None, 0, 1, 2], pa.int8()), pa.array(["low", "mid", "high"]), ordered=True
+                pa.array([2, None, 0, 1, 2], pa.int8()),
+                pa.array(["low", "mid", "high"]),
+                ordered=True,
             ),
             "list": pa.array([[1, None], None, [], [3], [4]], pa.list_(pa.int32())),
             "struct": pa.array([{"a": 1}, None, {"a": None}, {"a": 2}, {"a": 3}]),

@@ -59,19 +59,29 @@ def _is_word(kind: pa.DataType) -> bool:
 def _fixed(column: pa.Array) -> Words:
     kind = column.type
     if pa.types.is_floating(kind):
-        return column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False).view(np.uint64)
+        return (
+            column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False).view(np.uint64)
+        )
     if pa.types.is_boolean(kind):
         column = column.cast(pa.uint8())
     elif not pa.types.is_integer(kind):
         column = column.view(pa.int32() if kind.bit_width == 32 else pa.int64())
     values = column.fill_null(0).to_numpy(zero_copy_only=False)
-    return values.astype(np.int64, copy=False).view(np.uint64) if values.dtype.kind == "i" else values.astype(np.uint64)
+    return (
+        values.astype(np.int64, copy=False).view(np.uint64)
+        if values.dtype.kind == "i"
+        else values.astype(np.uint64)
+    )
 
 
 def _texts(column: pa.Array) -> Words:
     """Hash the bytes; what has none of its own (decimals, lists) goes by its text."""
     kind = column.type
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+    if (
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    ):
         column = column.cast(pa.large_binary())
     elif not pa.types.is_large_string(kind):
         try:

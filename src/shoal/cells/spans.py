@@ -8,6 +8,7 @@ import numpy.typing as npt
 from shoal.cells.cells import Cells
 from shoal.cells.domain import Kind
 from shoal.cells.grouping import Grouping
+from shoal.threads import each
 
 
 @dataclass(frozen=True)
@@ -33,15 +34,20 @@ def spans_of(cells: Cells, grouping: Grouping) -> Spans:
     columns = list(grouping.columns)
     codes = cells.codes if len(columns) == cells.codes.shape[1] else cells.codes[:, columns]
     sizes, low, high = spans(codes, cells.starts, grouping.group, grouping.n_groups)
-    rows = starts = None
+    found = [j for j, column in enumerate(columns) if cells.domains[column].kind == Kind.SET]
     sets = {}
-    for j, column in enumerate(columns):
-        domain = cells.domains[column]
-        if domain.kind == Kind.SET:
-            if rows is None:
-                rows, starts = rows_by_group(grouping.group, grouping.n_groups)
-            by_row = np.repeat(codes[:, j], cells.counts)
-            sets[j] = members(by_row, rows, starts, domain.size)
+    if found:
+        rows, starts = rows_by_group(grouping.group, grouping.n_groups)
+        counts = cells.counts
+
+        def members_of(j: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+            by_row = np.repeat(codes[:, j], counts)
+            members_found: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]] = members(
+                by_row, rows, starts, cells.domains[columns[j]].size
+            )
+            return members_found
+
+        sets = dict(zip(found, each(members_of, found), strict=True))
     return Spans(sizes, low, high, _levels(cells, grouping, low, high), sets)
 
 

@@ -1,7 +1,6 @@
 """The cells of a table, by the roles a policy gives its columns."""
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,9 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.cells.cells import Cells
+from shoal.cells.domain import Domain
 from shoal.cells.encode import build_cells
 from shoal.cells.number import number_quasi, number_sensitive
-from shoal.kernels.threads import workers
+from shoal.threads import each
 
 if TYPE_CHECKING:
     from shoal.hierarchy import HierarchySpec
@@ -37,24 +37,16 @@ def encode(
     folder: Path = Path(),
 ) -> Cells:
     """Number the columns, several at a time, and reduce the rows to cells."""
-    with ThreadPoolExecutor(workers()) as pool:
-        asked = [
-            pool.submit(
-                lambda name, how: number_quasi(
-                    name, column(name), how.kind, how.order, how.hierarchy, folder
-                ),
-                name,
-                how,
-            )
-            for name, how in quasi.items()
-        ]
-        told = {
-            name: pool.submit(lambda name: number_sensitive(name, column(name)), name)
-            for name in sensitive
-        }
-        numbered = [future.result() for future in asked]
-        secret = {name: future.result() for name, future in told.items()}
-    return build_cells(numbered, secret, [column(name) for name in plain], seed)
+
+    def number(name: str) -> tuple[Domain, npt.NDArray[np.int32]]:
+        if name not in quasi:
+            return number_sensitive(name, column(name))
+        how = quasi[name]
+        return number_quasi(name, column(name), how.kind, how.order, how.hierarchy, folder)
+
+    numbered = each(number, [*quasi, *sensitive])
+    secret = dict(zip(sensitive, numbered[len(quasi) :], strict=True))
+    return build_cells(numbered[: len(quasi)], secret, [column(name) for name in plain], seed)
 
 
 def codes_in_order(cells: Cells, column: pa.Array) -> npt.NDArray[np.int32]:

@@ -8,6 +8,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+NARROW = 60
+"""On a terminal below this width less is shown beside each other."""
+
 
 def out() -> Console:
     """Standard output. No markup and no guessing at colours: a column may be called `[bold]`."""

@@ -38,8 +38,8 @@ def show_list(console: Console, room: plugins.Room, found: list[plugins.Descript
     table.add_column()
     for each in found:
         table.add_row(each.name, each.summary)
-    console.print(Padding(table, (1, 1, 1, 1)))
-    console.print(Text(f" `shoal {room} NAME` tells more about one.", style="dim"))
+    console.print(Padding(table, (1, 2, 1, 2)))
+    console.print(Text(f"  `shoal {room} NAME` tells more about one.", style="dim"))
 
 
 def _explained(room: plugins.Room, plugin: type) -> RenderableType:
@@ -51,7 +51,7 @@ def _explained(room: plugins.Room, plugin: type) -> RenderableType:
     for option in described.options:
         head = Text.assemble((option.name, "bold"), f": {option.type}; ", (_default(option), "dim"))
         parts += [Text(), head, Padding(Text(option.text), (0, 0, 0, 4))]
-    return Padding(Group(*parts), (1, 1, 1, 1))
+    return Padding(Group(*parts), (1, 2, 1, 2))
 
 
 def _default(option: plugins.Option) -> str:

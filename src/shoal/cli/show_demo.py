@@ -1,38 +1,69 @@
 """What the demo made, and where to go from there."""
 
+import shlex
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.console import safe
-from shoal.cli.show_release import show_release
+from shoal.cli.console import NARROW, safe
+from shoal.cli.show_release import show_summary
 
 if TYPE_CHECKING:
     from shoal.release import Release
     from shoal.sample import SamplePaths
 
+SHOWN = ("age", "sex", "race", "zip", "education", "disease")
+MOST = 6
+
 
 def show_demo(console: Console, release: "Release", sample: "SamplePaths", target: Path) -> None:
-    """The release, its files and some commands to try."""
-    show_release(console, release, target)
-    table, policy = safe(str(sample.table)), safe(str(sample.policy))
+    """The release, some rows of it, the files, and some commands to try."""
+    show_summary(console, release)
+    console.print(Padding(_one_class(release), (0, 2, 1, 2)))
     files = Table.grid(padding=(0, 2))
-    files.add_column(no_wrap=True)
-    files.add_column(style="dim")
-    files.add_row(table, "made-up patients, as a hospital would hold them")
-    files.add_row(policy, "what may be published, and why: read it, it is short")
-    files.add_row(safe(str(target)), "the release")
-    console.print(Padding(files, (0, 2, 1, 2)))
+    for path, what in (
+        (sample.table, "made-up patients, as a hospital holds them"),
+        (sample.policy, "what may be published, and why"),
+        (target, "the release"),
+    ):
+        files.add_row(safe(str(path)), *([] if console.width < NARROW else [Text(what, "dim")]))
+    console.print(Padding(Group(Text("Files", style="bold"), Padding(files, (0, 2))), (0, 2, 1, 2)))
     console.print(Text("  Try next", style="bold"))
+    table, policy = sample.table.name, sample.policy.name
     for command in (
+        f"cd {shlex.quote(safe(str(target.parent)))}",
         f"shoal inspect {table}",
-        f"shoal verify {safe(str(target))} {policy}",
         f"shoal run {table} {policy} -o other.csv --method mondrian",
+        f"shoal verify {target.name} {policy}",
         f"shoal init {table} -o my-policy.yaml",
     ):
         console.print(Text(f"    {command}"), soft_wrap=True)
     console.print()
+
+
+def _one_class(release: "Release") -> Group:
+    """Some columns of rows that share a label; these people are made up, so nobody is shown."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
+    for name in SHOWN:
+        table.add_column(name)
+    rows = _rows_of_a_class(release)
+    for row in rows[:MOST]:
+        table.add_row(*("" if row[name] is None else str(row[name]) for name in SHOWN))
+    head = Text.assemble(("As published", "bold"), ", some columns of one class:")
+    return Group(head, Padding(table, (0, 2)))
+
+
+def _rows_of_a_class(release: "Release") -> list[dict[str, Any]]:
+    """A small class from amid the table: rows leave class by class, so they follow each other."""
+    rows = release.table.slice(release.table.num_rows // 2).to_pylist()
+    classes = [
+        list(alike)
+        for _, alike in groupby(rows, lambda row: [row[name] for name in release.policy.quasi])
+    ]
+    # the first of them may have begun before the middle
+    return next((each for each in classes[1:] if len(each) <= MOST), classes[-1])

@@ -13,6 +13,8 @@ from shoal.cli.console import counted, percent, safe
 if TYPE_CHECKING:
     from shoal.risk.inspection import ColumnReport, Inspection
 
+WIDTHS = {"column": 0, "type": 76, "distinct": 50, "missing": 66, "unique": 0, "role": 0}
+"""What is said of a column, and how wide a terminal must be for it."""
 INDENT = (0, 2, 1, 2)
 ROLE_STYLES = {
     "identifier": "red",
@@ -28,7 +30,7 @@ def show_inspection(console: Console, found: "Inspection", path: Path) -> None:
     size = f"{counted(found.rows, 'row')}, {counted(len(found.columns), 'column')}"
     console.print()
     console.print(Padding(Text.assemble((safe(path.name), "bold"), f": {size}"), INDENT))
-    console.print(Padding(_columns(found), INDENT))
+    console.print(Padding(_columns(console, found), INDENT))
     console.print(Padding(_section("Suggested roles", _reasons(found)), INDENT))
     console.print(Padding(_section("Who stands out", _risk(found)), INDENT))
     console.print(Padding(Text(f"Next: shoal init {safe(str(path))}", style="dim"), INDENT))
@@ -55,26 +57,36 @@ def _section(title: str, body: RenderableType) -> Group:
     return Group(Text(title, style="bold"), Padding(body, (0, 0, 0, 2)))
 
 
-def _columns(found: "Inspection") -> RenderableType:
+def _columns(console: Console, found: "Inspection") -> RenderableType:
+    """A line each; what matters least is left out where the terminal is narrow."""
+    shown = [heading for heading, width in WIDTHS.items() if console.width >= width]
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
-    table.add_column("column", overflow="fold")
-    table.add_column("type")
-    table.add_column("distinct", justify="right", no_wrap=True)
-    table.add_column("missing", justify="right", no_wrap=True)
-    table.add_column("unique", justify="right", no_wrap=True)
-    table.add_column("role", no_wrap=True)
-    for column in found.columns:
-        caused = column.unique_caused
-        table.add_row(
-            safe(column.name),
-            column.type,
-            f"{column.distinct:,}",
-            percent(column.missing / found.rows) if column.missing else "",
-            "" if caused is None else percent(caused),
-            _role(column),
+    for heading in shown:
+        numbers = heading in ("distinct", "missing", "unique")
+        table.add_column(
+            heading,
+            justify="right" if numbers else "left",
+            no_wrap=numbers,
+            overflow="fold",
+            min_width=None if numbers else 8,
         )
+    for column in found.columns:
+        cells = _cells(column, found.rows)
+        table.add_row(*(cells[heading] for heading in shown))
     words = "unique: rows that stand alone among the quasi columns, and would not without this one"
     return Group(table, Text(), Text(words, style="dim"))
+
+
+def _cells(column: "ColumnReport", rows: int) -> dict[str, Text]:
+    caused = column.unique_caused
+    return {
+        "column": Text(safe(column.name)),
+        "type": Text(column.type),
+        "distinct": Text(f"{column.distinct:,}"),
+        "missing": Text(percent(column.missing / rows) if column.missing else ""),
+        "unique": Text("" if caused is None else percent(caused)),
+        "role": _role(column),
+    }
 
 
 def _role(column: "ColumnReport") -> Text:
@@ -94,7 +106,7 @@ def _reasons(found: "Inspection") -> RenderableType:
         groups.setdefault((column.role, column.reason), []).append(safe(column.name))
     for (role, reason), names in groups.items():
         words = Text(", ".join(names))
-        words.append(f": {reason}", style="dim")
+        words.append(f"\n{reason}", style="dim")
         table.add_row(Text(role, style=ROLE_STYLES[role]), words)
     return table
 
@@ -137,8 +149,8 @@ def _sets(found: "Inspection") -> list[RenderableType]:
         table.add_row(percent(each.share), ", ".join(map(safe, each.columns)))
     rest = searched.sets_found - len(searched.found)
     more = [Text(f"  and {rest:,} more of this size", style="dim")] if rest else []
-    columns = "One column is" if size == 1 else f"{size} columns are"
-    head = f"{columns} enough to make {enough} of the rows unique or more:"
+    columns = "One column alone makes" if size == 1 else f"{size} columns together make"
+    head = f"{columns} at least {enough} of the rows unique:"
     return [Text(), Text(head), Padding(table, (0, 2)), *more, *_bound(found)]
 
 

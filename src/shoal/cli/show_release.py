@@ -10,20 +10,29 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.console import counted, percent, safe, tick
+from shoal.cli.console import NARROW, counted, percent, safe, tick
 
 if TYPE_CHECKING:
     from shoal.release import Release
     from shoal.verify.check import Finding
 
-BAR = 24
+BAR, NARROW_BAR = 24, 8
 """Characters of a bar that stands for all."""
 
 
 def show_release(console: Console, release: "Release", path: Path) -> None:
+    """The summary, and where the file is."""
+    show_summary(console, release)
+    console.print(Text.assemble(("  Written  ", "bold"), safe(str(path))), soft_wrap=True)
+    console.print()
+
+
+def show_summary(console: Console, release: "Release") -> None:
     """Guarantees first, then rows, groups, loss and time, then what to think about."""
     body = Group(findings_table(console, release.findings), Text(), _facts(release))
-    title = "Verified: every guarantee was found in the written file"
+    title = "Verified"
+    if console.width >= NARROW:
+        title += ": every guarantee was found in the written file"
     console.print()
     console.print(_panel(title, body, good=True))
     console.print(Padding(_losses(console, release), (1, 2, 0, 2)))
@@ -32,8 +41,6 @@ def show_release(console: Console, release: "Release", path: Path) -> None:
         *((f"Warning: {warning}", "yellow") for warning in release.warnings),
     ):
         console.print(Padding(Text(words, style=style), (1, 2, 0, 2)))
-    console.print()
-    console.print(Text.assemble(("  Written  ", "bold"), safe(str(path))), soft_wrap=True)
     console.print()
 
 
@@ -49,20 +56,21 @@ def show_findings(console: Console, findings: "Sequence[Finding]", path: Path) -
 
 def findings_table(console: Console, findings: "Sequence[Finding]") -> Table:
     """Asked against found, a line each."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2), header_style="dim")
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
     table.add_column("")
     table.add_column("guarantee")
-    for heading in ("asked", "found", "classes", "failing"):
-        table.add_column(heading, justify="right")
+    headings = ["asked", "found"] + (["classes", "failing"] if console.width >= NARROW else [])
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
     for finding in findings:
-        table.add_row(
-            tick(console, finding.holds),
-            _guarantee(finding),
-            f"{finding.asked:g}",
-            f"{finding.reached:g}" if finding.classes else "none",
-            f"{finding.classes:,}",
-            f"{finding.failing:,}",
-        )
+        numbers = {
+            "asked": f"{finding.asked:g}",
+            "found": f"{finding.reached:g}" if finding.classes else "none",
+            "classes": f"{finding.classes:,}",
+            "failing": f"{finding.failing:,}",
+        }
+        shown = [numbers[heading] for heading in headings]
+        table.add_row(tick(console, finding.holds), _guarantee(finding), *shown)
     return table
 
 
@@ -114,10 +122,11 @@ def _losses(console: Console, release: "Release") -> RenderableType:
 
 
 def _bar(console: Console, share: float) -> Text:
+    width = BAR if console.width >= NARROW else NARROW_BAR
     if console.options.ascii_only:
-        full = round(share * BAR)
-        return Text("#" * full + "." * (BAR - full))
-    eighths = round(share * BAR * 8)
+        full = round(share * width)
+        return Text("#" * full + "." * (width - full))
+    eighths = round(share * width * 8)
     full, rest = divmod(eighths, 8)
     drawn = "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
-    return Text.assemble((drawn, "cyan"), ("·" * (BAR - len(drawn)), "dim"))
+    return Text.assemble((drawn, "cyan"), ("·" * (width - len(drawn)), "dim"))

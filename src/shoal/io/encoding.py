@@ -50,7 +50,7 @@ def is_utf8(encoding: str) -> bool:
 def check_encoding(encoding: str) -> None:
     """Raise an InputError unless Python has a text codec of this name."""
     try:
-        b"".decode(encoding)
+        "a".encode(encoding)
     except (LookupError, UnicodeError, ValueError):
         known = [*encodings.aliases.aliases, *encodings.aliases.aliases.values()]
         spelled = (name.replace("_", "-") for name in known)

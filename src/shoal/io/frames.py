@@ -19,6 +19,7 @@ from narwhals.stable.v2.dependencies import is_into_series
 from shoal.errors import InputError, listed
 from shoal.io import pandas_columns
 from shoal.io.arrow import gather, one_chunk, whole_numbers, without_metadata
+from shoal.threads import each
 
 ALLOWED = "a pandas, polars or pyarrow table or a DuckDB relation"
 
@@ -80,13 +81,16 @@ class ArrowTable:
         keep_index: bool,  # noqa: ARG002 - Arrow has no index
     ) -> pa.Table:
         """See Table.release."""
-        fields, arrays = [], []
-        for name in columns:
-            # Only what leaves is gathered, one column at a time: a second table is never held.
-            array = labels[name] if name in labels else gather(self.native.column(name), rows)
+
+        def made(name: str) -> pa.Array:
+            return labels[name] if name in labels else gather(self.native.column(name), rows)
+
+        # Only what leaves is gathered, a few columns at a time: a second table is never held.
+        arrays = each(made, columns)
+        fields = []
+        for name, array in zip(columns, arrays, strict=True):
             field = self.native.schema.field(name)
             fields.append(field if array.type == field.type else pa.field(name, array.type))
-            arrays.append(array)
         return without_metadata(pa.Table.from_arrays(arrays, schema=pa.schema(fields)))
 
 
@@ -167,7 +171,8 @@ def wrap(native: Any) -> Table:
     try:
         frame = nw.from_native(native, pass_through=True)
     except nw.exceptions.DuplicateError:
-        check_names([*getattr(native, "columns", ()), *getattr(native, "column_names", ())])
+        # The columns of a pyarrow table are its values; its names are called otherwise.
+        check_names(list(getattr(native, "column_names", None) or native.columns))
         raise
     if isinstance(frame, nw.LazyFrame):
         raise InputError(f"A {_kind(native)} holds no rows yet: collect() it first.")

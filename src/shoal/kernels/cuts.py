@@ -146,7 +146,9 @@ def boundary_losses(
     or a side would have fewer than `least` rows. Returns the first and one past the last t filled in.
     """
     base, size = front.starts[g], front.starts[g + 1] - front.starts[g]
-    end = min(size - 1, scan(front, costs, g, column, False, span, seen, tag, label, below, size, limit))
+    end = min(
+        size - 1, scan(front, costs, g, column, False, span, seen, tag, label, below, size, limit)
+    )
     walked = scan(front, costs, g, column, True, span, seen, tag + 1, label, above, size, limit)
     begin = max(0, size - 1 - walked)
     rows = 0
@@ -156,7 +158,12 @@ def boundary_losses(
         rows += front.weight[p]
         loss[t] = NEVER
         rest = front.rows[g] - rows
-        if t >= begin and front.codes[p, column] != front.codes[q, column] and rows >= least and rest >= least:
+        if (
+            t >= begin
+            and front.codes[p, column] != front.codes[q, column]
+            and rows >= least
+            and rest >= least
+        ):
             loss[t] = rows * below[t] + rest * above[size - 2 - t]
     return begin, end
 
@@ -195,7 +202,7 @@ def best_boundary(
                 width[j] = label_cost(costs, j, span[0, j], span[1, j], span[2, j])
         for _ in range(d):
             # a cut of the widest column is often the best: the others are then given up early
-            j = np.argmax(width)
+            j = int(np.argmax(width))
             if width[j] < 0:
                 break
             width[j] = -1

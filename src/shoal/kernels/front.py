@@ -189,7 +189,13 @@ class Plan(NamedTuple):
 
 @kernel
 def advance(
-    front: Front, cuts: Cuts, plan: Plan, after: Front, group: npt.NDArray[np.int32], begin: int, end: int
+    front: Front,
+    cuts: Cuts,
+    plan: Plan,
+    after: Front,
+    group: npt.NDArray[np.int32],
+    begin: int,
+    end: int,
 ) -> None:
     """Carry out the cuts of groups begin..end: fill the next front and the finished groups' rows."""
     longest = 0

@@ -88,7 +88,12 @@ def nearest(
 
 @kernel
 def unite(
-    herd: Herd, costs: Costs, pool: npt.NDArray[np.int32], g: int, other: int, marks: npt.NDArray[np.int64]
+    herd: Herd,
+    costs: Costs,
+    pool: npt.NDArray[np.int32],
+    g: int,
+    other: int,
+    marks: npt.NDArray[np.int64],
 ) -> None:
     """Make the union of two groups; the members of g are still marked."""
     union = herd.used[0]

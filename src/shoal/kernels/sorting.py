@@ -57,9 +57,7 @@ def sort_runs(
 
 
 @kernel
-def counting_order(
-    codes: npt.NDArray[np.int32], size: int, order: npt.NDArray[np.int32]
-) -> None:
+def counting_order(codes: npt.NDArray[np.int32], size: int, order: npt.NDArray[np.int32]) -> None:
     """Write to `order` the positions of `codes` (each in 0..size-1), sorted by code, stable."""
     at = np.zeros(size + 1, np.int64)
     for code in codes:

@@ -37,7 +37,7 @@ def spans(
 @kernel
 def members(
     codes: npt.NDArray[np.int32],
-    rows: npt.NDArray[np.int64],
+    rows: npt.NDArray[np.int32],
     row_starts: npt.NDArray[np.int64],
     size: int,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:

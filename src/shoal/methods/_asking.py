@@ -20,7 +20,9 @@ def counts_of_runs(
     """Counts of the groups rows[starts[i]:starts[i+1]] of canonical rows, per column asked about."""
     sizes = np.diff(starts)
     none = np.zeros(0, np.int64)
-    counts = {SIZES_ONLY: Counts(sizes, np.zeros(len(starts), np.int64), none.astype(np.int32), none)}
+    counts = {
+        SIZES_ONLY: Counts(sizes, np.zeros(len(starts), np.int64), none.astype(np.int32), none)
+    }
     for column in requirement.columns:
         domain = cells.sensitive_domains[column]
         codes = cells.sensitive[column][rows]

@@ -5,9 +5,10 @@ import numpy as np
 from shoal.kernels.costs import Costs
 from shoal.kernels.cuts import best_boundary, count_boundaries, rank_boundaries
 from shoal.kernels.front import Cuts, Front
-from shoal.kernels.threads import share
 from shoal.methods._cutting import Ints
 from shoal.methods._rounded import LeastLossRounded
+from shoal.threads import share
+
 
 def lopsided_depth(n_rows: int, min_rows: int) -> int:
     """From this depth on only cuts that leave a quarter of the rows on either side are taken.

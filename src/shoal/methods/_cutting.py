@@ -14,10 +14,10 @@ from shoal.cells.costs import costs_of
 from shoal.cells.grouping import Grouping
 from shoal.kernels.costs import Costs
 from shoal.kernels.front import Cuts, Front, Plan, advance, side_counts, side_rows, whole
-from shoal.kernels.threads import share
 from shoal.methods._asking import counts_of_runs
 from shoal.methods.base import Progress, check_feasible
 from shoal.models.requirement import Requirement
+from shoal.threads import share
 
 Ints = npt.NDArray[np.int64]
 

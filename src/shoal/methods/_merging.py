@@ -140,7 +140,9 @@ def _front(cells: Cells, group: Groups, large: npt.NDArray[np.bool_]) -> Front:
     codes = cells.codes[cell[first]]
     starts = np.append(np.flatnonzero(np.diff(owner, prepend=-1)), len(owner)).astype(np.int64)
     local = np.arange(len(owner)) - np.repeat(starts[:-1], np.diff(starts))
-    order = np.stack([local[np.lexsort((local, codes[:, j], owner))] for j in range(codes.shape[1])])
+    order = np.stack(
+        [local[np.lexsort((local, codes[:, j], owner))] for j in range(codes.shape[1])]
+    )
     rows = np.add.reduceat(weight, starts[:-1])
     return Front(
         starts,

@@ -7,8 +7,8 @@ import numpy as np
 from shoal.kernels.costs import Costs
 from shoal.kernels.cuts import sized_cuts, widths
 from shoal.kernels.front import Cuts, Front, sort_along
-from shoal.kernels.threads import share
 from shoal.methods._cutting import Ints
+from shoal.threads import share
 
 PlaceCut = Callable[[Ints, Ints], Cuts]
 """Given groups and a column for each: the cut there (pieces -1 where the column has none)."""

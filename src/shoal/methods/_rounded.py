@@ -5,9 +5,9 @@ import numpy as np
 from shoal.kernels.costs import Costs
 from shoal.kernels.cuts import sized_losses
 from shoal.kernels.front import Front
-from shoal.kernels.threads import share
 from shoal.methods._cutting import Ints
 from shoal.methods._ranked import Ranked, by_width, cut_at
+from shoal.threads import share
 
 
 def rows_below(rows: Ints, k: int) -> Ints:
@@ -38,4 +38,6 @@ class WidestRounded(Ranked):
     """Rounded cuts, the column with the widest label first."""
 
     def __init__(self, front: Front, costs: Costs, min_rows: int) -> None:
-        super().__init__(front, by_width(front, costs), cut_at(front, rows_below(front.rows, min_rows)))
+        super().__init__(
+            front, by_width(front, costs), cut_at(front, rows_below(front.rows, min_rows))
+        )

@@ -36,9 +36,7 @@ def check_feasible(cells: Cells, requirement: Requirement) -> None:
     from shoal.methods._asking import counts_of_runs
 
     everyone = np.arange(cells.n_rows, dtype=np.int32)
-    counts = counts_of_runs(
-        cells, requirement, everyone, np.array([0, cells.n_rows], np.int64)
-    )
+    counts = counts_of_runs(cells, requirement, everyone, np.array([0, cells.n_rows], np.int64))
     for model in requirement.models:
         asked: Counts = counts[column_of(model)]
         if not model.holds(asked).all():

@@ -2,7 +2,6 @@
 
 from typing import Literal
 
-import numpy as np
 from pydantic.dataclasses import dataclass
 
 from shoal.cells.cells import Cells
@@ -38,11 +37,7 @@ class FlexiblePartition:
         from shoal.methods._rounded import LeastLossRounded, WidestRounded
 
         if self.dimension == "least-loss":
-            grouping = partition(
-                cells, requirement, LeastLossRounded, progress, along_all=True
-            )
+            grouping = partition(cells, requirement, LeastLossRounded, progress, along_all=True)
         else:
-            grouping = partition(
-                cells, requirement, WidestRounded, progress, along_all=False
-            )
+            grouping = partition(cells, requirement, WidestRounded, progress, along_all=False)
         return (grouping,)

@@ -9,7 +9,7 @@ Watcher = Callable[[str, float], None]
 """Called with a step's name and the share of it that is done, 0 to 1."""
 
 
-def nobody(step: str, share: float) -> None:  # noqa: ARG001
+def nobody(step: str, share: float) -> None:
     """Watches nothing."""
 
 

@@ -11,8 +11,8 @@ from shoal.cells.spans import spans_of
 from shoal.cells.table import Quasi, codes_in_order, encode
 from shoal.errors import Infeasible, InputError
 from shoal.io.frames import Table
-from shoal.metrics.base import Parts
 from shoal.metrics._losses import column_losses
+from shoal.metrics.base import Parts
 from shoal.models.requirement import Requirement
 from shoal.pipeline.clock import Clock
 from shoal.policy import Policy
@@ -56,9 +56,7 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
     warnings = [*policy.warnings(), *_limit_suppression(policy, suppressed, cells.n_rows)]
     with clock.step("measure"):
         target = codes_in_order(cells, table.column(policy.target)) if policy.target else None
-        parts = Parts(
-            cells, groupings, spans, published.classes, published.suppressed, target
-        )
+        parts = Parts(cells, groupings, spans, published.classes, published.suppressed, target)
         metrics = {name: metric().measure(parts) for name, metric in plugins.metrics().items()}
         losses = {name: loss / cells.n_rows for name, loss in column_losses(parts).items()}
     return Prepared(
@@ -81,9 +79,7 @@ def _cells(table: Table, policy: Policy) -> Cells:
         quasi[name] = Quasi(column.kind, order, column.hierarchy)
     # a column's own order in the table is not published content; its name is
     plain = sorted(policy.plain)
-    return encode(
-        table.column, quasi, sorted(policy.sensitive), plain, policy.seed, policy.folder
-    )
+    return encode(table.column, quasi, sorted(policy.sensitive), plain, policy.seed, policy.folder)
 
 
 def _limit_suppression(policy: Policy, suppressed: int, rows: int) -> list[str]:

@@ -29,7 +29,9 @@ def verify_table(published: Table, policy: Policy) -> tuple[Finding, ...]:
 
 
 def verify_file(
-    path: str | Path, policy: Policy | Mapping[str, object] | str | Path, options: CsvOptions = DETECT
+    path: str | Path,
+    policy: Policy | Mapping[str, object] | str | Path,
+    options: CsvOptions = DETECT,
 ) -> tuple[Finding, ...]:
     """Ask a policy's models of a published file, ours or anybody's."""
     asked, engine, file = Policy.load(policy), LocalEngine(), Path(path)

@@ -13,6 +13,7 @@ from shoal.cells.spans import Spans
 from shoal.publish.escape import ANY
 from shoal.publish.labels import Labels, labels_of
 from shoal.publish.order import classes_of, publish_order
+from shoal.threads import each
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,11 @@ def assemble(
     for grouping, span in zip(groupings, spans, strict=True):
         hidden = grouping.group == SUPPRESSED
         suppressed &= hidden
-        for j, column in enumerate(grouping.columns):
-            names.append(cells.domains[column].name)
-            label = labels_of(cells.domains[column], span, j)
-            labels.append(_with_star(label) if hidden.any() else label)
-            groups.append(grouping.group)
+        domains = [cells.domains[column] for column in grouping.columns]
+        made = each(lambda j, d=domains, s=span: labels_of(d[j], s, j), range(len(domains)))  # type: ignore[misc]
+        labels += [_with_star(label) for label in made] if hidden.any() else made
+        names += [domain.name for domain in domains]
+        groups += [grouping.group] * len(domains)
     classes, n_classes = _classes(labels, groups, suppressed)
     order = publish_order(cells, classes, n_classes)
     if keep_order:

@@ -33,9 +33,7 @@ def labels_of(domain: Domain, spans: Spans, j: int) -> Labels:
     return _nodes(domain, spans.low[:, j], spans.levels[:, j])
 
 
-def _ranges(
-    domain: Domain, low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]
-) -> Labels:
+def _ranges(domain: Domain, low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> Labels:
     pairs, of_group = np.unique(low.astype(np.int64) << 32 | high, return_inverse=True)
     first, last = pairs >> 32, pairs & 0xFFFFFFFF
     ends = escape.in_range(domain.texts)
@@ -48,15 +46,13 @@ def _ranges(
     return _merged(text, of_group)
 
 
-def _sets(
-    domain: Domain, starts: npt.NDArray[np.int64], codes: npt.NDArray[np.int32]
-) -> Labels:
+def _sets(domain: Domain, starts: npt.NDArray[np.int64], codes: npt.NDArray[np.int32]) -> Labels:
     """Members in the order of their text, whatever the order of their codes."""
     by_text = pc.sort_indices(domain.texts).to_numpy()
     rank = np.empty(domain.size, np.int32)
     rank[by_text] = np.arange(domain.size, dtype=np.int32)
     texts = domain.texts.take(pa.array(by_text))
-    _, ranks = sorted_members(rank, codes.astype(np.int64), starts, domain.size)
+    _, ranks = sorted_members(rank, codes, starts, domain.size)
     inside = escape.in_set(texts).take(pa.array(ranks))
     lists = pa.ListArray.from_arrays(pa.array(starts.astype(np.int32)), inside)
     joined = pc.binary_join_element_wise("{", pc.binary_join(lists, ", "), "}", "")
@@ -70,9 +66,7 @@ def _sets(
     return Labels(encoded.dictionary.take(pa.array(order)), of_group)
 
 
-def _nodes(
-    domain: Domain, low: npt.NDArray[np.int32], levels: npt.NDArray[np.int32]
-) -> Labels:
+def _nodes(domain: Domain, low: npt.NDArray[np.int32], levels: npt.NDArray[np.int32]) -> Labels:
     """Node texts, in depth-first order; a leaf stands before the nodes above it."""
     tree = domain.hierarchy
     assert tree is not None

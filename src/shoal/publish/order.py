@@ -10,7 +10,9 @@ from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
 from shoal.publish.labels import Labels
 
 
-def classes_of(labels: list[Labels], groups: list[npt.NDArray[np.int32]]) -> tuple[npt.NDArray[np.int32], int]:
+def classes_of(
+    labels: list[Labels], groups: list[npt.NDArray[np.int32]]
+) -> tuple[npt.NDArray[np.int32], int]:
     """(n,) the published class of each item and how many there are; classes in the order of labels.
 
     `groups` are aligned with `labels`: which group of that column's grouping each item belongs to.

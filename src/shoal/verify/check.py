@@ -15,7 +15,8 @@ from shoal.models.requirement import Model, column_of, figure_of, name_of
 class ClassCounter(Protocol):
     """Counts the classes of one published table over some columns, as an engine does."""
 
-    def __call__(self, columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]: ...
+    def __call__(self, columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
+        """Counts by sensitive column in `of`, and under "" the sizes alone."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,17 @@
 """Share independent pieces of work between threads; the result never depends on how many."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 SMALL = 20_000
 """Below this much work a second thread costs more than it brings."""
 
@@ -21,6 +25,16 @@ def workers() -> int:
 @cache
 def _pool(n: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n, thread_name_prefix="shoal")
+
+
+def each(call: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """call(item) for every item, several at a time, the results in the order of the items.
+
+    For work that waits on compiled code; `call` must not use `each` itself.
+    """
+    if workers() == 1:
+        return [call(item) for item in items]
+    return list(_pool(workers()).map(call, items))
 
 
 def share(work: npt.NDArray[np.int64], call: Callable[[int, int], None]) -> None:
@@ -37,7 +51,7 @@ def share(work: npt.NDArray[np.int64], call: Callable[[int, int], None]) -> None
     edges = np.unique(np.concatenate([[0], np.minimum(ends, n), [n]]))
     futures = [
         _pool(workers()).submit(call, int(begin), int(end))
-        for begin, end in zip(edges[:-1], edges[1:], strict=True)
+        for begin, end in pairwise(edges)
     ]
     for future in futures:
         future.result()
