@@ -73,6 +73,7 @@ def test_spellings_of_tab() -> None:
         ({"separator": ";;"}, "separator must be one character"),
         ({"separator": "\n"}, "separator must be one character"),
         ({"quote": "''"}, "quote must be one character"),
+        ({"quote": "«"}, "quote must be an ASCII character"),
         ({"quote": ",", "separator": ","}, "are the same character"),
         ({"encoding": "utf-88"}, "'utf-88' is no encoding"),
     ],

@@ -73,7 +73,7 @@ def test_the_wrong_encoding_named_by_the_user(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(b"name\nJonathan\xff\n")
     with (
-        pytest.raises(InputError, match=r"not shift-jis text \(first at line 2\)") as caught,
+        pytest.raises(InputError, match=r"line 2: the bytes are not shift-jis text") as caught,
         as_utf8(path, "shift-jis"),
     ):
         pass

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from shoal.cells.domain import UNIT, Domain, Kind
 from shoal.cells.parse import ordered_values
+from shoal.cells.plain import plain
 from shoal.errors import HierarchyError, InputError, listed
 from shoal.hierarchy.text import text_of
 from shoal.hierarchy.tree import with_missing
@@ -37,7 +38,7 @@ def number_quasi(
     folder: Path = Path(),
 ) -> tuple[Domain, Codes]:
     """The domain of a quasi-identifier and the (n,) codes of its rows."""
-    values, index = _distinct(column)
+    values, index = _distinct(name, column)
     if not len(values):
         raise InputError(
             f"Column '{name}' is a quasi-identifier but every value of it is missing. "
@@ -52,6 +53,8 @@ def number_quasi(
             tree = with_missing(tree)
         texts = _texts(pa.array(tree.labels[0], pa.string()), missing)
         return Domain(name, Kind.TREE, texts, missing, hierarchy=tree), _rows(codes, index, missing)
+    if kind == "ordered" and pa.types.is_boolean(values.type):
+        order = ("false", "true")
     if order is not None:
         return _by_list(name, values, index, order)
     if kind != "unordered":
@@ -66,7 +69,7 @@ def number_quasi(
 
 def number_sensitive(name: str, column: pa.Array) -> tuple[Domain, Codes]:
     """The domain of a sensitive column, by text, and the (n,) codes of its rows."""
-    values, index = _distinct(column)
+    values, index = _distinct(name, column)
     texts = text_of(values)
     order = pc.sort_indices(texts).to_numpy()
     codes = np.empty(len(order), np.int32)
@@ -76,13 +79,12 @@ def number_sensitive(name: str, column: pa.Array) -> tuple[Domain, Codes]:
     return domain, _rows(codes, index, missing)
 
 
-def _distinct(column: pa.Array) -> tuple[pa.Array, Codes]:
+def _distinct(name: str, column: pa.Array) -> tuple[pa.Array, Codes]:
     """The distinct values without nulls, and (n,) each row's place among them, -1 where missing."""
+    column = plain(name, column)
     if pa.types.is_floating(column.type):
-        # not a number means not known
-        column = pc.if_else(pc.is_nan(column), None, column)
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        # not a number means not known; adding nothing makes one zero of 0 and -0
+        column = pc.if_else(pc.is_nan(column), None, pc.add(column, pa.scalar(0, column.type)))
     encoded = column.dictionary_encode()
     index = encoded.indices
     if index.null_count:
@@ -110,6 +112,8 @@ def _ascending(name: str, parsed: pa.Array, index: Codes) -> tuple[Domain, Codes
             f"Column '{name}' holds infinite values, which no interval can end at. "
             "Replace them by a missing value or by the largest real one."
         )
+    if max(-place[0], place[-1]) > np.finfo(np.float64).max / 4:
+        place = place / 4  # else the width might not be a number
     width = place[-1] - place[0]
     positions = np.rint((place - place[0]) / (width or 1.0) * UNIT).astype(np.int64)
     return _range(name, text_of(unique), positions, codes, index)

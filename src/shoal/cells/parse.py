@@ -26,9 +26,14 @@ def ordered_values(values: pa.Array, guess: bool) -> pa.Array | None:
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return None if guess else pa.nulls(len(values), pa.int64())
     parsed = _best([_numbers(values), *(_dates(values, form) for form in DATES), _times(values)])
-    if guess and (parsed.null_count or _any(pc.match_substring_regex(values, PADDED))):
+    if guess and (parsed.null_count or _is_padded(values, parsed.type)):
         return None
     return parsed
+
+
+def _is_padded(values: pa.Array, kind: pa.DataType) -> bool:
+    """Whether reading some value as a number would lose its leading zeros."""
+    return not pa.types.is_temporal(kind) and _any(pc.match_substring_regex(values, PADDED))
 
 
 def _best(readings: list[pa.Array]) -> pa.Array:
@@ -49,17 +54,30 @@ def _numbers(values: pa.Array) -> pa.Array:
     numbers = _where(values, NUMBER)
     plain = pc.replace_substring_regex(numbers, r"^\+", "")
     if not _any(pc.invert(pc.match_substring_regex(numbers, WHOLE))):
-        for whole in (pa.int64(), pa.decimal128(38, 0)):
-            try:
-                return plain.cast(whole)
-            except pa.ArrowInvalid:
-                continue
-    return plain.cast(pa.float64())
+        return _whole(plain)
+    # adding nothing makes one zero of 0 and -0
+    return pc.add(plain.cast(pa.float64()), 0.0)
+
+
+def _whole(texts: pa.Array) -> pa.Array:
+    """Whole numbers of any size; beyond 75 digits they are not read."""
+    longest = pc.max(pc.utf8_length(texts)).as_py() or 0
+    # by length, not by trying: Arrow wraps a number just too long for a decimal around to another
+    for most, kind in ((18, pa.int64()), (37, pa.decimal128(38, 0)), (75, pa.decimal256(76, 0))):
+        if longest <= most:
+            return texts.cast(kind)
+    return pa.nulls(len(texts), pa.int64())
 
 
 def _dates(values: pa.Array, form: str) -> pa.Array:
-    days = pc.strptime(pc.utf8_trim_whitespace(values), format=form, unit="s", error_is_null=True)
-    return days.cast(pa.date32())
+    trimmed = pc.utf8_trim_whitespace(values)
+    days = pc.strptime(trimmed, format=form, unit="s", error_is_null=True)
+    if days.null_count == len(days):
+        return days.cast(pa.date32())
+    # a 30th of February is read as a 2nd of March: the day must be the one that is written
+    day = r"^(?P<day>\d{1,2})" if form.startswith("%d") else r"(?P<day>\d{1,2})$"
+    written = pc.struct_field(pc.extract_regex(trimmed, day), "day").cast(pa.int64())
+    return pc.if_else(pc.equal(pc.day(days), written), days.cast(pa.date32()), None)
 
 
 def _times(values: pa.Array) -> pa.Array:

@@ -17,7 +17,7 @@ def hash_rows(
     n: int, sensitive: Sequence[npt.NDArray[np.int32]], plain: Sequence[pa.Array], seed: int
 ) -> Words:
     """(n,) one hash per row; equal rows have equal hashes, whatever their order."""
-    state = np.full(n, np.uint64(seed) * np.uint64(0x9E37) + np.uint64(1), np.uint64)
+    state = np.full(n, (seed * 0x9E37 + 1) % (1 << 64), np.uint64)
     for codes in sensitive:
         stir(state, codes.astype(np.uint64))
     for column in plain:

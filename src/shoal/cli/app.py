@@ -23,6 +23,7 @@ app = typer.Typer(
     name="shoal",
     no_args_is_help=True,
     add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,  # plain help: loading Rich would take longer than all the rest
     pretty_exceptions_enable=False,  # they show values of variables, and those may be people's
 )

@@ -23,12 +23,14 @@ def demo(
     asks for --force first.
     """
     from shoal.cli.progress import watching
-    from shoal.pipeline.run import run
-    from shoal.sample import write_sample
 
     replace = force or _is_as_shipped(folder / "policy.yaml")
     target = folder / "release.csv"
     with watching() as progress:
+        from shoal.pipeline.run import run
+        from shoal.sample import write_sample
+
+        progress("make up", 0.0)
         sample = write_sample(folder, rows, seed, force=replace)
         release = run(sample.table, sample.policy, target, force=replace, progress=progress)
     if json:

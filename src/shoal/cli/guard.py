@@ -84,8 +84,23 @@ def _print(words: str, kind: str, exit_code: int, as_json: bool) -> int:
 
         print_json(_as_data(words, kind, exit_code))
     else:
-        print(f"Error: {words}", file=sys.stderr)
+        print(_wrapped(f"Error: {words}"), file=sys.stderr)
     return exit_code
+
+
+def _wrapped(words: str) -> str:
+    """Lines broken between words where somebody reads them on a terminal."""
+    if not sys.stderr.isatty():
+        return words
+    import shutil
+    import textwrap
+
+    width = shutil.get_terminal_size().columns
+    lines = (
+        textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+        for line in words.splitlines()
+    )
+    return "\n".join(lines)
 
 
 def _as_data(words: str, kind: str, exit_code: int) -> dict[str, Any]:

@@ -28,9 +28,10 @@ def init(
     """
     from shoal.cli.console import out, print_json
     from shoal.cli.progress import watching
-    from shoal.risk.files import write_draft
 
     with watching() as progress:
+        from shoal.risk.files import write_draft
+
         found = write_draft(table, output, csv_options(separator, quote, encoding), force, progress)
     if json:
         roles = {column.name: column.role for column in found.columns}

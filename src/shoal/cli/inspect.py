@@ -18,9 +18,10 @@ def inspect(
     """
     from shoal.cli.console import out, print_json
     from shoal.cli.progress import watching
-    from shoal.risk.files import inspect_file
 
     with watching() as progress:
+        from shoal.risk.files import inspect_file
+
         found = inspect_file(table, csv_options(separator, quote, encoding), progress)
     if json:
         print_json({"input": str(table), **found.to_dict()})

@@ -4,18 +4,11 @@ import inspect
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from shoal import plugins
-from shoal.cli.console import out, print_json
-
-USED_AS: dict[plugins.Room, str] = {
-    "methods": "Used in a policy as `method: {name}`.",
-    "models": "Used in a policy as one of its `constraints`.",
-    "metrics": "Every release is measured by it.",
-}
+from shoal.cli.console import block, indented, out, print_json
 
 
 def show_room(room: plugins.Room, name: str | None, as_json: bool) -> None:
@@ -26,7 +19,9 @@ def show_room(room: plugins.Room, name: str | None, as_json: bool) -> None:
     if as_json:
         print_json(_as_data(chosen[0]) if name is not None else {room: [*map(_as_data, chosen)]})
     elif name is not None:
-        out().print(_explained(room, chosen[0]))
+        console = out()
+        console.print()
+        block(console, _explained(room, chosen[0]))
     else:
         show_list(out(), room, [plugins.describe(plugin) for plugin in chosen])
 
@@ -38,8 +33,9 @@ def show_list(console: Console, room: plugins.Room, found: list[plugins.Descript
     table.add_column()
     for each in found:
         table.add_row(each.name, each.summary)
-    console.print(Padding(table, (1, 2, 1, 2)))
-    console.print(Text(f"  `shoal {room} NAME` tells more about one.", style="dim"))
+    console.print()
+    block(console, table)
+    block(console, Text(f"`shoal {room} NAME` tells more about one.", style="dim"))
 
 
 def _explained(room: plugins.Room, plugin: type) -> RenderableType:
@@ -47,11 +43,20 @@ def _explained(room: plugins.Room, plugin: type) -> RenderableType:
     parts: list[RenderableType] = [Text(described.name, style="bold")]
     for paragraph in _paragraphs(plugin):
         parts += [Text(), Text(paragraph)]
-    parts += [Text(), Text(USED_AS[room].format(name=described.name), style="dim")]
+    parts += [Text(), Text(_used_as(room, described), style="dim")]
     for option in described.options:
         head = Text.assemble((option.name, "bold"), f": {option.type}; ", (_default(option), "dim"))
-        parts += [Text(), head, Padding(Text(option.text), (0, 0, 0, 4))]
-    return Padding(Group(*parts), (1, 2, 1, 2))
+        parts += [Text(), head, indented(Text(option.text), 4)]
+    return Group(*parts)
+
+
+def _used_as(room: plugins.Room, described: plugins.Description) -> str:
+    if room == "methods":
+        return f"Used in a policy as `method: {described.name}`."
+    if room == "models":
+        needed = [o.name for o in described.options if o.default == plugins.REQUIRED]
+        return f"Used in a policy's constraints as {{{', '.join(f'{n}: ..' for n in needed)}}}."
+    return "Every release is measured by it."
 
 
 def _default(option: plugins.Option) -> str:

@@ -11,7 +11,7 @@ from shoal.cli.options import Json
 @guarded
 def methods(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Explain this one.", show_default=False)
+        str | None, typer.Argument(metavar="NAME", help="Explain this one.", show_default=False)
     ] = None,
     json: Json = False,
 ) -> None:

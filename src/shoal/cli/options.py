@@ -17,25 +17,15 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead, for mach
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")]
 Separator = Annotated[
     str | None,
-    typer.Option(
-        metavar="CHAR",
-        help="What stands between the fields of a CSV file.",
-        show_default="found by looking",
-    ),
+    typer.Option(metavar="CHAR", help="Between the fields of a CSV file; else found by looking."),
 ]
 Quote = Annotated[
     str | None,
-    typer.Option(
-        metavar="CHAR", help="What encloses fields of a CSV file.", show_default="found by looking"
-    ),
+    typer.Option(metavar="CHAR", help="Around fields of a CSV file; else found by looking."),
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="How a CSV file is encoded, such as latin-1.",
-        show_default="found by looking",
-    ),
+    typer.Option(metavar="NAME", help="Of a CSV file, such as latin-1; else found by looking."),
 ]
 
 

@@ -9,6 +9,7 @@ PATIENCE = 0.7
 """Seconds after which a running command shows how far it is; quick ones stay still."""
 
 WORDS = {
+    "make up": "Making up",
     "read": "Reading",
     "count": "Counting",
     "encode": "Encoding",
@@ -39,13 +40,14 @@ def watching(quiet: bool = False) -> Iterator[Watcher]:
         console=Console(stderr=True),
         transient=True,
     )
-    task = bar.add_task("Starting", total=None)
+    task = bar.add_task(f"{'Starting':<14}", total=None)
 
     def watch(step: str, share: float) -> None:
         # a step that cannot tell how far it is shows a bar that only moves
         total = 1.0 if share > 0 else None
         words = WORDS.get(step, step.capitalize())
-        bar.update(task, description=f"{words:<10}", total=total, completed=share)
+        known = f"{share:4.0%}" if share > 0 else " " * 4
+        bar.update(task, description=f"{words:<10}{known}", total=total, completed=share)
 
     timer = threading.Timer(PATIENCE, bar.start)
     timer.daemon = True

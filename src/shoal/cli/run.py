@@ -53,14 +53,15 @@ def run(
     """
     from shoal.cli.console import out, print_json
     from shoal.cli.progress import watching
-    from shoal.pipeline.run import run as run_pipeline
-    from shoal.policy import Policy
 
     changes = {"seed": seed, "method": method}
     given = {key: value for key, value in changes.items() if value is not None}
-    asked = Policy.load(policy).changed(**given) if given else Policy.load(policy)
-    options = csv_options(separator, quote, encoding)
     with watching(quiet) as progress:
+        from shoal.pipeline.run import run as run_pipeline
+        from shoal.policy import Policy
+
+        asked = Policy.load(policy).changed(**given) if given else Policy.load(policy)
+        options = csv_options(separator, quote, encoding)
         release = run_pipeline(
             table, asked, output, options=options, force=force, progress=progress
         )

@@ -1,16 +1,14 @@
 """What the demo made, and where to go from there."""
 
-import shlex
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, Group
-from rich.padding import Padding
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.console import NARROW, safe
+from shoal.cli.console import NARROW, lines, safe, section, typed
 from shoal.cli.show_release import show_summary
 
 if TYPE_CHECKING:
@@ -24,7 +22,8 @@ MOST = 6
 def show_demo(console: Console, release: "Release", sample: "SamplePaths", target: Path) -> None:
     """The release, some rows of it, the files, and some commands to try."""
     show_summary(console, release)
-    console.print(Padding(_one_class(release), (0, 2, 1, 2)))
+    if console.width >= NARROW:
+        section(console, "As published, some columns of one class", _one_class(release))
     files = Table.grid(padding=(0, 2))
     for path, what in (
         (sample.table, "made-up patients, as a hospital holds them"),
@@ -32,21 +31,19 @@ def show_demo(console: Console, release: "Release", sample: "SamplePaths", targe
         (target, "the release"),
     ):
         files.add_row(safe(str(path)), *([] if console.width < NARROW else [Text(what, "dim")]))
-    console.print(Padding(Group(Text("Files", style="bold"), Padding(files, (0, 2))), (0, 2, 1, 2)))
-    console.print(Text("  Try next", style="bold"))
+    section(console, "Files", files)
     table, policy = sample.table.name, sample.policy.name
-    for command in (
-        f"cd {shlex.quote(safe(str(target.parent)))}",
+    commands = (
+        typed("cd", target.parent),
         f"shoal inspect {table}",
         f"shoal run {table} {policy} -o other.csv --method mondrian",
         f"shoal verify {target.name} {policy}",
         f"shoal init {table} -o my-policy.yaml",
-    ):
-        console.print(Text(f"    {command}"), soft_wrap=True)
-    console.print()
+    )
+    lines(console, "Try next", commands)
 
 
-def _one_class(release: "Release") -> Group:
+def _one_class(release: "Release") -> Table:
     """Some columns of rows that share a label; these people are made up, so nobody is shown."""
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
     for name in SHOWN:
@@ -54,8 +51,7 @@ def _one_class(release: "Release") -> Group:
     rows = _rows_of_a_class(release)
     for row in rows[:MOST]:
         table.add_row(*("" if row[name] is None else str(row[name]) for name in SHOWN))
-    head = Text.assemble(("As published", "bold"), ", some columns of one class:")
-    return Group(head, Padding(table, (0, 2)))
+    return table
 
 
 def _rows_of_a_class(release: "Release") -> list[dict[str, Any]]:
@@ -66,4 +62,5 @@ def _rows_of_a_class(release: "Release") -> list[dict[str, Any]]:
         for _, alike in groupby(rows, lambda row: [row[name] for name in release.policy.quasi])
     ]
     # the first of them may have begun before the middle
-    return next((each for each in classes[1:] if len(each) <= MOST), classes[-1])
+    shown = (each for each in classes[1:] if len(each) <= MOST and None not in each[0].values())
+    return next(shown, classes[-1])

@@ -1,21 +1,20 @@
 """What was found in a table before it is published, for the eye."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.console import counted, percent, safe
+from shoal.cli.console import block, counted, indented, lines, percent, safe, section, typed
 
 if TYPE_CHECKING:
     from shoal.risk.inspection import ColumnReport, Inspection
 
 WIDTHS = {"column": 0, "type": 76, "distinct": 50, "missing": 66, "unique": 0, "role": 0}
 """What is said of a column, and how wide a terminal must be for it."""
-INDENT = (0, 2, 1, 2)
 ROLE_STYLES = {
     "identifier": "red",
     "quasi": "yellow",
@@ -29,32 +28,25 @@ def show_inspection(console: Console, found: "Inspection", path: Path) -> None:
     """The columns, the suggested roles with their reasons, and who stands out."""
     size = f"{counted(found.rows, 'row')}, {counted(len(found.columns), 'column')}"
     console.print()
-    console.print(Padding(Text.assemble((safe(path.name), "bold"), f": {size}"), INDENT))
-    console.print(Padding(_columns(console, found), INDENT))
-    console.print(Padding(_section("Suggested roles", _reasons(found)), INDENT))
-    console.print(Padding(_section("Who stands out", _risk(found)), INDENT))
-    console.print(Padding(Text(f"Next: shoal init {safe(str(path))}", style="dim"), INDENT))
+    block(console, Text.assemble((safe(path.name), "bold"), f": {size}"))
+    block(console, _columns(console, found))
+    section(console, "Suggested roles", _reasons(found))
+    section(console, "Who stands out", _risk(found))
+    for warning in found.warnings:
+        block(console, Text(f"Warning: {safe(warning)}", style="yellow"))
+    lines(console, "Next", [typed("shoal", "init", path)])
 
 
 def show_draft(console: Console, found: "Inspection", table: Path, policy: Path) -> None:
     """Where the draft is, and what to do with it."""
     by_role = {role: [c.name for c in found.columns if c.role == role] for role in ROLE_STYLES}
     console.print()
-    console.print(Text.assemble(("  Written  ", "bold"), safe(str(policy))), soft_wrap=True)
-    console.print()
-    console.print(
-        Padding(_roles({r: ", ".join(map(safe, n)) for r, n in by_role.items() if n}), INDENT)
-    )
-    words = "Read it first: the roles come from names and counts, and only you know the rest. Then:"
-    console.print(Padding(Text(words), INDENT))
-    release = table.with_name(f"{table.name.partition('.')[0]}-release.csv")
-    command = f"    shoal run {safe(str(table))} {safe(str(policy))} -o {safe(str(release))}"
-    console.print(Text(command), soft_wrap=True)
-    console.print()
-
-
-def _section(title: str, body: RenderableType) -> Group:
-    return Group(Text(title, style="bold"), Padding(body, (0, 0, 0, 2)))
+    lines(console, "Written", [str(policy)])
+    roles = {role: Text(", ".join(map(safe, names))) for role, names in by_role.items() if names}
+    section(console, "Suggested roles", _by_role(roles.items()))
+    block(console, Text("They come from names and counts alone: check them in the file first."))
+    release = f"{table.name.partition('.')[0]}-release.csv"
+    lines(console, "Then", [typed("shoal", "run", table, policy, "-o", release)])
 
 
 def _columns(console: Console, found: "Inspection") -> RenderableType:
@@ -98,24 +90,20 @@ def _role(column: "ColumnReport") -> Text:
 
 def _reasons(found: "Inspection") -> RenderableType:
     """Columns with one role and reason share a line."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column()
     groups: dict[tuple[str, str], list[str]] = {}
     for column in sorted(found.columns, key=lambda c: list(ROLE_STYLES).index(c.role)):
         groups.setdefault((column.role, column.reason), []).append(safe(column.name))
-    for (role, reason), names in groups.items():
-        words = Text(", ".join(names))
-        words.append(f"\n{reason}", style="dim")
-        table.add_row(Text(role, style=ROLE_STYLES[role]), words)
-    return table
+    return _by_role(
+        (role, Text.assemble(", ".join(names), (f"\n{reason}", "dim")))
+        for (role, reason), names in groups.items()
+    )
 
 
-def _roles(texts: dict[str, str]) -> Table:
+def _by_role(texts: Iterable[tuple[str, Text]]) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column()
-    for role, text in texts.items():
+    for role, text in texts:
         table.add_row(Text(role, style=ROLE_STYLES[role]), text)
     return table
 
@@ -151,7 +139,7 @@ def _sets(found: "Inspection") -> list[RenderableType]:
     more = [Text(f"  and {rest:,} more of this size", style="dim")] if rest else []
     columns = "One column alone makes" if size == 1 else f"{size} columns together make"
     head = f"{columns} at least {enough} of the rows unique:"
-    return [Text(), Text(head), Padding(table, (0, 2)), *more, *_bound(found)]
+    return [Text(), Text(head), indented(table), *more, *_bound(found)]
 
 
 def _bound(found: "Inspection") -> list[RenderableType]:

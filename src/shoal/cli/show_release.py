@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.console import NARROW, counted, percent, safe, tick
+from shoal.cli.console import NARROW, block, counted, indented, lines, percent, safe, tick
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -23,38 +22,41 @@ BAR, NARROW_BAR = 24, 8
 def show_release(console: Console, release: "Release", path: Path) -> None:
     """The summary, and where the file is."""
     show_summary(console, release)
-    console.print(Text.assemble(("  Written  ", "bold"), safe(str(path))), soft_wrap=True)
-    console.print()
+    lines(console, "Written", [str(path)])
 
 
 def show_summary(console: Console, release: "Release") -> None:
     """Guarantees first, then rows, groups, loss and time, then what to think about."""
-    body = Group(findings_table(console, release.findings), Text(), _facts(release))
+    body = Group(
+        findings_table(console, release.findings, release.policy.quasi), Text(), _facts(release)
+    )
     title = "Verified"
     if console.width >= NARROW:
         title += ": every guarantee was found in the written file"
     console.print()
     console.print(_panel(title, body, good=True))
-    console.print(Padding(_losses(console, release), (1, 2, 0, 2)))
+    console.print()
+    block(console, _losses(console, release))
     for words, style in (
         *((f"Note: {note}", "") for note in release.notes),
         *((f"Warning: {warning}", "yellow") for warning in release.warnings),
     ):
-        console.print(Padding(Text(words, style=style), (1, 2, 0, 2)))
-    console.print()
+        block(console, Text(safe(words), style=style))
 
 
-def show_findings(console: Console, findings: "Sequence[Finding]", path: Path) -> None:
+def show_findings(
+    console: Console, findings: "Sequence[Finding]", quasi: Sequence[str], path: Path
+) -> None:
     """Whether a release holds what its policy promises."""
     failing = sum(not finding.holds for finding in findings)
     title = f"{len(findings) - failing} of {counted(len(findings), 'guarantee')} found"
     console.print()
-    console.print(_panel(title, findings_table(console, findings), good=not failing))
-    console.print(Text.assemble(("  Read  ", "bold"), safe(str(path))), soft_wrap=True)
+    console.print(_panel(title, findings_table(console, findings, quasi), good=not failing))
     console.print()
+    lines(console, "Read", [str(path)])
 
 
-def findings_table(console: Console, findings: "Sequence[Finding]") -> Table:
+def findings_table(console: Console, findings: "Sequence[Finding]", quasi: Sequence[str]) -> Table:
     """Asked against found, a line each."""
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
     table.add_column("")
@@ -70,14 +72,17 @@ def findings_table(console: Console, findings: "Sequence[Finding]") -> Table:
             "failing": f"{finding.failing:,}",
         }
         shown = [numbers[heading] for heading in headings]
-        table.add_row(tick(console, finding.holds), _guarantee(finding), *shown)
+        table.add_row(tick(console, finding.holds), _guarantee(finding, quasi), *shown)
     return table
 
 
-def _guarantee(finding: "Finding") -> Text:
+def _guarantee(finding: "Finding", quasi: Sequence[str]) -> Text:
+    """`l of disease`, and the columns it speaks of unless they are all."""
     words = Text(finding.model, style="bold")
     if finding.of:
         words.append(f" of {safe(finding.of)}", style="default")
+    if set(finding.columns) != set(quasi):
+        words.append(f" on {safe(', '.join(finding.columns))}", style="default")
     return words
 
 
@@ -118,7 +123,7 @@ def _losses(console: Console, release: "Release") -> RenderableType:
         ("Loss ", "bold"),
         f"{percent(mean)} of the detail in quasi columns (mean NCP), by column:",
     )
-    return Group(head, Padding(table, (0, 2)))
+    return Group(head, indented(table))
 
 
 def _bar(console: Console, share: float) -> Text:

@@ -25,18 +25,19 @@ def verify(
     """
     from shoal.cli.console import out, print_json
     from shoal.cli.progress import watching
-    from shoal.pipeline.verifying import verify_file
-    from shoal.policy import Policy
-    from shoal.verify.check import require
 
-    asked, options = Policy.load(policy), csv_options(separator, quote, encoding)
     with watching() as progress:
+        from shoal.pipeline.verifying import verify_file
+        from shoal.policy import Policy
+        from shoal.verify.check import require
+
         progress("verify", 0.0)
-        findings = verify_file(release, asked, options)
+        asked = Policy.load(policy)
+        findings = verify_file(release, asked, csv_options(separator, quote, encoding))
     if not json:
         from shoal.cli.show_release import show_findings
 
-        show_findings(out(), findings, release)
+        show_findings(out(), findings, asked.quasi, release)
         require(findings)
         return
     failure = error_of(lambda: require(findings))

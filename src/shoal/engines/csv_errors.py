@@ -13,7 +13,7 @@ import duckdb
 
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions, records
-from shoal.io.encoding import open_bytes
+from shoal.io.encoding import UTF8, not_text, open_bytes
 
 LINE_TOO_LONG = "maximum line size"
 BAD_QUOTE = (
@@ -33,10 +33,7 @@ def reworded(path: Path, options: CsvOptions, columns: int, error: duckdb.Error)
     if "unterminated quote" in lowered:
         return InputError(f"{where}: {BAD_QUOTE}")
     if "utf-8" in lowered or "unicode" in lowered:
-        return InputError(
-            f"{where}: the bytes are not {options.encoding} text. Pass the encoding, for instance "
-            "--encoding cp1252."
-        )
+        return not_text(path, options.encoding or UTF8)
     if LINE_TOO_LONG in lowered:
         return InputError(f"{where}: the line is too long. Is a quote left open there?")
     if isinstance(error, duckdb.OutOfMemoryException):
@@ -66,6 +63,14 @@ def first_overlong(path: Path, options: CsvOptions, columns: int) -> InputError 
         if len(fields) > columns:
             return ragged(f"{path}, line {line}", len(fields), columns)
     return None
+
+
+def lost(path: Path, rows: int) -> InputError:
+    """Rows and separators do not add up."""
+    return InputError(
+        f"{path}: only {rows} rows could be made out, which is not all the file holds. "
+        f"Perhaps {BAD_QUOTE}"
+    )
 
 
 def _where(path: Path, options: CsvOptions, found: str) -> str:

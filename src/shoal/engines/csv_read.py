@@ -12,10 +12,16 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from shoal.engines.csv_errors import LINE_TOO_LONG, first_overlong, reworded
+from shoal.engines.csv_errors import LINE_TOO_LONG, first_overlong, lost, reworded
 from shoal.engines.duck import Connection, connection, file_literal, text
 from shoal.errors import InputError, listed, nearest
-from shoal.io.csv_dialect import QUOTE, CsvOptions, header_names, separator_by_header
+from shoal.io.csv_dialect import (
+    QUOTE,
+    CsvOptions,
+    header_names,
+    plain_header,
+    separator_by_header,
+)
 from shoal.io.encoding import BLOCK, UTF8, as_utf8, detect_encoding, open_bytes
 from shoal.io.formats import is_packed
 
@@ -85,7 +91,7 @@ class CsvFile:
     names: list[str]
     """Of every column in the file."""
     plain: Path
-    """Where its text lies as UTF-8."""
+    """Where its text lies as UTF-8, some line of names first."""
 
     def ask(self, sql: str) -> pa.Table:
         """The answer to `sql`, where `{file}` is the file with text columns c0, c1, ...
@@ -134,7 +140,8 @@ def opened(path: Path, options: CsvOptions) -> Iterator[CsvFile]:
     """The file, settled, with its column names checked."""
     options, _ = settle(path, options)
     names = header_names(path, options)
-    with as_utf8(path, options.encoding or UTF8) as plain:
+    header = plain_header(path, options, names)
+    with as_utf8(path, options.encoding or UTF8, header=header) as plain:
         yield CsvFile(path, options, names, plain)
 
 
@@ -143,27 +150,28 @@ def read_csv(path: Path, options: CsvOptions, columns: Sequence[str] | None = No
     with opened(path, options) as file:
         wanted = file.names if columns is None else list(columns)
         table = file.ask(f"SELECT {', '.join(map(file.place, wanted))} FROM {{file}}")
-        _refuse_overlong(file, table.num_rows)
+        _check_separators(file, table.num_rows)
     return table.rename_columns(wanted)
 
 
-def _refuse_overlong(file: CsvFile, rows: int) -> None:
-    """Refuse a row that ends in a separator too many, which DuckDB would let pass.
+def _check_separators(file: CsvFile, rows: int) -> None:
+    """Refuse what DuckDB lets pass: a row that ends in a separator too many, rows lost on the way.
 
     Every separator stands between two columns or inside a value, so their number tells.
     """
     columns = len(file.names)
     found = _count(file.plain, file.separator.encode(UTF8))
-    between = (rows + 1) * (columns - 1) + sum(n.count(file.separator) for n in file.names)
-    if found <= between:
+    if found == (rows + 1) * (columns - 1):
         return
     without = (f"replace(c{i}, {text(file.separator)}, '')" for i in range(columns))
     inside = (f"sum(length(c{i}) - length({short}))" for i, short in enumerate(without))
     total = " + ".join(f"coalesce({each}, 0)" for each in inside)
     counted = file.ask(f"SELECT {total} AS n FROM {{file}}")["n"][0].as_py()
-    error = first_overlong(file.path, file.options, columns) if found > between + counted else None
-    if error:
-        raise error
+    between = (rows + 1) * (columns - 1) + counted
+    # Names count too, unless others were put in their place.
+    in_names = sum(name.count(file.separator) for name in file.names)
+    if found not in (between, between + in_names):
+        raise first_overlong(file.path, file.options, columns) or lost(file.path, rows)
 
 
 def _count(plain: Path, separator: bytes) -> int:

@@ -30,7 +30,9 @@ def write_csv(table: pa.Table, path: Path, options: CsvOptions) -> None:
             con.execute(
                 f"COPY ({rows}) TO {target} (FORMAT csv, HEADER {plain_header}, "
                 f"DELIMITER {text(settled.separator or ',')}, QUOTE {quote}, ESCAPE {quote}, "
-                f"NULLSTR '', COMPRESSION {'gzip' if is_packed(path) else 'none'})"
+                f"NULLSTR '', COMPRESSION {'gzip' if is_packed(path) else 'none'}, "
+                # A temporary file of its own would be one that nobody removes after a crash.
+                "USE_TMP_FILE false)"
             )
         except duckdb.IOException:
             # Its message may name a value; ours names the file.

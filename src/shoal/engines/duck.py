@@ -29,6 +29,11 @@ def connection() -> Iterator[Connection]:
     opened = duckdb.connect(":memory:", config=config)
     try:
         yield opened
+    except RuntimeError as error:
+        # DuckDB swallows the exception of a signal's handler and says this instead.
+        if "interrupted" in str(error).lower():
+            raise KeyboardInterrupt from None
+        raise
     finally:
         opened.close()
 

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from shoal.errors import InputError, listed
-from shoal.io.encoding import UTF8, check_encoding, open_text
+from shoal.io.encoding import UTF8, check_encoding, not_text, open_text
 from shoal.io.formats import ending_of
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -42,6 +42,8 @@ class CsvOptions:
             _check_character("separator", self.separator, ", ; | or tab")
         if self.quote:
             _check_character("quote", self.quote, "\" or ', or empty for none")
+            if not self.quote.isascii():
+                raise InputError(f"The quote must be an ASCII character, found {self.quote!r}.")
         if self.quote and self.quote == self.separator:
             raise InputError("The separator and the quote are the same character. Change one.")
         if self.encoding is not None:
@@ -68,7 +70,9 @@ def _check_character(what: str, text: str, allowed: str) -> None:
         raise InputError(f"The {what} must be one character, found {text!r}. Usual: {allowed}.")
 
 
-def records(path: Path, options: CsvOptions) -> Iterator[tuple[int, list[str]]]:
+def records(
+    path: Path, options: CsvOptions, strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
     """(line, fields) of each record, `line` (from 1) being where it begins. For the rare slow look.
 
     The database splits records in the same way, so this may be asked where it met an error.
@@ -83,6 +87,7 @@ def records(path: Path, options: CsvOptions) -> Iterator[tuple[int, list[str]]]:
                 quoting=csv.QUOTE_MINIMAL if options.quote else csv.QUOTE_NONE,
                 escapechar=options.escape,
                 doublequote=options.escape is None,
+                strict=strict,
             )
             begins = 1
             for fields in reader:
@@ -95,18 +100,34 @@ def records(path: Path, options: CsvOptions) -> Iterator[tuple[int, list[str]]]:
 def header_names(path: Path, options: CsvOptions) -> list[str]:
     """The column names in the first line, checked."""
     try:
-        first = next(iter(records(path, options)), None)
+        first = next(iter(records(path, options, strict=True)), None)
     except csv.Error:
-        raise InputError(f"{path}, line 1: the line of column names has a broken quote.") from None
-    except UnicodeError:
         raise InputError(
-            f"{path} is not {options.encoding} text. Pass the right one with --encoding."
+            f"{path}, line 1: in the line of column names a quote is opened and never closed, or "
+            "text follows a closing quote. Mend the line, or pass --quote."
         ) from None
+    except UnicodeError:
+        raise not_text(path, options.encoding or UTF8) from None
     names = first[1] if first else []
     if names and names[0].startswith("\ufeff"):
         names[0] = names[0].removeprefix("\ufeff")
     _check_names(path, names)
     return names
+
+
+def plain_header(path: Path, options: CsvOptions, names: list[str]) -> tuple[int, str] | None:
+    """(lines, text) of a header to read instead, if a name holds a line end; else None.
+
+    The database tells the line end from the file's first one. If that is inside a name and of
+    another kind, it finds no row and says nothing.
+    """
+    if not any("\n" in name or "\r" in name for name in names):
+        return None
+    second = next(islice(records(path, options), 1, None), None)
+    with open_text(path, options.encoding or UTF8) as stream:
+        lines = list(stream) if second is None else list(islice(stream, second[0] - 1))
+    end = lines[-1][len(lines[-1].rstrip("\r\n")) :]
+    return len(lines), (options.separator or ",").join("c" * len(names)) + (end or "\n")
 
 
 def _check_names(path: Path, names: list[str]) -> None:

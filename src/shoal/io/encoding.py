@@ -10,8 +10,10 @@ import encodings.aliases
 import gzip
 import io
 import tempfile
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -70,10 +72,10 @@ def detect_encoding(path: Path) -> tuple[str, str | None]:
     wide = _wide(head)
     if wide:
         return wide, None
-    if first_bad_line(path, UTF8) is None:
+    if fits(path, UTF8):
         return UTF8, None
-    bad = first_bad_line(path, GUESS)
-    if bad is not None:
+    if not fits(path, GUESS):
+        bad = first_bad_line(path, GUESS)
         raise InputError(
             f"{path} is neither UTF-8 nor UTF-16 nor Windows-1252 text (line {bad} fits none). "
             "Pass its encoding, for instance --encoding latin-1."
@@ -93,58 +95,69 @@ def _wide(head: bytes) -> str | None:
     return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
 
 
+def fits(path: Path, encoding: str) -> bool:
+    """Whether every byte of the file fits the encoding."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    holds_ascii = codecs.lookup(encoding).name in (UTF8, GUESS)
+    with open_bytes(path) as stream:
+        try:
+            while block := stream.read(BLOCK):
+                # Most text is ASCII, and seeing that is far faster than decoding it.
+                begun = decoder.getstate()[0]
+                if begun or not holds_ascii or not block.isascii():
+                    decoder.decode(block)
+            decoder.decode(b"", final=True)
+        except UnicodeError:
+            return False
+    return True
+
+
 def first_bad_line(path: Path, encoding: str) -> int | None:
     """The first line (from 1) whose bytes do not fit the encoding, or None."""
     decoder = codecs.getincrementaldecoder(encoding)()
-    lines = 1
+    seen = 0
     with open_bytes(path) as stream:
-        while block := stream.read(BLOCK):
-            kept = decoder.getstate()
-            try:
-                # Counting only after a failure keeps the common case at the speed of decoding.
-                decoder.decode(block)
-            except UnicodeError:
-                decoder.setstate(kept)
-                return lines + _good_lines(decoder, block)
-            lines += block.count(b"\n")
         try:
+            for line in stream:
+                seen += 1
+                decoder.decode(line)
             decoder.decode(b"", final=True)
         except UnicodeError:
-            return lines
+            return seen
     return None
 
 
-def _good_lines(decoder: codecs.IncrementalDecoder, block: bytes) -> int:
-    """Line ends before the first byte of the block that does not fit."""
-    lines = 0
-    for line in block.splitlines(keepends=True):
-        try:
-            decoder.decode(line)
-        except UnicodeError:
-            break
-        lines += line.endswith(b"\n")
-    return lines
+def not_text(path: Path, encoding: str) -> InputError:
+    """The error for a file whose bytes do not fit the encoding."""
+    bad = first_bad_line(path, encoding)
+    where = f"{path}, line {bad}" if bad else str(path)
+    return InputError(
+        f"{where}: the bytes are not {encoding} text. Pass the right encoding, for instance "
+        "--encoding cp1252."
+    )
 
 
 @contextmanager
-def as_utf8(path: Path, encoding: str, characters: int | None = None) -> Iterator[Path]:
+def as_utf8(
+    path: Path, encoding: str, characters: int | None = None, header: tuple[int, str] | None = None
+) -> Iterator[Path]:
     """A path under which DuckDB finds the file as UTF-8: itself, or a copy gone after the block.
 
-    `characters` limits the copy to about that much of the file's beginning, up to a line's end.
+    `characters` limits a copy to about that much of the file's beginning, up to a line's end;
+    `header` asks for one in which so many first lines are replaced by that text.
     """
-    if is_utf8(encoding):
+    if is_utf8(encoding) and header is None:
         yield path
         return
     with _unseen_file() as (target, name):
         try:
             with open_text(path, encoding) as source:
+                if header:
+                    target.write(header[1].encode(UTF8))
+                    deque(islice(source, header[0]), maxlen=0)
                 _copy(source, target, characters)
         except UnicodeError:
-            bad = first_bad_line(path, encoding)
-            where = f" (first at line {bad})" if bad else ""
-            raise InputError(
-                f"{path} is not {encoding} text{where}. Pass the right one with --encoding."
-            ) from None
+            raise not_text(path, encoding) from None
         target.flush()
         yield name
 

@@ -119,7 +119,8 @@ def scan(
                 a += 1
         running[t] = total
         rows += front.weight[p]
-        if rows * total > limit:
+        # of the last piece perhaps only a part is on this side: it is not judged here
+        if t < until - 1 and rows * total > limit:
             return t + 1
     return until
 
@@ -319,12 +320,13 @@ def sized_losses(
     front: Front,
     costs: Costs,
     below: npt.NDArray[np.int64],
+    every: bool,
     begin: int,
     end: int,
     out: npt.NDArray[np.int64],
 ) -> None:
     """out[g] (d,): loss of cutting group g along each column with below[g] rows below; groups with
-    below[g] = 0 are left out."""
+    below[g] = 0 are left out. Unless `every` loss is wanted, those above the least may be NEVER."""
     d = front.codes.shape[1]
     longest = 0
     for g in range(begin, end):
@@ -332,20 +334,33 @@ def sized_losses(
     seen = np.full(costs.seen[d], -1, np.int64)
     span, label = np.empty((3, d), np.int64), np.empty((5, d), np.int64)
     running = np.empty(longest, np.int64)
+    width = np.empty(d, np.int64)
     tag = 0
     for g in range(begin, end):
         if below[g] == 0:
             continue
         group_spans(front, costs, g, seen, tag, span)
         size = front.starts[g + 1] - front.starts[g]
+        limit = NEVER
         for j in range(d):
+            width[j] = label_cost(costs, j, span[0, j], span[1, j], span[2, j])
+        for _ in range(d):
+            # a cut of the widest column is often the best: the others are then given up early
+            j = int(np.argmax(width))
+            width[j] = -1
+            tag += 2
+            out[g, j] = NEVER
             t, extra = place_cut(front, g, j, below[g])
             n = t + (1 if extra > 0 else 0)
-            scan(front, costs, g, j, False, span, seen, tag + 1, label, running, n, NEVER)
-            out[g, j] = below[g] * running[n - 1]
-            scan(front, costs, g, j, True, span, seen, tag + 2, label, running, size - t, NEVER)
-            out[g, j] += (front.rows[g] - below[g]) * running[size - t - 1]
-            tag += 2
+            if scan(front, costs, g, j, False, span, seen, tag - 1, label, running, n, limit) < n:
+                continue
+            under = below[g] * running[n - 1]
+            n, left = size - t, limit - under if limit != NEVER else NEVER
+            if scan(front, costs, g, j, True, span, seen, tag, label, running, n, left) < n:
+                continue
+            out[g, j] = under + (front.rows[g] - below[g]) * running[n - 1]
+            if not every:
+                limit = min(limit, out[g, j])
         tag += 1
 
 

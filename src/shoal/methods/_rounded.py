@@ -4,7 +4,7 @@ import numpy as np
 
 from shoal.kernels.costs import Costs
 from shoal.kernels.cuts import sized_losses
-from shoal.kernels.front import Front
+from shoal.kernels.front import Cuts, Front
 from shoal.methods._cutting import Ints
 from shoal.methods._ranked import Ranked, by_width, cut_at
 from shoal.threads import share
@@ -23,15 +23,30 @@ class LeastLossRounded(Ranked):
         self, front: Front, costs: Costs, min_rows: int, wanted: Ints | None = None
     ) -> None:
         """Only the groups `wanted` are prepared for (all when left out)."""
-        below = rows_below(front.rows, min_rows)
-        if wanted is not None:
-            chosen = np.zeros_like(below)
-            chosen[wanted] = below[wanted]
-            below = chosen
+        self._below = rows_below(front.rows, min_rows)
+        self._costs = costs
+        groups = np.arange(len(front.rows)) if wanted is None else wanted
+        self._ranked = np.zeros(len(front.rows), np.bool_)
+        losses = self._losses(front, groups, every=False)
+        super().__init__(front, losses, cut_at(front, self._below))
+
+    def next(self, groups: Ints) -> Cuts:
+        """The next column; the order of all but the first is worked out when it is asked for."""
+        again = groups[(self._tried[groups] > 0) & ~self._ranked[groups]]
+        if len(again):
+            losses = self._losses(self._front, again, every=True)
+            self._columns[again] = np.argsort(losses[again], axis=1, kind="stable")
+            self._ranked[again] = True
+        return super().next(groups)
+
+    def _losses(self, front: Front, groups: Ints, every: bool) -> Ints:
+        below = np.zeros_like(self._below)
+        below[groups] = self._below[groups]
         loss = np.zeros((len(below), front.codes.shape[1]), np.int64)
         work = np.diff(front.starts) * (below > 0)
-        share(work, lambda a, b: sized_losses(front, costs, below, a, b, loss))
-        super().__init__(front, loss, cut_at(front, below))
+        costs = self._costs
+        share(work, lambda a, b: sized_losses(front, costs, below, every, a, b, loss))
+        return loss
 
 
 class WidestRounded(Ranked):

@@ -9,10 +9,11 @@ import pyarrow as pa
 
 from shoal import plugins
 from shoal.engines.local import LocalEngine
+from shoal.engines.tables import wrap
 from shoal.io.atomic import replacing
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format, format_of
-from shoal.io.frames import Table, wrap
+from shoal.io.frames import Table
 from shoal.pipeline.clock import Clock, Watcher, nobody
 from shoal.pipeline.prepare import Prepared, prepare
 from shoal.pipeline.verifying import expect, verify_file, verify_table

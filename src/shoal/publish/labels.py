@@ -74,8 +74,8 @@ def _nodes(domain: Domain, low: npt.NDArray[np.int32], levels: npt.NDArray[np.in
     for level in np.unique(levels[levels > 0]):
         at = levels == level
         first[at] = tree.spans(level)[0][tree.nodes[level, low[at]]]
-    keys, of_group = np.unique(first << 8 | levels, return_inverse=True)
-    leaf, level = keys >> 8, keys & 255
+    keys, of_group = np.unique(first << 32 | levels, return_inverse=True)
+    leaf, level = keys >> 32, keys & 0xFFFFFFFF
     texts = tree.texts(level, tree.nodes[level, leaf])
     texts = _where(level == 0, _leaves(domain, tree, leaf), texts)
     # below the root the missing value is alone, and stays missing

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.cells.parse import ordered_values
+from shoal.cells.parse import PADDED, ordered_values
 from shoal.hierarchy.dates import DateParts
 from shoal.hierarchy.text import text_of
 
@@ -101,12 +101,16 @@ def _encoded(
         column = column.combine_chunks()
     if isinstance(column, pa.ChunkedArray):  # too long for one array of its type
         column = pa.concat_arrays([c.cast(pa.large_string()) for c in column.chunks])
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.string())
     if isinstance(column.type, pa.BaseExtensionType):
         column = column.storage
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_floating(column.type):
-        column = pc.if_else(pc.is_nan(column), None, column)  # not a number is not known
+        wide = column.cast(pa.float64())
+        # not a number is not known, and zero has no sign
+        column = pc.if_else(pc.is_nan(wide), None, pc.add(wide, 0.0))
     nested = False
     try:
         encoded = column.dictionary_encode()
@@ -151,12 +155,22 @@ def _is_other(kind: pa.DataType) -> bool:
 
 def _type_of_texts(texts: pa.Array) -> tuple[Type, bool]:
     texts = texts.cast(pa.string()) if pa.types.is_string_view(texts.type) else texts
-    # most texts are no numbers, and the first few tell
-    if len(texts) <= SAMPLE or ordered_values(texts.slice(0, SAMPLE), guess=True) is not None:
-        parsed = ordered_values(texts, guess=True)
-        if parsed is not None:
-            return _ordered_type(texts, parsed)
-    return (Type.CODE if _all_match(texts, DIGITS) else Type.TEXT), False
+    parsed = _parsed(texts.slice(0, SAMPLE))
+    if len(texts) > SAMPLE and not parsed.null_count:
+        # most texts are no numbers, and the first few tell; only if they do not, all are read
+        parsed = _parsed(texts)
+    if parsed.null_count:
+        return Type.TEXT, False
+    if not pa.types.is_temporal(parsed.type) and _any_match(texts, PADDED):
+        return (Type.CODE if _all_match(texts, DIGITS) else Type.TEXT), False
+    return _ordered_type(texts, parsed)
+
+
+def _parsed(texts: pa.Array) -> pa.Array:
+    """The texts as numbers, dates or times, null where one is none."""
+    parsed = ordered_values(texts, guess=False)
+    assert parsed is not None  # only a guess may have no answer
+    return parsed
 
 
 def _ordered_type(values: pa.Array, parsed: pa.Array) -> tuple[Type, bool]:
@@ -181,6 +195,10 @@ def _all_iso(values: pa.Array) -> bool:
     """Whether date parts can be made of every value."""
     _, leaves = DateParts(("year",)).build(values, "", Path())
     return bool((leaves >= 0).all())
+
+
+def _any_match(texts: pa.Array, pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
 
 
 def _all_match(texts: pa.Array, pattern: str) -> bool:

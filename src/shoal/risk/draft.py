@@ -11,12 +11,13 @@ from shoal.errors import InputError
 from shoal.risk.contents import Type
 from shoal.risk.inspection import ColumnReport, Inspection
 from shoal.risk.roles import Treatment
+from shoal.risk.search import THRESHOLD
 
 K = 5
 L = 3
 SUPPRESSION = 0.05
 SEED = 1
-WIDEST = 40
+WIDEST = 46
 """Comments start at the same place, unless what stands before them is wider than this."""
 
 PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[ -][A-Za-z0-9_]+)*")
@@ -69,7 +70,7 @@ def draft_policy(inspection: Inspection, source_name: str) -> str:
             "publish."
         )
     width = min(WIDEST, max(len(_column(column)) for column in chosen))
-    lines = [f"  {_column(column):{width}}  # {column.reason}" for column in chosen]
+    lines = [f"  {_column(column):{width}}  # {_why(column)}" for column in chosen]
     count = len(chosen)
     return "\n".join(
         [
@@ -108,6 +109,13 @@ def _column(column: ColumnReport) -> str:
     how = HOW.get(column.treatment)
     value = f"{{role: {column.role}, {how}}}" if how else column.role
     return f"{quoted(column.name)}: {value}"
+
+
+def _why(column: ColumnReport) -> str:
+    """The reason, and a word on quasi columns that single out people by themselves."""
+    if column.role != "quasi" or column.unique_alone < THRESHOLD:
+        return column.reason
+    return f"{column.reason}; alone it makes {column.unique_alone:.0%} of the rows unique"
 
 
 def _constraints(rows: int, columns: list[ColumnReport]) -> list[str]:

@@ -1,5 +1,6 @@
 """Inspect a file, and write a draft beside it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from shoal.engines.local import LocalEngine
@@ -18,10 +19,10 @@ def inspect_file(
     """Inspect the table in a file; `progress` is told each step."""
     engine = LocalEngine()
     progress("read", 0.0)
-    settled, _ = engine.settle(path, options)
+    settled, guessed = engine.settle(path, options)
     table = engine.read(path, settled)
     progress("count", 0.0)
-    return inspect_table(table)
+    return replace(inspect_table(table), warnings=guessed)
 
 
 def write_draft(

@@ -58,6 +58,8 @@ class Inspection:
     """Columns in which every row has a value of its own."""
     search: Search
     """The smallest sets of suspected quasi-identifiers that single people out."""
+    warnings: tuple[str, ...] = ()
+    """What was guessed to read the file."""
 
     @property
     def quasi(self) -> tuple[str, ...]:

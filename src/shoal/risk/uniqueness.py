@@ -26,7 +26,7 @@ class Coded(Protocol):
 
     @property
     def size(self) -> int:
-        """How many codes there are."""
+        """How many codes there are: no more than rows, and one for missing values."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,72 @@
+# The commands of the README. They need Python 3.11 or later, pip and make; the rest goes to .venv.
+
+VENV := .venv
+BIN := $(VENV)/bin
+LOCK := requirements-dev.lock
+PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+# the first Python that is new enough; `make test PYTHON=/path/to/python` chooses another
+PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python; do \
+	$$each -c "$(NEW_ENOUGH)" 2>/dev/null && { echo $$each; break; }; done)
+CODE := src tests $(wildcard benchmarks)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench lock clean
+
+help:  ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+
+demo: $(VENV)/.base  ## make up a hospital table, anonymise it, verify it; files go to demo/
+	@$(BIN)/shoal demo --folder demo
+	@echo "To have the shoal command in your shell: . $(BIN)/activate"
+
+test: $(VENV)/.dev lint  ## check style, types and imports, then run all tests
+	@$(BIN)/pytest -q -n 2 --dist worksteal
+
+lint: $(VENV)/.dev  ## check style, types and imports
+	@$(BIN)/ruff format --check -q $(CODE) || { \
+		echo "These files are not formatted; 'make format' does it."; exit 1; }
+	@$(BIN)/ruff check -q $(CODE)
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+format: $(VENV)/.dev  ## format the code and mend what can be mended
+	@$(BIN)/ruff check -q --fix-only $(CODE)
+	@$(BIN)/ruff format $(CODE)
+
+bench: $(VENV)/.dev  ## measure speed and memory; takes a while
+	@$(BIN)/python benchmarks/run.py
+
+lock:  ## pin the newest versions that fit pyproject.toml
+	@rm -rf $(VENV)-lock && $(PYTHON) -m venv $(VENV)-lock
+	@$(VENV)-lock/bin/pip install -qq --upgrade pip
+	@$(VENV)-lock/bin/pip install -qq . --group dev --group bench
+	@{ head -n 1 $(LOCK); $(VENV)-lock/bin/pip freeze --exclude shoal; } > $(VENV)-lock/new
+	@mv $(VENV)-lock/new $(LOCK) && rm -rf $(VENV)-lock
+	@echo "$(LOCK) is new; run 'make test'."
+
+clean:  ## remove what was generated, compiled kernels too; .venv stays
+	@rm -rf demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@find src tests $(wildcard benchmarks) -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV)/.python:
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "Shoal needs Python 3.11 or later; found: $$(python3 --version 2>&1 || true)."; \
+		echo "Install a newer one, or name it: make demo PYTHON=/path/to/python3.12"; \
+		exit 1; \
+	fi
+	@$(PYTHON) -c "$(NEW_ENOUGH)" || { \
+		echo "Shoal needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version 2>&1)."; exit 1; }
+	@echo "Making an environment in $(VENV) with $$($(PYTHON) --version) .."
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.base: pyproject.toml $(LOCK) | $(VENV)/.python
+	@echo "Installing Shoal into $(VENV), once .."
+	@$(PIP_INSTALL) --editable . --constraint $(LOCK)
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml $(LOCK) | $(VENV)/.base
+	@echo "Installing what the tests need into $(VENV), once .."
+	@$(PIP_INSTALL) --requirement $(LOCK)
+	@touch $@

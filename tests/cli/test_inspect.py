@@ -1,0 +1,81 @@
+"""`shoal inspect` and `shoal init`."""
+
+import pytest
+
+from shoal.policy import Policy
+
+
+def test_inspect_shows_columns_roles_and_risk(shoal, sample):
+    seen = shoal("inspect", sample.table)
+    assert seen.code == 0
+    for words in ("birth_date", "quasi, date", "Suggested roles", "Who stands out", "One column"):
+        assert words in seen.out
+    assert max(map(len, seen.out.rstrip().splitlines()[:-1])) <= 80
+
+
+def test_inspect_json(shoal, sample):
+    data = shoal("inspect", sample.table, "--json").data()
+    assert data["rows"] == 400
+    assert [column["name"] for column in data["columns"]][:2] == ["name", "birth_date"]
+    assert data["columns"][0]["role"] == "identifier"
+    assert data["search"]["found"][0]["columns"] == ["birth_date"]
+    assert data["search"]["bounded"] is False
+    assert 0 < data["unique_share"] <= 1
+
+
+@pytest.mark.parametrize("width", [30, 50, 70, 200])
+def test_inspect_names_every_column_at_any_width(shoal, sample, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    seen = shoal("inspect", sample.table).out
+    for name in ("name", "birth_date", "zip", "disease"):
+        assert name in seen
+
+
+def test_inspect_with_the_dialect_given(shoal, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("n\xe4me|age\nJ\xf6rg|3\nAnna|4\n".encode("latin-1"))
+    seen = shoal("inspect", path, "--separator", "|", "--encoding", "latin-1", "--json")
+    assert [column["name"] for column in seen.data()["columns"]] == ["näme", "age"]
+
+
+def test_what_was_guessed_is_said(shoal, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("name,age\nJ\xf6rg,3\nAnna,4\n".encode("latin-1"))
+    data = shoal("inspect", path, "--json").data()
+    assert len(data["warnings"]) == 1
+    assert "Warning: " in shoal("inspect", path).out
+
+
+def test_names_cannot_steer_the_terminal(shoal, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("[bold]age,\x1b[31mzip\n1,2\n3,4\n")
+    seen = shoal("inspect", path)
+    assert seen.code == 0
+    assert "[bold]age" in seen.out
+    assert "\x1b" not in seen.out
+
+
+def test_init_writes_a_policy_that_runs(shoal, sample, tmp_path):
+    made = shoal("init", sample.table)
+    assert made.code == 0
+    assert "policy.yaml" in made.out
+    assert "check them in the file first" in made.out
+    assert Policy.load(tmp_path / "policy.yaml").quasi
+    assert shoal("run", sample.table, "policy.yaml", "-o", "out.csv").code == 0
+
+
+def test_init_does_not_overwrite(shoal, sample, tmp_path):
+    target = tmp_path / "mine.yaml"
+    target.write_text("mine")
+    refused = shoal("init", sample.table, "-o", target)
+    assert refused.code == 2
+    assert "--force" in refused.err
+    assert target.read_text() == "mine"
+    assert shoal("init", sample.table, "-o", target, "--force").code == 0
+    assert "constraints" in target.read_text()
+
+
+def test_init_json(shoal, sample):
+    data = shoal("init", sample.table, "-o", "p.yaml", "--json").data()
+    assert data["policy"] == "p.yaml"
+    assert data["roles"]["disease"] == "sensitive"

@@ -1,0 +1,149 @@
+"""Classes are counted by the text a reader sees, as a plain count in Python does."""
+
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.cells.counts import Counts
+from shoal.engines.local import LocalEngine
+from shoal.errors import InputError
+from shoal.io.csv_dialect import CsvOptions
+
+ENGINE = LocalEngine()
+UTF8 = CsvOptions(",", '"', "utf-8")
+CELLS = st.none() | st.sampled_from(["*", "", "a", "b", "[1~2]", "{a, b}", "日本", "é", "e\u0301"])
+NAMES = ("q", "r", "s", "t")
+
+Row = tuple[str | None, ...]
+Classes = list[tuple[int, tuple[tuple[tuple[int, int], ...], ...]]]
+
+
+def naive(rows: Sequence[Row], starred: bool) -> Classes:
+    """Per class of (q, r): its size and, for s and t, the sorted (value code, count) pairs."""
+    kept = [row for row in rows if not (starred and all(cell == "*" for cell in row))]
+    codes = []
+    for i in (2, 3):
+        values = sorted({row[i] for row in kept} - {None, "*"}, key=lambda v: str(v).encode())
+        codes.append({value: code for code, value in enumerate(values)})
+    found = []
+    for key in {row[:2] for row in kept}:
+        members = [row for row in kept if row[:2] == key]
+        histograms = []
+        for i, code in enumerate(codes):
+            counted = Counter(code[row[2 + i]] for row in members if row[2 + i] in code)
+            histograms.append(tuple(sorted(counted.items())))
+        found.append((len(members), tuple(histograms)))
+    return sorted(found)
+
+
+def unfolded(counted: dict[str, Counts]) -> Classes:
+    """The same from what the engine says."""
+    sizes = counted[""].sizes
+    assert counted[""].n_groups == len(sizes)
+    assert not counted[""].starts.any()
+    found = []
+    for i, size in enumerate(sizes):
+        histograms = []
+        for column in ("s", "t"):
+            counts = counted[column]
+            assert np.array_equal(counts.sizes, sizes)
+            part = slice(counts.starts[i], counts.starts[i + 1])
+            assert np.all(np.diff(counts.values[part]) > 0)
+            pairs = zip(counts.values[part].tolist(), counts.counts[part].tolist(), strict=True)
+            histograms.append(tuple(pairs))
+        found.append((int(size), tuple(histograms)))
+    return sorted(found)
+
+
+def table_of(rows: Sequence[Row]) -> pa.Table:
+    columns = [pa.array([row[i] for row in rows], pa.string()) for i in range(4)]
+    return pa.table(columns, names=NAMES)
+
+
+@given(
+    rows=st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS), max_size=30),
+    starred=st.booleans(),
+    ending=st.sampled_from([".csv", ".parquet", ".arrow"]),
+)
+def test_against_a_plain_count(rows: list[Row], starred: bool, ending: str) -> None:
+    table = table_of(rows)
+    expected = naive(rows, starred)
+    assert unfolded(ENGINE.count_classes(table, NAMES[:2], NAMES[2:], starred=starred)) == expected
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "t" + ending)
+        ENGINE.write(table, path, options=UTF8)
+        read = ENGINE.count_classes(path, NAMES[:2], NAMES[2:], UTF8, starred)
+        assert unfolded(read) == expected
+
+
+def test_a_large_table(tmp_path: Path) -> None:
+    rng = random.Random(7)
+    pool: list[list[str | None]] = [[None, "*", *(f"{c}{i}" for i in range(20))] for c in "qrst"]
+    rows = [tuple(rng.choice(values) for values in pool) for _ in range(50_000)]
+    rows += [("*", "*", "*", "*")] * 1000
+    path = tmp_path / "t.csv"
+    ENGINE.write(table_of(rows), path, options=UTF8)
+    for starred in (False, True):
+        counted = ENGINE.count_classes(path, NAMES[:2], NAMES[2:], UTF8, starred)
+        assert unfolded(counted) == naive(rows, starred)
+
+
+def test_numbers_and_dates_are_told_apart_by_value() -> None:
+    table = pa.table(
+        {
+            "n": pa.array([1, 1, 2, None, None], pa.int64()),
+            "f": pa.array([0.5, 0.5, 0.5, float("nan"), float("nan")]),
+            "c": pa.array([10, 9, 9, 9, None], pa.int32()).dictionary_encode(),
+            "b": pa.array([b"\xff", b"\xff", b"a", None, b"\xff"]),
+            "none": pa.nulls(5),
+        }
+    )
+    counted = ENGINE.count_classes(table, ["n", "f", "none"], ["c", "b"])
+    assert sorted(counted[""].sizes.tolist()) == [1, 2, 2]
+    whole = ENGINE.count_classes(table, [], ["c"])["c"]
+    # By text '10' comes before '9'.
+    assert whole.sizes.tolist() == [5]
+    assert (whole.values.tolist(), whole.counts.tolist()) == ([0, 1], [1, 3])
+    assert ENGINE.count_classes(table, ["b"])[""].sizes.sum() == 5
+
+
+def test_zeros_of_both_signs_read_differently() -> None:
+    table = pa.table({"f": [0.0, -0.0, -0.0]})
+    assert sorted(ENGINE.count_classes(table, ["f"])[""].sizes.tolist()) == [1, 2]
+
+
+def test_a_table_with_numbers_has_no_starred_row() -> None:
+    table = pa.table({"a": ["*", "*", "x"], "n": [1, 1, 1]})
+    assert sorted(ENGINE.count_classes(table, ["a"], starred=True)[""].sizes.tolist()) == [1, 2]
+    texts = pa.table({"a": pa.array(["*", "*", "x"]).dictionary_encode()})
+    assert ENGINE.count_classes(texts, ["a"], starred=True)[""].sizes.tolist() == [1]
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_no_columns_make_one_class(tmp_path: Path, rows: int) -> None:
+    table = table_of([("a", "b", "c", "d")] * rows)
+    expected = [rows] if rows else []
+    assert ENGINE.count_classes(table, [])[""].sizes.tolist() == expected
+    ENGINE.write(table, tmp_path / "t.csv")
+    counted = ENGINE.count_classes(tmp_path / "t.csv", [], ["s"], UTF8)
+    assert counted[""].sizes.tolist() == expected
+    assert counted["s"].counts.tolist() == expected
+
+
+def test_what_cannot_be_counted(tmp_path: Path) -> None:
+    table = pa.table({"age": ["1"], "list": [[1]]})
+    ENGINE.write(table, tmp_path / "t.parquet")
+    ENGINE.write(table.select(["age"]), tmp_path / "t.csv")
+    for published in (table, tmp_path / "t.parquet", tmp_path / "t.csv"):
+        with pytest.raises(InputError, match=r"no column 'agee'. Did you mean 'age'"):
+            ENGINE.count_classes(published, ["agee"])
+    with pytest.raises(InputError, match=r"'list' holds list<.*only plain values"):
+        ENGINE.count_classes(table, ["list"])

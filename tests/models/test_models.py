@@ -1,0 +1,114 @@
+"""Models against plain Python on random histograms."""
+
+from collections import Counter
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from shoal import plugins
+from shoal.cells.counts import Counts
+from shoal.models.k import K
+from shoal.models.l import L
+from shoal.models.requirement import Model, Requirement, column_of, figure_of, name_of
+
+groups_of_values = st.lists(
+    st.lists(st.none() | st.integers(0, 6), min_size=1, max_size=12), min_size=1, max_size=8
+)
+
+
+def counted(groups: list[list[int | None]]) -> Counts:
+    """The groups' histograms; a missing value is a row and no value."""
+    tables = [sorted(Counter(v for v in group if v is not None).items()) for group in groups]
+    flat = [entry for table in tables for entry in table]
+    return Counts(
+        np.array([len(group) for group in groups], np.int64),
+        np.concatenate([[0], np.cumsum([len(table) for table in tables])]).astype(np.int64),
+        np.array([value for value, _ in flat], np.int32),
+        np.array([count for _, count in flat], np.int64),
+    )
+
+
+@given(groups_of_values, st.integers(1, 13))
+def test_k_is_the_size(groups: list[list[int | None]], k: int) -> None:
+    counts = counted(groups)
+    assert K(k).holds(counts).tolist() == [len(group) >= k for group in groups]
+    assert K(k).reached(counts) == min(map(len, groups))
+    assert K(k).min_rows == k
+
+
+@given(groups_of_values, st.integers(1, 8))
+def test_l_is_the_number_of_different_values(groups: list[list[int | None]], least: int) -> None:
+    counts = counted(groups)
+    different = [len({v for v in group if v is not None}) for group in groups]
+    model = L(least, "ill")
+    assert model.holds(counts).tolist() == [n >= least for n in different]
+    assert model.reached(counts) == min(different)
+    assert model.min_rows == least
+    assert counts.distinct().tolist() == different
+
+
+@given(groups_of_values, groups_of_values, st.integers(1, 9), st.integers(1, 5), st.integers(1, 5))
+def test_a_requirement_is_all_its_models(
+    ills: list[list[int | None]], pays: list[list[int | None]], k: int, first: int, second: int
+) -> None:
+    n = min(len(ills), len(pays))
+    of_ill = [group[:6] for group in ills[:n]]
+    of_pay = [(group * 6)[: len(ill)] for group, ill in zip(pays, of_ill, strict=False)]
+    counts = {"": counted(of_ill), "ill": counted(of_ill), "pay": counted(of_pay)}
+    requirement = Requirement((K(k), L(first, "ill"), L(second, "pay")))
+    expected = [
+        len(ill) >= k and len({*ill} - {None}) >= first and len({*pay} - {None}) >= second
+        for ill, pay in zip(of_ill, of_pay, strict=True)
+    ]
+    assert requirement.holds(counts).tolist() == expected
+    assert requirement.min_rows == max(k, first, second)
+    assert requirement.columns == ("ill", "pay")
+    assert not requirement.only_size
+
+
+def test_a_requirement_of_sizes_alone() -> None:
+    requirement = Requirement((K(3), K(5, ("age",))))
+    assert requirement.only_size
+    assert requirement.columns == ()
+    assert requirement.min_rows == 5
+    assert Requirement(()).min_rows == 1
+
+
+def test_one_column_is_asked_for_once() -> None:
+    assert Requirement((L(2, "ill"), L(3, "ill"))).columns == ("ill",)
+
+
+def test_no_group_at_all_breaks_nothing() -> None:
+    none = counted([])
+    assert K(5).holds(none).tolist() == []
+    assert L(5, "ill").holds(none).tolist() == []
+    assert K(5).reached(none) >= 5
+
+
+@pytest.mark.parametrize("figure", [0, -1, 1.5, "many"])
+def test_figures_below_one_are_refused(figure: object) -> None:
+    with pytest.raises(ValidationError):
+        K(figure)  # type: ignore[arg-type]
+    with pytest.raises(ValidationError):
+        L(figure, "ill")  # type: ignore[arg-type]
+
+
+def test_names_figures_and_columns() -> None:
+    assert [name_of(m) for m in (K(2), L(3, "ill"))] == ["k", "l"]
+    assert [figure_of(m) for m in (K(2), L(3, "ill"))] == [2, 3]
+    assert [column_of(m) for m in (K(2), L(3, "ill"))] == ["", "ill"]
+
+
+@pytest.mark.parametrize("name", list(plugins.models()))
+def test_every_model_keeps_the_protocol(name: str) -> None:
+    made = {"k": K(2), "l": L(2, "ill")}[name]
+    assert isinstance(made, Model)
+    counts = counted([[1, 2, 2], [1, 1]])
+    assert made.holds(counts).dtype == np.bool_
+    # what every group reaches, every group holds
+    figure = fields(made)[0].name  # type: ignore[arg-type]
+    assert replace(made, **{figure: made.reached(counts)}).holds(counts).all()  # type: ignore[type-var]

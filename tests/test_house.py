@@ -1,0 +1,196 @@
+"""The house rules that no other tool checks: who may import what, short files, clean texts."""
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "shoal"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+LONGEST = 400
+"""Lines of a file in the package; most should be far shorter."""
+
+HEAVY = ("numpy", "numba", "pandas", "polars", "pyarrow", "duckdb", "pydantic")
+SQL = re.compile(
+    r"\bSELECT\b.+\bFROM\b|\bGROUP BY\b|\bUNION ALL\b|\bCOPY \(|\bCAST\(.+ AS\b|\bread_csv\("
+)
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(PACKAGE))
+
+
+def imports(tree: ast.Module) -> Iterator[str]:
+    """The top-level packages that a module imports, anywhere in it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+
+
+def texts(tree: ast.Module) -> Iterator[str]:
+    """The texts in a module that are not docstrings; parts of f-strings are joined."""
+    docstrings = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    parts = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            inside = [part for part in node.values if isinstance(part, ast.Constant)]
+            parts |= {id(part) for part in inside}
+            yield "?".join(str(part.value) for part in inside)
+    for node in ast.walk(tree):
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_text and id(node) not in docstrings | parts:
+            yield node.value
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def importers(package: str) -> set[str]:
+    return {name_of(path) for path in MODULES if package in set(imports(tree_of(path)))}
+
+
+def rooms(files: set[str]) -> set[str]:
+    return {file.partition("/")[0] for file in files}
+
+
+def test_import_contracts_hold() -> None:
+    lint = shutil.which("lint-imports", path=str(Path(sys.executable).parent))
+    assert lint, "import-linter is not installed; run `make test`"
+    done = subprocess.run(
+        [lint, "--no-cache", "--no-logo"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_only_kernels_compile() -> None:
+    assert rooms(importers("numba")) == {"kernels"}
+
+
+def test_only_engines_talk_to_a_database() -> None:
+    assert rooms(importers("duckdb")) == {"engines"}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyspark"])
+def test_frame_libraries_come_with_the_user(library: str) -> None:
+    assert importers(library) == set()
+
+
+def test_only_engines_hold_sql() -> None:
+    holders = {
+        name_of(path) for path in MODULES if any(SQL.search(text) for text in texts(tree_of(path)))
+    }
+    assert rooms(holders) == {"engines"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_each_module_is_short_and_says_what_it_is(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    lines = text.count("\n")
+    assert lines <= LONGEST, f"{lines} lines; is it still one idea?"
+    assert ast.get_docstring(ast.parse(text)), "no docstring"
+
+
+def loaded_by(code: str) -> set[str]:
+    """Heavy packages in memory after some code ran in a fresh Python."""
+    shown = f"{code}\nimport sys\nprint(*sorted(set({HEAVY}) & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_importing_shoal_costs_nothing() -> None:
+    assert loaded_by("import shoal; shoal.__version__; dir(shoal); shoal.ShoalError") == set()
+
+
+def test_help_costs_nothing() -> None:
+    assert loaded_by("import shoal.cli.app") == set()
+
+
+def test_reading_a_policy_starts_no_compiler_and_no_database() -> None:
+    code = "import shoal; shoal.Policy.load('columns: {a: quasi}\\nconstraints: [{k: 2}]\\n')"
+    assert loaded_by(code).isdisjoint({"numba", "duckdb", "pandas", "polars"})
+
+
+def test_every_public_name_is_there() -> None:
+    import shoal
+
+    for name in shoal.__all__:
+        assert getattr(shoal, name) is not None
+        assert not isinstance(getattr(shoal, name), type(shoal)), f"{name} is hidden by a module"
+
+
+# What no file of the project may say. Written in pieces, so that this file does not say it either.
+FORBIDDEN = {
+    "a package registry": "|".join(
+        [
+            "py" + r"pi\.(?:org|io)",
+            "python" + r"hosted\.org",
+            "--index" + "-url",
+            "conda" + r"\.org",
+        ]
+    ),
+    "a path of some machine": r"(?<![\w.])/(?:"
+    + "|".join(["ro" + "ot", "ho" + "me", "wo" + "rk"])
+    + ")/",
+    "a folder outside": r"\.\./sha" + "red",
+    "something left to do": "TO" + r"DO\b|FIX" + r"ME\b|XX" + r"X\b",
+}
+ALLOWED = {("a folder outside", ".ci/run")}
+"""The Adult table may lie beside the checkout; `.ci/run` tells the tests where."""
+
+
+def project_files() -> Iterator[Path]:
+    """Every text file that belongs to the project."""
+    yield from (path for path in ROOT.iterdir() if path.is_file())
+    for folder in ("src", "tests", "docs", "benchmarks", ".ci"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield path
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_the_project_speaks_of_itself_alone(what: str) -> None:
+    pattern = re.compile(FORBIDDEN[what])
+    found = []
+    for path in project_files():
+        name = path.relative_to(ROOT).as_posix()
+        if (what, name) in ALLOWED:
+            continue
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except UnicodeDecodeError:
+            continue
+        found += [f"{name}:{i}" for i, line in enumerate(lines, 1) if pattern.search(line)]
+    assert not found, f"{what}: {', '.join(found)}"
+
+
+def test_the_lock_pins_every_dependency() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    groups = project["dependency-groups"].values()
+    wanted = [*project["project"]["dependencies"], *(each for group in groups for each in group)]
+    lines = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert all(re.fullmatch(r"[\w.-]+==[\w.!+-]+", pin) for pin in pins), "one exact pin per line"
+    pinned = {_canonical(pin.partition("==")[0]) for pin in pins}
+    names = {_canonical(re.split(r"[^\w.-]", each)[0]) for each in wanted}
+    assert names <= pinned
+    assert "shoal" not in pinned
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
