@@ -33,9 +33,11 @@ def naive(rows: Sequence[Row], starred: bool) -> Classes:
     for i in (2, 3):
         values = sorted({row[i] for row in kept} - {None, "*"}, key=lambda v: str(v).encode())
         codes.append({value: code for code, value in enumerate(values)})
+    classes: dict[Row, list[Row]] = {}
+    for row in kept:
+        classes.setdefault(row[:2], []).append(row)
     found = []
-    for key in {row[:2] for row in kept}:
-        members = [row for row in kept if row[:2] == key]
+    for members in classes.values():
         histograms = []
         for i, code in enumerate(codes):
             counted = Counter(code[row[2 + i]] for row in members if row[2 + i] in code)
@@ -113,6 +115,14 @@ def test_numbers_and_dates_are_told_apart_by_value() -> None:
     assert whole.sizes.tolist() == [5]
     assert (whole.values.tolist(), whole.counts.tolist()) == ([0, 1], [1, 3])
     assert ENGINE.count_classes(table, ["b"])[""].sizes.sum() == 5
+
+
+def test_a_dictionary_that_says_a_text_twice() -> None:
+    codes = pa.array([0, 1, 2, None], pa.int32())
+    twice = pa.DictionaryArray.from_arrays(codes, pa.array(["a", "b", "a"]))
+    counted = ENGINE.count_classes(pa.table({"c": twice}), ["c"], ["c"])
+    assert sorted(counted[""].sizes.tolist()) == [1, 1, 2]
+    assert sorted(counted["c"].counts.tolist()) == [1, 2]
 
 
 def test_zeros_of_both_signs_read_differently() -> None:

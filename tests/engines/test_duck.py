@@ -1,5 +1,6 @@
 """Our DuckDB stays on this machine, and within it."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -10,7 +11,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from shoal.engines.duck import connection, cores, file_literal, name, text
+from shoal.engines.duck import connection, file_literal, name, text
+from shoal.threads import workers
 
 
 def setting(con: duckdb.DuckDBPyConnection, key: str) -> object:
@@ -19,9 +21,16 @@ def setting(con: duckdb.DuckDBPyConnection, key: str) -> object:
     return found[0]
 
 
-def test_no_more_threads_than_cores() -> None:
+def test_no_more_threads_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SHOAL_THREADS", raising=False)
     with connection() as con:
-        assert setting(con, "threads") == cores()
+        assert setting(con, "threads") == workers() <= len(os.sched_getaffinity(0))
+
+
+def test_fewer_threads_if_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOAL_THREADS", "1")
+    with connection() as con:
+        assert setting(con, "threads") == 1
 
 
 def test_nothing_is_fetched_from_the_network_or_spilled() -> None:

@@ -2,10 +2,12 @@
 
 This is the verifier's eye: it sees the published text and nothing of what the method knew. One
 GROUP BY over the text finds the classes and lists each class's sensitive values; their histograms
-are then made for all classes at once.
+are then made for all classes at once. For a table in memory the text of each column is numbered
+first, which halves the work.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +17,24 @@ import pyarrow.compute as pc
 
 from shoal.cells.counts import Counts
 from shoal.engines.csv_read import opened
-from shoal.engines.duck import connection
+from shoal.engines.duck import connection, text
 from shoal.errors import InputError, listed, nearest
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import CsvOptions
+from shoal.threads import each
 
 STAR = "*"
 SIZES_ONLY = ""
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of texts as numbers."""
+
+    codes: pa.Array
+    """(n,) int32 the number of each row's text; null for a missing value."""
+    texts: pa.Array
+    """The text of each number; no text twice."""
 
 
 def count_csv(
@@ -29,92 +42,112 @@ def count_csv(
 ) -> dict[str, Counts]:
     """The classes of a CSV file, which is never held as a whole."""
     with opened(path, options) as file:
-        every = [f"c{i}" for i in range(len(file.names))] if starred else []
-        sql = _sql("{file}", [file.place(c) for c in columns], [file.place(c) for c in of], every)
-        return _counts(file.ask(sql), of)
+        stars = {f"c{i}": text(STAR) for i in range(len(file.names))} if starred else {}
+        sql = _sql("{file}", [file.place(c) for c in columns], [file.place(c) for c in of], stars)
+        classes = file.ask(sql)
+    lists = (classes[f"v{i}"] for i in range(len(of)))
+    found = [(_lengths(v), coded(c, pc.list_flatten(v))) for c, v in zip(of, lists, strict=True)]
+    return _counts(classes["n"], dict(zip(of, found, strict=True)))
 
 
 def count_table(
     table: pa.Table, columns: Sequence[str], of: Sequence[str], starred: bool
 ) -> dict[str, Counts]:
     """The classes of a table in memory."""
-    names = table.column_names
     for column in (*columns, *of):
-        if column not in names:
+        if column not in table.column_names:
             raise InputError(
-                f"The table has no column '{column}'.{nearest(column, names)} "
-                f"It has: {listed(names)}."
+                f"The table has no column '{column}'.{nearest(column, table.column_names)} "
+                f"It has: {listed(table.column_names)}."
             )
-    # A number is never a star, so a table with numbers has no starred row.
-    starred = starred and all(_is_text(kind) for kind in table.schema.types)
-    needed = names if starred else list(dict.fromkeys((*columns, *of)))
-    place: Callable[[str], str] = {n: f"c{i}" for i, n in enumerate(needed)}.__getitem__
-    texts = {place(n): as_text(n, table.column(n)) for n in needed}
-    # A table without columns would lose its rows.
-    seen = pa.table(texts or {"c0": pa.nulls(table.num_rows, pa.string())})
-    every = [place(n) for n in needed] if starred else []
+    needed = table.column_names if starred else list(dict.fromkeys((*columns, *of)))
+    seen = dict(zip(needed, each(lambda c: coded(c, table.column(c)), needed), strict=True))
+    place = {c: f"c{i}" for i, c in enumerate(needed)}
+    stars = {place[c]: str(pc.index(seen[c].texts, STAR).as_py()) for c in needed if starred}
+    numbers = {place[c]: seen[c].codes for c in needed}
     with connection() as con:
-        con.register("published", seen)
-        sql = _sql("published", [place(c) for c in columns], [place(c) for c in of], every)
-        return _counts(con.sql(sql).to_arrow_table(), of)
+        # A table without columns would lose its rows.
+        con.register("published", pa.table(numbers or {"c0": pa.nulls(table.num_rows)}))
+        sql = _sql("published", [place[c] for c in columns], [place[c] for c in of], stars)
+        classes = con.sql(sql).to_arrow_table()
+    lists = (classes[f"v{i}"] for i in range(len(of)))
+    found = {
+        c: (_lengths(v), Coded(one_chunk(pc.list_flatten(v)), seen[c].texts))
+        for c, v in zip(of, lists, strict=True)
+    }
+    return _counts(classes["n"], found)
 
 
-def _sql(source: str, columns: list[str], of: list[str], starred: list[str]) -> str:
-    """n: rows of each class; v0, v1, ...: the values of each sensitive column in it."""
-    lists = (f", list({c}) FILTER ({c} <> '{STAR}') AS v{i}" for i, c in enumerate(of))
-    every = " AND ".join(f"{c} IS NOT DISTINCT FROM '{STAR}'" for c in starred)
-    kept = f"WHERE NOT ({every})" if starred else ""
+def _sql(source: str, columns: list[str], of: list[str], stars: dict[str, str]) -> str:
+    """n: rows of each class; v0, v1, ...: the values of each sensitive column in it.
+
+    stars: what a star looks like in each column; rows that are all stars are left out.
+    """
+    # Missing and starred values are listed too: sorting them out here would double the work.
+    lists = (f", list({c}) AS v{i}" for i, c in enumerate(of))
+    every = " AND ".join(f"{c} IS NOT DISTINCT FROM {star}" for c, star in stars.items())
+    kept = f"WHERE NOT ({every})" if stars else ""
     # Without a column to tell them apart, all rows are one class (and no rows are none).
     keys = ", ".join(columns) or "c0 IS NULL AND c0 IS NOT NULL"
     return f"SELECT count(*) AS n{''.join(lists)} FROM {source} {kept} GROUP BY {keys}"
 
 
-def _counts(classes: pa.Table, of: Sequence[str]) -> dict[str, Counts]:
-    sizes = classes["n"].to_numpy().astype(np.int64)
+def _lengths(lists: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    lengths: npt.NDArray[np.int64] = pc.list_value_length(lists).to_numpy().astype(np.int64)
+    return lengths
+
+
+def _counts(
+    n: pa.ChunkedArray, listed_values: dict[str, tuple[npt.NDArray[np.int64], Coded]]
+) -> dict[str, Counts]:
+    sizes = n.to_numpy().astype(np.int64)
     empty = np.zeros(0, dtype=np.int64)
     none = Counts(sizes, np.zeros(len(sizes) + 1, np.int64), empty.astype(np.int32), empty)
-    counted = {column: _histograms(sizes, classes[f"v{i}"]) for i, column in enumerate(of)}
+    counted = {c: _histograms(sizes, *found) for c, found in listed_values.items()}
     return {SIZES_ONLY: none, **counted}
 
 
-def _histograms(sizes: npt.NDArray[np.int64], lists: pa.ChunkedArray) -> Counts:
+def _histograms(
+    sizes: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], values: Coded
+) -> Counts:
     """How often each value occurs in each class, values numbered by the order of their text."""
-    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
-    coded = one_chunk(pc.list_flatten(lists).dictionary_encode())
-    rank = np.empty(len(coded.dictionary), dtype=np.int64)
-    rank[pc.sort_indices(coded.dictionary).to_numpy()] = np.arange(len(rank))
-    codes = rank[coded.indices.to_numpy()]
-    width = max(len(rank), 1)
+    by_text = pc.sort_indices(values.texts).to_numpy()
+    by_text = by_text[~_equals(values.texts, STAR)[by_text]]
+    # One place more, for missing values; they and stars have no rank.
+    rank = np.full(len(values.texts) + 1, -1)
+    rank[by_text] = np.arange(len(by_text))
+    codes = rank[pc.fill_null(values.codes, len(values.texts)).to_numpy(zero_copy_only=False)]
+    width = max(len(by_text), 1)
     # Class and value in one number: sorting it sorts both, and equal ones are one entry.
-    keys = np.repeat(np.arange(len(sizes)), lengths) * width + codes
+    keys = (np.repeat(np.arange(len(sizes)), lengths) * width + codes)[codes >= 0]
     entries, counts = np.unique(keys, return_counts=True)
     starts = np.searchsorted(entries, np.arange(len(sizes) + 1) * width)
-    values = (entries % width).astype(np.int32)
-    return Counts(sizes, starts.astype(np.int64), values, counts.astype(np.int64))
+    ranked = (entries % width).astype(np.int32)
+    return Counts(sizes, starts.astype(np.int64), ranked, counts.astype(np.int64))
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+def _equals(texts: pa.Array, wanted: str) -> npt.NDArray[np.bool_]:
+    same: npt.NDArray[np.bool_] = pc.equal(texts, wanted).to_numpy(zero_copy_only=False)
+    return same
 
 
-def as_text(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
-    """The column as text; equal texts mean equal values."""
-    kind = column.type
-    if _is_text(kind):
-        return column
-    if pa.types.is_null(kind):
-        return pa.nulls(len(column), pa.string())
-    if pa.types.is_dictionary(kind):
-        column = column.cast(kind.value_type)
+def coded(name: str, column: pa.ChunkedArray) -> Coded:
+    """The column's texts as numbers; equal numbers mean equal texts."""
+    if pa.types.is_null(column.type):
+        return Coded(pa.nulls(len(column), pa.int32()), pa.array([], pa.string()))
+    had_codes = pa.types.is_dictionary(column.type)
     try:
-        coded = one_chunk(column.dictionary_encode())
+        whole = one_chunk(column if had_codes else column.dictionary_encode())
     except pa.ArrowNotImplementedError:
         raise InputError(
-            f"Column '{name}' holds {kind}; only plain values can be counted."
+            f"Column '{name}' holds {column.type}; only plain values can be counted."
         ) from None
-    return pa.DictionaryArray.from_arrays(coded.indices, _spelled(coded.dictionary))
+    texts = _spelled(whole.dictionary)
+    if not had_codes:
+        return Coded(whole.indices, texts)
+    # A dictionary made by others may say the same text twice.
+    once = texts.dictionary_encode()
+    return Coded(once.indices.take(whole.indices), once.dictionary)
 
 
 def _spelled(values: pa.Array) -> pa.Array:

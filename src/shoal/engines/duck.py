@@ -1,6 +1,5 @@
 """A DuckDB of our own: in memory, off the network, on no more cores than there are."""
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+
+from shoal.threads import workers
 
 Connection = Any
 """duckdb.DuckDBPyConnection; DuckDB is not typed for us."""
@@ -17,7 +18,7 @@ Connection = Any
 def connection() -> Iterator[Connection]:
     """A fresh database for one task. Closing it gives its buffers back; a kept one would not."""
     config: dict[str, Any] = {
-        "threads": cores(),
+        "threads": workers(),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         "preserve_insertion_order": True,
@@ -36,13 +37,6 @@ def connection() -> Iterator[Connection]:
         raise
     finally:
         opened.close()
-
-
-def cores() -> int:
-    """Cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def text(value: str) -> str:
