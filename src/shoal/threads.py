@@ -19,7 +19,10 @@ SMALL = 20_000
 def workers() -> int:
     """Threads to use: SHOAL_THREADS, or as many as this process may run on."""
     asked = os.environ.get("SHOAL_THREADS", "")
-    return max(1, int(asked)) if asked.isdigit() else len(os.sched_getaffinity(0))
+    if asked.isdigit():
+        return max(1, int(asked))
+    # not every system tells which cores a process may use
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cache

@@ -68,6 +68,7 @@ def run(
     """Anonymise a file into another; the new file is verified before it is in its place."""
     clock, engine = Clock(progress or nobody), LocalEngine()
     source, target, asked = Path(source), Path(target), Policy.load(policy)
+    kind = format_of(target)
     with replacing(target, force, source) as place:
         with clock.step("read"):
             options, guessed = engine.settle(source, options)
@@ -77,7 +78,7 @@ def run(
         prepared = prepare(table, names, asked, clock)
         with clock.step("publish"):
             made = _shape(prepared, asked, table)
-            if format_of(target) is not Format.CSV:
+            if kind is not Format.CSV:
                 made = made.decoded()
             native: pa.Table = table.release(made.columns, made.labels, made.rows, False)
         del table
@@ -95,6 +96,7 @@ def run(
 def write_release(release: Release, target: Path, force: bool = False) -> Path:
     """Write a release's rows to a file, verified before it is in its place."""
     engine, table = LocalEngine(), wrap(release.table)
+    format_of(target)  # a name that tells no format is refused before any work
     with replacing(target, force) as place:
         written = DETECT.for_output(target)
         rows = pa.table({name: table.column(name) for name in table.names})
