@@ -22,7 +22,7 @@ from shoal.policy.column import ROLES
 from shoal.policy.yaml_source import parse
 from shoal.risk.inspection import ColumnReport, Inspection, Search
 from shoal.sample import write_sample
-from shoal.verify.check import Finding
+from shoal.verification.check import Finding
 from tests.pages import PAGES, ROOT, Block, anchors, blocks, every_block, links, read, section
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.policy import Policy
-    from shoal.verify.check import Finding
+    from shoal.verification.check import Finding
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from shoal.cli.console import counted, percent, safe, typed
 from shoal.cli.show_release import show_findings, show_release
 from shoal.policy import Policy
 from shoal.release import Release
-from shoal.verify.check import Finding
+from shoal.verification.check import Finding
 
 POLICY = Policy.load(
     {
@@ -19,8 +19,8 @@ POLICY = Policy.load(
         "constraints": [{"k": 5}, {"l": 3, "of": "disease"}],
     }
 )
-K = Finding("k", 5, 6, ("age", "zip"), None, 31, 0, None)
-L = Finding("l", 3, 3, ("age", "zip"), "disease", 31, 0, None)
+K = Finding("k", 5, 6, ("age", "zip"), None, 31, 0, None, 200)
+L = Finding("l", 3, 3, ("age", "zip"), "disease", 31, 0, None, 200)
 RELEASE = Release(
     table=None,
     policy=POLICY,

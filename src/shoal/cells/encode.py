@@ -9,6 +9,7 @@ import pyarrow as pa
 from shoal.cells.cells import Cells
 from shoal.cells.domain import Domain
 from shoal.cells.rowhash import hash_rows
+from shoal.kernels.hashing import stir
 from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
 
 Codes = npt.NDArray[np.int32]
@@ -30,6 +31,7 @@ def build_cells(
     begins = run_starts(np.stack([word for word, _ in keys]), order)
     starts = np.append(np.flatnonzero(begins), n).astype(np.int64)
     sort_runs(order, starts, hashes)
+    sort_runs(order, starts, spread(order, starts, hashes))
     heads = order[starts[:-1]]
     codes = np.empty((len(heads), len(quasi)), np.int32)
     for j, (_, column) in enumerate(quasi):
@@ -43,6 +45,26 @@ def build_cells(
         sensitive={name: column[order] for name, (_, column) in sensitive.items()},
         sensitive_domains={name: domain for name, (domain, _) in sensitive.items()},
     )
+
+
+def spread(
+    order: npt.NDArray[np.int64], starts: npt.NDArray[np.int64], hashes: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.uint64]:
+    """(n,) keys that scatter equal rows of a cell among its others.
+
+    Rows with one hash stand together in `order`. Were they handed out so, a cell that is split would
+    part people by their sensitive values; so each is hashed again with its number among its equals.
+    """
+    ordered = hashes[order]
+    begins = np.ones(len(ordered), np.bool_)
+    begins[1:] = ordered[1:] != ordered[:-1]
+    begins[starts[:-1]] = True
+    first = np.flatnonzero(begins)
+    nth = np.arange(len(ordered)) - np.repeat(first, np.diff(np.append(first, len(ordered))))
+    stir(ordered, nth.astype(np.uint64))
+    keys = np.empty_like(hashes)
+    keys[order] = ordered
+    return keys
 
 
 def pack(

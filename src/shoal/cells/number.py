@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from shoal.hierarchy import HierarchySpec
 
 Codes = npt.NDArray[np.int32]
+ANY = "*"
 COMMON = 10
 """A value may be named in an error only if at least so many rows share it."""
 
@@ -68,13 +69,18 @@ def number_quasi(
 
 
 def number_sensitive(name: str, column: pa.Array) -> tuple[Domain, Codes]:
-    """The domain of a sensitive column, by text, and the (n,) codes of its rows."""
+    """The domain of a sensitive column, by text, and the (n,) codes of its rows.
+
+    A raw `*` counts as missing: nobody could tell it from a suppressed value.
+    """
     values, index = _distinct(name, column)
     texts = text_of(values)
     order = pc.sort_indices(texts).to_numpy()
-    codes = np.empty(len(order), np.int32)
+    star = pc.index(texts, ANY).as_py()
+    order = order[order != star]
+    missing = len(order) if star >= 0 or (index < 0).any() else -1
+    codes = np.full(len(values), missing, np.int32)
     codes[order] = np.arange(len(order), dtype=np.int32)
-    missing = len(values) if (index < 0).any() else -1
     domain = Domain(name, Kind.SET, _texts(texts.take(pa.array(order)), missing), missing)
     return domain, _rows(codes, index, missing)
 

@@ -6,6 +6,8 @@ import pyarrow.compute as pc
 DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y")
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 WHOLE = r"^[+-]?\d+$"
+LONG = r"^[+-]?(\d\.?){16}"
+"""Sixteen digits or more: a float may not keep them all."""
 PADDED = r"^[+-]?0\d"
 
 
@@ -55,8 +57,20 @@ def _numbers(values: pa.Array) -> pa.Array:
     plain = pc.replace_substring_regex(numbers, r"^\+", "")
     if not _any(pc.invert(pc.match_substring_regex(numbers, WHOLE))):
         return _whole(plain)
+    if _any(pc.match_substring_regex(plain, LONG)):
+        return _decimals(plain)
     # adding nothing makes one zero of 0 and -0
     return pc.add(plain.cast(pa.float64()), 0.0)
+
+
+def _decimals(texts: pa.Array) -> pa.Array:
+    """Numbers with more digits than a float keeps, exactly; as floats where that cannot be."""
+    places = pc.utf8_length(pc.replace_substring_regex(texts, r"^[^.]*\.?", ""))
+    scale = pc.max(places).as_py()
+    whole = pc.max(pc.utf8_length(pc.replace_substring_regex(texts, r"\..*$", ""))).as_py()
+    if _any(pc.match_substring_regex(texts, "[eE]")) or whole + scale > 75:
+        return pc.add(texts.cast(pa.float64()), 0.0)
+    return texts.cast(pa.decimal256(76, scale))
 
 
 def _whole(texts: pa.Array) -> pa.Array:

@@ -46,9 +46,8 @@ def encode(
 
     numbered = each(number, [*quasi, *sensitive])
     secret = dict(zip(sensitive, numbered[len(quasi) :], strict=True))
-    # nan and null, 0 and -0 have one code each, but a reader of the release tells them apart
-    also = [name for name in sensitive if pa.types.is_floating(column(name).type)]
-    others = [column(name) for name in (*plain, *also)]
+    # one code may stand for what a reader tells apart (nan and null, 0 and -0): values are hashed too
+    others = [column(name) for name in (*plain, *sensitive)]
     return build_cells(numbered[: len(quasi)], secret, others, seed)
 
 

@@ -13,7 +13,7 @@ from shoal.cli.console import NARROW, block, counted, indented, lines, percent, 
 
 if TYPE_CHECKING:
     from shoal.release import Release
-    from shoal.verify.check import Finding
+    from shoal.verification.check import Finding
 
 BAR, NARROW_BAR = 24, 8
 """Characters of a bar that stands for all."""

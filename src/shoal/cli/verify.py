@@ -29,7 +29,7 @@ def verify(
     with watching() as progress:
         from shoal.pipeline.verifying import verify_file
         from shoal.policy import Policy
-        from shoal.verify.check import require
+        from shoal.verification.check import require
 
         progress("verify", 0.0)
         asked = Policy.load(policy)

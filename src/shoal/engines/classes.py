@@ -136,6 +136,8 @@ def coded(name: str, column: pa.ChunkedArray) -> Coded:
     if pa.types.is_null(column.type):
         return Coded(pa.nulls(len(column), pa.int32()), pa.array([], pa.string()))
     had_codes = pa.types.is_dictionary(column.type)
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), None, column)
     try:
         whole = one_chunk(column if had_codes else column.dictionary_encode())
     except pa.ArrowNotImplementedError:

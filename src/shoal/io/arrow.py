@@ -29,8 +29,17 @@ def gather(column: pa.Array | pa.ChunkedArray, rows: npt.NDArray[np.int64]) -> p
     """The values at `rows`, of the same type."""
     # One piece first: taking from many chunks is far slower.
     whole = one_chunk(column)
-    taken = whole.take(pa.array(rows))
+    taken = _take(whole, pa.array(rows))
     return forget_unused(whole, taken) if pa.types.is_dictionary(whole.type) else taken
+
+
+def _take(column: pa.Array, rows: pa.Array) -> pa.Array:
+    try:
+        return column.take(rows)
+    except pa.ArrowNotImplementedError:
+        # views of text or bytes can be cast, but not gathered
+        plain = pa.large_binary() if pa.types.is_binary_view(column.type) else pa.large_string()
+        return column.cast(plain).take(rows).cast(column.type)
 
 
 def forget_unused(before: pa.DictionaryArray, after: pa.DictionaryArray) -> pa.DictionaryArray:

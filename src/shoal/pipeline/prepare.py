@@ -84,6 +84,11 @@ def _cells(table: Table, policy: Policy) -> Cells:
 
 def _limit_suppression(policy: Policy, suppressed: int, rows: int) -> list[str]:
     share = suppressed / rows
+    if suppressed == rows:
+        raise Infeasible(
+            f"All {rows:,} rows would have to be suppressed: nothing would be left to publish. "
+            "Loosen the constraints."
+        )
     if policy.suppression is not None and suppressed > policy.suppression * rows:
         raise Infeasible(
             f"{suppressed:,} of {rows:,} rows ({share:.1%}) would have to be suppressed, but the "

@@ -20,7 +20,7 @@ from shoal.pipeline.verifying import expect, verify_file, verify_table
 from shoal.policy import Policy, simple
 from shoal.publish.shape import Shape, shape
 from shoal.release import Release
-from shoal.verify.check import Finding, require
+from shoal.verification.check import Finding, require
 
 AnyPolicy = Policy | Mapping[str, Any] | str | Path
 DETECT = CsvOptions()
@@ -86,9 +86,9 @@ def run(
             written = options.for_output(target)
             engine.write(native, place.path, options=written)
         with clock.step("verify"):
-            expect(engine, place.path, written, native)
             findings = verify_file(place.path, asked, written)
             require(findings)
+            expect(engine, place.path, written, native, findings)
         place.commit()
     return _release(native, len(made.rows), prepared, asked, findings, clock, guessed)
 
@@ -101,8 +101,9 @@ def write_release(release: Release, target: Path, force: bool = False) -> Path:
         written = DETECT.for_output(target)
         rows = pa.table({name: table.column(name) for name in table.names})
         engine.write(rows, place.path, options=written)
-        expect(engine, place.path, written, rows)
-        require(verify_file(place.path, release.policy, written))
+        findings = verify_file(place.path, release.policy, written)
+        require(findings)
+        expect(engine, place.path, written, rows, findings)
         place.commit()
     return target
 

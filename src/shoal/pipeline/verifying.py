@@ -11,7 +11,7 @@ from shoal.errors import PolicyError, VerificationFailed, listed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
 from shoal.policy import Policy
-from shoal.verify.check import Finding, check
+from shoal.verification.check import Finding, check
 
 DETECT = CsvOptions()
 
@@ -45,16 +45,24 @@ def verify_file(
     return check(count, asked.quasi, asked.constraints)
 
 
-def expect(engine: LocalEngine, path: Path, options: CsvOptions, rows: pa.Table) -> None:
-    """Raise unless a written file has the columns it was to have.
-
-    Its rows are counted by the models; this is the check that no other column slipped in.
-    """
+def expect(
+    engine: LocalEngine,
+    path: Path,
+    options: CsvOptions,
+    rows: pa.Table,
+    findings: Sequence[Finding],
+) -> None:
+    """Raise unless a written file has the columns and rows it was to have, neither more nor fewer."""
     found = engine.names(path, options)
     if found != rows.column_names:
         raise VerificationFailed(
             f"The written file has the columns {listed(found)}, "
             f"but {listed(rows.column_names)} were to be published."
+        )
+    counted = max(finding.rows for finding in findings)
+    if counted != rows.num_rows:
+        raise VerificationFailed(
+            f"The written file has {counted:,} rows, but {rows.num_rows:,} were to be published."
         )
 
 
@@ -73,10 +81,9 @@ def _check_columns(names: Sequence[str], policy: Policy) -> None:
             f"The release has no column {listed(repr(name) for name in missing)}, which the policy "
             f"speaks of; it has {listed(names)}. Is this the policy it was made by?"
         )
-    named = [name for name in names if name in policy.columns]
-    hidden = [name for name in named if not policy.columns[name].is_published]
+    hidden = [name for name in names if name not in policy.published(names)]
     if hidden:
         raise VerificationFailed(
-            f"The release holds {listed(repr(name) for name in hidden)}, which the policy says must "
-            "not be published."
+            f"The release holds {listed(repr(name) for name in hidden)}, which the policy does not "
+            "let be published."
         )

@@ -10,7 +10,7 @@ import pytest
 import shoal
 from shoal.errors import InputError, PolicyError, VerificationFailed
 from shoal.pipeline.verifying import verify_file
-from shoal.verify.check import require
+from shoal.verification.check import require
 
 POLICY: dict[str, Any] = {
     "columns": {

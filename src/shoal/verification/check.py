@@ -39,6 +39,8 @@ class Finding:
     """Classes that fall short."""
     smallest_failing: int | None
     """Rows of the smallest class that falls short."""
+    rows: int
+    """Rows in all classes."""
 
     @property
     def holds(self) -> bool:
@@ -71,6 +73,7 @@ def _ask(model: Model, counts: Counts, columns: tuple[str, ...]) -> Finding:
         reached=model.reached(counts),
         columns=columns,
         of=column_of(model) or None,
+        rows=int(counts.sizes.sum()),
         classes=counts.n_groups,
         failing=len(failing),
         smallest_failing=int(failing.min()) if len(failing) else None,

@@ -10,7 +10,7 @@ from shoal.errors import VerificationFailed
 from shoal.models.k import K
 from shoal.models.l import L
 from shoal.models.requirement import Model
-from shoal.verify.check import Finding, check, require
+from shoal.verification.check import Finding, check, require
 
 
 def counts(sizes: list[int], distinct: list[int] | None = None) -> Counts:
