@@ -20,5 +20,8 @@ class Grouping:
     levels: npt.NDArray[np.int32] | None = None
     """(n_groups, len(columns)) the hierarchy level to publish at, for methods that fix it; without
     it a group gets the lowest label that covers it."""
+    least: int = 0
+    """Fewer suppressed rows than this (but some) would stand out by being suppressed: the other cells
+    of such a row are hidden too."""
     notes: tuple[str, ...] = ()
     """What the method did that the user should know."""

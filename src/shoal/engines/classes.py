@@ -25,37 +25,38 @@ SIZES_ONLY = ""
 
 
 def count_csv(
-    path: Path, columns: Sequence[str], of: Sequence[str], options: CsvOptions, starred: bool
+    path: Path, columns: Sequence[str], of: Sequence[str], options: CsvOptions, starred: Sequence[str]
 ) -> dict[str, Counts]:
     """The classes of a CSV file, which is never held as a whole."""
     with opened(path, options) as file:
-        every = [f"c{i}" for i in range(len(file.names))] if starred else []
-        sql = _sql("{file}", [file.place(c) for c in columns], [file.place(c) for c in of], every)
+        every = [[file.place(c) for c in part] for part in (columns, of, starred)]
+        sql = _sql("{file}", *every)
         return _counts(file.ask(sql), of)
 
 
 def count_table(
-    table: pa.Table, columns: Sequence[str], of: Sequence[str], starred: bool
+    table: pa.Table, columns: Sequence[str], of: Sequence[str], starred: Sequence[str]
 ) -> dict[str, Counts]:
     """The classes of a table in memory."""
     names = table.column_names
-    for column in (*columns, *of):
+    for column in (*columns, *of, *starred):
         if column not in names:
             raise InputError(
                 f"The table has no column '{column}'.{nearest(column, names)} "
                 f"It has: {listed(names)}."
             )
-    # A number is never a star, so a table with numbers has no starred row.
-    starred = starred and all(_is_text(kind) for kind in table.schema.types)
-    needed = names if starred else list(dict.fromkeys((*columns, *of)))
+    # A number is never a star, so with numbers among the columns there is no starred row.
+    if not all(_is_text(table.schema.field(name).type) for name in starred):
+        starred = ()
+    needed = list(dict.fromkeys((*columns, *of, *starred)))
     place: Callable[[str], str] = {n: f"c{i}" for i, n in enumerate(needed)}.__getitem__
     texts = {place(n): as_text(n, table.column(n)) for n in needed}
     # A table without columns would lose its rows.
     seen = pa.table(texts or {"c0": pa.nulls(table.num_rows, pa.string())})
-    every = [place(n) for n in needed] if starred else []
+    every = [[place(c) for c in part] for part in (columns, of, starred)]
     with connection() as con:
         con.register("published", seen)
-        sql = _sql("published", [place(c) for c in columns], [place(c) for c in of], every)
+        sql = _sql("published", *every)
         return _counts(con.sql(sql).to_arrow_table(), of)
 
 

@@ -9,6 +9,7 @@ from shoal.kernels.costs import SET, Costs, label_cost
 from shoal.kernels.jit import kernel
 
 NEVER = np.iinfo(np.int64).max
+NEIGHBOURS = 32
 
 
 class Herd(NamedTuple):
@@ -55,34 +56,46 @@ def nearest(
 ) -> int:
     """The live group whose union with g adds least loss; the oldest of equals; -1 if g is alone.
 
-    The union's loss only grows from column to column, so most candidates are given up early.
+    A union's label only grows from column to column, so a candidate is given up as soon as it has
+    cost too much. The groups created right before and after g are looked at first: they are often
+    near, and most others are then given up after a column or two.
     """
-    d = herd.low.shape[1]
+    low, high, size, loss = herd.low, herd.high, herd.size, herd.loss
+    begin, end, kind, seen = herd.begin, herd.end, costs.kind, costs.seen
+    d, n = low.shape[1], herd.used[0]
     for j in range(d):
-        if costs.kind[j] == SET:
-            for at in range(herd.begin[g, j], herd.end[g, j]):
-                marks[costs.seen[j] + pool[at]] = g
+        if kind[j] == SET:
+            for at in range(begin[g, j], end[g, j]):
+                marks[seen[j] + pool[at]] = g
     best, found = NEVER, -1
-    mine = herd.size[g] * herd.loss[g]
-    for other in range(herd.used[0]):
-        if herd.size[other] == 0 or other == g:
+    mine, my_size = size[g] * loss[g], size[g]
+    for step in range(-NEIGHBOURS, n):
+        other = g + step + NEIGHBOURS // 2 if step < 0 else step
+        if other < 0 or other >= n or size[other] == 0 or other == g:
             continue
-        rows = herd.size[g] + herd.size[other]
-        before = mine + herd.size[other] * herd.loss[other]
+        rows = my_size + size[other]
+        before = mine + size[other] * loss[other]
+        most = NEVER if found < 0 else best + before
+        if rows * loss[other] > most:
+            continue
         label = 0
         for j in range(d):
-            low = min(herd.low[g, j], herd.low[other, j])
-            high = max(herd.high[g, j], herd.high[other, j])
+            a, b = low[other, j], high[other, j]
             members = 0
-            if costs.kind[j] == SET:
-                members = herd.end[g, j] - herd.begin[g, j]
-                for at in range(herd.begin[other, j], herd.end[other, j]):
-                    members += marks[costs.seen[j] + pool[at]] != g
-            label += label_cost(costs, j, low, high, members)
-            if rows * label - before >= best:
+            if kind[j] == SET:
+                members = end[g, j] - begin[g, j]
+                if a == b:
+                    members += marks[seen[j] + a] != g
+                else:
+                    for at in range(begin[other, j], end[other, j]):
+                        members += marks[seen[j] + pool[at]] != g
+            a, b = min(a, low[g, j]), max(b, high[g, j])
+            label += label_cost(costs, j, a, b, members)
+            if rows * label > most:
                 break
-        else:
-            best, found = rows * label - before, other
+        growth = rows * label - before
+        if growth < best or (growth == best and other < found):
+            best, found = growth, other
     return found
 
 

@@ -1,6 +1,6 @@
 """What a method is, and the two questions every method starts with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +15,10 @@ Progress = Callable[[float], None]
 """Called now and then with the share of the work that is done, 0 to 1."""
 
 
+QuasiColumns = Mapping[str, bool]
+"""The quasi-identifiers, in the policy's order, and whether each has a hierarchy."""
+
+
 class Method(Protocol):
     """What one file in `methods/` offers: a frozen pydantic dataclass whose fields are its options."""
 
@@ -25,6 +29,9 @@ class Method(Protocol):
 
         Most methods answer with one grouping over all columns. A method that treats sets of columns
         apart answers with one for each set, no column in two of them.
+
+        A method that cannot honour every policy also has `check(requirement, columns)`, which raises
+        `PolicyError` before any work, naming the methods that can.
         """
 
 

@@ -54,6 +54,8 @@ class Requirement:
     """What every group must hold. Methods ask this and know nothing of single models."""
 
     models: tuple[Model, ...]
+    may_suppress: int | None = None
+    """The most rows that may be suppressed; None where the policy sets no limit."""
 
     @property
     def min_rows(self) -> int:

@@ -44,9 +44,11 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
     policy.check(names)
     if table.n_rows == 0:
         raise InputError("The table has column names but no rows: there is nothing to publish.")
+    check_method(policy)
     with clock.step("encode"):
         cells = _cells(table, policy)
-    requirement = Requirement(policy.constraints)
+    limit = None if policy.suppression is None else int(policy.suppression * cells.n_rows)
+    requirement = Requirement(policy.constraints, limit)
     with clock.step("group") as progress:
         groupings = policy.method.group(cells, requirement, policy.seed, progress)
     with clock.step("publish"):
@@ -69,6 +71,14 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         warnings=tuple(warnings),
         notes=(*_notes(policy, groupings), *(n for g in groupings for n in g.notes)),
     )
+
+
+def check_method(policy: Policy) -> None:
+    """Raise `PolicyError` where the method cannot honour the policy; to be asked before any work."""
+    check = getattr(policy.method, "check", None)
+    if check is not None:
+        trees = {name: policy.columns[name].hierarchy is not None for name in policy.quasi}
+        check(Requirement(policy.constraints), trees)
 
 
 def _cells(table: Table, policy: Policy) -> Cells:
@@ -101,7 +111,7 @@ def _limit_suppression(policy: Policy, suppressed: int, rows: int) -> list[str]:
 def _notes(policy: Policy, groupings: tuple[Grouping, ...]) -> list[str]:
     """One grouping over all columns meets constraints on some of them by the strictest."""
     partial = [model for model in policy.constraints if getattr(model, "on", None)]
-    if not partial or len(groupings) > 1:
+    if not partial or len(groupings) > 1 or groupings[0].levels is not None:
         return []
     largest = max(model.min_rows for model in policy.constraints)
     return [

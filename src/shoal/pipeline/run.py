@@ -14,7 +14,7 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format, format_of
 from shoal.io.frames import Table, wrap
 from shoal.pipeline.clock import Clock, Watcher, nobody
-from shoal.pipeline.prepare import Prepared, prepare
+from shoal.pipeline.prepare import Prepared, check_method, prepare
 from shoal.pipeline.verifying import expect, verify_file, verify_table
 from shoal.policy import Policy, simple
 from shoal.publish.shape import Shape, shape
@@ -72,6 +72,7 @@ def run(
             options, guessed = engine.settle(source, options)
             names = engine.names(source, options)
             asked.check(names)
+            check_method(asked)
             table = wrap(engine.read(source, options, asked.published(names)))
         prepared = prepare(table, names, asked, clock)
         with clock.step("publish"):

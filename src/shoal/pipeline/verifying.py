@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from shoal.cells.counts import Counts
+from shoal.constraints.sets import Constraint, components, union
 from shoal.engines.local import LocalEngine
 from shoal.errors import PolicyError, VerificationFailed, listed
 from shoal.io.csv_dialect import CsvOptions
@@ -18,11 +19,11 @@ DETECT = CsvOptions()
 
 def verify_table(published: Table, policy: Policy) -> tuple[Finding, ...]:
     """Ask the policy's models of a published frame."""
-    starred = policy.suppressed == "starred"
     _check_columns(published.names, policy)
     rows = pa.table({name: published.column(name) for name in _needed(published.names, policy)})
 
     def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
+        starred = _exempt(policy, columns, published.names)
         return LocalEngine().count_classes(rows, columns, of, starred=starred)
 
     return check(count, policy.quasi, policy.constraints)
@@ -36,13 +37,33 @@ def verify_file(
     """Ask a policy's models of a published file, ours or anybody's."""
     asked, engine, file = Policy.load(policy), LocalEngine(), Path(path)
     settled, _ = engine.settle(file, options)
-    _check_columns(engine.names(file, settled), asked)
-    starred = asked.suppressed == "starred"
+    names = engine.names(file, settled)
+    _check_columns(names, asked)
 
     def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
+        starred = _exempt(asked, columns, names)
         return engine.count_classes(file, columns, of, settled, starred)
 
     return check(count, asked.quasi, asked.constraints)
+
+
+def _exempt(policy: Policy, columns: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Rows that read `*` in all these columns are not counted; none where there can be no such rows.
+
+    They are rows suppressed in the part of the constraints that `columns` belong to, with their
+    sensitive and plain cells hidden too. Nothing else is ever left out.
+    """
+    place = {name: j for j, name in enumerate(policy.quasi)}
+    asked = [
+        Constraint(tuple(place[name] for name in getattr(model, "on", None) or policy.quasi), 1)
+        for model in policy.constraints
+    ]
+    parts = [union(part).columns for part in components(asked)]
+    if len(parts) == 1 and policy.suppressed != "starred":
+        return []
+    mine = next(part for part in parts if place[columns[0]] in part)
+    others = [name for name in names if name in policy.columns and name not in place]
+    return [*(policy.quasi[j] for j in mine), *others]
 
 
 def expect(engine: LocalEngine, path: Path, options: CsvOptions, rows: pa.Table) -> None:
@@ -59,10 +80,9 @@ def expect(engine: LocalEngine, path: Path, options: CsvOptions, rows: pa.Table)
 
 
 def _needed(names: Sequence[str], policy: Policy) -> list[str]:
-    """Starred rows are told by all their cells, everything else by the columns asked about."""
-    if policy.suppressed == "starred":
-        return list(names)
-    return [name for name in names if name in (*policy.quasi, *policy.sensitive)]
+    """The columns that any model or exemption speaks of."""
+    speaks = {*policy.quasi, *policy.sensitive, *_exempt(policy, policy.quasi, names)}
+    return [name for name in names if name in speaks]
 
 
 def _check_columns(names: Sequence[str], policy: Policy) -> None:

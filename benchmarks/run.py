@@ -1,0 +1,22 @@
+"""All benchmarks, one after another; each may be run alone."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+SCRIPTS = ["whole_run.py", "peer.py", "adult.py"]
+
+
+def main() -> None:
+    for script in SCRIPTS:
+        if script == "adult.py" and "SHOAL_ADULT" not in os.environ:
+            print("adult.py is left out: SHOAL_ADULT does not name the folder of Adult.")
+            continue
+        print(f"— {script}", flush=True)
+        subprocess.run([sys.executable, str(HERE / script)], check=True)
+
+
+if __name__ == "__main__":
+    main()
