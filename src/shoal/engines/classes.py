@@ -25,7 +25,11 @@ SIZES_ONLY = ""
 
 
 def count_csv(
-    path: Path, columns: Sequence[str], of: Sequence[str], options: CsvOptions, starred: Sequence[str]
+    path: Path,
+    columns: Sequence[str],
+    of: Sequence[str],
+    options: CsvOptions,
+    starred: Sequence[str],
 ) -> dict[str, Counts]:
     """The classes of a CSV file, which is never held as a whole."""
     with opened(path, options) as file:
@@ -64,10 +68,11 @@ def _sql(source: str, columns: list[str], of: list[str], starred: list[str]) -> 
     """n: rows of each class; v0, v1, ...: the values of each sensitive column in it."""
     lists = (f", list({c}) FILTER ({c} <> '{STAR}') AS v{i}" for i, c in enumerate(of))
     every = " AND ".join(f"{c} IS NOT DISTINCT FROM '{STAR}'" for c in starred)
-    kept = f"WHERE NOT ({every})" if starred else ""
+    # A starred row may stand beside others in a class, as one of it; alone it makes no class.
+    kept = f"HAVING NOT bool_and({every})" if starred else ""
     # Without a column to tell them apart, all rows are one class (and no rows are none).
     keys = ", ".join(columns) or "c0 IS NULL AND c0 IS NOT NULL"
-    return f"SELECT count(*) AS n{''.join(lists)} FROM {source} {kept} GROUP BY {keys}"
+    return f"SELECT count(*) AS n{''.join(lists)} FROM {source} GROUP BY {keys} {kept}"
 
 
 def _counts(classes: pa.Table, of: Sequence[str]) -> dict[str, Counts]:

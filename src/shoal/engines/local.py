@@ -78,7 +78,7 @@ class LocalEngine:
 
         Under "" their sizes alone; under each column in `of` also how often each value occurs in
         each class, in the same order of classes. A missing or starred value has no entry.
-        Rows in which all the columns `starred` (if any) read '*' are left out.
+        Classes of nothing but rows that read '*' in all the columns `starred` (if any) are left out.
         """
         if not isinstance(published, Path):
             return count_table(published, columns, of, starred)

@@ -48,22 +48,31 @@ def verify_file(
 
 
 def _exempt(policy: Policy, columns: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Rows that read `*` in all these columns are not counted; none where there can be no such rows.
+    """The columns in which an exempt row reads `*`; none where there can be no such rows.
 
-    They are rows suppressed in the part of the constraints that `columns` belong to, with their
+    Exempt are rows suppressed in the part of the constraints that `columns` belong to, with their
     sensitive and plain cells hidden too. Nothing else is ever left out.
     """
+    for part in _parts(policy):
+        if columns[0] in part:
+            return [*part, *_others(policy, names)]
+    return []
+
+
+def _parts(policy: Policy) -> list[list[str]]:
+    """The sets of columns in which a row may be suppressed; none where it would be withheld."""
     place = {name: j for j, name in enumerate(policy.quasi)}
     asked = [
         Constraint(tuple(place[name] for name in getattr(model, "on", None) or policy.quasi), 1)
         for model in policy.constraints
     ]
-    parts = [union(part).columns for part in components(asked)]
-    if len(parts) == 1 and policy.suppressed != "starred":
-        return []
-    mine = next(part for part in parts if place[columns[0]] in part)
-    others = [name for name in names if name in policy.columns and name not in place]
-    return [*(policy.quasi[j] for j in mine), *others]
+    parts = [[policy.quasi[j] for j in union(part).columns] for part in components(asked)]
+    return parts if len(parts) > 1 or policy.suppressed == "starred" else []
+
+
+def _others(policy: Policy, names: Sequence[str]) -> list[str]:
+    """The published columns beside the quasi-identifiers."""
+    return [name for name in names if name in policy.columns and name not in policy.quasi]
 
 
 def expect(engine: LocalEngine, path: Path, options: CsvOptions, rows: pa.Table) -> None:
@@ -81,7 +90,8 @@ def expect(engine: LocalEngine, path: Path, options: CsvOptions, rows: pa.Table)
 
 def _needed(names: Sequence[str], policy: Policy) -> list[str]:
     """The columns that any model or exemption speaks of."""
-    speaks = {*policy.quasi, *policy.sensitive, *_exempt(policy, policy.quasi, names)}
+    others = _others(policy, names) if _parts(policy) else policy.sensitive
+    speaks = {*policy.quasi, *others}
     return [name for name in names if name in speaks]
 
 

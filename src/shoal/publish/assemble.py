@@ -53,7 +53,7 @@ def assemble(
         names += [domain.name for domain in domains]
         groups += [grouping.group] * len(domains)
     classes, n_classes = _classes(labels, groups, suppressed)
-    order = publish_order(cells, classes, n_classes)
+    order = publish_order(cells, classes, n_classes, blank)
     if keep_order:
         order = order[np.argsort(cells.rows[order], kind="stable")]
     published = {
