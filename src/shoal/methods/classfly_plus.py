@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
 from pydantic.dataclasses import dataclass
 
 from shoal.cells.cells import Cells
@@ -44,18 +42,8 @@ class ClassflyPlus:
     ) -> tuple[Grouping, ...]:
         """One grouping for each independent set of constraints."""
         from shoal.constraints.sets import components, union, without_implied
-        from shoal.constraints.subset import largest_subset
-        from shoal.methods._climbing import Rows, settle_and_climb
+        from shoal.methods._climbing import settle_and_climb
         from shoal.methods._families import constraints_of, explained
-
-        def accept(rows: Rows) -> npt.NDArray[np.bool_]:
-            if self.variant == "naive":
-                whole = union(rows.constraints)
-                key = rows.key(whole)
-                return np.bincount(key, rows.weights)[key] >= whole.k
-            keys = [rows.key(one) for one in rows.constraints]
-            least = [one.k for one in rows.constraints]
-            return largest_subset(keys, least, rows.weights, self.variant == "partial")
 
         check_feasible(cells, requirement)
         constraints = constraints_of(requirement, [domain.name for domain in cells.domains])
@@ -64,8 +52,8 @@ class ClassflyPlus:
             settle_and_climb(
                 cells,
                 union(part).columns,
-                part,
-                accept,
+                (union(part),) if self.variant == "naive" else part,
+                self.variant == "partial",
                 lambda share, i=i: progress((i + share) / len(parts)),  # type: ignore[misc]
             )
             for i, part in enumerate(parts)

@@ -1,7 +1,5 @@
 """Datafly: climb the whole table until few enough rows fail, and suppress those."""
 
-import numpy as np
-import numpy.typing as npt
 from pydantic.dataclasses import dataclass
 
 from shoal.cells.cells import Cells
@@ -35,13 +33,8 @@ class Datafly:
     ) -> tuple[Grouping, ...]:
         """One grouping, every row at the same levels."""
         from shoal.constraints.sets import union, without_implied
-        from shoal.constraints.subset import largest_subset
-        from shoal.methods._climbing import Rows, climb_together
+        from shoal.methods._climbing import climb_together
         from shoal.methods._families import constraints_of, explained
-
-        def accept(rows: Rows) -> npt.NDArray[np.bool_]:
-            keys = [rows.key(one) for one in rows.constraints]
-            return largest_subset(keys, [one.k for one in rows.constraints], rows.weights)
 
         check_feasible(cells, requirement)
         constraints = constraints_of(requirement, [domain.name for domain in cells.domains])
@@ -50,5 +43,5 @@ class Datafly:
         may_suppress = requirement.may_suppress
         if may_suppress is None:
             may_suppress = whole.k - 1
-        grouping = climb_together(cells, whole.columns, kept, accept, may_suppress, progress)
+        grouping = climb_together(cells, whole.columns, kept, may_suppress, progress)
         return explained([grouping], constraints, cells, together=True)
