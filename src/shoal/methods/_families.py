@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal.cells.cells import Cells
 from shoal.cells.grouping import Grouping
@@ -59,7 +58,10 @@ def words(constraint: Constraint, names: Sequence[str]) -> str:
 def explained(
     groupings: Sequence[Grouping], constraints: Sequence[Constraint], cells: Cells, together: bool
 ) -> tuple[Grouping, ...]:
-    """The groupings with notes on what was done with the constraints."""
+    """The groupings with notes on what was done with the constraints.
+
+    together: one grouping meets all of them; else each independent set has its own.
+    """
     names = [domain.name for domain in cells.domains]
     kept, implied = without_implied(constraints)
     notes = [
@@ -67,26 +69,34 @@ def explained(
         for weak, strong in implied.items()
     ]
     parts = [kept] if together else components(kept)
+    if len(parts) > 1:
+        notes.append(
+            f"The constraints fall into {len(parts)} parts that share no column, each treated apart."
+        )
     for part, grouping in zip(parts, groupings, strict=True):
-        asked = " and ".join(words(one, names) for one in part)
-        notes.append(f"{asked}: {_climbed(grouping, cells)}")
+        asked = "; ".join(words(one, names) for one in part)
+        notes.append("\n".join([f"How columns climbed for {asked}:", *_climbs(grouping, names)]))
     return (replace(groupings[0], notes=tuple(notes)), *groupings[1:])
 
 
-def _climbed(grouping: Grouping, cells: Cells) -> str:
-    """How many levels each column climbed, and for how many rows."""
-    assert grouping.levels is not None
+def _climbs(grouping: Grouping, names: Sequence[str]) -> list[str]:
+    """A line for each column, how many levels it climbed in how many rows; then what is starred."""
+    wide = max(len(names[column]) for column in grouping.columns)
     sizes = np.bincount(grouping.group[grouping.group >= 0], minlength=grouping.n_groups)
-    told = []
+    lines = []
     for j, column in enumerate(grouping.columns):
-        rows = _rows_by_level(grouping.levels[:, j], sizes)
-        moved = [f"{level} for {n:,} rows" for level, n in enumerate(rows) if level and n]
-        told.append(f"{cells.domains[column].name} climbed {' and '.join(moved) or 'nowhere'}")
-    hidden = int((grouping.group < 0).sum())
-    return "; ".join(told) + f"; {hidden:,} rows suppressed."
+        assert grouping.levels is not None
+        rows = np.bincount(grouping.levels[:, j], sizes).astype(np.int64)
+        moved = [
+            f"{_counted(level, 'level')} in {_counted(int(n), 'row')}"
+            for level, n in enumerate(rows)
+            if level and n
+        ]
+        lines.append(f"  {names[column]:<{wide}}  {', '.join(moved) or 'stays as it is'}")
+    if hidden := int((grouping.group < 0).sum()):
+        lines.append(f"  {_counted(hidden, 'row')} suppressed in these columns")
+    return lines
 
 
-def _rows_by_level(
-    levels: npt.NDArray[np.int32], sizes: npt.NDArray[np.integer]
-) -> npt.NDArray[np.int64]:
-    return np.bincount(levels, sizes).astype(np.int64)
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -15,8 +15,10 @@ from shoal.metrics._losses import column_losses
 from shoal.metrics.base import Parts
 from shoal.models.requirement import Requirement
 from shoal.pipeline.clock import Clock
+from shoal.pipeline.reports import report_columns, report_components
 from shoal.policy import Policy
 from shoal.publish.assemble import Published, assemble
+from shoal.release import ColumnReport, ComponentReport
 
 MANY_SUPPRESSED = 0.05
 """Above this share of suppressed rows a run without a limit warns."""
@@ -34,6 +36,8 @@ class Prepared:
     suppressed_rows: int
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
+    components: tuple[ComponentReport, ...]
+    columns: dict[str, ColumnReport]
 
 
 def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Prepared:
@@ -70,6 +74,8 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         suppressed_rows=suppressed,
         warnings=tuple(warnings),
         notes=(*_notes(policy, groupings), *(n for g in groupings for n in g.notes)),
+        components=report_components(policy, parts),
+        columns=report_columns(parts),
     )
 
 

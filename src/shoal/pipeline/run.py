@@ -15,6 +15,7 @@ from shoal.io.formats import Format, format_of
 from shoal.io.frames import Table, wrap
 from shoal.pipeline.clock import Clock, Watcher, nobody
 from shoal.pipeline.prepare import Prepared, check_method, prepare
+from shoal.pipeline.reports import report_constraints
 from shoal.pipeline.verifying import expect, verify_file, verify_table
 from shoal.policy import Policy, simple
 from shoal.publish.shape import Shape, shape
@@ -150,4 +151,7 @@ def _release(
         warnings=(*guessed, *prepared.warnings),
         notes=prepared.notes,
         column_loss=prepared.column_loss,
+        constraints=report_constraints(policy, prepared.components, findings),
+        components=prepared.components,
+        columns=prepared.columns,
     )
