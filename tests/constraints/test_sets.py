@@ -119,7 +119,7 @@ def test_meeting_the_union_meets_every_constraint(
 
 
 def test_meeting_every_constraint_need_not_meet_the_union() -> None:
-    values = [(0, 0), (0, 1), (1, 0), (1, 1)]
+    values: list[naive.Row] = [(0, 0), (0, 1), (1, 0), (1, 1)]
     constraints = [Constraint((0,), 2), Constraint((1,), 2)]
     assert meets(values, constraints)
     assert not meets(values, [union(constraints)])
