@@ -75,7 +75,8 @@ def trees(draw: st.DrawFn) -> tuple[Domain, naive.Column]:
         levels.append([0] * size)
     nodes = np.array(levels, np.int32)
     labels = tuple(
-        tuple(f"n{level}.{node}" for node in range(max(row) + 1)) for level, row in enumerate(levels)
+        tuple(f"n{level}.{node}" for node in range(max(row) + 1))
+        for level, row in enumerate(levels)
     )
     texts = pa.array(list(labels[0]), pa.string())
     domain = Domain("tree", Kind.TREE, texts, -1, hierarchy=Hierarchy(labels, nodes))

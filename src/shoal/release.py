@@ -10,6 +10,42 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class ConstraintReport:
+    """One k constraint of the policy, and what became of it."""
+
+    columns: tuple[str, ...]
+    k: int
+    smallest: int | None
+    """Rows of the smallest class found in what was published; None where there is no class."""
+    suppressed_rows: int
+    """Rows suppressed in its component."""
+    implied_by: int | None
+    """The place, in the list of k constraints, of one that implies it."""
+
+
+@dataclass(frozen=True)
+class ComponentReport:
+    """Columns that were generalised together, apart from all others."""
+
+    columns: tuple[str, ...]
+    constraints: tuple[int, ...]
+    """The places, in the list of k constraints, of those on these columns."""
+    precision: float | None
+    """The mean over its columns; None where one has no hierarchy."""
+    suppressed_rows: int
+    """Rows starred in all of its columns, or withheld."""
+
+
+@dataclass(frozen=True)
+class ColumnReport:
+    """How far a column with a hierarchy had to climb."""
+
+    precision: float
+    levels: dict[int, int]
+    """Rows published at each level, 0 being raw; suppressed rows are at none."""
+
+
+@dataclass(frozen=True)
 class Release:
     """A published table, what it guarantees and what that cost."""
 
@@ -40,6 +76,11 @@ class Release:
     """What the method did that is good to know."""
     column_loss: dict[str, float] = field(default_factory=dict)
     """Mean NCP of each quasi-identifier."""
+    constraints: tuple[ConstraintReport, ...] = ()
+    """The k constraints, in the policy's order."""
+    components: tuple[ComponentReport, ...] = ()
+    columns: dict[str, ColumnReport] = field(default_factory=dict)
+    """Per quasi-identifier with a hierarchy."""
 
     def write(self, path: str | Path, force: bool = False) -> Path:
         """Write the published rows to a CSV, Parquet or Arrow file, verified before it is in place."""
@@ -67,6 +108,15 @@ class Release:
             "guarantees": [asdict(finding) | {"holds": finding.holds} for finding in self.findings],
             "metrics": self.metrics,
             "column_loss": self.column_loss,
+            "constraints": [asdict(one) for one in self.constraints],
+            "components": [asdict(one) for one in self.components],
+            "columns": {
+                name: {
+                    "precision": one.precision,
+                    "levels": {str(level): rows for level, rows in one.levels.items()},
+                }
+                for name, one in self.columns.items()
+            },
             "seconds": {step: round(taken, 4) for step, taken in self.seconds.items()},
             "warnings": list(self.warnings),
             "notes": list(self.notes),

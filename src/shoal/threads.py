@@ -53,8 +53,7 @@ def share(work: npt.NDArray[np.int64], call: Callable[[int, int], None]) -> None
     ends = np.searchsorted(np.cumsum(work), np.arange(1, pieces + 1) * total / pieces) + 1
     edges = np.unique(np.concatenate([[0], np.minimum(ends, n), [n]]))
     futures = [
-        _pool(workers()).submit(call, int(begin), int(end))
-        for begin, end in pairwise(edges)
+        _pool(workers()).submit(call, int(begin), int(end)) for begin, end in pairwise(edges)
     ]
     for future in futures:
         future.result()

@@ -41,7 +41,9 @@ TWINS: list[tuple[Method, Twin]] = [
 ]
 
 
-@pytest.mark.parametrize(("method", "twin"), TWINS, ids=lambda v: str(v) if isinstance(v, str) else "")
+@pytest.mark.parametrize(
+    ("method", "twin"), TWINS, ids=lambda v: str(v) if isinstance(v, str) else ""
+)
 @settings(max_examples=400)
 @given(table=coded_tables(), k=st.integers(1, 7), diverse=st.integers(0, 4))
 def test_groups_equal_the_twins(

@@ -34,7 +34,7 @@ class Asked:
 
 def test_a_model_that_holds() -> None:
     (found,) = check(Asked({"": counts([5, 9, 7])}), ["age", "zip"], [K(5)])
-    assert found == Finding("k", 5, 5, ("age", "zip"), None, 3, 0, None)
+    assert found == Finding("k", 5, 5, ("age", "zip"), None, 3, 0, None, 21)
     assert found.holds
     require([found])
 

@@ -38,11 +38,15 @@ class Coded:
 
 
 def count_csv(
-    path: Path, columns: Sequence[str], of: Sequence[str], options: CsvOptions, starred: bool
+    path: Path,
+    columns: Sequence[str],
+    of: Sequence[str],
+    options: CsvOptions,
+    starred: Sequence[str],
 ) -> dict[str, Counts]:
     """The classes of a CSV file, which is never held as a whole."""
     with opened(path, options) as file:
-        stars = {f"c{i}": text(STAR) for i in range(len(file.names))} if starred else {}
+        stars = {file.place(c): text(STAR) for c in starred}
         sql = _sql("{file}", [file.place(c) for c in columns], [file.place(c) for c in of], stars)
         classes = file.ask(sql)
     lists = (classes[f"v{i}"] for i in range(len(of)))
@@ -51,19 +55,19 @@ def count_csv(
 
 
 def count_table(
-    table: pa.Table, columns: Sequence[str], of: Sequence[str], starred: bool
+    table: pa.Table, columns: Sequence[str], of: Sequence[str], starred: Sequence[str]
 ) -> dict[str, Counts]:
     """The classes of a table in memory."""
-    for column in (*columns, *of):
+    for column in (*columns, *of, *starred):
         if column not in table.column_names:
             raise InputError(
                 f"The table has no column '{column}'.{nearest(column, table.column_names)} "
                 f"It has: {listed(table.column_names)}."
             )
-    needed = table.column_names if starred else list(dict.fromkeys((*columns, *of)))
+    needed = list(dict.fromkeys((*columns, *of, *starred)))
     seen = dict(zip(needed, each(lambda c: coded(c, table.column(c)), needed), strict=True))
     place = {c: f"c{i}" for i, c in enumerate(needed)}
-    stars = {place[c]: str(pc.index(seen[c].texts, STAR).as_py()) for c in needed if starred}
+    stars = {place[c]: str(pc.index(seen[c].texts, STAR).as_py()) for c in starred}
     numbers = {place[c]: seen[c].codes for c in needed}
     with connection() as con:
         # A table without columns would lose its rows.
@@ -81,15 +85,16 @@ def count_table(
 def _sql(source: str, columns: list[str], of: list[str], stars: dict[str, str]) -> str:
     """n: rows of each class; v0, v1, ...: the values of each sensitive column in it.
 
-    stars: what a star looks like in each column; rows that are all stars are left out.
+    stars: what a star looks like in some columns. A row that is all stars there may stand beside
+    others in a class, as one of it; alone such rows make no class.
     """
     # Missing and starred values are listed too: sorting them out here would double the work.
     lists = (f", list({c}) AS v{i}" for i, c in enumerate(of))
     every = " AND ".join(f"{c} IS NOT DISTINCT FROM {star}" for c, star in stars.items())
-    kept = f"WHERE NOT ({every})" if stars else ""
+    kept = f"HAVING NOT bool_and({every})" if stars else ""
     # Without a column to tell them apart, all rows are one class (and no rows are none).
     keys = ", ".join(columns) or "c0 IS NULL AND c0 IS NOT NULL"
-    return f"SELECT count(*) AS n{''.join(lists)} FROM {source} {kept} GROUP BY {keys}"
+    return f"SELECT count(*) AS n{''.join(lists)} FROM {source} GROUP BY {keys} {kept}"
 
 
 def _lengths(lists: pa.ChunkedArray) -> npt.NDArray[np.int64]:

@@ -72,20 +72,20 @@ class LocalEngine:
         columns: Sequence[str],
         of: Sequence[str] = (),
         options: CsvOptions = DETECT,
-        starred: bool = False,
+        starred: Sequence[str] = (),
     ) -> dict[str, Counts]:
         """The classes of rows that share the text of `columns`, missing values being equal.
 
         Under "" their sizes alone; under each column in `of` also how often each value occurs in
         each class, in the same order of classes. A missing or starred value has no entry.
-        `starred` leaves out the rows in which every cell of the table is '*'.
+        Classes of nothing but rows that read '*' in all the columns `starred` (if any) are left out.
         """
         if not isinstance(published, Path):
             return count_table(published, columns, of, starred)
         with _readable(published) as kind:
             if kind is Format.CSV:
                 return count_csv(published, columns, of, options, starred)
-            needed = None if starred else list(dict.fromkeys((*columns, *of)))
+            needed = list(dict.fromkeys((*columns, *of, *starred)))
             return count_table(read_columnar(published, kind, needed), columns, of, starred)
 
 

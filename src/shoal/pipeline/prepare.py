@@ -15,8 +15,10 @@ from shoal.metrics._losses import column_losses
 from shoal.metrics.base import Parts
 from shoal.models.requirement import Requirement
 from shoal.pipeline.clock import Clock
+from shoal.pipeline.reports import report_columns, report_components
 from shoal.policy import Policy
 from shoal.publish.assemble import Published, assemble
+from shoal.release import ColumnReport, ComponentReport
 
 MANY_SUPPRESSED = 0.05
 """Above this share of suppressed rows a run without a limit warns."""
@@ -34,6 +36,8 @@ class Prepared:
     suppressed_rows: int
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
+    components: tuple[ComponentReport, ...]
+    columns: dict[str, ColumnReport]
 
 
 def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Prepared:
@@ -44,9 +48,11 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
     policy.check(names)
     if table.n_rows == 0:
         raise InputError("The table has column names but no rows: there is nothing to publish.")
+    check_method(policy)
     with clock.step("encode"):
         cells = _cells(table, policy)
-    requirement = Requirement(policy.constraints)
+    limit = None if policy.suppression is None else int(policy.suppression * cells.n_rows)
+    requirement = Requirement(policy.constraints, limit)
     with clock.step("group") as progress:
         groupings = policy.method.group(cells, requirement, policy.seed, progress)
     with clock.step("publish"):
@@ -68,7 +74,17 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         suppressed_rows=suppressed,
         warnings=tuple(warnings),
         notes=(*_notes(policy, groupings), *(n for g in groupings for n in g.notes)),
+        components=report_components(policy, parts),
+        columns=report_columns(parts),
     )
+
+
+def check_method(policy: Policy) -> None:
+    """Raise `PolicyError` where the method cannot honour the policy; to be asked before any work."""
+    check = getattr(policy.method, "check", None)
+    if check is not None:
+        trees = {name: policy.columns[name].hierarchy is not None for name in policy.quasi}
+        check(Requirement(policy.constraints), trees)
 
 
 def _cells(table: Table, policy: Policy) -> Cells:
@@ -106,7 +122,7 @@ def _limit_suppression(policy: Policy, suppressed: int, rows: int) -> list[str]:
 def _notes(policy: Policy, groupings: tuple[Grouping, ...]) -> list[str]:
     """One grouping over all columns meets constraints on some of them by the strictest."""
     partial = [model for model in policy.constraints if getattr(model, "on", None)]
-    if not partial or len(groupings) > 1:
+    if not partial or len(groupings) > 1 or groupings[0].levels is not None:
         return []
     largest = max(model.min_rows for model in policy.constraints)
     return [

@@ -15,7 +15,8 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format, format_of
 from shoal.io.frames import Table
 from shoal.pipeline.clock import Clock, Watcher, nobody
-from shoal.pipeline.prepare import Prepared, prepare
+from shoal.pipeline.prepare import Prepared, check_method, prepare
+from shoal.pipeline.reports import report_constraints
 from shoal.pipeline.verifying import expect, verify_file, verify_table
 from shoal.policy import Policy, simple
 from shoal.publish.shape import Shape, shape
@@ -74,6 +75,7 @@ def run(
             options, guessed = engine.settle(source, options)
             names = engine.names(source, options)
             asked.check(names)
+            check_method(asked)
             table = wrap(engine.read(source, options, asked.published(names)))
         prepared = prepare(table, names, asked, clock)
         with clock.step("publish"):
@@ -88,7 +90,7 @@ def run(
         with clock.step("verify"):
             findings = verify_file(place.path, asked, written)
             require(findings)
-            expect(engine, place.path, written, native, findings)
+            expect(place.path, written, native, asked, findings)
         place.commit()
     return _release(native, len(made.rows), prepared, asked, findings, clock, guessed)
 
@@ -103,7 +105,7 @@ def write_release(release: Release, target: Path, force: bool = False) -> Path:
         engine.write(rows, place.path, options=written)
         findings = verify_file(place.path, release.policy, written)
         require(findings)
-        expect(engine, place.path, written, rows, findings)
+        expect(place.path, written, rows, release.policy, findings)
         place.commit()
     return target
 
@@ -153,4 +155,7 @@ def _release(
         warnings=(*guessed, *prepared.warnings),
         notes=prepared.notes,
         column_loss=prepared.column_loss,
+        constraints=report_constraints(policy, prepared.components, findings),
+        components=prepared.components,
+        columns=prepared.columns,
     )

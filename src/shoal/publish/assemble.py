@@ -28,6 +28,9 @@ class Published:
     """Different combinations of labels."""
     suppressed: npt.NDArray[np.bool_]
     """(n_rows,) canonical rows that are suppressed in every column."""
+    blank: npt.NDArray[np.bool_]
+    """(published,) rows whose other cells are starred too: suppressed in some columns, with too few
+    others to hide among."""
 
 
 def assemble(
@@ -38,23 +41,26 @@ def assemble(
     groups: list[npt.NDArray[np.int32]] = []
     names: list[str] = []
     suppressed = np.ones(cells.n_rows, np.bool_)
+    blank = np.zeros(cells.n_rows, np.bool_)
     for grouping, span in zip(groupings, spans, strict=True):
         hidden = grouping.group == SUPPRESSED
         suppressed &= hidden
+        if hidden.sum() < grouping.least:
+            blank |= hidden
         domains = [cells.domains[column] for column in grouping.columns]
         made = each(lambda j, d=domains, s=span: labels_of(d[j], s, j), range(len(domains)))  # type: ignore[misc]
         labels += [_with_star(label) for label in made] if hidden.any() else made
         names += [domain.name for domain in domains]
         groups += [grouping.group] * len(domains)
     classes, n_classes = _classes(labels, groups, suppressed)
-    order = publish_order(cells, classes, n_classes)
+    order = publish_order(cells, classes, n_classes, blank)
     if keep_order:
         order = order[np.argsort(cells.rows[order], kind="stable")]
     published = {
         name: pa.DictionaryArray.from_arrays(pa.array(label.of_group[group[order]]), label.texts)
         for name, label, group in zip(names, labels, groups, strict=True)
     }
-    return Published(cells.rows[order], published, n_classes, suppressed)
+    return Published(cells.rows[order], published, n_classes, suppressed, blank[order])
 
 
 def _with_star(label: Labels) -> Labels:

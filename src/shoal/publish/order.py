@@ -29,10 +29,20 @@ def classes_of(
 
 
 def publish_order(
-    cells: Cells, classes: npt.NDArray[np.int32], n_classes: int
+    cells: Cells,
+    classes: npt.NDArray[np.int32],
+    n_classes: int,
+    blank: npt.NDArray[np.bool_],
 ) -> npt.NDArray[np.int64]:
-    """Canonical rows class by class, inside a class by the hash of what else is published of them."""
+    """Canonical rows class by class, inside a class by the hash of what else is published of them.
+
+    blank: (n_rows,) of these nothing else is published; they stand last, since their place among the
+    others would tell something of what is hidden.
+    """
     rows, starts = rows_by_group(classes, n_classes)
     order = rows.astype(np.int64)
-    sort_runs(order, starts, cells.hashes)
+    hashes = cells.hashes
+    if blank.any():
+        hashes = np.where(blank, np.iinfo(np.uint64).max, hashes)
+    sort_runs(order, starts, hashes)
     return order

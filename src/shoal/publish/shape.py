@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.hierarchy.text import text_of
 from shoal.publish.assemble import Published
@@ -41,20 +42,21 @@ def shape(
 ) -> Shape:
     """The published table; `starred` are input rows to publish with every cell as `*`.
 
-    A star has no place in a column of numbers, so with starred rows every column becomes text.
+    A star has no place in a column of numbers: columns that get one become text.
     """
-    if not len(starred):
+    if not len(starred) and not published.blank.any():
         return Shape(tuple(columns), dict(published.labels), published.rows)
     rows = np.concatenate([published.rows, starred])
-    stars = pa.array([ANY] * len(starred), pa.string())
+    blank = np.concatenate([published.blank, np.ones(len(starred), np.bool_)])
     order = np.argsort(rows, kind="stable") if keep_order else np.arange(len(rows))
+    stars = pa.array([ANY] * len(starred), pa.string())
     labels = {}
     for name in columns:
         kept = published.labels.get(name)
-        text = (
-            kept.dictionary_decode()
-            if kept is not None
-            else text_of(column(name).take(pa.array(published.rows)))
-        )
-        labels[name] = pa.concat_arrays([text.cast(pa.string()), stars]).take(pa.array(order))
+        if kept is not None:
+            text = pa.concat_arrays([kept.dictionary_decode().cast(pa.string()), stars])
+        else:
+            text = text_of(column(name).take(pa.array(rows))).cast(pa.string())
+            text = pc.if_else(pa.array(blank), ANY, text)
+        labels[name] = text.take(pa.array(order))
     return Shape(tuple(columns), labels, rows[order])

@@ -1,0 +1,1 @@
+"""Several `<columns, K>` constraints on one table: the theory behind the Classfly+ family."""
