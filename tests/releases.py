@@ -17,10 +17,15 @@ from shoal.models.requirement import Requirement
 Texts = tuple[str | None, ...]
 
 
-def every_method() -> list[Any]:
-    """Each method as a policy names it, once as it is and once per other choice of an option."""
+def every_method(climbing: bool = False) -> list[Any]:
+    """Each method as a policy names it, once as it is and once per other choice of an option.
+
+    Methods that honour any policy, or those that climb hierarchies: they take k alone.
+    """
     found = []
     for name, method in plugins.methods().items():
+        if climbing != hasattr(method, "check"):
+            continue
         found.append(pytest.param({"name": name}, id=name))
         hints = get_type_hints(method)
         for option in fields(method):

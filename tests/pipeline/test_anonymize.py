@@ -104,6 +104,7 @@ def test_what_a_release_tells() -> None:
         "classes": release.published_classes,
         "failing": 0,
         "smallest_failing": None,
+        "rows": 40,
         "holds": True,
         "seconds": 0,
     }
