@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 Codes = npt.NDArray[np.int32]
 ANY = "*"
+WHAT = {
+    "DateParts": "are not dates such as 1964-03-07, which its hierarchy of date parts needs",
+    "Intervals": "are not numbers, which its hierarchy of intervals needs",
+}
+"""What is wrong with a value that a hierarchy made from the values does not cover."""
 COMMON = 10
 """A value may be named in an error only if at least so many rows share it."""
 
@@ -47,7 +52,8 @@ def number_quasi(
         )
     if hierarchy is not None:
         tree, codes = hierarchy.build(values, name, folder)
-        _require_covered(name, "are not in its hierarchy", codes >= 0, values, index)
+        what = WHAT.get(type(hierarchy).__name__, "are not in its hierarchy")
+        _require_covered(name, what, codes >= 0, values, index)
         missing = -1
         if column.null_count or (index < 0).any():
             missing = tree.n_leaves
@@ -192,5 +198,6 @@ def _require_covered(
     raise HierarchyError(
         f"Column '{name}': {len(bad):,} distinct value{'s' if len(bad) > 1 else ''} in {len(rows):,} "
         f"row{'s' if len(rows) > 1 else ''} {what} (data rows {where}).{which} "
-        "Add them, correct them in the table, or choose another treatment for the column."
+        "Correct them in the table, add them to the hierarchy or list if there is one, or choose "
+        "another treatment for the column."
     )

@@ -6,8 +6,10 @@ import pyarrow.compute as pc
 DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y")
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 WHOLE = r"^[+-]?\d+$"
-LONG = r"^[+-]?(\d\.?){16}"
+LONG = r"^[+-]?\.?(\d\.?){16}"
 """Sixteen digits or more: a float may not keep them all."""
+FAR = r"[eE][+-]?\d{3}"
+"""An exponent of three digits: a float may not reach it."""
 PADDED = r"^[+-]?0\d"
 
 
@@ -27,7 +29,9 @@ def ordered_values(values: pa.Array, guess: bool) -> pa.Array | None:
         return values
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return None if guess else pa.nulls(len(values), pa.int64())
-    parsed = _best([_numbers(values), *(_dates(values, form) for form in DATES), _times(values)])
+    parsed = _best(
+        [_numbers(values, guess), *(_dates(values, form) for form in DATES), _times(values)]
+    )
     if guess and (parsed.null_count or _is_padded(values, parsed.type)):
         return None
     return parsed
@@ -52,25 +56,30 @@ def _where(values: pa.Array, pattern: str) -> pa.Array:
     return pc.if_else(pc.match_substring_regex(trimmed, pattern), trimmed, None)
 
 
-def _numbers(values: pa.Array) -> pa.Array:
+def _numbers(values: pa.Array, guess: bool) -> pa.Array:
+    """Numbers, exactly; where that cannot be, none when it is a guess, else the nearest floats."""
     numbers = _where(values, NUMBER)
     plain = pc.replace_substring_regex(numbers, r"^\+", "")
     if not _any(pc.invert(pc.match_substring_regex(numbers, WHOLE))):
         return _whole(plain)
-    if _any(pc.match_substring_regex(plain, LONG)):
-        return _decimals(plain)
+    long = _any(pc.match_substring_regex(plain, LONG))
+    scientific = _any(pc.match_substring_regex(plain, "[eE]"))
+    if long and not scientific:
+        exact = _decimals(plain)
+        if exact is not None:
+            return exact
+    if guess and (long or _any(pc.match_substring_regex(plain, FAR))):
+        return pa.nulls(len(plain), pa.float64())
     # adding nothing makes one zero of 0 and -0
     return pc.add(plain.cast(pa.float64()), 0.0)
 
 
-def _decimals(texts: pa.Array) -> pa.Array:
-    """Numbers with more digits than a float keeps, exactly; as floats where that cannot be."""
+def _decimals(texts: pa.Array) -> pa.Array | None:
+    """Numbers with more digits than a float keeps; None where no decimal holds them either."""
     places = pc.utf8_length(pc.replace_substring_regex(texts, r"^[^.]*\.?", ""))
     scale = pc.max(places).as_py()
     whole = pc.max(pc.utf8_length(pc.replace_substring_regex(texts, r"\..*$", ""))).as_py()
-    if _any(pc.match_substring_regex(texts, "[eE]")) or whole + scale > 75:
-        return pc.add(texts.cast(pa.float64()), 0.0)
-    return texts.cast(pa.decimal256(76, scale))
+    return texts.cast(pa.decimal256(76, scale)) if whole + scale <= 75 else None
 
 
 def _whole(texts: pa.Array) -> pa.Array:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shoal.engines.duck import connection, name, text
 from shoal.errors import InputError
+from shoal.hierarchy.text import text_of
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import is_packed
 
@@ -19,7 +20,7 @@ def write_csv(table: pa.Table, path: Path, options: CsvOptions) -> None:
     settled = options.for_output(path)
     columns = [f"c{i}" for i in range(table.num_columns)]
     # DuckDB tells names apart without regard to case, so it gets ours.
-    published = table.rename_columns(columns)
+    published = pa.table([_plain(column) for column in table.columns], columns)
     plain_header = _plain_header(table.column_names)
     rows = _rows(columns, table.column_names, plain_header)
     quote = text(settled.quote or '"')
@@ -37,6 +38,12 @@ def write_csv(table: pa.Table, path: Path, options: CsvOptions) -> None:
         except duckdb.IOException:
             # Its message may name a value; ours names the file.
             raise InputError(f"{path} could not be written. Is the disk full?") from None
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    """The column in a type that DuckDB knows; the text of the others is what a CSV holds anyway."""
+    strange = pa.types.is_float16(column.type) or pa.types.is_decimal256(column.type)
+    return text_of(column) if strange or pa.types.is_interval(column.type) else column
 
 
 def _plain_header(names: list[str]) -> bool:

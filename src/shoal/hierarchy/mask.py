@@ -13,8 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic.dataclasses import dataclass
 
+from shoal.errors import HierarchyError
 from shoal.hierarchy.leaves import leaves_of
 from shoal.hierarchy.tree import TOP, Hierarchy, check_size, from_starts
+
+LONGEST = 512
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,11 @@ class Mask:
         order = self._order(leaves.texts)
         texts = leaves.texts.take(pa.array(order))
         longest = pc.max(pc.utf8_length(texts)).as_py() or 0
+        if longest > LONGEST:
+            raise HierarchyError(
+                f"Column '{column}': a mask hides one character a level, and the longest value has "
+                f"{longest:,}; at most {LONGEST} are allowed. Is this free text? Then drop it."
+            )
         check_size(len(texts), longest, column)
         levels = range(1, longest)  # the top hides every character
         starts = [_changes(self._kept(texts, longest - level)) for level in levels]
@@ -67,8 +75,10 @@ class Mask:
 
 
 def _escaped(texts: pa.Array) -> pa.Array:
-    """A raw star is written as a backslash and a star, so that a bare star is always the mask's."""
-    return pc.replace_substring(pc.replace_substring(texts, "\\", "\\\\"), TOP, "\\" + TOP)
+    """A raw star is written as a backslash and a star, so that a bare star is always the mask's; nor
+    does a label begin like a range or a set."""
+    escaped = pc.replace_substring(pc.replace_substring(texts, "\\", "\\\\"), TOP, "\\" + TOP)
+    return pc.replace_substring_regex(escaped, r"^([\[{])", r"\\\1")
 
 
 def _changes(texts: pa.Array) -> npt.NDArray[np.bool_]:

@@ -30,7 +30,7 @@ def gather(column: pa.Array | pa.ChunkedArray, rows: npt.NDArray[np.int64]) -> p
     # One piece first: taking from many chunks is far slower.
     whole = one_chunk(column)
     taken = _take(whole, pa.array(rows))
-    return forget_unused(whole, taken) if pa.types.is_dictionary(whole.type) else taken
+    return tidy(taken) if pa.types.is_dictionary(whole.type) else taken
 
 
 def _take(column: pa.Array, rows: pa.Array) -> pa.Array:
@@ -42,27 +42,26 @@ def _take(column: pa.Array, rows: pa.Array) -> pa.Array:
         return column.cast(plain).take(rows).cast(column.type)
 
 
-def forget_unused(before: pa.DictionaryArray, after: pa.DictionaryArray) -> pa.DictionaryArray:
-    """`after` without the categories that rows of `before` used and no row of `after` does.
+def tidy(column: pa.DictionaryArray) -> pa.DictionaryArray:
+    """The same values with a dictionary made from them alone.
 
-    A value leaves with the last row that held it; a category nobody ever used is part of the type.
+    A value nobody in the table has would tell of people who are not in it, and values in the order of
+    their first appearance would tell the order of the rows. So only used values stay, each once, in
+    the order of the scale where there is one, else sorted.
     """
-    lost = withheld_codes(before.indices, after.indices, len(before.dictionary))
-    if not lost.any():
-        return after
-    new_code = np.cumsum(~lost) - 1
-    codes = pc.take(pa.array(new_code, after.type.index_type), after.indices)
-    kept = after.dictionary.filter(pa.array(~lost))
-    return pa.DictionaryArray.from_arrays(codes, kept, ordered=after.type.ordered)
-
-
-def withheld_codes(before: pa.Array, after: pa.Array, size: int) -> npt.NDArray[np.bool_]:
-    """(size,) whether each code occurs in `before` but not in `after`."""
-    used = np.zeros((2, size), dtype=np.bool_)
-    for i, codes in enumerate((before, after)):
-        used[i, pc.unique(codes.drop_null()).to_numpy(zero_copy_only=False)] = True
-    lost: npt.NDArray[np.bool_] = used[0] & ~used[1]
-    return lost
+    values, ordered = column.dictionary, column.type.ordered
+    used = np.zeros(len(values), np.bool_)
+    used[pc.unique(column.indices.drop_null()).to_numpy(zero_copy_only=False)] = True
+    kept = values.filter(pa.array(used))
+    once = pc.unique(kept)
+    if not ordered:
+        try:
+            once = once.take(pc.sort_indices(once))
+        except pa.ArrowNotImplementedError:
+            once = once.take(pc.sort_indices(once.cast(pa.string())))
+    new_code = pc.index_in(values, once).cast(column.type.index_type)
+    codes = new_code.take(column.indices)
+    return pa.DictionaryArray.from_arrays(codes, once, ordered=ordered)
 
 
 def whole_numbers(texts: pa.Array) -> pa.Array:

@@ -64,7 +64,9 @@ def check_target(target: Path, force: bool, source: Path | None = None) -> None:
     if source is not None and _same_file(source, target):
         raise InputError(f"{target} is the input itself. Write to another file.")
     if os.path.lexists(target) and not force:
-        raise InputError(f"{target} exists already. Pass --force to replace it.")
+        raise InputError(
+            f"{target} exists already. Pass --force (in Python force=True) to replace it."
+        )
     if not os.access(folder, os.W_OK):
         raise InputError(f"{target} cannot be written: no right to write into {folder}.")
 

@@ -14,7 +14,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from shoal.errors import InputError, listed, nearest
-from shoal.io.arrow import without_metadata
+from shoal.io.arrow import one_chunk, tidy, without_metadata
 from shoal.io.formats import Format
 
 ARROW_MAGIC = b"ARROW1"
@@ -90,6 +90,9 @@ def _wanted(path: Path, names: list[str], columns: Sequence[str] | None) -> list
 def write_columnar(table: pa.Table, path: Path, kind: Format) -> None:
     """Write the columns of the table and nothing else."""
     bare = without_metadata(table)
+    for i, field in enumerate(bare.schema):
+        if pa.types.is_dictionary(field.type):
+            bare = bare.set_column(i, field, tidy(one_chunk(bare.column(i))))
     try:
         if kind is Format.PARQUET:
             pq.write_table(bare, path, compression="zstd")
@@ -97,6 +100,12 @@ def write_columnar(table: pa.Table, path: Path, kind: Format) -> None:
             _write_arrow(bare, path)
     except OSError:
         raise InputError(f"{path} could not be written. Is the disk full?") from None
+    except pa.ArrowException:
+        kinds = listed(sorted({str(kind) for kind in bare.schema.types}))
+        raise InputError(
+            f"{path}: the format cannot hold a column of one of the types {kinds}. Cast it first, or "
+            "write another format."
+        ) from None
 
 
 def _write_arrow(table: pa.Table, path: Path) -> None:

@@ -112,6 +112,16 @@ class FrameTable:
 
     def column(self, name: str) -> pa.Array:
         """One column in one piece; missing values are nulls."""
+        try:
+            return self._column(name)
+        except (pa.ArrowException, UnicodeError, OverflowError):
+            # The library's message may quote a value, so it is not passed on.
+            raise InputError(
+                f"Column '{name}' holds values that Arrow cannot take: of several types, or broken "
+                "text. Make it one type first."
+            ) from None
+
+    def _column(self, name: str) -> pa.Array:
         series = self.frame[name]
         if series.dtype == nw.Object:
             return self._objects(name)
@@ -146,7 +156,7 @@ class FrameTable:
             parts = [self._indexed(part, rows, keep_index) for part in parts]
         joined = nw.concat(parts, how="horizontal").select(columns).to_native()
         if self.frame.implementation.is_pandas():
-            joined = pandas_columns.forget_withheld(self.frame.to_native()[untouched], joined)
+            joined = pandas_columns.tidy_categories(joined)
             joined.attrs.clear()
         return joined
 

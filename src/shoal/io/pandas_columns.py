@@ -9,11 +9,10 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.errors import InputError, listed
-from shoal.io.arrow import whole_numbers, withheld_codes
+from shoal.io.arrow import whole_numbers
 
 FAMILIES: tuple[tuple[type, str], ...] = (
     (bool, "bool"),
@@ -57,21 +56,18 @@ def _family(kind: type) -> str:
     return next((name for base, name in FAMILIES if issubclass(kind, base)), kind.__name__)
 
 
-def forget_withheld(before: Any, after: Any) -> Any:
-    """The frame `after` without categories that only rows of `before` that are gone had used."""
-    for name, dtype in after.dtypes.items():
+def tidy_categories(frame: Any) -> Any:
+    """The frame with categories made from its own values alone; see `arrow.tidy` for the reasons."""
+    for name, dtype in frame.dtypes.items():
         if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):
-            after[name] = _forget(before[name], after[name])
-    return after
+            column = frame[name].cat.remove_unused_categories()
+            if not dtype.ordered:
+                column = column.cat.reorder_categories(sorted(column.cat.categories, key=_sort_key))
+            frame[name] = column
+    return frame
 
 
-def _forget(before: Any, after: Any) -> Any:
-    categories = before.cat.categories
-    codes = [_codes(series) for series in (before, after)]
-    lost = withheld_codes(codes[0], codes[1], len(categories))
-    return after.cat.remove_categories(categories[lost]) if lost.any() else after
-
-
-def _codes(series: Any) -> pa.Array:
-    codes: npt.NDArray[np.integer[Any]] = series.cat.codes.to_numpy()
-    return pa.array(codes, mask=codes < 0)
+def _sort_key(value: Any) -> tuple[bool, Any]:
+    """Numbers by size, anything else by text."""
+    is_number = isinstance(value, numbers.Real)
+    return (not is_number, value if is_number else str(value))

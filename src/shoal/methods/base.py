@@ -53,6 +53,8 @@ def check_feasible(cells: Cells, requirement: Requirement) -> None:
 def _too_much(model: Model, rows: int, largest: float) -> str:
     name, column = name_of(model), column_of(model)
     what = f"{rows:,} rows" if column == SIZES_ONLY else f"{largest:g} distinct values of {column}"
+    if largest < 1:
+        return f"Every value of {column} is missing: no {name} can hold. Leave the constraint out."
     return (
         f"The table has {what}, but {name} = {figure_of(model):g} was asked. "
         f"The largest {name} it allows is {largest:g}: lower {name} or add rows."

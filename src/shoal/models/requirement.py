@@ -41,7 +41,8 @@ def name_of(model: Model) -> str:
 def figure_of(model: Model) -> float:
     """The figure the policy asks for: the model's first field."""
     first = next(iter(fields(model)))  # type: ignore[arg-type]
-    return float(getattr(model, first.name))
+    figure: float = getattr(model, first.name)
+    return figure
 
 
 def column_of(model: Model) -> str:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from shoal import plugins
 from shoal.engines.local import LocalEngine
 from shoal.engines.tables import wrap
+from shoal.errors import PolicyError, listed
 from shoal.io.atomic import replacing
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format, format_of
@@ -25,6 +26,8 @@ from shoal.verification.check import Finding, require
 
 AnyPolicy = Policy | Mapping[str, Any] | str | Path
 DETECT = CsvOptions()
+SIMPLE = ("quasi", "sensitive", "identifiers", "plain", "k", "l", "hierarchies")
+"""Keywords that stand in for a policy."""
 
 
 def anonymize(
@@ -112,7 +115,17 @@ def write_release(release: Release, target: Path, force: bool = False) -> Path:
 
 def _asked(policy: AnyPolicy | None, names: list[str], keywords: Mapping[str, Any]) -> Policy:
     if policy is None:
+        if "quasi" not in keywords:
+            raise PolicyError(
+                "Give a policy, or say which columns are what: quasi=[...] and k=5, for instance; "
+                "also sensitive, identifiers, plain, l, hierarchies and the keys of a policy."
+            )
         return simple(names, **keywords)
+    if mixed := [key for key in keywords if key in SIMPLE]:
+        raise PolicyError(
+            f"{listed(mixed)}: a policy was given too, which says this already. Give one of the two; "
+            "beside a policy only its own keys can be given, such as method or seed."
+        )
     asked = Policy.load(policy)
     return asked.changed(**keywords) if keywords else asked
 

@@ -109,6 +109,12 @@ def _needed(names: Sequence[str], policy: Policy) -> list[str]:
 def _check_columns(names: Sequence[str], policy: Policy) -> None:
     wanted = [*policy.quasi, *policy.sensitive]
     missing = [name for name in wanted if name not in names]
+    if len(missing) == len(wanted):
+        raise PolicyError(
+            f"The release has none of the columns the policy speaks of ({listed(wanted)}), but "
+            f"{len(names)} others. Is this the policy it was made by, and has the file a line of "
+            "column names?"
+        )
     if missing:
         raise PolicyError(
             f"The release has no column {listed(repr(name) for name in missing)}, which the policy "

@@ -18,9 +18,11 @@ def problems(policy: "Policy", names: Sequence[str]) -> list[Problem]:
 
 
 def _stranger(policy: "Policy", names: Sequence[str]) -> str:
+    # the names are not shown: of a file without a header they would be somebody's row
     return (
-        f"none of them is in the table; is this the policy of another table? The policy lists "
-        f"{listed(policy.columns)}; the table has {listed(names) or 'no columns'}"
+        f"none of them is in the table, which has {len(names)} other columns. Is this the policy of "
+        f"another table, or has the file no line of column names, or another separator? The policy "
+        f"lists {listed(policy.columns)}"
     )
 
 

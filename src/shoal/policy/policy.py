@@ -165,7 +165,10 @@ class Policy(BaseModel):
     def changed(self, **keys: Any) -> "Policy":
         """This policy with other values for some keys, checked again."""
         same = {name: getattr(self, name) for name in type(self).model_fields}
-        return type(self).model_validate({**same, **keys}, context=self._source)
+        # what is wrong with these keys is not on any line of the file
+        changed = type(self).model_validate({**same, **keys})
+        changed._source = self._source
+        return changed
 
     def warnings(self) -> list[str]:
         """What is allowed but may not be meant."""

@@ -77,7 +77,14 @@ def _nodes(domain: Domain, low: npt.NDArray[np.int32], levels: npt.NDArray[np.in
     keys, of_group = np.unique(first << 32 | levels, return_inverse=True)
     leaf, level = keys >> 32, keys & 0xFFFFFFFF
     texts = tree.texts(level, tree.nodes[level, leaf])
-    texts = _where(level == 0, _leaves(domain, tree, leaf), texts)
+    # a leaf that stands for itself on higher levels too is published as a leaf
+    whole = level == 0
+    for at in np.flatnonzero((level > 0) & (level < tree.height)):
+        last = tree.spans(level[at])[1][tree.nodes[level[at], leaf[at]]]
+        whole[at] = (
+            last == leaf[at] and texts[int(at)].as_py() == domain.texts[int(leaf[at])].as_py()
+        )
+    texts = _where(whole, _leaves(domain, tree, leaf), texts)
     # below the root the missing value is alone, and stays missing
     gone = (leaf == domain.missing) & (level < tree.height)
     return _merged(_where(gone, None, texts), of_group)

@@ -63,7 +63,7 @@ def draft_policy(inspection: Inspection, source_name: str) -> str:
     """A commented policy for the inspected table, as YAML that loads and runs."""
     if not inspection.rows:
         raise InputError(f"{source_name} has column names but no rows: there is nothing to draft.")
-    chosen = _with_a_quasi(inspection)
+    chosen = with_a_quasi(inspection)
     if chosen is None:
         raise InputError(
             f"{source_name} has no column that holds text, numbers or dates: there is nothing to "
@@ -90,7 +90,7 @@ def draft_policy(inspection: Inspection, source_name: str) -> str:
     )
 
 
-def _with_a_quasi(inspection: Inspection) -> list[ColumnReport] | None:
+def with_a_quasi(inspection: Inspection) -> list[ColumnReport] | None:
     """The columns, one of them made quasi if none was: a policy needs something to make coarser."""
     columns = list(inspection.columns)
     if inspection.quasi:

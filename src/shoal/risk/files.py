@@ -4,10 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from shoal.engines.local import LocalEngine
+from shoal.errors import InputError
 from shoal.io.atomic import replacing
 from shoal.io.csv_dialect import CsvOptions
 from shoal.pipeline.clock import Watcher, nobody
-from shoal.risk.draft import draft_policy
+from shoal.risk.draft import draft_policy, with_a_quasi
 from shoal.risk.inspection import Inspection, inspect_table
 
 DETECT = CsvOptions()
@@ -21,6 +22,8 @@ def inspect_file(
     progress("read", 0.0)
     settled, guessed = engine.settle(path, options)
     table = engine.read(path, settled)
+    if table.num_rows == 0:
+        raise InputError(f"{path} has column names but no rows: there is nothing to look at.")
     progress("count", 0.0)
     return replace(inspect_table(table), warnings=guessed)
 
@@ -37,4 +40,5 @@ def write_draft(
         found = inspect_file(path, options, progress)
         place.path.write_text(draft_policy(found, path.name), encoding="utf-8")
         place.commit()
-    return found
+    # what is told is what was written: a quasi column may have been chosen
+    return replace(found, columns=tuple(with_a_quasi(found) or found.columns))
