@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SCRIPTS = ["whole_run.py", "peer.py", "adult.py"]
+SCRIPTS = ["whole_run.py", "peer.py", "constraints.py", "classfly_claims.py", "adult.py"]
 
 
 def main() -> None:

@@ -59,10 +59,9 @@ def _fixpoint(
 
     idle = 0
     while idle < SWEEPS:
-        kept = sweep(keys, base, counts, least, weights, left)
-        dropped = len(left) - kept
-        if dropped == 0:
-            return left
-        idle += dropped < LITTLE * len(left)
+        kept, fell = sweep(keys, base, counts, least, weights, left)
+        idle += len(left) - kept < LITTLE * len(left)
         left = left[:kept]
+        if not fell:
+            return left
     return left[: chase(keys, base, counts, least, weights, left)]

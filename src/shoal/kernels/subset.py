@@ -29,14 +29,16 @@ def sweep(
     least: npt.NDArray[np.int64],
     weights: npt.NDArray[np.int32],
     left: npt.NDArray[np.int32],
-) -> int:
+) -> tuple[int, bool]:
     """Look at each of the cells `left` once and drop those that fail; the others move to the front.
 
     keys (m, n): the key of each cell under each constraint; counts, at base[c] + key: rows with that
-    key. A drop lowers them at once, so later cells already feel it. How many are left.
+    key. A drop lowers them at once, so later cells already feel it. How many are left, and whether
+    one of those may fail now, since a key fell below its constraint after some cells had passed.
     """
     m = len(keys)
     kept = 0
+    fell = False
     for cell in left:
         holds = True
         for c in range(m):
@@ -46,10 +48,14 @@ def sweep(
         if holds:
             left[kept] = cell
             kept += 1
-        else:
-            for c in range(m):
-                counts[base[c] + keys[c, cell]] -= weights[cell]
-    return kept
+            continue
+        for c in range(m):
+            key = base[c] + keys[c, cell]
+            before = counts[key]
+            counts[key] = before - weights[cell]
+            # a key that falls to nothing has no cell left to fail
+            fell |= before >= least[c] > counts[key] > 0
+    return kept, fell
 
 
 @kernel

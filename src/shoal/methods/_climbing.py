@@ -58,11 +58,18 @@ class Rows:
 
     def settled(self, one_by_one: bool) -> Flags:
         """(n,) the largest subset that meets all constraints."""
-        for i in self._stale:
-            self._keys[i] = self._numbered(self.constraints[i].columns)
-        self._stale.clear()
+        for i in range(len(self.constraints)):
+            self._key(i)
         least = [constraint.k for constraint in self.constraints]
         return largest_subset(self._keys, least, self.weights, one_by_one)
+
+    def fail_alone(self, limit: int) -> bool:
+        """Whether more than `limit` rows fail one constraint, whatever the others say."""
+        for i, constraint in enumerate(self.constraints):
+            counts = np.bincount(self._key(i), self.weights)
+            if counts[counts < constraint.k].sum() > limit:
+                return True
+        return False
 
     def climb(self) -> None:
         """One column one level up: the one with most different values; of equals the one that has
@@ -86,6 +93,13 @@ class Rows:
         self._distinct = {}
         # new numbers without gaps: what is counted by key shrinks with the open rows
         self._forget_keys()
+
+    def _key(self, i: int) -> Codes:
+        """(n,) the combination each cell has in the columns of one constraint, as a number."""
+        if i in self._stale:
+            self._keys[i] = self._numbered(self.constraints[i].columns)
+            self._stale.remove(i)
+        return self._keys[i]
 
     def _node(self, j: int) -> Codes:
         """(n,) the node of each cell in one column."""
@@ -171,6 +185,7 @@ def settle_and_climb(
     levels = [np.zeros((0, len(columns)), np.int32)]
     n_groups = 0
     most = max(constraint.k for constraint in constraints)
+    progress(0.0)
     while rows.n_rows >= most:
         settled = rows.settled(one_by_one)
         if settled.any():
@@ -197,10 +212,13 @@ def climb_together(
     """Climb all rows alike until at most `may_suppress` of them fail; suppress those."""
     rows, cell_of_row = open_rows(cells, columns, constraints)
     top = sum(tree.height for tree in rows.trees)
+    progress(0.0)
     while True:
-        settled = rows.settled(one_by_one=False)
-        if rows.weights[~settled].sum() <= may_suppress:
-            break
+        # most passes are decided by the first constraint; the subset is not worth finding then
+        if not rows.fail_alone(may_suppress):
+            settled = rows.settled(one_by_one=False)
+            if rows.weights[~settled].sum() <= may_suppress:
+                break
         rows.climb()
         progress(float(rows.levels.sum()) / top)
     group = np.full(len(rows.number), SUPPRESSED, np.int32)

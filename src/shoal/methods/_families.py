@@ -82,13 +82,10 @@ def explained(
 def _climbs(grouping: Grouping, names: Sequence[str]) -> list[str]:
     """A line for each column, how many levels it climbed in how many rows; then what is starred."""
     wide = max(len(names[column]) for column in grouping.columns)
-    sizes = np.bincount(grouping.group[grouping.group >= 0], minlength=grouping.n_groups)
     lines = []
-    for j, column in enumerate(grouping.columns):
-        assert grouping.levels is not None
-        rows = np.bincount(grouping.levels[:, j], sizes).astype(np.int64)
+    for column, rows in zip(grouping.columns, _rows_by_level(grouping), strict=True):
         moved = [
-            f"{_counted(level, 'level')} in {_counted(int(n), 'row')}"
+            f"{_counted(level, 'level')} in {_counted(n, 'row')}"
             for level, n in enumerate(rows)
             if level and n
         ]
@@ -96,6 +93,19 @@ def _climbs(grouping: Grouping, names: Sequence[str]) -> list[str]:
     if hidden := int((grouping.group < 0).sum()):
         lines.append(f"  {_counted(hidden, 'row')} suppressed in these columns")
     return lines
+
+
+def _rows_by_level(grouping: Grouping) -> list[list[int]]:
+    """Per column the rows published at level 0, 1, 2, …"""
+    levels = grouping.levels
+    assert levels is not None
+    if not len(levels):
+        return [[] for _ in grouping.columns]
+    sizes = np.bincount(grouping.group[grouping.group >= 0], minlength=len(levels))
+    # groups that were settled together stand together, with the same levels
+    first = np.flatnonzero(np.append(True, (levels[1:] != levels[:-1]).any(axis=1)))
+    rows = np.add.reduceat(sizes, first)
+    return [np.bincount(column, rows).astype(int).tolist() for column in levels[first].T]
 
 
 def _counted(n: int, noun: str) -> str:
