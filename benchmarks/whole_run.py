@@ -29,8 +29,6 @@ HERE = Path(__file__).parent
 METHODS: dict[str, Any] = {
     "flexible-partition (widest)": {"name": "flexible-partition", "dimension": "widest"},
     "least-loss-partition": {"name": "least-loss-partition"},
-    "flexible-partition": {"name": "flexible-partition"},
-    "mondrian": {"name": "mondrian"},
 }
 
 
