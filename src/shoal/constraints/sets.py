@@ -1,7 +1,7 @@
 """Sets of constraints: what implies what, what hangs together, what covers all.
 
-Source: the multi-constraint k-anonymity of Classfly+ ("Classfly+", Journal of Software); theorem
-numbers are the paper's.
+Source: Yang et al., k-anonymisation that supports multiple constraints (Classfly+), accepted 2005;
+theorem numbers are the paper's.
 """
 
 from collections.abc import Sequence

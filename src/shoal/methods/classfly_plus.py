@@ -19,8 +19,8 @@ class ClassflyPlus:
     level in the others, and so on. Fewer than K rows are left in the end: they are suppressed in the
     columns of that part.
 
-    Source: "Classfly+" (multi-constraint k-anonymity). Settled rows never climb again, as its
-    algorithm says; its figure shows some that did.
+    Source: Yang et al., k-anonymisation that supports multiple constraints (Classfly+), accepted
+    2005. Settled rows never climb again, as its algorithm says; its figure shows some that did.
     """
 
     variant: Literal["complete", "partial", "naive"] = "complete"

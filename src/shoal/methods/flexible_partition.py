@@ -18,8 +18,8 @@ class FlexiblePartition:
     to the cut value go to either side. With k as the only requirement this gives exactly ⌊n/k⌋
     groups, and none above k + 1 rows once n ≥ 2k². A cut that breaks another model is not taken.
 
-    Source: the rounded partition function for k-anonymity (Wu, Zhang et al., "A k-anonymity
-    algorithm based on rounded partition"). The paper leaves the dimension open; `dimension` is ours.
+    Source: the paper that introduces k-anonymity by a rounded partition function, Theorems 1 and 2. It
+    leaves the dimension open; `dimension` is ours.
     """
 
     dimension: Literal["least-loss", "widest"] = "least-loss"
