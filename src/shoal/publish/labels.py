@@ -78,12 +78,14 @@ def _nodes(domain: Domain, low: npt.NDArray[np.int32], levels: npt.NDArray[np.in
     leaf, level = keys >> 32, keys & 0xFFFFFFFF
     texts = tree.texts(level, tree.nodes[level, leaf])
     # a leaf that stands for itself on higher levels too is published as a leaf
-    whole = level == 0
-    for at in np.flatnonzero((level > 0) & (level < tree.height)):
-        last = tree.spans(level[at])[1][tree.nodes[level[at], leaf[at]]]
-        whole[at] = (
-            last == leaf[at] and texts[int(at)].as_py() == domain.texts[int(leaf[at])].as_py()
-        )
+    alone = leaf.copy()
+    for each_level in np.unique(level[(level > 0) & (level < tree.height)]):
+        at = level == each_level
+        alone[at] = tree.spans(each_level)[1][tree.nodes[each_level, leaf[at]]]
+    same = pc.fill_null(pc.equal(texts, domain.texts.take(pa.array(leaf))), False)
+    whole = (level == 0) | (
+        (level < tree.height) & (alone == leaf) & same.to_numpy(zero_copy_only=False)
+    )
     texts = _where(whole, _leaves(domain, tree, leaf), texts)
     # below the root the missing value is alone, and stays missing
     gone = (leaf == domain.missing) & (level < tree.height)
