@@ -1,6 +1,7 @@
 """The table as a method sees it: distinct coded rows with their counts, in a canonical order."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -46,3 +47,19 @@ class Cells:
     def counts(self) -> npt.NDArray[np.int64]:
         """(n_cells,) rows in each cell."""
         return np.diff(self.starts)
+
+    @cached_property
+    def totals(self) -> dict[str, npt.NDArray[np.int64]]:
+        """Per sensitive column, (its domain's size,) rows with each value; none are missing."""
+        return {
+            name: totals_of(self.sensitive[name], domain)
+            for name, domain in self.sensitive_domains.items()
+        }
+
+
+def totals_of(codes: npt.NDArray[np.int32], domain: Domain) -> npt.NDArray[np.int64]:
+    """(domain.size,) how many rows hold each value; the missing value counts 0."""
+    totals = np.bincount(codes, minlength=domain.size).astype(np.int64)
+    if domain.missing >= 0:
+        totals[domain.missing] = 0
+    return totals

@@ -1,9 +1,13 @@
 """How often each sensitive value occurs in each group: all that a model may ask about."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:  # importing it would load pyarrow, which a policy can do without
+    from shoal.cells.domain import Domain
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,11 @@ class Counts:
     no entry: it counts as a row, never as a value."""
     counts: npt.NDArray[np.int64]
     """(entries,) how often it occurs; always above 0."""
+    domain: "Domain | None" = None
+    """What the codes mean: their texts, order, hierarchy and levels; None where only sizes count."""
+    totals: npt.NDArray[np.int64] | None = None
+    """(domain.size,) rows of the whole table with each value, 0 for the missing one: what models that
+    compare a group with everybody compare it with."""
 
     @property
     def n_groups(self) -> int:

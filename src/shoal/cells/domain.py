@@ -45,6 +45,9 @@ class Domain:
     The missing value stands at 2 * UNIT, so a range that holds it and another costs UNIT or more."""
     hierarchy: Hierarchy | None = None
     """TREE only. One leaf per code, the missing value being a leaf right under the root."""
+    levels: npt.NDArray[np.int32] | None = None
+    """Sensitive columns only, where the policy gives levels. (size,) the sensitivity level (Sid) of
+    each code, 1 being the least; 0 for the missing value."""
 
     @property
     def size(self) -> int:

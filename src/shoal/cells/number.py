@@ -5,7 +5,8 @@ rarest to the most common. A cut between two codes then parts rare values from c
 measurably loses less than a cut in the order of the alphabet.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,44 +52,98 @@ def number_quasi(
             "Give it the role 'identifier', so that it is dropped, or leave its rows out."
         )
     if hierarchy is not None:
-        tree, codes = hierarchy.build(values, name, folder)
-        what = WHAT.get(type(hierarchy).__name__, "are not in its hierarchy")
-        _require_covered(name, what, codes >= 0, values, index)
-        missing = -1
-        if column.null_count or (index < 0).any():
-            missing = tree.n_leaves
-            tree = with_missing(tree)
-        texts = _texts(pa.array(tree.labels[0], pa.string()), missing)
-        return Domain(name, Kind.TREE, texts, missing, hierarchy=tree), _rows(codes, index, missing)
+        return _by_tree(name, values, index, hierarchy, folder)
+    return _by_order(name, values, index, kind, order) or _by_frequency(name, values, index)
+
+
+def number_sensitive(
+    name: str,
+    column: pa.Array,
+    kind: str | None = None,
+    order: Sequence[str] | None = None,
+    hierarchy: "HierarchySpec | None" = None,
+    folder: Path = Path(),
+    levels: Mapping[str, int] | None = None,
+) -> tuple[Domain, Codes]:
+    """The domain of a sensitive column and the (n,) codes of its rows.
+
+    By text, unless it is said to be ordered or has a hierarchy. A raw `*` counts as missing: nobody
+    could tell it from a suppressed value. levels: the sensitivity level of each value, by its text.
+    """
+    values, index = _without_star(*_distinct(name, column))
+    if hierarchy is not None and len(values):
+        domain, codes = _by_tree(name, values, index, hierarchy, folder)
+    elif (kind == "ordered" or order is not None) and len(values):
+        ordered = _by_order(name, values, index, "ordered", order)
+        assert ordered is not None  # what cannot be ordered was refused
+        domain, codes = ordered
+    else:
+        domain, codes = _by_text(name, values, index)
+    if levels is None:
+        return domain, codes
+    return replace(domain, levels=_levels(name, domain, levels, values, index)), codes
+
+
+def _levels(
+    name: str, domain: Domain, levels: Mapping[str, int], values: pa.Array, index: Codes
+) -> npt.NDArray[np.int32]:
+    known = pa.array(list(levels), pa.string())
+    has = pc.is_in(text_of(values), known).to_numpy(zero_copy_only=False)
+    _require_covered(name, "have no level in the policy's `levels`", has, values, index)
+    # leaves of a hierarchy that the table does not hold need no level
+    return np.array([levels.get(text, 0) for text in domain.texts.to_pylist()], np.int32)
+
+
+def _without_star(values: pa.Array, index: Codes) -> tuple[pa.Array, Codes]:
+    star = pc.index(text_of(values), ANY).as_py()
+    if star < 0:
+        return values, index
+    kept = np.arange(len(values)) != star
+    place = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)
+    return values.filter(pa.array(kept)), place[index]
+
+
+def _by_text(name: str, values: pa.Array, index: Codes) -> tuple[Domain, Codes]:
+    texts = text_of(values)
+    by_text = pc.sort_indices(texts).to_numpy()
+    missing = len(texts) if (index < 0).any() else -1
+    codes = np.empty(len(texts), np.int32)
+    codes[by_text] = np.arange(len(texts), dtype=np.int32)
+    domain = Domain(name, Kind.SET, _texts(texts.take(pa.array(by_text)), missing), missing)
+    return domain, _rows(codes, index, missing)
+
+
+def _by_tree(
+    name: str, values: pa.Array, index: Codes, hierarchy: "HierarchySpec", folder: Path
+) -> tuple[Domain, Codes]:
+    tree, codes = hierarchy.build(values, name, folder)
+    what = WHAT.get(type(hierarchy).__name__, "are not in its hierarchy")
+    _require_covered(name, what, codes >= 0, values, index)
+    missing = -1
+    if (index < 0).any():
+        missing = tree.n_leaves
+        tree = with_missing(tree)
+    texts = _texts(pa.array(tree.labels[0], pa.string()), missing)
+    return Domain(name, Kind.TREE, texts, missing, hierarchy=tree), _rows(codes, index, missing)
+
+
+def _by_order(
+    name: str, values: pa.Array, index: Codes, kind: str | None, order: Sequence[str] | None
+) -> tuple[Domain, Codes] | None:
+    """Ascending, if the column is ordered or, where nothing is said, can be; else None."""
     if kind == "ordered" and pa.types.is_boolean(values.type):
         order = ("false", "true")
     if order is not None:
         return _by_list(name, values, index, order)
-    if kind != "unordered":
-        parsed = ordered_values(values, guess=kind is None)
-        if parsed is not None:
-            good = parsed.is_valid().to_numpy(zero_copy_only=False)
-            what = "are neither numbers nor dates, but the column is to be ordered"
-            _require_covered(name, what, good, values, index)
-            return _ascending(name, parsed, index)
-    return _by_frequency(name, values, index)
-
-
-def number_sensitive(name: str, column: pa.Array) -> tuple[Domain, Codes]:
-    """The domain of a sensitive column, by text, and the (n,) codes of its rows.
-
-    A raw `*` counts as missing: nobody could tell it from a suppressed value.
-    """
-    values, index = _distinct(name, column)
-    texts = text_of(values)
-    order = pc.sort_indices(texts).to_numpy()
-    star = pc.index(texts, ANY).as_py()
-    order = order[order != star]
-    missing = len(order) if star >= 0 or (index < 0).any() else -1
-    codes = np.full(len(values), missing, np.int32)
-    codes[order] = np.arange(len(order), dtype=np.int32)
-    domain = Domain(name, Kind.SET, _texts(texts.take(pa.array(order)), missing), missing)
-    return domain, _rows(codes, index, missing)
+    if kind == "unordered":
+        return None
+    parsed = ordered_values(values, guess=kind is None)
+    if parsed is None:
+        return None
+    good = parsed.is_valid().to_numpy(zero_copy_only=False)
+    what = "are neither numbers nor dates, but the column is to be ordered"
+    _require_covered(name, what, good, values, index)
+    return _ascending(name, parsed, index)
 
 
 def _distinct(name: str, column: pa.Array) -> tuple[pa.Array, Codes]:

@@ -20,18 +20,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Quasi:
-    """How a quasi-identifier is to be read."""
+class How:
+    """How a column is to be read."""
 
     kind: str | None = None
     order: tuple[str, ...] | None = None
     hierarchy: "HierarchySpec | None" = None
+    levels: Mapping[str, int] | None = None
+    """Sensitive only: the sensitivity level of each value, by its text."""
 
 
 def encode(
     column: Callable[[str], pa.Array],
-    quasi: Mapping[str, Quasi],
-    sensitive: list[str],
+    quasi: Mapping[str, How],
+    sensitive: Mapping[str, How],
     plain: list[str],
     seed: int,
     folder: Path = Path(),
@@ -40,7 +42,7 @@ def encode(
 
     def number(name: str) -> tuple[Domain, npt.NDArray[np.int32]]:
         if name not in quasi:
-            return number_sensitive(name, column(name))
+            return number_as_sensitive(name, column(name), sensitive[name], folder)
         how = quasi[name]
         return number_quasi(name, column(name), how.kind, how.order, how.hierarchy, folder)
 
@@ -49,6 +51,13 @@ def encode(
     # one code may stand for what a reader tells apart (nan and null, 0 and -0): values are hashed too
     others = [column(name) for name in (*plain, *sensitive)]
     return build_cells(numbered[: len(quasi)], secret, others, seed)
+
+
+def number_as_sensitive(
+    name: str, column: pa.Array, how: How, folder: Path
+) -> tuple[Domain, npt.NDArray[np.int32]]:
+    """The domain of a sensitive column and the codes of its rows."""
+    return number_sensitive(name, column, how.kind, how.order, how.hierarchy, folder, how.levels)
 
 
 def codes_in_order(cells: Cells, column: pa.Array) -> npt.NDArray[np.int32]:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.cells.counts import Counts
+from shoal.cells.domain import Domain, Kind
 from shoal.engines.csv_read import opened
 from shoal.engines.duck import connection, text
 from shoal.errors import InputError, listed, nearest
@@ -108,12 +109,12 @@ def _counts(
     sizes = n.to_numpy().astype(np.int64)
     empty = np.zeros(0, dtype=np.int64)
     none = Counts(sizes, np.zeros(len(sizes) + 1, np.int64), empty.astype(np.int32), empty)
-    counted = {c: _histograms(sizes, *found) for c, found in listed_values.items()}
+    counted = {c: _histograms(c, sizes, *found) for c, found in listed_values.items()}
     return {SIZES_ONLY: none, **counted}
 
 
 def _histograms(
-    sizes: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], values: Coded
+    name: str, sizes: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], values: Coded
 ) -> Counts:
     """How often each value occurs in each class, values numbered by the order of their text."""
     by_text = pc.sort_indices(values.texts).to_numpy()
@@ -128,7 +129,8 @@ def _histograms(
     entries, counts = np.unique(keys, return_counts=True)
     starts = np.searchsorted(entries, np.arange(len(sizes) + 1) * width)
     ranked = (entries % width).astype(np.int32)
-    return Counts(sizes, starts.astype(np.int64), ranked, counts.astype(np.int64))
+    domain = Domain(name, Kind.SET, values.texts.take(pa.array(by_text)), missing=-1)
+    return Counts(sizes, starts.astype(np.int64), ranked, counts.astype(np.int64), domain)
 
 
 def _equals(texts: pa.Array, wanted: str) -> npt.NDArray[np.bool_]:

@@ -16,8 +16,13 @@ def counts_of_runs(
     requirement: Requirement,
     rows: npt.NDArray[np.int32],
     starts: npt.NDArray[np.int64],
+    totals: Mapping[str, npt.NDArray[np.int64]] | None = None,
 ) -> Mapping[str, Counts]:
-    """Counts of the groups rows[starts[i]:starts[i+1]] of canonical rows, per column asked about."""
+    """Counts of the groups rows[starts[i]:starts[i+1]] of canonical rows, per column asked about.
+
+    totals: what groups are compared with; the whole table's where it is not given.
+    """
+    reference = cells.totals if totals is None else totals
     sizes = np.diff(starts)
     none = np.zeros(0, np.int64)
     counts = {
@@ -27,5 +32,5 @@ def counts_of_runs(
         domain = cells.sensitive_domains[column]
         codes = cells.sensitive[column][rows]
         found = count_runs(codes, starts, domain.size, domain.missing)
-        counts[column] = Counts(sizes, *found)
+        counts[column] = Counts(sizes, *found, domain, reference[column])
     return counts

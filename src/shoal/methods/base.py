@@ -9,7 +9,7 @@ from shoal.cells.cells import Cells
 from shoal.cells.counts import Counts
 from shoal.cells.grouping import Grouping
 from shoal.errors import Infeasible
-from shoal.models.requirement import SIZES_ONLY, Model, Requirement, column_of, figure_of, name_of
+from shoal.models.requirement import Requirement, column_of
 
 Progress = Callable[[float], None]
 """Called now and then with the share of the work that is done, 0 to 1."""
@@ -38,7 +38,7 @@ class Method(Protocol):
 def check_feasible(cells: Cells, requirement: Requirement) -> None:
     """Raise `Infeasible`, with the nearest feasible figure, if not even one group of all rows holds.
 
-    For models that merging can only help (k, l) nothing else can be done then.
+    All models hold for a merger of groups that hold, so then no grouping of all rows can hold.
     """
     from shoal.methods._asking import counts_of_runs
 
@@ -47,15 +47,4 @@ def check_feasible(cells: Cells, requirement: Requirement) -> None:
     for model in requirement.models:
         asked: Counts = counts[column_of(model)]
         if not model.holds(asked).all():
-            raise Infeasible(_too_much(model, cells.n_rows, model.reached(asked)))
-
-
-def _too_much(model: Model, rows: int, largest: float) -> str:
-    name, column = name_of(model), column_of(model)
-    what = f"{rows:,} rows" if column == SIZES_ONLY else f"{largest:g} distinct values of {column}"
-    if largest < 1:
-        return f"Every value of {column} is missing: no {name} can hold. Leave the constraint out."
-    return (
-        f"The table has {what}, but {name} = {figure_of(model):g} was asked. "
-        f"The largest {name} it allows is {largest:g}: lower {name} or add rows."
-    )
+            raise Infeasible(model.advice(asked))

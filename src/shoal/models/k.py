@@ -1,6 +1,6 @@
 """k-anonymity: nobody stands out among fewer than k."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ class K:
     on: tuple[str, ...] | None = None
     """The quasi-identifiers it speaks of; all of them when left out."""
 
+    holds_when_merged: ClassVar[bool] = True
+    holds_when_joined: ClassVar[bool] = True
+
     @property
     def min_rows(self) -> int:
         """No group with fewer rows can hold."""
@@ -37,3 +40,11 @@ class K:
     def reached(self, counts: Counts) -> int:
         """The largest k that every group holds."""
         return int(counts.sizes.min(initial=np.iinfo(np.int64).max))
+
+    def advice(self, everyone: Counts) -> str:
+        """Why not even one group of all rows holds, and the nearest figure that can."""
+        rows = self.reached(everyone)
+        return (
+            f"The table has {rows:,} rows, but k = {self.k} was asked. "
+            f"The largest k it allows is {rows}: lower k or add rows."
+        )

@@ -1,6 +1,6 @@
 """Distinct l-diversity: nobody's sensitive value is given away by their group."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ class L:
     of: str
     """The sensitive column it speaks of."""
 
+    holds_when_merged: ClassVar[bool] = True
+    holds_when_joined: ClassVar[bool] = True
+
     @property
     def min_rows(self) -> int:
         """No group with fewer rows can hold."""
@@ -37,3 +40,13 @@ class L:
     def reached(self, counts: Counts) -> int:
         """The largest l that every group holds."""
         return int(counts.distinct().min(initial=np.iinfo(np.int64).max))
+
+    def advice(self, everyone: Counts) -> str:
+        """Why not even one group of all rows holds, and the nearest figure that can."""
+        values = self.reached(everyone)
+        if values < 1:
+            return f"Every value of {self.of} is missing: no l can hold. Leave the constraint out."
+        return (
+            f"The table has {values} distinct values of {self.of}, but l = {self.l} was asked. "
+            f"The largest l it allows is {values}: lower l or add rows."
+        )

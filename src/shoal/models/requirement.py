@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,16 @@ class Model(Protocol):
 
     A model is a frozen pydantic dataclass whose first field is named as its file. One that speaks
     of a sensitive column has a field `of`.
+
+    A model that is judged over the whole release and not group by group also has
+    `holds_over(counts) -> bool`; its `holds` is then a rule for single groups that is enough for it.
     """
+
+    holds_when_merged: ClassVar[bool]
+    """Whether two groups that hold, merged, give one that holds. A search may stop at a node that
+    holds: everything above it holds too."""
+    holds_when_joined: ClassVar[bool]
+    """Whether a group that holds still does when merged with one that does not."""
 
     @property
     def min_rows(self) -> int:
@@ -31,6 +40,9 @@ class Model(Protocol):
 
     def reached(self, counts: Counts) -> float:
         """The strongest figure that every group holds, on the scale of the model's own field."""
+
+    def advice(self, everyone: Counts) -> str:
+        """Why not even one group of all rows holds, and the nearest figure that can."""
 
 
 def name_of(model: Model) -> str:
@@ -72,6 +84,16 @@ class Requirement:
     def only_size(self) -> bool:
         """Whether a group of `min_rows` rows always holds."""
         return not self.columns
+
+    @property
+    def holds_when_merged(self) -> bool:
+        """Whether two groups that hold, merged, always give one that holds."""
+        return all(model.holds_when_merged for model in self.models)
+
+    @property
+    def holds_when_joined(self) -> bool:
+        """Whether a group that holds still does when merged with any other."""
+        return all(model.holds_when_joined for model in self.models)
 
     def holds(self, counts: Mapping[str, Counts]) -> npt.NDArray[np.bool_]:
         """(g,) whether each group holds every model; `counts` by column, SIZES_ONLY always there."""

@@ -8,7 +8,7 @@ from shoal import plugins
 from shoal.cells.cells import Cells
 from shoal.cells.grouping import Grouping
 from shoal.cells.spans import spans_of
-from shoal.cells.table import Quasi, codes_in_order, encode
+from shoal.cells.table import codes_in_order, encode
 from shoal.errors import Infeasible, InputError
 from shoal.io.frames import Table
 from shoal.metrics._losses import column_losses
@@ -88,14 +88,11 @@ def check_method(policy: Policy) -> None:
 
 
 def _cells(table: Table, policy: Policy) -> Cells:
-    quasi = {}
-    for name in policy.quasi:
-        column = policy.columns[name]
-        order = tuple(column.order) if column.order else None
-        quasi[name] = Quasi(column.kind, order, column.hierarchy)
+    quasi = {name: policy.how(name) for name in policy.quasi}
+    sensitive = {name: policy.how(name) for name in sorted(policy.sensitive)}
     # a column's own order in the table is not published content; its name is
     plain = sorted(policy.plain)
-    return encode(table.column, quasi, sorted(policy.sensitive), plain, policy.seed, policy.folder)
+    return encode(table.column, quasi, sensitive, plain, policy.seed, policy.folder)
 
 
 def _limit_suppression(policy: Policy, suppressed: int, rows: int) -> list[str]:

@@ -13,6 +13,7 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
 from shoal.policy import Policy
 from shoal.verification.check import Finding, check
+from shoal.verification.meaning import with_meaning
 
 DETECT = CsvOptions()
 
@@ -24,7 +25,8 @@ def verify_table(published: Table, policy: Policy) -> tuple[Finding, ...]:
 
     def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
         starred = _exempt(policy, columns, published.names)
-        return LocalEngine().count_classes(rows, columns, of, starred=starred)
+        counts = LocalEngine().count_classes(rows, columns, of, starred=starred)
+        return _with_meaning(counts, policy)
 
     return check(count, policy.quasi, policy.constraints)
 
@@ -42,9 +44,16 @@ def verify_file(
 
     def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
         starred = _exempt(asked, columns, names)
-        return engine.count_classes(file, columns, of, settled, starred)
+        return _with_meaning(engine.count_classes(file, columns, of, settled, starred), asked)
 
     return check(count, asked.quasi, asked.constraints)
+
+
+def _with_meaning(counts: Mapping[str, Counts], policy: Policy) -> Mapping[str, Counts]:
+    return {
+        name: with_meaning(one, policy.how(name), policy.folder) if name else one
+        for name, one in counts.items()
+    }
 
 
 def _exempt(policy: Policy, columns: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -30,6 +30,7 @@ from shoal.policy.wording import Guide, Problem, as_error, found, problems_of, r
 from shoal.policy.yaml_source import Source, parse, read
 
 if TYPE_CHECKING:
+    from shoal.cells.table import How
     from shoal.methods.base import Method
 else:  # importing it would load pyarrow
     Method = Any
@@ -146,6 +147,13 @@ class Policy(BaseModel):
     def having(self, role: str) -> tuple[str, ...]:
         """The columns with a role, in the policy's order."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
+
+    def how(self, name: str) -> "How":
+        """How a quasi-identifier or sensitive column is to be read."""
+        from shoal.cells.table import How  # it loads pyarrow
+
+        column = self.columns[name]
+        return How(column.kind, column.order, column.hierarchy)
 
     def published(self, names: Iterable[str]) -> tuple[str, ...]:
         """Those of a table's columns that the release holds, in the table's order."""
