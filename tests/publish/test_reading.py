@@ -21,13 +21,15 @@ from tests.releases import every_method
 
 ASKED = Policy.load({"columns": COLUMNS, "constraints": [{"k": 1}]})
 
+PLAIN = Quasi()
+
 
 def how_of(policy: Policy) -> dict[str, Quasi]:
     of = policy.columns
     return {n: Quasi(of[n].kind, of[n].order, of[n].hierarchy) for n in policy.quasi}
 
 
-def covered(label: str | None, values: list[str], how: Quasi = Quasi()) -> list[str | None]:
+def covered(label: str | None, values: list[str], how: Quasi = PLAIN) -> list[str | None]:
     """The values that a label covers; None where it covers the missing one too."""
     found = read("c", [label], values, how).covers()[:, 0]
     return [v for v, yes in zip([*values, None], found, strict=True) if yes]
@@ -64,9 +66,7 @@ def test_the_rows_under_each_class_as_counted_plainly(
     names = ["words", "code", "number", "step"]
     rows = list(zip(*(table[name].to_pylist() for name in names), strict=True))
     classes = sorted(set(zip(*(release[name].to_pylist() for name in names), strict=True)), key=str)
-    plain = [
-        sum(all(map(naive.inside, labels, row)) for row in rows) for labels in classes
-    ]
+    plain = [sum(all(map(naive.inside, labels, row)) for row in rows) for labels in classes]
     columns = {n: pa.array([c[i] for c in classes], pa.string()) for i, n in enumerate(names)}
     found = population_of(columns, {n: table[n] for n in names}, how_of(ASKED))
     assert found.tolist() == plain

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 from shoal.hierarchy.dates import DATE
 from shoal.publish.places import NUMBER, Place, day_of, place_of
@@ -23,8 +23,8 @@ BETWEEN = ("..", "~", "–", " to ", "-")
 class Range:
     """Two places and what lies between them."""
 
-    low: object
-    high: object
+    low: Any
+    high: Any
     with_low: bool = True
     with_high: bool = True
 

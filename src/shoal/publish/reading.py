@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -105,9 +106,9 @@ def read(
         reader.put_on(axis)
     mask = how.hierarchy.mask if isinstance(how.hierarchy, Mask) else None
     for i, label in enumerate(labels):
-        span = None if label is None or axis is None else _range(label, axis, how, reader)
-        if span is not None:
-            reader.between(i, span)
+        spelled = None if label is None or axis is None else _range(label, axis, how, reader)
+        if spelled is not None:
+            reader.between(i, spelled)
         elif label is None or not reader.masked(i, label, mask):
             reader.word(i, label, axis, known=axis is None)
     return reader.done()
@@ -131,7 +132,7 @@ def _axis(labels: Sequence[str | None], values: Sequence[str], how: Quasi) -> Ax
 
 
 def _only_booleans(values: Sequence[str]) -> bool:
-    return 0 < len(values) and set(values) <= {"false", "true"}
+    return len(values) > 0 and set(values) <= {"false", "true"}
 
 
 def _looks_ordered(labels: Sequence[str | None], values: Sequence[str]) -> bool:
@@ -160,7 +161,7 @@ class _Reader:
         self.code = {value: i for i, value in enumerate(values)}
         self.axis = np.full(len(values) + 1, -1, np.int64)
         self.rounded: npt.NDArray[np.int64] | None = None
-        self.places: list[object] = []
+        self.places: list[Any] = []
         self.spans = np.tile(np.array(NOTHING, np.int64), (n_labels, 1))
         self.anything = np.zeros(n_labels, np.bool_)
         self.unread = np.zeros(n_labels, np.bool_)
@@ -183,8 +184,8 @@ class _Reader:
 
     def between(self, i: int, span: Range) -> None:
         """The label covers the places of a range."""
-        first = (bisect_left if span.with_low else bisect_right)(self.places, span.low)  # type: ignore[type-var]
-        after = (bisect_right if span.with_high else bisect_left)(self.places, span.high)  # type: ignore[type-var]
+        first = (bisect_left if span.with_low else bisect_right)(self.places, span.low)
+        after = (bisect_right if span.with_high else bisect_left)(self.places, span.high)
         self.span(i, first, after - 1)
 
     def span(self, i: int, first: int, last: int) -> None:
@@ -256,6 +257,4 @@ class _Reader:
     def done(self) -> Reading:
         listed = np.array(sorted(self.entries), np.int64).reshape(-1, 2)
         low, high = self.spans.T.copy()
-        return Reading(
-            self.axis, self.rounded, low, high, self.anything, listed, self.unread
-        )
+        return Reading(self.axis, self.rounded, low, high, self.anything, listed, self.unread)

@@ -104,5 +104,7 @@ def _report(
         rows=rows,
         sizes=tuple(by_size),
         sets=tuple(MinimalSet(tuple(names[j] for j in chosen), c) for chosen, c in ranked),
-        columns={name: c / total if total else 0.0 for name, c in zip(names, with_column, strict=True)},
+        columns={
+            name: c / total if total else 0.0 for name, c in zip(names, with_column, strict=True)
+        },
     )

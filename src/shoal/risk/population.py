@@ -57,7 +57,7 @@ def population_uniques(sizes: Ints, fraction: float) -> PopulationUniques:
     n = int(sizes.sum())
     people = round(n / fraction)
     if not n:
-        return PopulationUniques(fraction, people, *[None] * 6)  # type: ignore[arg-type]
+        return PopulationUniques(fraction, people, *[None] * 6)
     if people <= n:
         counted = float((sizes == 1).sum())
         return PopulationUniques(
