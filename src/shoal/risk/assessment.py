@@ -3,24 +3,25 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shoal.cells.table import Quasi
 from shoal.engines.local import LocalEngine
 from shoal.engines.tables import wrap
 from shoal.errors import InputError, listed, nearest
 from shoal.policy import Policy
-from shoal.publish.covering import population_of
 from shoal.release import Release
 from shoal.risk.contents import Contents, contents_of
 from shoal.risk.minimal_uniques import MinimalUniques, minimal_uniques
 from shoal.risk.population import PopulationUniques, population_uniques
 from shoal.risk.reidentification import THRESHOLD, Reidentification, reidentification
 from shoal.risk.uniqueness import Packed
+
+if TYPE_CHECKING:  # it would load the compiler
+    from shoal.cells.table import Quasi
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,8 @@ def assess(
     heads, sizes = classes_of(columns, table.num_rows)
     people = None
     if population is not None:
+        from shoal.publish.covering import population_of
+
         others = table_of(population)
         require_columns(others, chosen, "The population table")
         labels = {name: table.column(name).take(pa.array(heads)) for name in chosen}
@@ -111,8 +114,10 @@ def classes_of(
     return heads, sizes.astype(np.int64)
 
 
-def how_of(policy: Policy) -> dict[str, Quasi]:
+def how_of(policy: Policy) -> "dict[str, Quasi]":
     """How the labels of a policy's quasi-identifiers are read."""
+    from shoal.cells.table import Quasi
+
     found = {}
     for name in policy.quasi:
         column = policy.columns[name]

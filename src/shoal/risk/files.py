@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shoal.engines.local import LocalEngine
 from shoal.errors import InputError
@@ -9,9 +10,11 @@ from shoal.io.atomic import replacing
 from shoal.io.csv_dialect import CsvOptions
 from shoal.pipeline.clock import Watcher, nobody
 from shoal.policy import Policy
-from shoal.risk.attack import Attack, attack
 from shoal.risk.draft import draft_policy, with_a_quasi
 from shoal.risk.inspection import Inspection, inspect_table
+
+if TYPE_CHECKING:  # it would load the compiler
+    from shoal.risk.attack import Attack
 
 DETECT = CsvOptions()
 
@@ -57,8 +60,10 @@ def attack_file(
     raw: Path | None = None,
     options: CsvOptions = DETECT,
     progress: Watcher = nobody,
-) -> Attack:
+) -> "Attack":
     """Attack a published file with the table in another, and the raw file too if it is given."""
+    from shoal.risk.attack import attack
+
     engine, asked = LocalEngine(), Policy.load(policy)
     progress("read", 0.0)
     wanted = {*asked.quasi, *asked.sensitive}
