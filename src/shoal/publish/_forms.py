@@ -49,7 +49,8 @@ class Axis:
 
     def rounds(self, texts: Sequence[str]) -> bool:
         """Whether a column of these texts may have been read as floats, which keep 15 digits."""
-        return self.of == "places" and any(len(t) > 15 and ("e" in t or "E" in t) for t in texts)
+        scientific = any("e" in text or "E" in text for text in texts)
+        return self.of == "places" and scientific and any(len(text) > 15 for text in texts)
 
     def rounded(self, text: str) -> Place | None:
         """Where a text stands as a float."""

@@ -81,10 +81,19 @@ class Covering:
         if not self.n_classes:
             yield Matches(slice(0, self.n_rows), np.zeros(self.n_rows + 1, np.int64), NO_CLASS)
             return
+        # the sets of a column with few values are made once, those of others where they are needed
+        small = {
+            name: self._bits(name, np.arange(reading.n_values), width)
+            for name, reading in self._readings.items()
+            if reading.n_values * width * 8 <= MOST_BYTES
+        }
         for begin in range(0, self.n_rows, step):
             codes = self._codes[begin : begin + step]
             words = np.full((len(codes), width), np.iinfo(np.uint64).max, np.uint64)
             for j, name in enumerate(self._readings):
+                if name in small:
+                    words &= small[name][codes[:, j]]
+                    continue
                 needed, place = np.unique(codes[:, j], return_inverse=True)
                 words &= self._bits(name, needed, width)[place]
             starts, classes = list_bits(words)
