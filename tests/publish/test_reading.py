@@ -35,7 +35,7 @@ def covered(label: str | None, values: list[str], how: Quasi = PLAIN) -> list[st
     return [v for v, yes in zip([*values, None], found, strict=True) if yes]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(raw=tables, method=st.sampled_from(METHODS), k=st.integers(1, 5))
 def test_a_label_covers_its_own_value_and_one_for_one_value_nothing_else(
     raw: dict[str, Any], method: Any, k: int
@@ -56,7 +56,7 @@ def test_a_label_covers_its_own_value_and_one_for_one_value_nothing_else(
                 assert set(np.flatnonzero(matrix[:, i]).tolist()) == under or text is None
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(raw=tables, method=st.sampled_from(METHODS), k=st.integers(1, 4))
 def test_the_rows_under_each_class_as_counted_plainly(
     raw: dict[str, Any], method: Any, k: int

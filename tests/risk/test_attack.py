@@ -53,7 +53,7 @@ def same(found, plain):
     assert guess.gain == pytest.approx(plain["best_guess"] - plain["base_rate"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(people(2), people(1), st.sets(st.sampled_from(NAMES), min_size=1))
 def test_as_done_plainly(raw, known, names):
     release = shoal.anonymize(table(raw), POLICY).table

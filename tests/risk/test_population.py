@@ -47,7 +47,7 @@ def likelihood(sizes, alpha, theta):
     return total + sum(log(i - alpha) for size in sizes for i in range(1, size))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(samples)
 def test_pitman_has_the_greatest_likelihood(sizes):
     if len(sizes) == sizes.sum():
@@ -150,7 +150,7 @@ def test_the_whole_population_is_counted():
     assert (found.chosen, found.dankar, found.share) == ("counted", 2.0, 2 / 5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(samples, st.floats(0.001, 1))
 def test_estimates_are_numbers_of_people(sizes, fraction):
     found = population_uniques(sizes, fraction)
