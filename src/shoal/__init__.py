@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from shoal.pipeline.verifying import verify_file as verify
     from shoal.policy import Policy
     from shoal.release import Release
+    from shoal.risk.assessment import assess
+    from shoal.risk.attack import attack
 
 __version__ = "0.1.0"
 __all__ = [
@@ -24,6 +26,8 @@ __all__ = [
     "ShoalError",
     "VerificationFailed",
     "anonymize",
+    "assess",
+    "attack",
     "run",
     "verify",
 ]
@@ -37,6 +41,8 @@ _HOME = {
     "ShoalError": ("shoal.errors", "ShoalError"),
     "VerificationFailed": ("shoal.errors", "VerificationFailed"),
     "anonymize": ("shoal.pipeline.run", "anonymize"),
+    "assess": ("shoal.risk.assessment", "assess"),
+    "attack": ("shoal.risk.attack", "attack"),
     "run": ("shoal.pipeline.run", "run"),
     "verify": ("shoal.pipeline.verifying", "verify_file"),
 }
