@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,6 @@ from shoal.risk.minimal_uniques import MinimalUniques, minimal_uniques
 from shoal.risk.population import PopulationUniques, population_uniques
 from shoal.risk.reidentification import THRESHOLD, Reidentification, reidentification
 from shoal.risk.uniqueness import Packed
-
-if TYPE_CHECKING:  # it would load the compiler
-    from shoal.cells.table import Quasi
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ def assess(
         require_columns(others, chosen, "The population table")
         labels = {name: table.column(name).take(pa.array(heads)) for name in chosen}
         rows = {name: others.column(name) for name in chosen}
-        how = how_of(asked) if asked else {}
+        how = {name: asked.how(name) for name in asked.quasi} if asked else {}
         people = population_of(labels, rows, how, asked.folder if asked else Path())
     return assessed(columns, sizes, people, fraction, msu, threshold)
 
@@ -112,19 +109,6 @@ def classes_of(
     numbers = Packed.nothing(rows).beside(columns).numbers
     _, heads, sizes = np.unique(numbers, return_index=True, return_counts=True)
     return heads, sizes.astype(np.int64)
-
-
-def how_of(policy: Policy) -> "dict[str, Quasi]":
-    """How the labels of a policy's quasi-identifiers are read."""
-    from shoal.cells.table import Quasi
-
-    found = {}
-    for name in policy.quasi:
-        column = policy.columns[name]
-        found[name] = Quasi(
-            column.kind, tuple(column.order) if column.order else None, column.hierarchy
-        )
-    return found
 
 
 def table_of(data: Any) -> pa.Table:

@@ -25,7 +25,7 @@ from shoal.errors import InputError, PolicyError, listed
 from shoal.policy import Policy
 from shoal.publish.covering import distinct_texts
 from shoal.release import Release
-from shoal.risk.assessment import how_of, table_of
+from shoal.risk.assessment import table_of
 from shoal.risk.linking import Linked, Values, link_raw, link_release, values_of
 
 Ints = npt.NDArray[np.int64]
@@ -101,7 +101,7 @@ def attack(release: Any, policy: Any = None, *, known: Any, raw: Any = None) -> 
         raise InputError("The known table has column names but no rows: nobody is known.")
     if not published.num_rows:
         raise InputError("The release has column names but no rows: there is nothing to attack.")
-    how = how_of(asked)
+    how = {name: asked.how(name) for name in asked.quasi}
     after = _attacked(
         published, people, asked, link_release(published, people, names, how, asked.folder)
     )
