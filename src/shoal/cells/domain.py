@@ -48,6 +48,9 @@ class Domain:
     levels: npt.NDArray[np.int32] | None = None
     """Sensitive columns only, where the policy gives levels. (size,) the sensitivity level (Sid) of
     each code, 1 being the least; 0 for the missing value."""
+    units: npt.NDArray[np.float64] | None = None
+    """RANGE only. (size,) each value's place in whole units (`cells/units.py`), the smallest being 0
+    and the missing value one after the largest; None stands for 0, 1, 2, …"""
 
     @property
     def size(self) -> int:
