@@ -1,0 +1,22 @@
+"""Average class size."""
+
+from dataclasses import dataclass
+
+from shoal.metrics.base import Parts
+
+
+@dataclass(frozen=True)
+class AverageClassSize:
+    """AECS: rows per class that a reader can tell apart; low is good, but not below k.
+
+    N / (published classes + 1 if anything was suppressed): the suppressed rows are a class too.
+    Groups that got the same labels are one class; `mean-group` counts them apart.
+
+    Source: LeFevre, DeWitt and Ramakrishnan, "Mondrian multidimensional k-anonymity", 2006, there
+    divided by k; with the suppressed rows as in the ARX tool.
+    """
+
+    def measure(self, parts: Parts) -> float:
+        """The mean over all rows of the table."""
+        classes = parts.published_classes + bool(parts.suppressed.any())
+        return parts.cells.n_rows / classes

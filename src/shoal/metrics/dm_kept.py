@@ -1,0 +1,20 @@
+"""Discernibility metric of the kept rows."""
+
+from dataclasses import dataclass
+
+from shoal.metrics.base import Parts
+
+
+@dataclass(frozen=True)
+class DmKept:
+    """DM of the kept rows alone: each costs the size of its group, suppressed ones nothing; low is good.
+
+    Read it beside `suppressed-rows`: suppressing everything would make it 0.
+
+    Source: Bayardo and Agrawal, "Data privacy through optimal k-anonymization", 2005, without the
+    penalty for suppressed rows (called C_DM* in later work).
+    """
+
+    def measure(self, parts: Parts) -> float:
+        """The sum of squared group sizes, over all groupings."""
+        return float(sum((s.sizes**2).sum() for s in parts.spans))
