@@ -32,6 +32,8 @@ class Cells:
     """Per sensitive column, (n_rows,) the code of each canonical row."""
     sensitive_domains: dict[str, Domain]
     """What those codes mean."""
+    target: npt.NDArray[np.int32] | None = None
+    """(n_rows,) the class of each canonical row, where the policy names a target column."""
 
     @property
     def n_rows(self) -> int:
