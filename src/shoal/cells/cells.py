@@ -32,6 +32,8 @@ class Cells:
     """Per sensitive column, (n_rows,) the code of each canonical row."""
     sensitive_domains: dict[str, Domain]
     """What those codes mean."""
+    target: npt.NDArray[np.int32] | None = None
+    """(n_rows,) the class of each canonical row, where the policy names a target column."""
 
     @property
     def n_rows(self) -> int:
@@ -47,6 +49,14 @@ class Cells:
     def counts(self) -> npt.NDArray[np.int64]:
         """(n_cells,) rows in each cell."""
         return np.diff(self.starts)
+
+    @cached_property
+    def rows_of_values(self) -> tuple[npt.NDArray[np.int64], ...]:
+        """Per quasi-identifier, (size,) rows of the table that hold each value."""
+        return tuple(
+            np.bincount(self.codes[:, j], self.counts, domain.size).astype(np.int64)
+            for j, domain in enumerate(self.domains)
+        )
 
     @cached_property
     def totals(self) -> dict[str, npt.NDArray[np.int64]]:

@@ -211,7 +211,7 @@ def _range(
     if (index < 0).any():
         missing = len(texts)
         positions = np.append(positions, 2 * UNIT)
-        units = np.append(units, units[-1] + 1)
+        units = np.append(units, units[-1])
     domain = Domain(name, Kind.RANGE, _texts(texts, missing), missing, positions, units=units)
     return domain, _rows(codes, index, missing)
 

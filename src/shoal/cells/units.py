@@ -28,15 +28,19 @@ def units_of(values: pa.Array) -> npt.NDArray[np.float64]:
 def places(domain: Domain) -> npt.NDArray[np.float64]:
     """(size,) RANGE, TREE: the place of each code in whole units, leaves being 1 apart.
 
-    The missing value stands one unit after all others.
+    In a RANGE the missing value stands where the largest one does: a label over it and others spans
+    the column, and the column is as wide as its known values.
     """
-    if domain.kind == Kind.RANGE and domain.units is not None:
+    if domain.units is not None:
         return domain.units
-    return np.arange(domain.size, dtype=np.float64)
+    place = np.arange(domain.size, dtype=np.float64)
+    if domain.kind == Kind.RANGE and domain.missing > 0:
+        place[domain.missing] -= 1
+    return place
 
 
 def whole(domain: Domain) -> float:
-    """How wide the whole column is: its units, or its number of values, the missing one's included."""
+    """How wide the whole column is: the units of a RANGE, else the number of values."""
     return float(places(domain)[-1]) + 1.0
 
 

@@ -27,6 +27,13 @@ def covered(
     return low, high
 
 
+def leaves_at(domain: Domain, level: int) -> npt.NDArray[np.int64]:
+    """(nodes of the level,) the leaves under each node of a TREE column."""
+    assert domain.hierarchy is not None
+    first, last = domain.hierarchy.spans(level)
+    return last - first + 1
+
+
 def values_covered(domain: Domain, spans: Spans, j: int) -> npt.NDArray[np.int64]:
     """(g,) how many values of the column lie under each label."""
     if domain.kind == Kind.SET:

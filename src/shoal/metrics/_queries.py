@@ -114,10 +114,11 @@ def reader_of(parts: Parts) -> Reader:
                 labels[column] = _Labels(np.zeros(0), np.zeros(0), sets, number)
                 continue
             place = places(domain)
-            low, high = covered(domain, spans, j)
-            labels[column] = _Labels(
-                np.append(place[low], 0.0), np.append(place[high], place[-1]), None, number
-            )
+            first, last = covered(domain, spans, j)
+            low, high = np.append(place[first], 0.0), np.append(place[last], place[-1])
+            nowhere = np.append(first == domain.missing, False)
+            low[nowhere], high[nowhere] = -1.0, -1.0
+            labels[column] = _Labels(low, high, None, number)
     return Reader(rows.astype(np.float64), groups, labels)
 
 

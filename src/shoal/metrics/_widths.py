@@ -1,24 +1,37 @@
 """How wide every label is, counted in values or whole units: what the loss L sums up."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
+from shoal.cells.cells import Cells
 from shoal.cells.domain import Domain, Kind
 from shoal.cells.spans import Spans
 from shoal.cells.units import places, whole
-from shoal.metrics._covered import covered
-from shoal.metrics.base import Parts
+from shoal.metrics._covered import covered, leaves_at
+from shoal.metrics.base import Node, Parts
 
 
 def weighted_loss(parts: Parts) -> float:
     """L of the release: the widths of all labels that say less than the value did."""
-    return sum(_weight(parts, name) * width for name, width in column_widths(parts).items())
+    return sum(_weight(parts.weights, name) * width for name, width in column_widths(parts).items())
 
 
-def loss_of_one_group(parts: Parts) -> float:
+def node_loss(node: Node) -> float:
+    """L of a node of the lattice; nothing is weighed there."""
+    total = 0.0
+    for j, (domain, level) in enumerate(zip(node.cells.domains, node.levels, strict=True)):
+        if level:
+            total += float((leaves_at(domain, level) * node.rows_at(j)).sum())
+        total += node.suppressed_rows * whole(domain)
+    return total
+
+
+def loss_of_one_group(cells: Cells, weights: Mapping[str, float] | None = None) -> float:
     """L of the table with all rows in one group."""
-    n, total = parts.cells.n_rows, 0.0
-    for domain, rows in zip(parts.cells.domains, parts.rows_of_values, strict=True):
+    n, total = cells.n_rows, 0.0
+    for domain, rows in zip(cells.domains, cells.rows_of_values, strict=True):
         present = np.flatnonzero(rows).astype(np.int32)
         low, high = present[:1], present[-1:]
         levels = np.zeros((1, 1), np.int32)
@@ -26,7 +39,7 @@ def loss_of_one_group(parts: Parts) -> float:
             levels[0] = domain.hierarchy.lowest(low, high)
         members = {0: (np.array([0, len(present)]), present)}
         spans = Spans(np.array([n]), low[:, None], high[:, None], levels, members)
-        total += _weight(parts, domain.name) * n * float(label_widths(domain, spans, 0)[0])
+        total += _weight(weights, domain.name) * n * float(label_widths(domain, spans, 0)[0])
     return total
 
 
@@ -56,5 +69,5 @@ def label_widths(domain: Domain, spans: Spans, j: int) -> npt.NDArray[np.float64
     return np.where(raw, 0.0, place[high] - place[low] + 1)
 
 
-def _weight(parts: Parts, name: str) -> float:
-    return 1.0 if parts.weights is None else float(parts.weights.get(name, 1.0))
+def _weight(weights: Mapping[str, float] | None, name: str) -> float:
+    return 1.0 if weights is None else float(weights.get(name, 1.0))

@@ -1,8 +1,9 @@
 """Average class size."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from shoal.metrics.base import Parts
+from shoal.metrics.base import Node, Parts
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,13 @@ class AverageClassSize:
     divided by k; with the suppressed rows as in the ARX tool.
     """
 
+    high_is_good: ClassVar[bool] = False
+
     def measure(self, parts: Parts) -> float:
         """The mean over all rows of the table."""
         classes = parts.published_classes + bool(parts.suppressed.any())
         return parts.cells.n_rows / classes
+
+    def of_node(self, node: Node) -> float:
+        """The same, from the classes."""
+        return node.cells.n_rows / (len(node.sizes) + bool(node.suppressed_rows))

@@ -1,9 +1,8 @@
 """What a metric is and what it sees."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -35,22 +34,38 @@ class Parts:
         """Rows of every group formed, over all groupings."""
         return np.concatenate([span.sizes for span in self.spans])
 
-    @cached_property
-    def rows_of_values(self) -> tuple[npt.NDArray[np.int64], ...]:
-        """Per quasi-identifier, (size,) rows of the table that hold each value."""
-        counts = self.cells.counts
-        return tuple(
-            np.bincount(self.cells.codes[:, j], counts, domain.size).astype(np.int64)
-            for j, domain in enumerate(self.cells.domains)
-        )
+
+@dataclass(frozen=True)
+class Node:
+    """A release in which all rows climbed alike, counted class by class and not row by row."""
+
+    cells: Cells
+    levels: tuple[int, ...]
+    """(columns,) the level at which each column is published."""
+    sizes: npt.NDArray[np.int64]
+    """(classes,) rows of each published class."""
+    rows_at: Callable[[int], npt.NDArray[np.int64]]
+    """Given a column: (nodes of its level,) published rows under each node."""
+
+    @property
+    def suppressed_rows(self) -> int:
+        """Rows that are not published."""
+        return self.cells.n_rows - int(self.sizes.sum())
 
 
 class Metric(Protocol):
     """What one file in `metrics/` offers.
 
+    A metric that can be told from the classes alone also has `of_node(node) -> float | None`: the
+    figure that `measure` gives for the same release, without a look at the rows. A search over many
+    nodes is far faster with it; without it each node is taken apart and measured.
+
     A metric that takes long says `on_request: ClassVar[bool] = True`: it is measured only where the
     policy names it.
     """
+
+    high_is_good: ClassVar[bool]
+    """Whether the larger of two figures is the better one: what a search for the best goes by."""
 
     def measure(self, parts: Parts) -> float | None:
         """The figure, or None where it does not apply."""

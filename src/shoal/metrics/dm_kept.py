@@ -1,8 +1,9 @@
 """Discernibility metric of the kept rows."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from shoal.metrics.base import Parts
+from shoal.metrics.base import Node, Parts
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,12 @@ class DmKept:
     penalty for suppressed rows (called C_DM* in later work).
     """
 
+    high_is_good: ClassVar[bool] = False
+
     def measure(self, parts: Parts) -> float:
         """The sum of squared group sizes, over all groupings."""
         return float(sum((s.sizes**2).sum() for s in parts.spans))
+
+    def of_node(self, node: Node) -> float:
+        """The same, from the classes."""
+        return float((node.sizes**2).sum())

@@ -1,12 +1,13 @@
 """General loss: how many of a column's values a label stands for."""
 
 import math
-from typing import Literal
+from collections.abc import Iterable
+from typing import ClassVar, Literal
 
 from pydantic.dataclasses import dataclass
 
-from shoal.metrics._covered import values_covered
-from shoal.metrics.base import Parts
+from shoal.metrics._covered import leaves_at, values_covered
+from shoal.metrics.base import Node, Parts
 
 STEPS = 1000
 """`rank` tells losses apart to a thousandth, …"""
@@ -26,6 +27,8 @@ class GeneralLoss:
     over columns is that of the ARX tool.
     """
 
+    high_is_good: ClassVar[bool] = False
+
     aggregate: Literal["geometric", "mean", "rank"] = "geometric"
     """How the columns' losses v become one figure: `geometric` is the d-th root of the product of
     v + 1, minus 1; `mean` their mean; `rank` lets the worst column decide, then the next worst: the
@@ -33,7 +36,18 @@ class GeneralLoss:
 
     def measure(self, parts: Parts) -> float:
         """The figure for all columns together."""
-        losses = sorted(column_general_losses(parts).values(), reverse=True)
+        return self._together(column_general_losses(parts).values())
+
+    def of_node(self, node: Node) -> float:
+        """The same, from the classes."""
+        n, losses = node.cells.n_rows, []
+        for j, (domain, level) in enumerate(zip(node.cells.domains, node.levels, strict=True)):
+            values = int((leaves_at(domain, level) * node.rows_at(j)).sum())
+            losses.append(_loss(values + node.suppressed_rows * domain.size, n, domain.size))
+        return self._together(losses)
+
+    def _together(self, columns: Iterable[float]) -> float:
+        losses = sorted(columns, reverse=True)
         if self.aggregate == "mean":
             return sum(losses) / len(losses)
         if self.aggregate == "rank":
@@ -51,10 +65,13 @@ def column_general_losses(parts: Parts) -> dict[str, float]:
             domain = parts.cells.domains[column]
             # times H, so that sums stay whole numbers
             values = int((values_covered(domain, spans, j) * spans.sizes).sum())
-            values += starred * domain.size
-            most = n * (domain.size - 1)
-            losses[domain.name] = (values - n) / most if most else 0.0
+            losses[domain.name] = _loss(values + starred * domain.size, n, domain.size)
     return losses
+
+
+def _loss(values: int, n: int, size: int) -> float:
+    """The loss of a column of `size` values whose n cells cover so many together."""
+    return (values - n) / (n * (size - 1)) if size > 1 else 0.0
 
 
 def _ranked(losses: list[float]) -> float:

@@ -1,9 +1,10 @@
 """Non-uniform entropy: the bits lost, given how common values are."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from shoal.metrics._bits import column_bits
-from shoal.metrics.base import Parts
+from shoal.metrics._bits import column_bits, node_bits
+from shoal.metrics.base import Node, Parts
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,12 @@ class NonUniformEntropy:
     over the whole table also fit labels that overlap.
     """
 
+    high_is_good: ClassVar[bool] = False
+
     def measure(self, parts: Parts) -> float:
         """The sum, in bits."""
         return sum(lost for lost, _ in column_bits(parts).values())
+
+    def of_node(self, node: Node) -> float:
+        """The same, from the classes."""
+        return sum(lost for lost, _ in node_bits(node))

@@ -31,6 +31,7 @@ class QueryError:
     """
 
     on_request: ClassVar[bool] = True
+    high_is_good: ClassVar[bool] = False
 
     queries: Annotated[int, Field(ge=1, le=1_000_000)] = 1000
     """How many queries to draw."""

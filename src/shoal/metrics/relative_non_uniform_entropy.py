@@ -1,9 +1,11 @@
 """Non-uniform entropy as a share of all bits."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import ClassVar
 
-from shoal.metrics._bits import column_bits
-from shoal.metrics.base import Parts
+from shoal.metrics._bits import column_bits, node_bits
+from shoal.metrics.base import Node, Parts
 
 
 @dataclass(frozen=True)
@@ -13,8 +15,17 @@ class RelativeNonUniformEntropy:
     Source: Gionis and Tassa, "k-Anonymization with minimal loss of information", 2009.
     """
 
+    high_is_good: ClassVar[bool] = False
+
     def measure(self, parts: Parts) -> float:
         """The share; 0 where no column tells rows apart."""
-        bits = column_bits(parts).values()
-        most = sum(all_bits for _, all_bits in bits)
-        return sum(lost for lost, _ in bits) / most if most else 0.0
+        return _share(column_bits(parts).values())
+
+    def of_node(self, node: Node) -> float:
+        """The same, from the classes."""
+        return _share(node_bits(node))
+
+
+def _share(bits: Collection[tuple[float, float]]) -> float:
+    most = sum(held for _, held in bits)
+    return sum(lost for lost, _ in bits) / most if most else 0.0

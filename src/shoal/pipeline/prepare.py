@@ -1,6 +1,6 @@
 """Encode, group, label and measure: everything before the published table takes its shape."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from shoal.metrics._losses import column_losses
 from shoal.metrics.base import Metric, Parts, is_on_request
 from shoal.models.requirement import Requirement
 from shoal.pipeline.clock import Clock
-from shoal.pipeline.reports import report_columns, report_components
+from shoal.pipeline.reports import report_columns, report_components, report_nodes
 from shoal.policy import Policy
 from shoal.publish.assemble import Published, assemble
 from shoal.release import ColumnReport, ComponentReport
@@ -38,6 +38,7 @@ class Prepared:
     notes: tuple[str, ...]
     components: tuple[ComponentReport, ...]
     columns: dict[str, ColumnReport]
+    minimal_nodes: tuple[dict[str, int], ...]
 
 
 def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Prepared:
@@ -61,14 +62,13 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
     suppressed = int(published.suppressed.sum())
     warnings = [*policy.warnings(), *_limit_suppression(policy, suppressed, cells.n_rows)]
     with clock.step("measure"):
-        target = codes_in_order(cells, table.column(policy.target)) if policy.target else None
         parts = Parts(
             cells,
             groupings,
             spans,
             published.classes,
             published.suppressed,
-            target,
+            cells.target,
             weights=getattr(policy.method, "weights", None),
         )
         metrics = {name: metric.measure(parts) for name, metric in _metrics(policy).items()}
@@ -84,6 +84,7 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         notes=(*_notes(policy, groupings), *(n for g in groupings for n in g.notes)),
         components=report_components(policy, parts),
         columns=report_columns(parts),
+        minimal_nodes=report_nodes(parts),
     )
 
 
@@ -108,7 +109,10 @@ def _cells(table: Table, policy: Policy) -> Cells:
     sensitive = {name: policy.how(name) for name in sorted(policy.sensitive)}
     # a column's own order in the table is not published content; its name is
     plain = sorted(policy.plain)
-    return encode(table.column, quasi, sensitive, plain, policy.seed, policy.folder)
+    cells = encode(table.column, quasi, sensitive, plain, policy.seed, policy.folder)
+    if policy.target is None:
+        return cells
+    return replace(cells, target=codes_in_order(cells, table.column(policy.target)))
 
 
 def _limit_suppression(policy: Policy, suppressed: int, rows: int) -> list[str]:

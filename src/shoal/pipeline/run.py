@@ -171,4 +171,5 @@ def _release(
         constraints=report_constraints(policy, prepared.components, findings),
         components=prepared.components,
         columns=prepared.columns,
+        minimal_nodes=prepared.minimal_nodes,
     )

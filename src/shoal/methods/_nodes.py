@@ -1,0 +1,112 @@
+"""How good a node of the lattice is, and the release that it gives."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shoal import plugins
+from shoal.cells.grouping import SUPPRESSED, Grouping
+from shoal.cells.spans import spans_of
+from shoal.errors import PolicyError, listed, nearest
+from shoal.methods._classes import Classes, Counting, Flags, Ints
+from shoal.methods._judging import Judge
+from shoal.methods._lattice import Levels
+from shoal.metrics.base import Metric, Node, Parts
+
+SAME = 1e-9
+"""Figures that differ by less, or by less than this share of the better one, are equally good."""
+
+
+def known_metric(name: str) -> str:
+    """The name, if there is such a metric."""
+    known = plugins.names("metrics")
+    if name not in known:
+        raise ValueError(f"found '{name}'; allowed: {listed(known, 30)}.{nearest(name, known)}")
+    return name
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """Measures valid nodes by one metric, and makes a grouping of one."""
+
+    judge: Judge
+    metric: Metric
+
+    @property
+    def counting(self) -> Counting:
+        """What counts the classes."""
+        return self.judge.counting
+
+    def cost(self, classes: Classes, kept: Flags) -> float:
+        """The figure of a node, low being good."""
+        of_node: Callable[[Node], float | None] | None = getattr(self.metric, "of_node", None)
+        if of_node is not None:
+            figure = of_node(self._node(classes, kept))
+        else:
+            figure = self.metric.measure(self._parts(classes.levels))
+        if figure is None:
+            name = plugins.name_of(type(self.metric))
+            raise PolicyError(
+                f"metric: {name} gives no figure for this table"
+                + (", since the policy names no `target` column." if name == "cm" else ".")
+                + " Choose another to search by, such as mean-ncp."
+            )
+        return -figure if self.metric.high_is_good else figure
+
+    def check(self) -> None:
+        """Raise, before any work, where the metric gives no figure; asked of the top node."""
+        top = self.counting.roll(self.counting.raw, self.counting.lattice.top)
+        self.cost(top, np.ones(len(top), np.bool_))
+
+    def grouping(self, levels: Levels) -> Grouping:
+        """The release that a valid node gives."""
+        numbers, classes = self.counting.numbered(self.counting.raw, levels)
+        kept = self.judge.kept(classes)
+        if kept is None:  # asked of the top alone, by a metric that is being tried
+            kept = np.ones(len(classes), np.bool_)
+        places = np.where(kept, np.cumsum(kept) - 1, SUPPRESSED).astype(np.int32)
+        cells = self.counting.cells
+        n_groups = int(kept.sum())
+        return Grouping(
+            np.repeat(places[numbers], cells.counts),
+            n_groups,
+            tuple(range(len(levels))),
+            np.tile(np.array(levels, np.int32), (n_groups, 1)),
+        )
+
+    def best(self, nodes: Sequence[Levels], costs: Sequence[float]) -> Levels:
+        """The node that costs least; of equals the least sum of levels, then the first by levels."""
+        least = min(costs)
+        close = least + SAME * max(1.0, abs(least))
+        equal = [node for node, cost in zip(nodes, costs, strict=True) if cost <= close]
+        return min(equal, key=lambda node: (sum(node), node))
+
+    def _node(self, classes: Classes, kept: Flags) -> Node:
+        everything = kept.all()
+
+        def rows_at(column: int) -> Ints:
+            rows = self._rows[column][classes.levels[column]]
+            if everything:
+                return rows
+            return rows - self.counting.rows_by_node(classes, column, ~kept)
+
+        sizes = classes.sizes if everything else classes.sizes[kept]
+        return Node(self.counting.cells, classes.levels, sizes, rows_at)
+
+    @cached_property
+    def _rows(self) -> list[list[Ints]]:
+        """Per column and level, the rows of the table under each node."""
+        cells, found = self.counting.cells, []
+        for j, tree in enumerate(self.counting.lattice.trees):
+            leaves = np.bincount(cells.codes[:, j], cells.counts, tree.n_leaves)
+            found.append([np.bincount(row, leaves).astype(np.int64) for row in tree.nodes])
+        return found
+
+    def _parts(self, levels: Levels) -> Parts:
+        """The release of a node taken apart row by row."""
+        grouping, cells = self.grouping(levels), self.counting.cells
+        spans = spans_of(cells, grouping)
+        gone = grouping.group == SUPPRESSED
+        return Parts(cells, (grouping,), (spans,), grouping.n_groups, gone, cells.target)
