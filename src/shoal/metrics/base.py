@@ -57,6 +57,11 @@ class Metric(Protocol):
     A metric that can be told from the classes alone also has `of_node(node) -> float | None`: the
     figure that `measure` gives for the same release, without a look at the rows. A search over many
     nodes is far faster with it; without it each node is taken apart and measured.
+
+    It may also state `only_worsens: ClassVar[bool] = True` where that can be proved: of one table, a
+    release with suppressed rows is never better than the same one with these rows, and a release
+    whose classes are merged into larger ones, nothing being suppressed, is never better than the one
+    before. A search then leaves out what lies above a release that is worse than one it knows.
     """
 
     high_is_good: ClassVar[bool]
