@@ -46,7 +46,7 @@ def merge_equal(
         while True:
             slot = slots[at]
             if slot == 0:
-                number = found
+                number = np.int64(found)
                 first[found] = i
                 found += 1
                 slots[at] = (hashed >> half) << half | np.uint64(found)

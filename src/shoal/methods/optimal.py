@@ -54,5 +54,7 @@ class Optimal:
             raise infeasible(cells, requirement)
         nodes = [tuple(map(int, node)) for node in known]
         chosen = measured.best(nodes, costs[~np.isnan(costs)].tolist())
-        words = f"Of all {measured.counting.lattice.n_nodes:,} combinations of levels this is the best"
+        words = (
+            f"Of all {measured.counting.lattice.n_nodes:,} combinations of levels this is the best"
+        )
         return (told(measured, chosen, float(costs[chosen]), words),)
