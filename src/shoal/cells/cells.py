@@ -51,6 +51,14 @@ class Cells:
         return np.diff(self.starts)
 
     @cached_property
+    def rows_of_values(self) -> tuple[npt.NDArray[np.int64], ...]:
+        """Per quasi-identifier, (size,) rows of the table that hold each value."""
+        return tuple(
+            np.bincount(self.codes[:, j], self.counts, domain.size).astype(np.int64)
+            for j, domain in enumerate(self.domains)
+        )
+
+    @cached_property
     def totals(self) -> dict[str, npt.NDArray[np.int64]]:
         """Per sensitive column, (its domain's size,) rows with each value; none are missing."""
         return {

@@ -1,8 +1,8 @@
 """What a metric is and what it sees."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,8 @@ class Parts:
     """(n_rows,) canonical rows withheld or starred in every column."""
     target: npt.NDArray[np.int32] | None
     """(n_rows,) the class of each canonical row, where the policy names a target column."""
+    weights: Mapping[str, float] | None = None
+    """How much each quasi-identifier counts, where the method weighs them; 1 for those not named."""
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -62,6 +64,9 @@ class Metric(Protocol):
     release with suppressed rows is never better than the same one with these rows, and a release
     whose classes are merged into larger ones, nothing being suppressed, is never better than the one
     before. A search then leaves out what lies above a release that is worse than one it knows.
+
+    A metric that takes long says `on_request: ClassVar[bool] = True`: it is measured only where the
+    policy names it.
     """
 
     high_is_good: ClassVar[bool]
@@ -69,3 +74,8 @@ class Metric(Protocol):
 
     def measure(self, parts: Parts) -> float | None:
         """The figure, or None where it does not apply."""
+
+
+def is_on_request(metric: Any) -> bool:
+    """Whether a metric is measured only where it is asked for."""
+    return bool(getattr(metric, "on_request", False))

@@ -12,7 +12,7 @@ from shoal.cells.table import codes_in_order, encode
 from shoal.errors import Infeasible, InputError
 from shoal.io.frames import Table
 from shoal.metrics._losses import column_losses
-from shoal.metrics.base import Parts
+from shoal.metrics.base import Metric, Parts, is_on_request
 from shoal.models.requirement import Requirement
 from shoal.pipeline.clock import Clock
 from shoal.pipeline.reports import report_columns, report_components, report_nodes
@@ -63,9 +63,15 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
     warnings = [*policy.warnings(), *_limit_suppression(policy, suppressed, cells.n_rows)]
     with clock.step("measure"):
         parts = Parts(
-            cells, groupings, spans, published.classes, published.suppressed, cells.target
+            cells,
+            groupings,
+            spans,
+            published.classes,
+            published.suppressed,
+            cells.target,
+            weights=getattr(policy.method, "weights", None),
         )
-        metrics = {name: metric().measure(parts) for name, metric in plugins.metrics().items()}
+        metrics = {name: metric.measure(parts) for name, metric in _metrics(policy).items()}
         losses = {name: loss / cells.n_rows for name, loss in column_losses(parts).items()}
     return Prepared(
         published=published,
@@ -80,6 +86,14 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         columns=report_columns(parts),
         minimal_nodes=report_nodes(parts),
     )
+
+
+def _metrics(policy: Policy) -> dict[str, Metric]:
+    """By name, the metrics that the policy asks for, and all that need not be asked for."""
+    every = plugins.metrics().items()
+    found = {name: metric() for name, metric in every if not is_on_request(metric)}
+    found |= {plugins.name_of(type(metric)): metric for metric in policy.metrics}
+    return dict(sorted(found.items()))
 
 
 def check_method(policy: Policy) -> None:

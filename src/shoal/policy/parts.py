@@ -33,19 +33,17 @@ def constraint(value: Any) -> Any:
 
 def method(value: Any) -> Any:
     """A method from its name or `{name: mondrian, strict: false}`; a method object stays."""
-    if isinstance(value, str):
-        value = {"name": value}
-    elif not isinstance(value, Mapping):
-        return _object(value, "group", "a method's name, as in `method: mondrian`")
-    known = plugins.names("methods")
-    if "name" not in value:
-        raise as_error(
-            Problem((), f"names no method; write `name: ...` with one of: {listed(known)}")
-        )
-    if value["name"] not in known:
-        raise as_error(Problem((), choice(value["name"], known)))
-    options = {key: value[key] for key in value if key != "name"}
-    return _build(plugins.method(value["name"]), options)
+    return _named(value, "methods", "group", "a method's name, as in `method: mondrian`")
+
+
+def metric(value: Any) -> Any:
+    """A metric from its name or `{name: query-error, queries: 500}`; a metric object stays."""
+    return _named(value, "metrics", "measure", "a metric's name, as in `metrics: [query-error]`")
+
+
+def one_or_more(value: Any) -> Any:
+    """A list from a list, or from the one thing that stands without it."""
+    return [value] if isinstance(value, str | Mapping) else value
 
 
 def hierarchy(value: Any) -> Any:
@@ -89,10 +87,27 @@ def plain_hierarchy(spec: Any) -> str | dict[str, Any]:
     return str(data["csv"]) if set(data) == {"csv"} else data
 
 
-def plain_method(chosen: Any) -> str | dict[str, Any]:
-    """A method as a policy writes it: its name alone, or with its options."""
+def plain_named(chosen: Any) -> str | dict[str, Any]:
+    """A method or metric as a policy writes it: its name alone, or with its options."""
     name, options = plugins.name_of(type(chosen)), plain(chosen)
     return {"name": name, **options} if options else name
+
+
+def _named(value: Any, room: plugins.Room, ability: str, wanted: str) -> Any:
+    """A plug-in of a room from its name, alone or in a mapping with its options."""
+    if isinstance(value, str):
+        value = {"name": value}
+    elif not isinstance(value, Mapping):
+        return _object(value, ability, wanted)
+    known, one = plugins.names(room), room.removesuffix("s")
+    if "name" not in value:
+        words = f"names no {one}; write `name: ...` with one of: {listed(known, 30)}"
+        raise as_error(Problem((), words))
+    if value["name"] not in known:
+        raise as_error(Problem((), choice(value["name"], known)))
+    options = {key: value[key] for key in value if key != "name"}
+    load = {"methods": plugins.method, "metrics": plugins.metric, "models": plugins.model}
+    return _build(load[room](value["name"]), options)
 
 
 def _object(value: Any, ability: str, wanted: str) -> Any:

@@ -32,8 +32,9 @@ from shoal.policy.yaml_source import Source, parse, read
 if TYPE_CHECKING:
     from shoal.cells.table import How
     from shoal.methods.base import Method
-else:  # importing it would load pyarrow
-    Method = Any
+    from shoal.metrics.base import Metric
+else:  # importing them would load pyarrow
+    Method = Metric = Any
 
 DEFAULT_METHOD = "least-loss-partition"
 
@@ -77,6 +78,11 @@ class Policy(BaseModel):
     """Where all randomness starts: the same seed gives the same release."""
     target: Annotated[str, BeforeValidator(parts.column_name)] | None = None
     """The column whose classes the metric `cm` counts."""
+    metrics: Annotated[
+        tuple[Annotated[Metric, PlainValidator(parts.metric)], ...],
+        BeforeValidator(parts.one_or_more),
+    ] = ()
+    """Metrics to measure beside those that every release is measured by, or with other options."""
     folder: Path = Field(default=Path(), exclude=True)
     """Where relative paths start. Set when a file is read; not a key of the file."""
 

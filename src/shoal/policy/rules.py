@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from shoal import plugins
 from shoal.errors import listed
 from shoal.models.requirement import SIZES_ONLY, column_of
 from shoal.policy.parts import plain_constraint
@@ -14,7 +15,13 @@ if TYPE_CHECKING:
 
 def problems(policy: "Policy") -> list[Problem]:
     """All that makes the policy contradict itself."""
-    return [*_no_quasi(policy), *_constraints(policy), *_same(policy), *_target(policy)]
+    return [
+        *_no_quasi(policy),
+        *_constraints(policy),
+        *_same(policy),
+        *_target(policy),
+        *_metrics(policy),
+    ]
 
 
 def warnings(policy: "Policy") -> list[str]:
@@ -99,6 +106,15 @@ def _target(policy: "Policy") -> Iterator[Problem]:
         yield Problem(("target",), words)
     else:
         yield Problem(("target",), choice(policy.target, allowed))
+
+
+def _metrics(policy: "Policy") -> Iterator[Problem]:
+    seen: set[type] = set()
+    for place, metric in enumerate(policy.metrics):
+        if type(metric) in seen:
+            name = plugins.name_of(type(metric))
+            yield Problem(("metrics", place), f"'{name}' is there twice; keep one")
+        seen.add(type(metric))
 
 
 def _unguarded(policy: "Policy") -> Iterator[str]:
