@@ -4,22 +4,39 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import listed
-from shoal.models.requirement import SIZES_ONLY, column_of
+from shoal.models.requirement import SIZES_ONLY, column_of, name_of
 from shoal.policy.parts import plain_constraint
 from shoal.policy.wording import FieldPath, Problem, choice
 
 if TYPE_CHECKING:
     from shoal.policy.policy import Policy
 
+WORST_CASES = ("alpha", "l")
+"""Models that can be judged on values which are published as wider ones."""
+FROM_VALUES = ("Intervals", "Mask", "DateParts")
+"""Hierarchies whose leaves are those of the table: a reader of the release does not know them."""
+
 
 def problems(policy: "Policy") -> list[Problem]:
     """All that makes the policy contradict itself."""
-    return [*_no_quasi(policy), *_constraints(policy), *_same(policy), *_target(policy)]
+    return [
+        *_no_quasi(policy),
+        *_preferences(policy),
+        *_constraints(policy),
+        *_same(policy),
+        *_target(policy),
+    ]
 
 
 def warnings(policy: "Policy") -> list[str]:
     """What a careful publisher should look at again."""
-    return [*_unguarded(policy), *_uncovered(policy), *_weak(policy), *_kept_order(policy)]
+    return [
+        *_unguarded(policy),
+        *_unheard(policy),
+        *_uncovered(policy),
+        *_weak(policy),
+        *_kept_order(policy),
+    ]
 
 
 def _no_quasi(policy: "Policy") -> Iterator[Problem]:
@@ -29,6 +46,26 @@ def _no_quasi(policy: "Policy") -> Iterator[Problem]:
             "no column has the role quasi; give it to the columns by which people can be "
             "recognised, such as age or zip",
         )
+
+
+def _preferences(policy: "Policy") -> Iterator[Problem]:
+    for name, wish in policy.preferences.items():
+        yield from _has_role(policy, ("columns", name, "preference"), wish, "preference")
+        kind = type(policy.columns[name].hierarchy).__name__
+        if kind in FROM_VALUES:
+            words = (
+                "is made from the table's values; a column with a `preference` needs one that is "
+                "written out, as a `tree` or a `csv` file"
+            )
+            yield Problem(("columns", name, "hierarchy"), words)
+    for place, model in enumerate(policy.constraints):
+        if column_of(model) in policy.preferences and name_of(model) not in WORST_CASES:
+            words = (
+                f"'{column_of(model)}' has a `preference`: some of its values are published as "
+                f"wider ones, on which {name_of(model)} cannot be verified; allowed: "
+                f"{listed(WORST_CASES)}"
+            )
+            yield Problem(("constraints", place), words)
 
 
 def _constraints(policy: "Policy") -> Iterator[Problem]:
@@ -108,6 +145,16 @@ def _unguarded(policy: "Policy") -> Iterator[str]:
             yield (
                 f"No constraint speaks of the sensitive column {name}: where a group shares one "
                 f"value, everybody in it is known to have it. Consider {{l: 2, of: {name}}}."
+            )
+
+
+def _unheard(policy: "Policy") -> Iterator[str]:
+    heard = set(policy.preferences.values())
+    for name in policy.having("preference"):
+        if name not in heard:
+            yield (
+                f"No sensitive column has `preference: {name}`: what people asked for is not "
+                "looked at."
             )
 
 
