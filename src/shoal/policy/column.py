@@ -29,14 +29,14 @@ class Column(BaseModel):
     """`identifier`: names people, dropped. `quasi`: known to others, generalised. `sensitive`: to
     be protected, published. `plain`: published as it is. `preference`: read, never published."""
     kind: Literal["ordered", "unordered"] | None = None
-    """Quasi only. `ordered` generalises to `[a~b]`, `unordered` to `{a, b}`; decided from the data
-    when left out."""
+    """Quasi or sensitive. An `ordered` quasi column generalises to `[a~b]`, an `unordered` one to
+    `{a, b}`; decided from the data when left out. A sensitive column is `unordered` when left out."""
     hierarchy: Annotated[HierarchySpec | None, PlainValidator(parts.hierarchy)] = None
     """Quasi or sensitive. The tree of more general values; then `kind` is left out."""
     order: Annotated[
         tuple[Annotated[str, BeforeValidator(label_of)], ...] | None, Field(min_length=1)
     ] = None
-    """Quasi only. The values of an ordered text column, lowest first."""
+    """Quasi or sensitive. The values of an ordered text column, lowest first."""
     levels: Annotated[dict[str, int] | None, PlainValidator(read_levels)] = None
     """Sensitive only. How sensitive each value is, 1 being the least; kept as value to level."""
     preference: Annotated[str, BeforeValidator(parts.column_name)] | None = None
@@ -68,9 +68,9 @@ class Column(BaseModel):
 
     def _out_of_role(self) -> list[Problem]:
         allowed = {
-            "kind": ("quasi",),
+            "kind": ("quasi", "sensitive"),
             "hierarchy": ("quasi", "sensitive"),
-            "order": ("quasi",),
+            "order": ("quasi", "sensitive"),
             "levels": ("sensitive",),
             "preference": ("sensitive",),
         }

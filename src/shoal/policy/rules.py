@@ -76,8 +76,23 @@ def _constraints(policy: "Policy") -> Iterator[Problem]:
         of, on = column_of(model), getattr(model, "on", None)
         if of != SIZES_ONLY:
             yield from _has_role(policy, ("constraints", place, "of"), of, "sensitive")
+            yield from _measurable(policy, place, model)
         if on is not None:
             yield from _column_list(policy, ("constraints", place, "on"), on)
+
+
+def _measurable(policy: "Policy", place: int, model: Any) -> Iterator[Problem]:
+    """A distance between values needs what it goes by."""
+    column, distance = policy.columns.get(column_of(model)), getattr(model, "distance", None)
+    if column is None or column.role != "sensitive":
+        return  # which is told already
+    missing = {
+        "ordered": column.kind != "ordered" and "`kind: ordered` (numbers, dates) or an `order`",
+        "hierarchical": column.hierarchy is None and "a `hierarchy`",
+    }.get(distance or "")
+    if missing:
+        words = f"'{distance}' needs {missing} on the column '{column_of(model)}'"
+        yield Problem(("constraints", place, "distance"), words)
 
 
 def _column_list(policy: "Policy", path: FieldPath, on: tuple[str, ...]) -> Iterator[Problem]:
