@@ -52,19 +52,18 @@ def ordered(counts: Counts) -> Floats:
     everyone = int(upto[-1])
     exact = places * everyone * int(rows.max(initial=1)) < EXACT
     before = np.append(0, np.cumsum(upto, dtype=np.int64 if exact else np.float64))
-    owner, distinct = owners(counts), counts.distinct()
+    owner, some = owners(counts), np.diff(counts.starts) > 0
     n = rows[owner]
     summed = np.append(0, np.cumsum(counts.counts))
     share = (summed[1:] - summed[counts.starts[owner]]) * everyone  # times n, as the table's below
     first = (np.cumsum(held) - 1)[counts.values]
     last = np.append(first[1:], places)
-    last[counts.starts[1:][distinct > 0] - 1] = places
+    last[counts.starts[1:][some] - 1] = places
     # the table's share is the smaller one up to here
     turn = np.clip(np.searchsorted(upto, share // np.maximum(n, 1), side="right"), first, last)
     below = share * (turn - first) - n * (before[turn] - before[first])
     above = n * (before[last] - before[turn]) - share * (last - turn)
     moved = sums(counts, below + above)
-    some = distinct > 0
     moved[some] += rows[some] * before[first[counts.starts[:-1][some]]]
     return _over(moved, counts, places - 1)
 

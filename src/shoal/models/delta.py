@@ -66,4 +66,4 @@ def _differences(counts: Counts) -> Floats:
     totals, rows = totals_of(counts), with_value(counts)[owners(counts)]
     times = counts.counts * totals.sum() / (totals[counts.values] * rows)
     found = largest(counts, np.abs(np.log(times)), without=np.inf)
-    return np.where(counts.distinct() == np.count_nonzero(totals), found, np.inf)
+    return np.where(np.diff(counts.starts) == np.count_nonzero(totals), found, np.inf)
