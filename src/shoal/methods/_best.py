@@ -37,15 +37,13 @@ def costs_of_best(
 
     def look(classes: Classes) -> bool:
         nonlocal least
-        everyone = np.ones(len(classes), np.bool_)
         if bounded:
-            bound = measured.cost(classes, everyone)
+            bound = measured.cost(classes, np.ones(len(classes), np.bool_))
             if bound > least + 2 * margin(least):
                 return False
-        if valid is None or (valid[classes.levels] and judge.limit):
-            kept = judge.kept(classes)
-        else:
-            kept = everyone if valid[classes.levels] else None
+        # judged even where it is sure: a figure that just holds may be rounded to one that does not
+        asked = valid is None or valid[classes.levels]
+        kept = judge.kept(classes) if asked else None
         if kept is not None:
             cost = bound if bounded and kept.all() else measured.cost(classes, kept)
             costs[classes.levels] = cost
@@ -53,7 +51,7 @@ def costs_of_best(
         return True
 
     worth = None if valid is None else lambda highest: bool(valid[highest])
-    visit = Visit(measured.counting, look, worth, roll_up)
+    visit = Visit(measured.counting, look, worth, roll_up, threads=measured.by_class)
     visit.everywhere(lambda share: progress(FINDING + (1 - FINDING) * share))
     return costs
 

@@ -47,25 +47,33 @@ class Measuring:
         return self.judge.counting
 
     def cost(self, classes: Classes, kept: Flags) -> float:
-        """The figure of a node, low being good."""
-        of_node: Callable[[Node], float | None] | None = getattr(self.metric, "of_node", None)
-        if of_node is not None:
-            figure = of_node(self._node(classes, kept))
-        else:
-            figure = self.metric.measure(self._parts(classes, kept))
-        if figure is None:
-            name = plugins.name_of(type(self.metric))
-            raise PolicyError(
-                f"metric: {name} gives no figure for this table"
-                + (", since the policy names no `target` column." if name == "cm" else ".")
-                + " Choose another to search by, such as mean-ncp."
-            )
+        """The figure of a node, low being good; infinite where there is none."""
+        figure = self._figure(classes, kept)
+        if figure is None or math.isnan(figure):
+            return math.inf
         return -figure if self.metric.high_is_good else figure
 
     def check(self) -> None:
         """Raise, before any work, where the metric gives no figure; asked of the top node."""
         top = self.counting.roll(self.counting.raw, self.counting.lattice.top)
-        self.cost(top, np.ones(len(top), np.bool_))
+        if self._figure(top, np.ones(len(top), np.bool_)) is None:
+            name = plugins.name_of(type(self.metric))
+            why = ", since the policy names no `target` column" if name == "cm" else ""
+            raise PolicyError(
+                f"metric: {name} gives no figure for this table{why}. Choose another to search by, "
+                "such as mean-ncp."
+            )
+
+    @property
+    def by_class(self) -> bool:
+        """Whether the metric needs no look at the rows."""
+        return hasattr(self.metric, "of_node")
+
+    def _figure(self, classes: Classes, kept: Flags) -> float | None:
+        of_node: Callable[[Node], float | None] | None = getattr(self.metric, "of_node", None)
+        if of_node is not None:
+            return of_node(self._node(classes, kept))
+        return self.metric.measure(self._parts(classes, kept))
 
     def grouping(self, levels: Levels) -> Grouping:
         """The release that a valid node gives."""

@@ -42,6 +42,8 @@ class Visit:
     be worth a look."""
     roll_up: bool = True
     """Count a node from one right below it, else from the raw table."""
+    threads: bool = True
+    """Whether `look` may be called by several threads at once."""
 
     def everywhere(self, progress: Progress) -> None:
         """Begin at the bottom; several nodes at a time where that is quicker."""
@@ -61,7 +63,7 @@ class Visit:
                 self._from(self.counting.roll(raw, tuple(levels)), order[first:])
 
         prefixes = list(product(*(range(lattice.shape[j]) for j in order[:first])))
-        batch = workers() * 2 if len(raw) >= LARGE else 1
+        batch = workers() * 2 if self.threads and len(raw) >= LARGE else 1
         progress(0.0)
         for begin in range(0, len(prefixes), batch):
             if batch == 1:
