@@ -63,8 +63,8 @@ def merge_equal(
         rows[number] += sizes[i]
     merged = np.empty((wide, found), np.uint64)
     for w in range(wide):
-        for number in range(found):
-            merged[w, number] = words[w, first[number]]
+        for new in range(found):
+            merged[w, new] = words[w, first[new]]
     return numbers, merged, rows[:found].copy()
 
 

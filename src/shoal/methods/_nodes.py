@@ -54,9 +54,9 @@ class Measuring:
         return -figure if self.metric.high_is_good else figure
 
     def check(self) -> None:
-        """Raise, before any work, where the metric gives no figure; asked of the top node."""
-        top = self.counting.roll(self.counting.raw, self.counting.lattice.top)
-        if self._figure(top, np.ones(len(top), np.bool_)) is None:
+        """Raise, before any work, where the metric gives no figure even for the raw table."""
+        raw = self.counting.raw
+        if self._figure(raw, np.ones(len(raw), np.bool_)) is None:
             name = plugins.name_of(type(self.metric))
             why = ", since the policy names no `target` column" if name == "cm" else ""
             raise PolicyError(
