@@ -79,7 +79,7 @@ BAD_POLICIES = [
     (
         age_is("{role: plain, kind: ordered}"),
         "policy:2: columns.age.kind: found on a column with the role plain; only a quasi "
-        "column has one",
+        "or sensitive column has one",
     ),
     (
         age_is("{role: identifier, hierarchy: {mask: right}}"),
@@ -87,9 +87,9 @@ BAD_POLICIES = [
         "a quasi or sensitive column has one",
     ),
     (
-        age_is("{role: sensitive, order: [a, b]}"),
-        "policy:2: columns.age.order: found on a column with the role sensitive; only a "
-        "quasi column has one",
+        age_is("{role: plain, order: [a, b]}"),
+        "policy:2: columns.age.order: found on a column with the role plain; only a "
+        "quasi or sensitive column has one",
     ),
     (
         age_is("{role: quasi, kind: ordered, hierarchy: {mask: right}}"),

@@ -46,7 +46,7 @@ def merge_equal(
         while True:
             slot = slots[at]
             if slot == 0:
-                number = found
+                number = np.int64(found)
                 first[found] = i
                 found += 1
                 slots[at] = (hashed >> half) << half | np.uint64(found)
@@ -63,8 +63,8 @@ def merge_equal(
         rows[number] += sizes[i]
     merged = np.empty((wide, found), np.uint64)
     for w in range(wide):
-        for number in range(found):
-            merged[w, number] = words[w, first[number]]
+        for new in range(found):
+            merged[w, new] = words[w, first[new]]
     return numbers, merged, rows[:found].copy()
 
 

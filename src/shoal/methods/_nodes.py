@@ -1,10 +1,12 @@
 """How good a node of the lattice is, and the release that it gives."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal import plugins
 from shoal.cells.grouping import SUPPRESSED, Grouping
@@ -17,6 +19,11 @@ from shoal.metrics.base import Metric, Node, Parts
 
 SAME = 1e-9
 """Figures that differ by less, or by less than this share of the better one, are equally good."""
+
+
+def margin(cost: float) -> float:
+    """How much more is as good."""
+    return SAME * max(1.0, abs(cost)) if abs(cost) < math.inf else 0.0
 
 
 def known_metric(name: str) -> str:
@@ -40,32 +47,43 @@ class Measuring:
         return self.judge.counting
 
     def cost(self, classes: Classes, kept: Flags) -> float:
-        """The figure of a node, low being good."""
-        of_node: Callable[[Node], float | None] | None = getattr(self.metric, "of_node", None)
-        if of_node is not None:
-            figure = of_node(self._node(classes, kept))
-        else:
-            figure = self.metric.measure(self._parts(classes.levels))
-        if figure is None:
-            name = plugins.name_of(type(self.metric))
-            raise PolicyError(
-                f"metric: {name} gives no figure for this table"
-                + (", since the policy names no `target` column." if name == "cm" else ".")
-                + " Choose another to search by, such as mean-ncp."
-            )
+        """The figure of a node, low being good; infinite where there is none."""
+        figure = self._figure(classes, kept)
+        if figure is None or math.isnan(figure):
+            return math.inf
         return -figure if self.metric.high_is_good else figure
 
     def check(self) -> None:
-        """Raise, before any work, where the metric gives no figure; asked of the top node."""
-        top = self.counting.roll(self.counting.raw, self.counting.lattice.top)
-        self.cost(top, np.ones(len(top), np.bool_))
+        """Raise, before any work, where the metric gives no figure even for the raw table."""
+        raw = self.counting.raw
+        if self._figure(raw, np.ones(len(raw), np.bool_)) is None:
+            name = plugins.name_of(type(self.metric))
+            why = ", since the policy names no `target` column" if name == "cm" else ""
+            raise PolicyError(
+                f"metric: {name} gives no figure for this table{why}. Choose another to search by, "
+                "such as mean-ncp."
+            )
+
+    @property
+    def by_class(self) -> bool:
+        """Whether the metric needs no look at the rows."""
+        return hasattr(self.metric, "of_node")
+
+    def _figure(self, classes: Classes, kept: Flags) -> float | None:
+        of_node: Callable[[Node], float | None] | None = getattr(self.metric, "of_node", None)
+        if of_node is not None:
+            return of_node(self._node(classes, kept))
+        return self.metric.measure(self._parts(classes, kept))
 
     def grouping(self, levels: Levels) -> Grouping:
         """The release that a valid node gives."""
         numbers, classes = self.counting.numbered(self.counting.raw, levels)
         kept = self.judge.kept(classes)
-        if kept is None:  # asked of the top alone, by a metric that is being tried
-            kept = np.ones(len(classes), np.bool_)
+        assert kept is not None, "only valid nodes are published"
+        return self._grouping(numbers, levels, kept)
+
+    def _grouping(self, numbers: npt.NDArray[np.int32], levels: Levels, kept: Flags) -> Grouping:
+        """numbers: (cells,) the class of each."""
         places = np.where(kept, np.cumsum(kept) - 1, SUPPRESSED).astype(np.int32)
         cells = self.counting.cells
         n_groups = int(kept.sum())
@@ -79,7 +97,7 @@ class Measuring:
     def best(self, nodes: Sequence[Levels], costs: Sequence[float]) -> Levels:
         """The node that costs least; of equals the least sum of levels, then the first by levels."""
         least = min(costs)
-        close = least + SAME * max(1.0, abs(least))
+        close = least + margin(least)
         equal = [node for node, cost in zip(nodes, costs, strict=True) if cost <= close]
         return min(equal, key=lambda node: (sum(node), node))
 
@@ -104,9 +122,15 @@ class Measuring:
             found.append([np.bincount(row, leaves).astype(np.int64) for row in tree.nodes])
         return found
 
-    def _parts(self, levels: Levels) -> Parts:
+    def _parts(self, classes: Classes, kept: Flags) -> Parts:
         """The release of a node taken apart row by row."""
-        grouping, cells = self.grouping(levels), self.counting.cells
+        counting, cells = self.counting, self.counting.cells
+        numbers, again = counting.numbered(counting.raw, classes.levels)
+        # the same classes, but numbered as they were met: match them by their words
+        there, here = np.lexsort(classes.words), np.lexsort(again.words)
+        kept_again = np.empty_like(kept)
+        kept_again[here] = kept[there]
+        grouping = self._grouping(numbers, classes.levels, kept_again)
         spans = spans_of(cells, grouping)
         gone = grouping.group == SUPPRESSED
         return Parts(cells, (grouping,), (spans,), grouping.n_groups, gone, cells.target)

@@ -17,7 +17,8 @@ from shoal.models.requirement import Requirement
 class Optimal:
     """Optimal: every row climbs alike; of all combinations of levels that hold, the best by a metric.
 
-    Looks at every node of the lattice, so it finds the true optimum for any metric and any models.
+    Passes over a node only where it is certain that it does not hold or is not the best, so it finds
+    the true optimum for any metric and any models.
     Classes that do not hold are suppressed whole; a node counts when their rows are within the
     policy's `suppression` (none without it). Of equally good nodes the one with the least sum of
     levels is published, then the first by levels in the policy's order.
@@ -43,18 +44,17 @@ class Optimal:
         progress: Progress,
     ) -> tuple[Grouping, ...]:
         """One grouping, every row at the same levels."""
+        from shoal.methods._best import costs_of_best
         from shoal.methods._full_domain import infeasible, measuring, told
-        from shoal.methods._search import costs_everywhere
 
         measured = measuring("optimal", self.metric, cells, requirement)
-        costs = costs_everywhere(measured, progress)
-        valid = np.argwhere(~np.isnan(costs))
-        if not len(valid):
+        costs = costs_of_best(measured, progress)
+        known = np.argwhere(~np.isnan(costs))
+        if not len(known):
             raise infeasible(cells, requirement)
-        nodes = [tuple(map(int, node)) for node in valid]
+        nodes = [tuple(map(int, node)) for node in known]
         chosen = measured.best(nodes, costs[~np.isnan(costs)].tolist())
         words = (
-            f"{len(valid):,} of {measured.counting.lattice.n_nodes:,} combinations of levels hold; "
-            "published is the best of them"
+            f"Of all {measured.counting.lattice.n_nodes:,} combinations of levels this is the best"
         )
         return (told(measured, chosen, float(costs[chosen]), words),)

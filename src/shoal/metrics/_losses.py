@@ -23,13 +23,13 @@ def column_losses(parts: Parts) -> dict[str, float]:
 
 def node_losses(node: Node) -> list[float]:
     """Per column the same sum for a node of the lattice."""
-    losses = []
+    losses, starred = [], node.suppressed_rows
     for j, (domain, level) in enumerate(zip(node.cells.domains, node.levels, strict=True)):
         assert domain.hierarchy is not None
         loss = 0.0
         if level:
             loss = float((domain.hierarchy.shares(level) * node.rows_at(j)).sum())
-        losses.append(loss + node.suppressed_rows)
+        losses.append(loss + starred)
     return losses
 
 

@@ -60,6 +60,11 @@ class Metric(Protocol):
     figure that `measure` gives for the same release, without a look at the rows. A search over many
     nodes is far faster with it; without it each node is taken apart and measured.
 
+    It may also state `only_worsens: ClassVar[bool] = True` where that can be proved: of one table, a
+    release with suppressed rows is never better than the same one with these rows, and a release
+    whose classes are merged into larger ones, nothing being suppressed, is never better than the one
+    before. A search then leaves out what lies above a release that is worse than one it knows.
+
     A metric that takes long says `on_request: ClassVar[bool] = True`: it is measured only where the
     policy names it.
     """

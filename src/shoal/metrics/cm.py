@@ -18,6 +18,7 @@ class Cm:
     """
 
     high_is_good: ClassVar[bool] = False
+    only_worsens: ClassVar[bool] = True
 
     def measure(self, parts: Parts) -> float | None:
         """Rows out of line, or None without a target; needs groups over all columns."""

@@ -14,6 +14,7 @@ class Dm:
     """
 
     high_is_good: ClassVar[bool] = False
+    only_worsens: ClassVar[bool] = True
 
     def measure(self, parts: Parts) -> float:
         """The sum of squared group sizes, over all groupings, and n per suppressed row."""

@@ -28,6 +28,7 @@ class GeneralLoss:
     """
 
     high_is_good: ClassVar[bool] = False
+    only_worsens: ClassVar[bool] = True
 
     aggregate: Literal["geometric", "mean", "rank"] = "geometric"
     """How the columns' losses v become one figure: `geometric` is the d-th root of the product of

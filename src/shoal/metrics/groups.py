@@ -11,6 +11,7 @@ class Groups:
     """Groups formed; more and smaller groups keep more detail."""
 
     high_is_good: ClassVar[bool] = True
+    only_worsens: ClassVar[bool] = True
 
     def measure(self, parts: Parts) -> float:
         """The number, over all groupings."""

@@ -21,6 +21,7 @@ class Loss:
     """
 
     high_is_good: ClassVar[bool] = False
+    only_worsens: ClassVar[bool] = True
 
     def measure(self, parts: Parts) -> float:
         """The sum."""

@@ -15,6 +15,7 @@ class MeanNcp:
     """
 
     high_is_good: ClassVar[bool] = False
+    only_worsens: ClassVar[bool] = True
 
     def measure(self, parts: Parts) -> float:
         """NCP over rows times columns."""

@@ -18,6 +18,7 @@ class Ncp:
     """
 
     high_is_good: ClassVar[bool] = False
+    only_worsens: ClassVar[bool] = True
 
     def measure(self, parts: Parts) -> float:
         """The sum."""

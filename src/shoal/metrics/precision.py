@@ -18,6 +18,7 @@ class Precision:
     """
 
     high_is_good: ClassVar[bool] = True
+    only_worsens: ClassVar[bool] = True
 
     def measure(self, parts: Parts) -> float | None:
         """The mean over all cells, or None where some column has no hierarchy."""

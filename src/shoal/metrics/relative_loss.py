@@ -18,6 +18,7 @@ class RelativeLoss:
     """
 
     high_is_good: ClassVar[bool] = False
+    only_worsens: ClassVar[bool] = True
 
     def measure(self, parts: Parts) -> float | None:
         """The ratio, or None where one group would lose nothing and rows were suppressed."""

@@ -16,6 +16,7 @@ class RelativeNonUniformEntropy:
     """
 
     high_is_good: ClassVar[bool] = False
+    only_worsens: ClassVar[bool] = True
 
     def measure(self, parts: Parts) -> float:
         """The share; 0 where no column tells rows apart."""

@@ -75,6 +75,8 @@ def _column(column: "Column") -> str | dict[str, Any]:
         "kind": column.kind,
         "hierarchy": None if column.hierarchy is None else plain_hierarchy(column.hierarchy),
         "order": None if column.order is None else list(column.order),
+        "levels": column.levels,
+        "preference": column.preference,
     }
     given = {key: value for key, value in data.items() if value is not None}
     return column.role if len(given) == 1 else given

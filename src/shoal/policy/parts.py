@@ -13,7 +13,15 @@ from pydantic_core import ValidationError
 
 from shoal import plugins
 from shoal.errors import PolicyError, listed, nearest
-from shoal.policy.wording import Problem, as_error, choice, found, problems_of, unknown_key
+from shoal.policy.wording import (
+    FieldPath,
+    Problem,
+    as_error,
+    choice,
+    found,
+    problems_of,
+    unknown_key,
+)
 
 COLUMN_LISTS = ("on",)
 COLUMN_NAMES = ("on", "of")
@@ -173,7 +181,8 @@ def _build(plugin: type, options: Mapping[Any, Any]) -> Any:
     problems, good = [], {}
     for key, value in options.items():
         if key not in allowed:
-            problems.append(Problem((str(key),), unknown_key(key, allowed, name)))
+            spelled = [_spelled(plugin, each) for each in allowed]
+            problems.append(Problem((str(key),), unknown_key(key, spelled, name)))
         elif isinstance(value, bool) and not _takes_bool(hints[key]):
             # Pydantic would read true as 1.
             problems.append(Problem((key,), _of_type(value, hints[key])))
@@ -186,8 +195,18 @@ def _build(plugin: type, options: Mapping[Any, Any]) -> Any:
     except ValidationError as error:
         problems += _worded(error, plugin, hints, {p.path for p in problems})
     if problems:
-        raise as_error(*problems)
+        raise as_error(*(Problem(_place(plugin, path), words) for path, words in problems))
     return made
+
+
+def _spelled(plugin: type, field: str) -> str:
+    """A field as a policy writes it: a model's own figure goes by the model's name."""
+    name = plugins.name_of(plugin)
+    return name if field == name.replace("-", "_") else field
+
+
+def _place(plugin: type, path: FieldPath) -> FieldPath:
+    return (_spelled(plugin, str(path[0])), *path[1:]) if path else path
 
 
 def _worded(
@@ -199,8 +218,9 @@ def _worded(
     for problem, detail in zip(problems_of(error), error.errors(), strict=True):
         path, words = problem
         field = str(path[0]) if path else ""
-        if detail["type"] == "missing" and texts.get(field):
-            words = f"missing. {texts[field]}"
+        text = texts.get(_spelled(plugin, field))
+        if detail["type"] == "missing" and text:
+            words = f"missing. {text}"
         elif field in hints and _is_choice_of_types(hints[field]):
             # Pydantic reports every type it tried, under paths of its own making.
             path, words = path[:1], _of_type(detail["input"], hints[field])

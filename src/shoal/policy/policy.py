@@ -159,7 +159,19 @@ class Policy(BaseModel):
         from shoal.cells.table import How  # it loads pyarrow
 
         column = self.columns[name]
-        return How(column.kind, column.order, column.hierarchy)
+        return How(column.kind, column.order, column.hierarchy, column.levels)
+
+    @property
+    def preferences(self) -> dict[str, str]:
+        """The sensitive columns in which people's own wishes count, each with the column of these."""
+        each = ((name, self.columns[name].preference) for name in self.sensitive)
+        return {name: wish for name, wish in each if wish is not None}
+
+    def needed(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of a table's columns that a run must read, in the table's order."""
+        every = tuple(names)
+        wanted = {*self.published(every), *self.preferences.values()}
+        return tuple(name for name in every if name in wanted)
 
     def published(self, names: Iterable[str]) -> tuple[str, ...]:
         """Those of a table's columns that the release holds, in the table's order."""
@@ -213,6 +225,7 @@ GUIDE = Guide(
     hints={
         ("columns",): "list every column of the table with its role, as in `age: quasi`",
         ("columns", "*", "role"): f"write one of: {', '.join(ROLES)}",
+        ("columns", "*", "preference"): "name a column with the role preference",
         ("constraints",): "write at least one, as in `constraints: [{k: 5}]`",
     },
 )
