@@ -44,13 +44,22 @@ class Coded:
 @st.composite
 def ranges(draw: st.DrawFn) -> tuple[Domain, naive.Column]:
     places = sorted(draw(st.lists(st.integers(0, UNIT), min_size=1, max_size=6, unique=True)))
+    units = [place - places[0] for place in places]
     missing = -1
     if draw(st.booleans()):
         missing = len(places)
         places.append(2 * UNIT)
+        units.append(units[-1])
     texts = pa.array([None if i == missing else str(i) for i in range(len(places))], pa.string())
     return (
-        Domain("range", Kind.RANGE, texts, missing, np.array(places, np.int64)),
+        Domain(
+            "range",
+            Kind.RANGE,
+            texts,
+            missing,
+            np.array(places, np.int64),
+            units=np.array(units, np.float64) if draw(st.booleans()) else None,
+        ),
         naive.range_column(places),
     )
 

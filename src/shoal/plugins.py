@@ -140,10 +140,18 @@ def _options(plugin: type) -> list[Option]:
     hints = get_type_hints(plugin, include_extras=True)
     texts = _texts_under_fields(plugin)
     return [
-        Option(f.name, type_words(hints[f.name]), _default_words(f), texts.get(f.name, ""))
+        Option(
+            _spelled(f, plugin), type_words(hints[f.name]), _default_words(f), texts.get(f.name, "")
+        )
         for f in dataclasses.fields(plugin)
         if f.init
     ]
+
+
+def _spelled(field: "dataclasses.Field[Any]", plugin: type) -> str:
+    """As a policy writes it: a model's own figure goes by the model's name."""
+    own = field.name.replace("_", "-")
+    return own if own == name_of(plugin) else field.name
 
 
 def _texts_under_fields(plugin: type) -> dict[str, str]:

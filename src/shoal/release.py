@@ -81,6 +81,9 @@ class Release:
     components: tuple[ComponentReport, ...] = ()
     columns: dict[str, ColumnReport] = field(default_factory=dict)
     """Per quasi-identifier with a hierarchy."""
+    minimal_nodes: tuple[dict[str, int], ...] = ()
+    """For methods that search the whole lattice: every node, as the level of each column, that holds
+    while none below it does."""
 
     def write(self, path: str | Path, force: bool = False) -> Path:
         """Write the published rows to a CSV, Parquet or Arrow file, verified before it is in place."""
@@ -117,6 +120,7 @@ class Release:
                 }
                 for name, one in self.columns.items()
             },
+            "minimal_nodes": list(self.minimal_nodes),
             "seconds": {step: round(taken, 4) for step, taken in self.seconds.items()},
             "warnings": list(self.warnings),
             "notes": list(self.notes),

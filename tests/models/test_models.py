@@ -1,35 +1,14 @@
 """Models against plain Python on random histograms."""
 
-from collections import Counter
-from dataclasses import fields, replace
-
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from shoal import plugins
-from shoal.cells.counts import Counts
 from shoal.models.k import K
 from shoal.models.l import L
-from shoal.models.requirement import Model, Requirement, column_of, figure_of, name_of
-
-groups_of_values = st.lists(
-    st.lists(st.none() | st.integers(0, 6), min_size=1, max_size=12), min_size=1, max_size=8
-)
-
-
-def counted(groups: list[list[int | None]]) -> Counts:
-    """The groups' histograms; a missing value is a row and no value."""
-    tables = [sorted(Counter(v for v in group if v is not None).items()) for group in groups]
-    flat = [entry for table in tables for entry in table]
-    return Counts(
-        np.array([len(group) for group in groups], np.int64),
-        np.concatenate([[0], np.cumsum([len(table) for table in tables])]).astype(np.int64),
-        np.array([value for value, _ in flat], np.int32),
-        np.array([count for _, count in flat], np.int64),
-    )
+from shoal.models.requirement import Requirement, column_of, figure_of, name_of
+from tests.models.histograms import counted, groups_of_values
 
 
 @given(groups_of_values, st.integers(1, 13))
@@ -101,14 +80,3 @@ def test_names_figures_and_columns() -> None:
     assert [name_of(m) for m in (K(2), L(3, "ill"))] == ["k", "l"]
     assert [figure_of(m) for m in (K(2), L(3, "ill"))] == [2, 3]
     assert [column_of(m) for m in (K(2), L(3, "ill"))] == ["", "ill"]
-
-
-@pytest.mark.parametrize("name", list(plugins.models()))
-def test_every_model_keeps_the_protocol(name: str) -> None:
-    made = {"k": K(2), "l": L(2, "ill")}[name]
-    assert isinstance(made, Model)
-    counts = counted([[1, 2, 2], [1, 1]])
-    assert made.holds(counts).dtype == np.bool_
-    # what every group reaches, every group holds
-    figure = fields(made)[0].name  # type: ignore[arg-type]
-    assert replace(made, **{figure: made.reached(counts)}).holds(counts).all()  # type: ignore[type-var]

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.cells.domain import Domain
+from shoal.threads import each
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Cells:
     """Per sensitive column, (n_rows,) the code of each canonical row."""
     sensitive_domains: dict[str, Domain]
     """What those codes mean."""
+    target: npt.NDArray[np.int32] | None = None
+    """(n_rows,) the class of each canonical row, where the policy names a target column."""
 
     @property
     def n_rows(self) -> int:
@@ -47,6 +50,16 @@ class Cells:
     def counts(self) -> npt.NDArray[np.int64]:
         """(n_cells,) rows in each cell."""
         return np.diff(self.starts)
+
+    @cached_property
+    def rows_of_values(self) -> tuple[npt.NDArray[np.int64], ...]:
+        """Per quasi-identifier, (size,) rows of the table that hold each value."""
+        counts = self.counts.astype(np.float64)
+
+        def rows_of(j: int) -> npt.NDArray[np.int64]:
+            return np.bincount(self.codes[:, j], counts, self.domains[j].size).astype(np.int64)
+
+        return tuple(each(rows_of, range(len(self.domains))))
 
     @cached_property
     def totals(self) -> dict[str, npt.NDArray[np.int64]]:

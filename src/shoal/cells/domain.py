@@ -48,6 +48,10 @@ class Domain:
     levels: npt.NDArray[np.int32] | None = None
     """Sensitive columns only, where the policy gives levels. (size,) the sensitivity level (Sid) of
     each code, 1 being the least; 0 for the missing value."""
+    units: npt.NDArray[np.float64] | None = None
+    """RANGE only. (size,) each value's place in the column's own unit (`cells/units.py`): 1 for whole
+    numbers, a day for dates; its rank for all others, and where None. The missing value stands at the
+    largest one."""
 
     @property
     def size(self) -> int:

@@ -25,3 +25,6 @@ class Grouping:
     of such a row are hidden too."""
     notes: tuple[str, ...] = ()
     """What the method did that the user should know."""
+    minimal: tuple[tuple[int, ...], ...] = ()
+    """For methods that search all nodes of the lattice: the levels, column by column, of every node
+    that holds while no node below it does."""

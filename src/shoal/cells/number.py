@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from shoal.cells.domain import UNIT, Domain, Kind
 from shoal.cells.parse import ordered_values
 from shoal.cells.plain import plain
+from shoal.cells.units import units_of
 from shoal.errors import HierarchyError, InputError, listed
 from shoal.hierarchy.text import text_of
 from shoal.hierarchy.tree import with_missing
@@ -183,7 +184,7 @@ def _ascending(name: str, parsed: pa.Array, index: Codes) -> tuple[Domain, Codes
         place = place / 4  # else the width might not be a number
     width = place[-1] - place[0]
     positions = np.rint((place - place[0]) / (width or 1.0) * UNIT).astype(np.int64)
-    return _range(name, text_of(unique), positions, codes, index)
+    return _range(name, text_of(unique), positions, units_of(unique), codes, index)
 
 
 def _by_list(
@@ -194,13 +195,15 @@ def _by_list(
     codes = pc.fill_null(pc.index_in(text_of(values), labels), -1).to_numpy(zero_copy_only=False)
     _require_covered(name, "are not in its 'order' list", codes >= 0, values, index)
     positions = np.arange(len(order), dtype=np.int64) * UNIT // max(1, len(order) - 1)
-    return _range(name, labels, positions, codes, index)
+    ranks = np.arange(len(order), dtype=np.float64)
+    return _range(name, labels, positions, ranks, codes, index)
 
 
 def _range(
     name: str,
     texts: pa.Array,
     positions: npt.NDArray[np.int64],
+    units: npt.NDArray[np.float64],
     codes: npt.NDArray[np.integer],
     index: Codes,
 ) -> tuple[Domain, Codes]:
@@ -208,7 +211,8 @@ def _range(
     if (index < 0).any():
         missing = len(texts)
         positions = np.append(positions, 2 * UNIT)
-    domain = Domain(name, Kind.RANGE, _texts(texts, missing), missing, positions)
+        units = np.append(units, units[-1])
+    domain = Domain(name, Kind.RANGE, _texts(texts, missing), missing, positions, units=units)
     return domain, _rows(codes, index, missing)
 
 

@@ -23,16 +23,20 @@ def show_room(room: plugins.Room, name: str | None, as_json: bool) -> None:
         console.print()
         block(console, _explained(room, chosen[0]))
     else:
-        show_list(out(), room, [plugins.describe(plugin) for plugin in chosen])
+        show_list(out(), room, chosen)
 
 
-def show_list(console: Console, room: plugins.Room, found: list[plugins.Description]) -> None:
+def show_list(console: Console, room: plugins.Room, found: list[type]) -> None:
     """A line or two for each plug-in."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True, style="bold")
     table.add_column()
-    for each in found:
-        table.add_row(each.name, each.summary)
+    for plugin in found:
+        each = plugins.describe(plugin)
+        summary = Text(each.summary)
+        if _on_request(plugin):
+            summary.append(" On request alone.", style="dim")
+        table.add_row(each.name, summary)
     console.print()
     block(console, table)
     block(console, Text(f"`shoal {room} NAME` tells more about one.", style="dim"))
@@ -43,20 +47,30 @@ def _explained(room: plugins.Room, plugin: type) -> RenderableType:
     parts: list[RenderableType] = [Text(described.name, style="bold")]
     for paragraph in _paragraphs(plugin):
         parts += [Text(), Text(paragraph)]
-    parts += [Text(), Text(_used_as(room, described), style="dim")]
+    parts += [Text(), Text(_used_as(room, plugin), style="dim")]
     for option in described.options:
         head = Text.assemble((option.name, "bold"), f": {option.type}; ", (_default(option), "dim"))
         parts += [Text(), head, indented(Text(option.text), 4)]
     return Group(*parts)
 
 
-def _used_as(room: plugins.Room, described: plugins.Description) -> str:
+def _used_as(room: plugins.Room, plugin: type) -> str:
+    described = plugins.describe(plugin)
     if room == "methods":
         return f"Used in a policy as `method: {described.name}`."
     if room == "models":
         needed = [o.name for o in described.options if o.default == plugins.REQUIRED]
         return f"Used in a policy's constraints as {{{', '.join(f'{n}: ..' for n in needed)}}}."
+    if _on_request(plugin):
+        return (
+            f"It takes long, so it is measured on request alone: `metrics: [{described.name}]` in a "
+            f"policy, or `shoal run --metric {described.name}`."
+        )
     return "Every release is measured by it."
+
+
+def _on_request(plugin: type) -> bool:
+    return bool(getattr(plugin, "on_request", False))
 
 
 def _default(option: plugins.Option) -> str:
@@ -78,4 +92,5 @@ def _as_data(plugin: type) -> dict[str, Any]:
         "summary": described.summary,
         "text": "\n\n".join(_paragraphs(plugin)),
         "options": [option._asdict() for option in described.options],
+        "on_request": _on_request(plugin),
     }

@@ -1,7 +1,7 @@
 """`shoal run`: from a table and a policy to a verified file."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -41,6 +41,14 @@ def run(
             show_default=False,
         ),
     ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Measure this too, beside the policy's metrics; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     separator: Separator = None,
     quote: Quote = None,
     encoding: Encoding = None,
@@ -54,13 +62,20 @@ def run(
     from shoal.cli.console import out, print_json
     from shoal.cli.progress import watching
 
-    changes = {"seed": seed, "method": method}
+    changes: dict[str, Any] = {"seed": seed, "method": method}
     given = {key: value for key, value in changes.items() if value is not None}
     with watching(quiet) as progress:
         from shoal.pipeline.run import run as run_pipeline
+        from shoal.plugins import name_of
         from shoal.policy import Policy
 
-        asked = Policy.load(policy).changed(**given) if given else Policy.load(policy)
+        asked = Policy.load(policy)
+        if metric:
+            known = {name_of(type(each)) for each in asked.metrics}
+            new = [name for name in dict.fromkeys(metric) if name not in known]
+            given["metrics"] = (*asked.metrics, *new)
+        if given:
+            asked = asked.changed(**given)
         options = csv_options(separator, quote, encoding)
         release = run_pipeline(
             table, asked, output, options=options, force=force, progress=progress

@@ -75,11 +75,11 @@ def explained(
         )
     for part, grouping in zip(parts, groupings, strict=True):
         asked = "; ".join(words(one, names) for one in part)
-        notes.append("\n".join([f"How columns climbed for {asked}:", *_climbs(grouping, names)]))
+        notes.append("\n".join([f"How columns climbed for {asked}:", *climbs(grouping, names)]))
     return (replace(groupings[0], notes=tuple(notes)), *groupings[1:])
 
 
-def _climbs(grouping: Grouping, names: Sequence[str]) -> list[str]:
+def climbs(grouping: Grouping, names: Sequence[str]) -> list[str]:
     """A line for each column, how many levels it climbed in how many rows; then what is starred."""
     wide = max(len(names[column]) for column in grouping.columns)
     lines = []

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from shoal.cells.domain import UNIT, Domain, Kind
 from shoal.cells.spans import Spans
-from shoal.metrics.base import Parts
+from shoal.metrics.base import Node, Parts
 
 
 def column_losses(parts: Parts) -> dict[str, float]:
@@ -18,6 +18,18 @@ def column_losses(parts: Parts) -> dict[str, float]:
             domain = parts.cells.domains[column]
             loss = label_losses(domain, spans, j)
             losses[domain.name] = float((loss * spans.sizes).sum()) + starred
+    return losses
+
+
+def node_losses(node: Node) -> list[float]:
+    """Per column the same sum for a node of the lattice."""
+    losses, starred = [], node.suppressed_rows
+    for j, (domain, level) in enumerate(zip(node.cells.domains, node.levels, strict=True)):
+        assert domain.hierarchy is not None
+        loss = 0.0
+        if level:
+            loss = float((domain.hierarchy.shares(level) * node.rows_at(j)).sum())
+        losses.append(loss + starred)
     return losses
 
 

@@ -1,6 +1,7 @@
 """Classification metric."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,6 +16,9 @@ class Cm:
 
     Source: Iyengar, "Transforming data to satisfy privacy constraints", 2002.
     """
+
+    high_is_good: ClassVar[bool] = False
+    only_worsens: ClassVar[bool] = True
 
     def measure(self, parts: Parts) -> float | None:
         """Rows out of line, or None without a target; needs groups over all columns."""

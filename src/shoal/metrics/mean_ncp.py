@@ -1,8 +1,9 @@
 """Normalised certainty penalty of the average cell."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from shoal.metrics.base import Parts
+from shoal.metrics.base import Node, Parts
 from shoal.metrics.ncp import Ncp
 
 
@@ -13,6 +14,13 @@ class MeanNcp:
     Source: Ghinita et al., "Fast data anonymization with low information loss", 2007.
     """
 
+    high_is_good: ClassVar[bool] = False
+    only_worsens: ClassVar[bool] = True
+
     def measure(self, parts: Parts) -> float:
         """NCP over rows times columns."""
         return Ncp().measure(parts) / (parts.cells.n_rows * len(parts.cells.domains))
+
+    def of_node(self, node: Node) -> float:
+        """The same, from the classes."""
+        return Ncp().of_node(node) / (node.cells.n_rows * len(node.levels))

@@ -1,9 +1,10 @@
 """Normalised certainty penalty, summed over the table."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from shoal.metrics._losses import column_losses
-from shoal.metrics.base import Parts
+from shoal.metrics._losses import column_losses, node_losses
+from shoal.metrics.base import Node, Parts
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,13 @@ class Ncp:
     Source: Xu et al., "Utility-based anonymization using local recoding", 2006.
     """
 
+    high_is_good: ClassVar[bool] = False
+    only_worsens: ClassVar[bool] = True
+
     def measure(self, parts: Parts) -> float:
         """The sum."""
         return sum(column_losses(parts).values())
+
+    def of_node(self, node: Node) -> float:
+        """The same, from the classes."""
+        return sum(node_losses(node))

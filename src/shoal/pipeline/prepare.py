@@ -1,6 +1,6 @@
 """Encode, group, label and measure: everything before the published table takes its shape."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,10 +12,10 @@ from shoal.cells.table import codes_in_order, encode
 from shoal.errors import Infeasible, InputError
 from shoal.io.frames import Table
 from shoal.metrics._losses import column_losses
-from shoal.metrics.base import Parts
+from shoal.metrics.base import Metric, Parts, is_on_request
 from shoal.models.requirement import Requirement
 from shoal.pipeline.clock import Clock
-from shoal.pipeline.reports import report_columns, report_components
+from shoal.pipeline.reports import report_columns, report_components, report_nodes
 from shoal.policy import Policy
 from shoal.publish.assemble import Published, assemble
 from shoal.release import ColumnReport, ComponentReport
@@ -38,6 +38,7 @@ class Prepared:
     notes: tuple[str, ...]
     components: tuple[ComponentReport, ...]
     columns: dict[str, ColumnReport]
+    minimal_nodes: tuple[dict[str, int], ...]
 
 
 def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Prepared:
@@ -61,9 +62,16 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
     suppressed = int(published.suppressed.sum())
     warnings = [*policy.warnings(), *_limit_suppression(policy, suppressed, cells.n_rows)]
     with clock.step("measure"):
-        target = codes_in_order(cells, table.column(policy.target)) if policy.target else None
-        parts = Parts(cells, groupings, spans, published.classes, published.suppressed, target)
-        metrics = {name: metric().measure(parts) for name, metric in plugins.metrics().items()}
+        parts = Parts(
+            cells,
+            groupings,
+            spans,
+            published.classes,
+            published.suppressed,
+            cells.target,
+            weights=getattr(policy.method, "weights", None),
+        )
+        metrics = {name: metric.measure(parts) for name, metric in _metrics(policy).items()}
         losses = {name: loss / cells.n_rows for name, loss in column_losses(parts).items()}
     return Prepared(
         published=published,
@@ -76,7 +84,16 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         notes=(*_notes(policy, groupings), *(n for g in groupings for n in g.notes)),
         components=report_components(policy, parts),
         columns=report_columns(parts),
+        minimal_nodes=report_nodes(parts),
     )
+
+
+def _metrics(policy: Policy) -> dict[str, Metric]:
+    """By name, the metrics that the policy asks for, and all that need not be asked for."""
+    every = plugins.metrics().items()
+    found = {name: metric() for name, metric in every if not is_on_request(metric)}
+    found |= {plugins.name_of(type(metric)): metric for metric in policy.metrics}
+    return dict(sorted(found.items()))
 
 
 def check_method(policy: Policy) -> None:
@@ -92,7 +109,10 @@ def _cells(table: Table, policy: Policy) -> Cells:
     sensitive = {name: policy.how(name) for name in sorted(policy.sensitive)}
     # a column's own order in the table is not published content; its name is
     plain = sorted(policy.plain)
-    return encode(table.column, quasi, sensitive, plain, policy.seed, policy.folder)
+    cells = encode(table.column, quasi, sensitive, plain, policy.seed, policy.folder)
+    if policy.target is None:
+        return cells
+    return replace(cells, target=codes_in_order(cells, table.column(policy.target)))
 
 
 def _limit_suppression(policy: Policy, suppressed: int, rows: int) -> list[str]:

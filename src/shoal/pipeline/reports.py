@@ -27,6 +27,18 @@ def report_columns(parts: Parts) -> dict[str, ColumnReport]:
     return {name: ColumnReport(precision[name], levels[name]) for name in names}
 
 
+def report_nodes(parts: Parts) -> tuple[dict[str, int], ...]:
+    """The minimal nodes that the method found: the level of each column."""
+    return tuple(
+        {
+            parts.cells.domains[column].name: level
+            for column, level in zip(grouping.columns, levels, strict=True)
+        }
+        for grouping in parts.groupings
+        for levels in grouping.minimal
+    )
+
+
 def report_components(policy: Policy, parts: Parts) -> tuple[ComponentReport, ...]:
     """The sets of columns that the method treated apart."""
     precision = column_precision(parts)

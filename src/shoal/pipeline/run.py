@@ -79,7 +79,7 @@ def run(
             names = engine.names(source, options)
             asked.check(names)
             check_method(asked)
-            table = wrap(engine.read(source, options, asked.published(names)))
+            table = wrap(engine.read(source, options, asked.needed(names)))
         prepared = prepare(table, names, asked, clock)
         with clock.step("publish"):
             made = _shape(prepared, asked, table)
@@ -171,4 +171,5 @@ def _release(
         constraints=report_constraints(policy, prepared.components, findings),
         components=prepared.components,
         columns=prepared.columns,
+        minimal_nodes=prepared.minimal_nodes,
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from shoal.policy.parts import plain_constraint, plain_hierarchy, plain_method
+from shoal.policy.parts import plain_constraint, plain_hierarchy, plain_named
 from shoal.policy.yaml_source import add_core_schema
 
 if TYPE_CHECKING:
@@ -27,13 +27,14 @@ def to_data(policy: "Policy") -> dict[str, Any]:
     data = {
         "columns": {name: _column(column) for name, column in policy.columns.items()},
         "constraints": [plain_constraint(model) for model in policy.constraints],
-        "method": plain_method(policy.method),
+        "method": plain_named(policy.method),
         "default": policy.default,
         "suppression": policy.suppression,
         "suppressed": policy.suppressed,
         "order": policy.order,
         "seed": policy.seed,
         "target": policy.target,
+        "metrics": [plain_named(metric) for metric in policy.metrics] or None,
     }
     return {key: value for key, value in data.items() if value is not None}
 
@@ -44,6 +45,8 @@ def to_yaml(policy: "Policy") -> str:
     data["columns"] = {name: _short(column) for name, column in data["columns"].items()}
     data["constraints"] = [_short(constraint) for constraint in data["constraints"]]
     data["method"] = _short(data["method"])
+    if "metrics" in data:
+        data["metrics"] = [_short(metric) for metric in data["metrics"]]
     text: str = yaml.dump(
         data,
         Dumper=_Dumper,
@@ -72,6 +75,8 @@ def _column(column: "Column") -> str | dict[str, Any]:
         "kind": column.kind,
         "hierarchy": None if column.hierarchy is None else plain_hierarchy(column.hierarchy),
         "order": None if column.order is None else list(column.order),
+        "levels": column.levels,
+        "preference": column.preference,
     }
     given = {key: value for key, value in data.items() if value is not None}
     return column.role if len(given) == 1 else given

@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidat
 
 from shoal.errors import listed
 from shoal.policy import parts
+from shoal.policy.levels import label_of, read_levels
 from shoal.policy.wording import Problem, as_error, found
 
 if TYPE_CHECKING:
@@ -19,15 +20,6 @@ Role = Literal["identifier", "quasi", "sensitive", "plain", "preference"]
 ROLES: tuple[str, ...] = get_args(Role)
 
 
-def _label(value: Any) -> Any:
-    """A value as a table's text would show it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value) if isinstance(value, int | float) else value
-
-
 class Column(BaseModel):
     """What a column is, and for a quasi-identifier how it generalises."""
 
@@ -37,14 +29,18 @@ class Column(BaseModel):
     """`identifier`: names people, dropped. `quasi`: known to others, generalised. `sensitive`: to
     be protected, published. `plain`: published as it is. `preference`: read, never published."""
     kind: Literal["ordered", "unordered"] | None = None
-    """Quasi only. `ordered` generalises to `[a~b]`, `unordered` to `{a, b}`; decided from the data
-    when left out."""
+    """Quasi or sensitive. An `ordered` quasi column generalises to `[a~b]`, an `unordered` one to
+    `{a, b}`; decided from the data when left out. A sensitive column is `unordered` when left out."""
     hierarchy: Annotated[HierarchySpec | None, PlainValidator(parts.hierarchy)] = None
     """Quasi or sensitive. The tree of more general values; then `kind` is left out."""
     order: Annotated[
-        tuple[Annotated[str, BeforeValidator(_label)], ...] | None, Field(min_length=1)
+        tuple[Annotated[str, BeforeValidator(label_of)], ...] | None, Field(min_length=1)
     ] = None
-    """Quasi only. The values of an ordered text column, lowest first."""
+    """Quasi or sensitive. The values of an ordered text column, lowest first."""
+    levels: Annotated[dict[str, int] | None, PlainValidator(read_levels)] = None
+    """Sensitive only. How sensitive each value is, 1 being the least; kept as value to level."""
+    preference: Annotated[str, BeforeValidator(parts.column_name)] | None = None
+    """Sensitive only. The column with the level of protection that each person asks for."""
 
     @property
     def is_published(self) -> bool:
@@ -71,7 +67,13 @@ class Column(BaseModel):
         return self
 
     def _out_of_role(self) -> list[Problem]:
-        allowed = {"kind": ("quasi",), "hierarchy": ("quasi", "sensitive"), "order": ("quasi",)}
+        allowed = {
+            "kind": ("quasi", "sensitive"),
+            "hierarchy": ("quasi", "sensitive"),
+            "order": ("quasi", "sensitive"),
+            "levels": ("sensitive",),
+            "preference": ("sensitive",),
+        }
         given = [key for key in allowed if getattr(self, key) is not None]
         if self.order is not None:  # it brought the kind with it
             given = [key for key in given if key != "kind" or self.kind != "ordered"]
@@ -79,13 +81,17 @@ class Column(BaseModel):
             Problem(
                 (key,),
                 f"found on a column with the role {self.role}; only a {' or '.join(allowed[key])} "
-                "column has one",
+                f"column has {'them' if key == 'levels' else 'one'}",
             )
             for key in given
             if self.role not in allowed[key]
         ]
 
     def _at_odds(self) -> list[Problem]:
+        if self.preference is not None and (self.levels is None or self.hierarchy is None):
+            needed = [key for key in ("levels", "hierarchy") if getattr(self, key) is None]
+            words = f"needs {' and '.join(f'`{key}`' for key in needed)} beside it"
+            return [Problem(("preference",), words)]
         if self.hierarchy is not None and self.order is not None:
             return [Problem(("order",), "found beside `hierarchy`; choose one of the two")]
         if self.hierarchy is not None and self.kind is not None:

@@ -13,7 +13,15 @@ from pydantic_core import ValidationError
 
 from shoal import plugins
 from shoal.errors import PolicyError, listed, nearest
-from shoal.policy.wording import Problem, as_error, choice, found, problems_of, unknown_key
+from shoal.policy.wording import (
+    FieldPath,
+    Problem,
+    as_error,
+    choice,
+    found,
+    problems_of,
+    unknown_key,
+)
 
 COLUMN_LISTS = ("on",)
 COLUMN_NAMES = ("on", "of")
@@ -33,19 +41,17 @@ def constraint(value: Any) -> Any:
 
 def method(value: Any) -> Any:
     """A method from its name or `{name: mondrian, strict: false}`; a method object stays."""
-    if isinstance(value, str):
-        value = {"name": value}
-    elif not isinstance(value, Mapping):
-        return _object(value, "group", "a method's name, as in `method: mondrian`")
-    known = plugins.names("methods")
-    if "name" not in value:
-        raise as_error(
-            Problem((), f"names no method; write `name: ...` with one of: {listed(known)}")
-        )
-    if value["name"] not in known:
-        raise as_error(Problem((), choice(value["name"], known)))
-    options = {key: value[key] for key in value if key != "name"}
-    return _build(plugins.method(value["name"]), options)
+    return _named(value, "methods", "group", "a method's name, as in `method: mondrian`")
+
+
+def metric(value: Any) -> Any:
+    """A metric from its name or `{name: query-error, queries: 500}`; a metric object stays."""
+    return _named(value, "metrics", "measure", "a metric's name, as in `metrics: [query-error]`")
+
+
+def one_or_more(value: Any) -> Any:
+    """A list from a list, or from the one thing that stands without it."""
+    return [value] if isinstance(value, str | Mapping) else value
 
 
 def hierarchy(value: Any) -> Any:
@@ -89,10 +95,27 @@ def plain_hierarchy(spec: Any) -> str | dict[str, Any]:
     return str(data["csv"]) if set(data) == {"csv"} else data
 
 
-def plain_method(chosen: Any) -> str | dict[str, Any]:
-    """A method as a policy writes it: its name alone, or with its options."""
+def plain_named(chosen: Any) -> str | dict[str, Any]:
+    """A method or metric as a policy writes it: its name alone, or with its options."""
     name, options = plugins.name_of(type(chosen)), plain(chosen)
     return {"name": name, **options} if options else name
+
+
+def _named(value: Any, room: plugins.Room, ability: str, wanted: str) -> Any:
+    """A plug-in of a room from its name, alone or in a mapping with its options."""
+    if isinstance(value, str):
+        value = {"name": value}
+    elif not isinstance(value, Mapping):
+        return _object(value, ability, wanted)
+    known, one = plugins.names(room), room.removesuffix("s")
+    if "name" not in value:
+        words = f"names no {one}; write `name: ...` with one of: {listed(known, 30)}"
+        raise as_error(Problem((), words))
+    if value["name"] not in known:
+        raise as_error(Problem((), choice(value["name"], known)))
+    options = {key: value[key] for key in value if key != "name"}
+    load = {"methods": plugins.method, "metrics": plugins.metric, "models": plugins.model}
+    return _build(load[room](value["name"]), options)
 
 
 def _object(value: Any, ability: str, wanted: str) -> Any:
@@ -158,7 +181,8 @@ def _build(plugin: type, options: Mapping[Any, Any]) -> Any:
     problems, good = [], {}
     for key, value in options.items():
         if key not in allowed:
-            problems.append(Problem((str(key),), unknown_key(key, allowed, name)))
+            spelled = [_spelled(plugin, each) for each in allowed]
+            problems.append(Problem((str(key),), unknown_key(key, spelled, name)))
         elif isinstance(value, bool) and not _takes_bool(hints[key]):
             # Pydantic would read true as 1.
             problems.append(Problem((key,), _of_type(value, hints[key])))
@@ -171,8 +195,18 @@ def _build(plugin: type, options: Mapping[Any, Any]) -> Any:
     except ValidationError as error:
         problems += _worded(error, plugin, hints, {p.path for p in problems})
     if problems:
-        raise as_error(*problems)
+        raise as_error(*(Problem(_place(plugin, path), words) for path, words in problems))
     return made
+
+
+def _spelled(plugin: type, field: str) -> str:
+    """A field as a policy writes it: a model's own figure goes by the model's name."""
+    name = plugins.name_of(plugin)
+    return name if field == name.replace("-", "_") else field
+
+
+def _place(plugin: type, path: FieldPath) -> FieldPath:
+    return (_spelled(plugin, str(path[0])), *path[1:]) if path else path
 
 
 def _worded(
@@ -184,8 +218,9 @@ def _worded(
     for problem, detail in zip(problems_of(error), error.errors(), strict=True):
         path, words = problem
         field = str(path[0]) if path else ""
-        if detail["type"] == "missing" and texts.get(field):
-            words = f"missing. {texts[field]}"
+        text = texts.get(_spelled(plugin, field))
+        if detail["type"] == "missing" and text:
+            words = f"missing. {text}"
         elif field in hints and _is_choice_of_types(hints[field]):
             # Pydantic reports every type it tried, under paths of its own making.
             path, words = path[:1], _of_type(detail["input"], hints[field])

@@ -32,8 +32,9 @@ from shoal.policy.yaml_source import Source, parse, read
 if TYPE_CHECKING:
     from shoal.cells.table import How
     from shoal.methods.base import Method
-else:  # importing it would load pyarrow
-    Method = Any
+    from shoal.metrics.base import Metric
+else:  # importing them would load pyarrow
+    Method = Metric = Any
 
 DEFAULT_METHOD = "least-loss-partition"
 
@@ -77,6 +78,11 @@ class Policy(BaseModel):
     """Where all randomness starts: the same seed gives the same release."""
     target: Annotated[str, BeforeValidator(parts.column_name)] | None = None
     """The column whose classes the metric `cm` counts."""
+    metrics: Annotated[
+        tuple[Annotated[Metric, PlainValidator(parts.metric)], ...],
+        BeforeValidator(parts.one_or_more),
+    ] = ()
+    """Metrics to measure beside those that every release is measured by, or with other options."""
     folder: Path = Field(default=Path(), exclude=True)
     """Where relative paths start. Set when a file is read; not a key of the file."""
 
@@ -153,7 +159,19 @@ class Policy(BaseModel):
         from shoal.cells.table import How  # it loads pyarrow
 
         column = self.columns[name]
-        return How(column.kind, column.order, column.hierarchy)
+        return How(column.kind, column.order, column.hierarchy, column.levels)
+
+    @property
+    def preferences(self) -> dict[str, str]:
+        """The sensitive columns in which people's own wishes count, each with the column of these."""
+        each = ((name, self.columns[name].preference) for name in self.sensitive)
+        return {name: wish for name, wish in each if wish is not None}
+
+    def needed(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of a table's columns that a run must read, in the table's order."""
+        every = tuple(names)
+        wanted = {*self.published(every), *self.preferences.values()}
+        return tuple(name for name in every if name in wanted)
 
     def published(self, names: Iterable[str]) -> tuple[str, ...]:
         """Those of a table's columns that the release holds, in the table's order."""
@@ -207,6 +225,7 @@ GUIDE = Guide(
     hints={
         ("columns",): "list every column of the table with its role, as in `age: quasi`",
         ("columns", "*", "role"): f"write one of: {', '.join(ROLES)}",
+        ("columns", "*", "preference"): "name a column with the role preference",
         ("constraints",): "write at least one, as in `constraints: [{k: 5}]`",
     },
 )

@@ -3,23 +3,42 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from shoal import plugins
 from shoal.errors import listed
-from shoal.models.requirement import SIZES_ONLY, column_of
+from shoal.models.requirement import SIZES_ONLY, column_of, name_of
 from shoal.policy.parts import plain_constraint
 from shoal.policy.wording import FieldPath, Problem, choice
 
 if TYPE_CHECKING:
     from shoal.policy.policy import Policy
 
+WORST_CASES = ("alpha", "l")
+"""Models that can be judged on values which are published as wider ones."""
+FROM_VALUES = ("Intervals", "Mask", "DateParts")
+"""Hierarchies whose leaves are those of the table: a reader of the release does not know them."""
+
 
 def problems(policy: "Policy") -> list[Problem]:
     """All that makes the policy contradict itself."""
-    return [*_no_quasi(policy), *_constraints(policy), *_same(policy), *_target(policy)]
+    return [
+        *_no_quasi(policy),
+        *_preferences(policy),
+        *_constraints(policy),
+        *_same(policy),
+        *_target(policy),
+        *_metrics(policy),
+    ]
 
 
 def warnings(policy: "Policy") -> list[str]:
     """What a careful publisher should look at again."""
-    return [*_unguarded(policy), *_uncovered(policy), *_weak(policy), *_kept_order(policy)]
+    return [
+        *_unguarded(policy),
+        *_unheard(policy),
+        *_uncovered(policy),
+        *_weak(policy),
+        *_kept_order(policy),
+    ]
 
 
 def _no_quasi(policy: "Policy") -> Iterator[Problem]:
@@ -31,6 +50,26 @@ def _no_quasi(policy: "Policy") -> Iterator[Problem]:
         )
 
 
+def _preferences(policy: "Policy") -> Iterator[Problem]:
+    for name, wish in policy.preferences.items():
+        yield from _has_role(policy, ("columns", name, "preference"), wish, "preference")
+        kind = type(policy.columns[name].hierarchy).__name__
+        if kind in FROM_VALUES:
+            words = (
+                "is made from the table's values; a column with a `preference` needs one that is "
+                "written out, as a `tree` or a `csv` file"
+            )
+            yield Problem(("columns", name, "hierarchy"), words)
+    for place, model in enumerate(policy.constraints):
+        if column_of(model) in policy.preferences and name_of(model) not in WORST_CASES:
+            words = (
+                f"'{column_of(model)}' has a `preference`: some of its values are published as "
+                f"wider ones, on which {name_of(model)} cannot be verified; allowed: "
+                f"{listed(WORST_CASES)}"
+            )
+            yield Problem(("constraints", place), words)
+
+
 def _constraints(policy: "Policy") -> Iterator[Problem]:
     if not policy.constraints:
         words = "found an empty list; write at least one, as in `constraints: [{k: 5}]`"
@@ -39,8 +78,23 @@ def _constraints(policy: "Policy") -> Iterator[Problem]:
         of, on = column_of(model), getattr(model, "on", None)
         if of != SIZES_ONLY:
             yield from _has_role(policy, ("constraints", place, "of"), of, "sensitive")
+            yield from _measurable(policy, place, model)
         if on is not None:
             yield from _column_list(policy, ("constraints", place, "on"), on)
+
+
+def _measurable(policy: "Policy", place: int, model: Any) -> Iterator[Problem]:
+    """A distance between values needs what it goes by."""
+    column, distance = policy.columns.get(column_of(model)), getattr(model, "distance", None)
+    if column is None or column.role != "sensitive":
+        return  # which is told already
+    missing = {
+        "ordered": column.kind != "ordered" and "`kind: ordered` (numbers, dates) or an `order`",
+        "hierarchical": column.hierarchy is None and "a `hierarchy`",
+    }.get(distance or "")
+    if missing:
+        words = f"'{distance}' needs {missing} on the column '{column_of(model)}'"
+        yield Problem(("constraints", place, "distance"), words)
 
 
 def _column_list(policy: "Policy", path: FieldPath, on: tuple[str, ...]) -> Iterator[Problem]:
@@ -101,6 +155,15 @@ def _target(policy: "Policy") -> Iterator[Problem]:
         yield Problem(("target",), choice(policy.target, allowed))
 
 
+def _metrics(policy: "Policy") -> Iterator[Problem]:
+    seen: set[type] = set()
+    for place, metric in enumerate(policy.metrics):
+        if type(metric) in seen:
+            name = plugins.name_of(type(metric))
+            yield Problem(("metrics", place), f"'{name}' is there twice; keep one")
+        seen.add(type(metric))
+
+
 def _unguarded(policy: "Policy") -> Iterator[str]:
     guarded = {column_of(model) for model in policy.constraints}
     for name in policy.sensitive:
@@ -108,6 +171,16 @@ def _unguarded(policy: "Policy") -> Iterator[str]:
             yield (
                 f"No constraint speaks of the sensitive column {name}: where a group shares one "
                 f"value, everybody in it is known to have it. Consider {{l: 2, of: {name}}}."
+            )
+
+
+def _unheard(policy: "Policy") -> Iterator[str]:
+    heard = set(policy.preferences.values())
+    for name in policy.having("preference"):
+        if name not in heard:
+            yield (
+                f"No sensitive column has `preference: {name}`: what people asked for is not "
+                "looked at."
             )
 
 

@@ -1,0 +1,69 @@
+"""Range counts on a table and on a release: one query at a time, over all its cells or classes."""
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.kernels.jit import kernel
+
+
+@kernel
+def count_rows(
+    codes: npt.NDArray[np.int32],
+    counts: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int64],
+    asked: npt.NDArray[np.uint8],
+) -> int:
+    """Rows whose value is asked for in every one of `columns`.
+
+    `codes` has a line per column; `asked` holds 1 or 0 per code, those of columns[i] from starts[i] on.
+    """
+    inside = np.ones(codes.shape[1], np.uint8)
+    for i in range(len(columns)):
+        line, marks = codes[columns[i]], asked[starts[i] :]
+        for cell in range(len(inside)):  # a branch would be guessed wrong too often
+            inside[cell] &= marks[line[cell]]
+    found = 0
+    for cell in range(len(inside)):
+        found += counts[cell] * inside[cell]
+    return found
+
+
+@kernel
+def share_of_ranges(
+    group: npt.NDArray[np.int32],
+    low: npt.NDArray[np.float64],
+    high: npt.NDArray[np.float64],
+    begin: float,
+    end: float,
+    rows: npt.NDArray[np.float64],
+) -> None:
+    """Leave in `rows`, of each class, the share of its label low..high that lies in begin..end.
+
+    Both ends belong to a range, and group[i] is the place of the label of class i.
+    """
+    for i in range(len(group)):
+        if rows[i] == 0.0:
+            continue
+        g = group[i]
+        common = min(high[g], end) - max(low[g], begin) + 1.0
+        rows[i] *= max(0.0, common) / (high[g] - low[g] + 1.0)
+
+
+@kernel
+def share_of_sets(
+    group: npt.NDArray[np.int32],
+    starts: npt.NDArray[np.int64],
+    members: npt.NDArray[np.int32],
+    asked: npt.NDArray[np.bool_],
+    rows: npt.NDArray[np.float64],
+) -> None:
+    """The same where a label is the set members[starts[g]:starts[g + 1]] of codes."""
+    for i in range(len(group)):
+        if rows[i] == 0.0:
+            continue
+        g = group[i]
+        common = 0
+        for at in range(starts[g], starts[g + 1]):
+            common += asked[members[at]]
+        rows[i] *= common / (starts[g + 1] - starts[g])

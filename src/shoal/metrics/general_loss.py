@@ -1,0 +1,84 @@
+"""General loss: how many of a column's values a label stands for."""
+
+import math
+from collections.abc import Iterable
+from typing import ClassVar, Literal
+
+from pydantic.dataclasses import dataclass
+
+from shoal.metrics._covered import leaves_at, values_covered
+from shoal.metrics.base import Node, Parts
+
+STEPS = 1000
+"""`rank` tells losses apart to a thousandth, …"""
+RANKED = 5
+"""… in this many columns: more would not fit into one float."""
+
+
+@dataclass(frozen=True)
+class GeneralLoss:
+    """General loss: the share of its column's values that a label covers; 0 is raw, 1 nothing left.
+
+    Per column (sum of shares - N/H) / (N - N/H), for N rows and H values: the share is the leaves
+    under a node over the leaves of its hierarchy, or without one the distinct values under a range
+    or in a set over all; a suppressed cell has share 1.
+
+    Source: Iyengar, "Transforming data to satisfy privacy constraints", 2002; the geometric mean
+    over columns is that of the ARX tool.
+    """
+
+    high_is_good: ClassVar[bool] = False
+    only_worsens: ClassVar[bool] = True
+
+    aggregate: Literal["geometric", "mean", "rank"] = "geometric"
+    """How the columns' losses v become one figure: `geometric` is the d-th root of the product of
+    v + 1, minus 1; `mean` their mean; `rank` lets the worst column decide, then the next worst: the
+    five largest, each in thousandths, are the digits of one number from 0 to 1."""
+
+    def measure(self, parts: Parts) -> float:
+        """The figure for all columns together."""
+        return self._together(column_general_losses(parts).values())
+
+    def of_node(self, node: Node) -> float:
+        """The same, from the classes."""
+        n, losses = node.cells.n_rows, []
+        for j, (domain, level) in enumerate(zip(node.cells.domains, node.levels, strict=True)):
+            values = int((leaves_at(domain, level) * node.rows_at(j)).sum())
+            losses.append(_loss(values + node.suppressed_rows * domain.size, n, domain.size))
+        return self._together(losses)
+
+    def _together(self, columns: Iterable[float]) -> float:
+        losses = sorted(columns, reverse=True)
+        if self.aggregate == "mean":
+            return sum(losses) / len(losses)
+        if self.aggregate == "rank":
+            return _ranked(losses)
+        return math.prod(loss + 1 for loss in losses) ** (1 / len(losses)) - 1
+
+
+def column_general_losses(parts: Parts) -> dict[str, float]:
+    """The general loss of each quasi-identifier; 0 where a column has one value only."""
+    losses = {}
+    n = parts.cells.n_rows
+    for grouping, spans in zip(parts.groupings, parts.spans, strict=True):
+        starred = n - int(spans.sizes.sum())
+        for j, column in enumerate(grouping.columns):
+            domain = parts.cells.domains[column]
+            # times H, so that sums stay whole numbers
+            values = int((values_covered(domain, spans, j) * spans.sizes).sum())
+            losses[domain.name] = _loss(values + starred * domain.size, n, domain.size)
+    return losses
+
+
+def _loss(values: int, n: int, size: int) -> float:
+    """The loss of a column of `size` values whose n cells cover so many together."""
+    return (values - n) / (n * (size - 1)) if size > 1 else 0.0
+
+
+def _ranked(losses: list[float]) -> float:
+    digits = [round(loss * STEPS) for loss in losses[:RANKED]]
+    digits += [0] * (RANKED - len(digits))
+    number = 0
+    for digit in digits:
+        number = number * (STEPS + 1) + digit
+    return number / ((STEPS + 1) ** RANKED - 1)

@@ -1,0 +1,32 @@
+"""Loss of generalisation, counted in values."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from shoal.metrics._widths import node_loss, weighted_loss
+from shoal.metrics.base import Node, Parts
+
+
+@dataclass(frozen=True)
+class Loss:
+    """L: how many values each label stands for, summed over all cells that changed; low is good.
+
+    A cell published as it was costs 0. An interval [a~b] costs b - a + 1, a set its number of values,
+    a hierarchy node its leaves. Whole numbers count as they are, dates in days; decimals, times and
+    ordered labels by rank among the column's values. A suppressed cell, or a range of missing and
+    other values, costs the whole column. A column counts as often as the method's `weights` say, if
+    it has them.
+
+    Source: the loss that L-clustering minimises.
+    """
+
+    high_is_good: ClassVar[bool] = False
+    only_worsens: ClassVar[bool] = True
+
+    def measure(self, parts: Parts) -> float:
+        """The sum."""
+        return weighted_loss(parts)
+
+    def of_node(self, node: Node) -> float:
+        """The same, from the classes."""
+        return node_loss(node)

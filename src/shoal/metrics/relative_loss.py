@@ -1,0 +1,35 @@
+"""Loss of generalisation beside that of one group."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from shoal.metrics._widths import loss_of_one_group, node_loss, weighted_loss
+from shoal.metrics.base import Node, Parts
+
+
+@dataclass(frozen=True)
+class RelativeLoss:
+    """RL: the loss L over that of the same table with all rows in one group; 0 is the raw table.
+
+    1 is as bad as one group. A suppressed cell costs all that a column can hold, so a release with
+    many of them may exceed it.
+
+    Source: the measure by which L-clustering is compared with other methods.
+    """
+
+    high_is_good: ClassVar[bool] = False
+    only_worsens: ClassVar[bool] = True
+
+    def measure(self, parts: Parts) -> float | None:
+        """The ratio, or None where one group would lose nothing and rows were suppressed."""
+        return _ratio(weighted_loss(parts), loss_of_one_group(parts.cells, parts.weights))
+
+    def of_node(self, node: Node) -> float | None:
+        """The same, from the classes."""
+        return _ratio(node_loss(node), loss_of_one_group(node.cells))
+
+
+def _ratio(loss: float, most: float) -> float | None:
+    if most == 0:
+        return 0.0 if loss == 0 else None
+    return loss / most

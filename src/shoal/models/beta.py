@@ -1,0 +1,71 @@
+"""β-likeness: no value is much more common in a group than in the whole table."""
+
+from typing import Annotated, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from shoal.cells.counts import Counts
+from shoal.models._shares import (
+    Floats,
+    largest,
+    no_value,
+    owners,
+    rounded_up,
+    totals_of,
+    with_value,
+)
+
+
+@dataclass(frozen=True)
+class Beta:
+    """β-likeness: no sensitive value's share of a group exceeds its share of the table by more than β
+    times that share.
+
+    Protects against growing sure that a person has some value, rare values above all, far beyond what
+    the whole table tells. Does not stop learning that a value is unlikely, or ruled out.
+
+    With q the share in the group and p that in the table: (q - p) / p is at most β for every value
+    that grew. Shares are taken of the rows that have a value; a group without any does not hold.
+
+    Source: Cao and Karras, "Publishing microdata with a robust privacy guarantee", 2012.
+    """
+
+    beta: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    """The largest relative growth: 1 lets a share double."""
+    of: str
+    """The sensitive column it speaks of."""
+    enhanced: bool = False
+    """Whether growth is also at most -ln p, which binds where a common value would near certainty."""
+
+    holds_when_merged: ClassVar[bool] = True
+    holds_when_joined: ClassVar[bool] = False
+
+    @property
+    def min_rows(self) -> int:
+        """Even one row may hold."""
+        return 1
+
+    def holds(self, counts: Counts) -> npt.NDArray[np.bool_]:
+        """(g,) whether each group holds."""
+        return self._growth(counts) <= self.beta
+
+    def reached(self, counts: Counts) -> float:
+        """The smallest β that every group holds; infinite where none will do."""
+        return rounded_up(float(self._growth(counts).max(initial=0.0)))
+
+    def advice(self, everyone: Counts) -> str:
+        """Why not even one group of all rows holds: nothing grows in them."""
+        return no_value(everyone, self.of)
+
+    def _growth(self, counts: Counts) -> Floats:
+        """(g,) the largest growth; infinite where a value grew beyond -ln p, if that counts."""
+        totals, rows = totals_of(counts), with_value(counts)[owners(counts)]
+        everyone, total = totals.sum(), totals[counts.values]
+        expected = total * rows
+        growth = (counts.counts * everyone - expected) / expected
+        if self.enhanced:
+            growth = np.where(growth <= -np.log(total / everyone), growth, np.inf)
+        return largest(counts, growth, without=np.inf)

@@ -1,0 +1,117 @@
+"""Random tables over hierarchies with a sensitive column, and releases of single nodes of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from shoal.cells.cells import Cells
+from shoal.cells.domain import Domain, Kind
+from shoal.cells.grouping import Grouping
+from shoal.cells.spans import spans_of
+from shoal.hierarchy.tree import Hierarchy, with_missing
+from shoal.metrics.base import Parts
+from shoal.models.requirement import Model, column_of
+from tests import naive_lattice as naive
+from tests.coded import coded, trees
+from tests.constrained import NAMES, crossing_trees
+from tests.models.histograms import TREE, Values, counted
+
+
+@dataclass(frozen=True)
+class Table:
+    """The same table as the package sees it and as plain lists."""
+
+    cells: Cells
+    columns: list[naive.Column]
+    rows: list[naive.Row]
+    sensitive: Values
+
+    def judge(self, models: Sequence[Model], limit: int) -> naive.Judge:
+        """What any models say: classes that fail are dropped until none does."""
+        alone = [model for model in models if not hasattr(model, "holds_over")]
+        over = [model for model in models if hasattr(model, "holds_over")]
+
+        def settle(groups: list[naive.Group], asked: Sequence[Model]) -> list[naive.Group] | None:
+            kept, others = groups, []
+            while kept:
+                counts = counted(self._values(kept), others)
+                if not any(column_of(model) for model in asked):
+                    counts = replace(counts, values=np.zeros(0, np.int32))
+                held = np.all([model.holds(counts) for model in asked], axis=0)
+                fewer = [g for g, holds in zip(kept, np.broadcast_to(held, len(kept))) if holds]
+                if len(fewer) == len(kept):
+                    break
+                kept = fewer
+            gone = len(self.rows) - sum(map(len, kept))
+            return kept if kept and gone <= limit else None
+
+        def judge(groups: list[naive.Group]) -> list[naive.Group] | None:
+            kept = settle(groups, alone)
+            if kept is not None and over:
+                counts = counted(self._values(kept))
+                if not all(model.holds_over(counts) for model in over):  # type: ignore[attr-defined]
+                    kept = settle(groups, models)
+            return kept
+
+        return judge
+
+    def parts(self, node: naive.Node, kept: list[naive.Group]) -> Parts:
+        """The release of a node, taken apart."""
+        group = np.full(len(self.rows), -1, np.int32)
+        for number, members in enumerate(kept):
+            group[members] = number
+        levels = np.tile(np.array(node, np.int32), (len(kept), 1))
+        grouping = Grouping(group, len(kept), tuple(range(len(node))), levels)
+        spans = spans_of(self.cells, grouping)
+        return Parts(
+            self.cells, (grouping,), (spans,), len(kept), group < 0, self.cells.target
+        )
+
+    def _values(self, groups: list[naive.Group]) -> list[Values]:
+        return [[self.sensitive[i] for i in group] for group in groups]
+
+
+@st.composite
+def flat_trees(draw: st.DrawFn) -> tuple[Domain, naive.Column]:
+    """A tree that cannot climb: its leaf is its root."""
+    draw(st.none())
+    tree = Hierarchy((("only",),), np.zeros((1, 1), np.int32))
+    return Domain("tree", Kind.TREE, pa.array(["only"]), -1, hierarchy=tree), {"nodes": [[0]]}
+
+
+@st.composite
+def gaps(draw: st.DrawFn) -> tuple[Domain, naive.Column]:
+    """A tree with a missing value right under its root."""
+    domain, _ = draw(trees())
+    assert domain.hierarchy is not None
+    tree = with_missing(domain.hierarchy)
+    texts = pa.array([*domain.texts.to_pylist(), None], pa.string())
+    found = Domain("tree", Kind.TREE, texts, domain.size, hierarchy=tree)
+    return found, {"nodes": tree.nodes.tolist()}
+
+
+@st.composite
+def tables(draw: st.DrawFn, max_rows: int = 25, max_columns: int = 3) -> Table:
+    """Any table over trees, with ties, missing values and levels that need not nest."""
+    kind = trees() | crossing_trees() | gaps() | flat_trees()
+    pairs = draw(st.lists(kind, min_size=1, max_size=max_columns))
+    pairs = [(replace(d, name=NAMES[i]), column) for i, (d, column) in enumerate(pairs)]
+    row = st.tuples(*(st.integers(0, domain.size - 1) for domain, _ in pairs))
+    pool = draw(st.lists(row, min_size=1, max_size=12))
+    rows = sorted(draw(st.lists(st.sampled_from(pool), min_size=1, max_size=max_rows)))
+    n = len(rows)
+    values = draw(st.lists(st.none() | st.integers(0, 4), min_size=n, max_size=n))
+    target = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    labels = tuple(tuple(f"{i}.{x}" for x in sorted(set(r))) for i, r in enumerate(TREE))
+    tree = with_missing(Hierarchy(labels, np.array(TREE, np.int32)))
+    texts = pa.array([*map(str, range(7)), None], pa.string())
+    cells = replace(
+        coded(rows, pairs).cells,
+        sensitive={"ill": np.array([7 if v is None else v for v in values], np.int32)},
+        sensitive_domains={"ill": Domain("ill", Kind.TREE, texts, 7, hierarchy=tree)},
+        target=np.array(target, np.int32),
+    )
+    return Table(cells, [column["nodes"] for _, column in pairs], rows, values)
