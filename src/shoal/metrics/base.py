@@ -25,10 +25,15 @@ class Parts:
     """(n_rows,) canonical rows withheld or starred in every column."""
     target: npt.NDArray[np.int32] | None
     """(n_rows,) the class of each canonical row, where the policy names a target column."""
+    formed: npt.NDArray[np.int64] | None = None
+    """(groups,) rows of the groups formed, where the quasi-identifiers are published as they are:
+    `groupings` are then of rows that are equal, since that is what a reader sees."""
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
         """Rows of every group formed, over all groupings."""
+        if self.formed is not None:
+            return self.formed
         return np.concatenate([span.sizes for span in self.spans])
 
 

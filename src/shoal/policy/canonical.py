@@ -32,6 +32,7 @@ def to_data(policy: "Policy") -> dict[str, Any]:
         "suppression": policy.suppression,
         "suppressed": policy.suppressed,
         "order": policy.order,
+        "publish": policy.publish,
         "seed": policy.seed,
         "target": policy.target,
     }

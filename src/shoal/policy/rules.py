@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import listed
 from shoal.models.requirement import SIZES_ONLY, column_of
+from shoal.policy import anatomy
 from shoal.policy.parts import plain_constraint
 from shoal.policy.wording import FieldPath, Problem, choice
 
@@ -14,12 +15,24 @@ if TYPE_CHECKING:
 
 def problems(policy: "Policy") -> list[Problem]:
     """All that makes the policy contradict itself."""
-    return [*_no_quasi(policy), *_constraints(policy), *_same(policy), *_target(policy)]
+    return [
+        *_no_quasi(policy),
+        *_constraints(policy),
+        *_same(policy),
+        *_target(policy),
+        *anatomy.problems(policy),
+    ]
 
 
 def warnings(policy: "Policy") -> list[str]:
     """What a careful publisher should look at again."""
-    return [*_unguarded(policy), *_uncovered(policy), *_weak(policy), *_kept_order(policy)]
+    return [
+        *_unguarded(policy),
+        *_uncovered(policy),
+        *_weak(policy),
+        *_kept_order(policy),
+        *anatomy.warnings(policy),
+    ]
 
 
 def _no_quasi(policy: "Policy") -> Iterator[Problem]:
