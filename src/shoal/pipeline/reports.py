@@ -91,8 +91,8 @@ def anatomy_notes(policy: Policy, verdict: Verdict) -> list[str]:
     renamed = "" if called == [GROUP, COUNT] else f" The added columns are called {listed(called)}."
     return [
         "Anatomy hides only whose sensitive value is whose (Xiao and Tao, 2006). That a person is in "
-        "the table, and their exact quasi-identifiers and plain columns, can be read by everyone, so "
-        f"nothing is lost there.{renamed}",
+        "the table, and their exact quasi-identifiers and plain columns, can be read by everyone."
+        f"{renamed}",
         f"Who finds a person's group guesses their value right with a chance of up to {shares}: l "
         "different values do not bound this by 1/l. Who knows the values of others in the group can "
         "rule these out.",
