@@ -98,7 +98,8 @@ def _places(
 
 
 def _ranks(values: pa.Array) -> tuple[Ranks, int]:
-    """(n,) the place of each value's text among the distinct texts, missing last; and how many."""
+    """(n,) the place of each value's text among the distinct texts, missing last; and how many
+    places there are."""
     coded = known_text(values).dictionary_encode()
     by_text = pc.sort_indices(coded.dictionary).to_numpy()
     size = len(by_text)
@@ -106,8 +107,7 @@ def _ranks(values: pa.Array) -> tuple[Ranks, int]:
     rank[by_text] = np.arange(size, dtype=np.int32)
     rank[size] = size
     codes = pc.fill_null(coded.indices, size).to_numpy(zero_copy_only=False)
-    found, ranks = np.unique(rank[codes], return_inverse=True)
-    return ranks.astype(np.int32), len(found)
+    return rank[codes], size + 1
 
 
 def _entries(group: Ranks, ranks: Ranks, size: int) -> tuple[Ints, Ints, Ints]:
