@@ -66,9 +66,7 @@ class Table:
         levels = np.tile(np.array(node, np.int32), (len(kept), 1))
         grouping = Grouping(group, len(kept), tuple(range(len(node))), levels)
         spans = spans_of(self.cells, grouping)
-        return Parts(
-            self.cells, (grouping,), (spans,), len(kept), group < 0, self.cells.target
-        )
+        return Parts(self.cells, (grouping,), (spans,), len(kept), group < 0, self.cells.target)
 
     def _values(self, groups: list[naive.Group]) -> list[Values]:
         return [[self.sensitive[i] for i in group] for group in groups]

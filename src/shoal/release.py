@@ -84,9 +84,18 @@ class Release:
     minimal_nodes: tuple[dict[str, int], ...] = ()
     """For methods that search the whole lattice: every node, as the level of each column, that holds
     while none below it does."""
+    sensitive_tables: dict[str, Any] = field(default_factory=dict)
+    """With `publish: anatomy`, per sensitive column how often each value occurs in each group, in
+    the kind of frame that came in; `table` then holds people with the id of their group."""
+    largest_share: dict[str, float] = field(default_factory=dict)
+    """With `publish: anatomy`, per sensitive column the largest share that one value has of the rows
+    of a group: how likely the best guess is."""
 
     def write(self, path: str | Path, force: bool = False) -> Path:
-        """Write the published rows to a CSV, Parquet or Arrow file, verified before it is in place."""
+        """Write the published rows to a CSV, Parquet or Arrow file, verified before it is in place.
+
+        With `publish: anatomy` the sensitive tables are written beside it.
+        """
         from shoal.pipeline.run import write_release
 
         return write_release(self, Path(path), force)
@@ -100,6 +109,7 @@ class Release:
     def to_dict(self) -> dict[str, Any]:
         """Everything but the rows, as plain values for JSON."""
         return {
+            "publish": self.policy.publish,
             "rows": self.rows,
             "published_rows": self.published_rows,
             "suppressed_rows": self.suppressed_rows,
@@ -111,6 +121,7 @@ class Release:
             "guarantees": [asdict(finding) | {"holds": finding.holds} for finding in self.findings],
             "metrics": self.metrics,
             "column_loss": self.column_loss,
+            "largest_share": self.largest_share,
             "constraints": [asdict(one) for one in self.constraints],
             "components": [asdict(one) for one in self.components],
             "columns": {

@@ -28,6 +28,7 @@ default: drop
 suppression: 0.05
 suppressed: withheld
 order: sorted
+publish: generalised
 seed: 7
 target: disease
 metrics:
@@ -44,7 +45,7 @@ def test_defaults_are_written_out() -> None:
     policy = Policy.load("columns: {age: quasi}\nconstraints: [{k: 5}]\nmethod: mondrian\n")
     assert policy.to_yaml() == (
         "columns:\n  age: quasi\nconstraints:\n- {k: 5}\nmethod: {name: mondrian, strict: true}\n"
-        "suppressed: withheld\norder: sorted\nseed: 0\n"
+        "suppressed: withheld\norder: sorted\npublish: generalised\nseed: 0\n"
     )
 
 
@@ -142,6 +143,7 @@ SAME = [
     ("seed: 7\n", "seed: +7\n"),
     ("hierarchy: race.csv", "hierarchy: {csv: race.csv}"),
     ("order: sorted\n", ""),
+    ("publish: generalised\n", ""),
     ("on: [age, on]", "on: [age, 'on']"),
 ]
 

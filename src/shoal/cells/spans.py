@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from shoal.cells.cells import Cells
 from shoal.cells.domain import Kind
-from shoal.cells.grouping import Grouping
+from shoal.cells.grouping import SUPPRESSED, Grouping
+from shoal.errors import PolicyError
 from shoal.threads import each
 
 
@@ -49,6 +50,26 @@ def spans_of(cells: Cells, grouping: Grouping) -> Spans:
 
         sets = dict(zip(found, each(members_of, found), strict=True))
     return Spans(sizes, low, high, _levels(cells, grouping, low, high), sets)
+
+
+def as_they_are(
+    cells: Cells, groupings: tuple[Grouping, ...]
+) -> tuple[tuple[Grouping, ...], npt.NDArray[np.int64]]:
+    """Groups of equal rows, for a release that leaves values as they are, and the sizes of the groups
+    that a method formed; rows it suppressed stay suppressed."""
+    if len(groupings) != 1:
+        raise PolicyError(
+            "publish: anatomy needs groups of people, but the method treats sets of columns apart. "
+            "Choose another method, or `publish: generalised`."
+        )
+    group = groupings[0].group
+    kept = group != SUPPRESSED
+    cell = np.repeat(np.arange(cells.n_cells), cells.counts)
+    found, dense = np.unique(cell[kept], return_inverse=True)
+    raw = np.full(cells.n_rows, SUPPRESSED, np.int32)
+    raw[kept] = dense
+    grouping = Grouping(raw, len(found), groupings[0].columns)
+    return (grouping,), np.unique(group[kept], return_counts=True)[1].astype(np.int64)
 
 
 def rows_by_group(

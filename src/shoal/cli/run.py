@@ -57,7 +57,8 @@ def run(
 ) -> None:
     """Anonymise a table by a policy, and verify the result.
 
-    The release appears only after it has been read back and found to hold every guarantee.
+    The release appears only after it has been read back and found to hold every guarantee. With
+    `publish: anatomy` the tables of sensitive values appear beside it.
     """
     from shoal.cli.console import out, print_json
     from shoal.cli.progress import watching
@@ -65,6 +66,7 @@ def run(
     changes: dict[str, Any] = {"seed": seed, "method": method}
     given = {key: value for key, value in changes.items() if value is not None}
     with watching(quiet) as progress:
+        from shoal.pipeline.linked import sensitive_files
         from shoal.pipeline.run import run as run_pipeline
         from shoal.plugins import name_of
         from shoal.policy import Policy
@@ -80,10 +82,13 @@ def run(
         release = run_pipeline(
             table, asked, output, options=options, force=force, progress=progress
         )
+        others = sensitive_files(output, asked)
     if json:
         paths = {"input": table, "policy": policy, "output": output}
-        print_json(release.to_dict() | {name: str(path) for name, path in paths.items()})
+        written = {"sensitive_outputs": {name: str(path) for name, path in others.items()}}
+        data = release.to_dict() | {name: str(path) for name, path in paths.items()}
+        print_json(data | written)
     elif not quiet:
         from shoal.cli.show_release import show_release
 
-        show_release(out(), release, output)
+        show_release(out(), release, output, others)

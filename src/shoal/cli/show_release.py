@@ -1,8 +1,9 @@
 """What a run made and what it cost, for the eye."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
@@ -16,14 +17,17 @@ if TYPE_CHECKING:
     from shoal.release import Release
     from shoal.verification.check import Finding
 
+NONE: Mapping[str, Any] = MappingProxyType({})
 BAR, NARROW_BAR = 24, 8
 """Characters of a bar that stands for all."""
 
 
-def show_release(console: Console, release: "Release", path: Path) -> None:
-    """The summary, and where the file is."""
+def show_release(
+    console: Console, release: "Release", path: Path, others: Mapping[str, Path] = NONE
+) -> None:
+    """The summary, and where the files are; `others` by sensitive column."""
     show_summary(console, release)
-    lines(console, "Written", [str(path)])
+    lines(console, "Written", [str(each) for each in (path, *others.values())])
 
 
 def show_summary(console: Console, release: "Release") -> None:
@@ -33,7 +37,8 @@ def show_summary(console: Console, release: "Release") -> None:
     )
     title = "Verified"
     if console.width >= NARROW:
-        title += ": every guarantee was found in the written file"
+        files = "files" if release.policy.publish == "anatomy" else "file"
+        title += f": every guarantee was found in the written {files}"
     console.print()
     console.print(_panel(title, body, good=True))
     console.print()
@@ -46,15 +51,23 @@ def show_summary(console: Console, release: "Release") -> None:
 
 
 def show_findings(
-    console: Console, findings: "Sequence[Finding]", quasi: Sequence[str], path: Path
+    console: Console,
+    findings: "Sequence[Finding]",
+    quasi: Sequence[str],
+    path: Path,
+    others: Mapping[str, Path] = NONE,
+    shares: Mapping[str, float] = NONE,
 ) -> None:
     """Whether a release holds what its policy promises."""
     failing = sum(not finding.holds for finding in findings)
     title = f"{len(findings) - failing} of {counted(len(findings), 'guarantee')} found"
     console.print()
-    console.print(_panel(title, findings_table(console, findings, quasi), good=not failing))
+    body: RenderableType = findings_table(console, findings, quasi)
+    if shares:
+        body = Group(body, Text(), _facts_table([("best guess", best_guess(shares))]))
+    console.print(_panel(title, body, good=not failing))
     console.print()
-    lines(console, "Read", [str(path)])
+    lines(console, "Read", [str(each) for each in (path, *others.values())])
 
 
 def findings_table(console: Console, findings: "Sequence[Finding]", quasi: Sequence[str]) -> Table:
@@ -92,23 +105,39 @@ def _panel(title: str, body: RenderableType, good: bool) -> Panel:
     return Panel(body, title=title, title_align="left", border_style=style, padding=(1, 2))
 
 
-def _facts(release: "Release") -> Table:
+def best_guess(shares: Mapping[str, float]) -> str:
+    """How likely a reader who finds a person's group guesses their value."""
+    each = ", ".join(f"{percent(share)} for {safe(name)}" for name, share in shares.items())
+    return f"right with a chance of up to {each}"
+
+
+def _facts_table(facts: Iterable[tuple[str, str]]) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
+    for name, words in facts:
+        table.add_row(name, words)
+    return table
+
+
+def _facts(release: "Release") -> Table:
     largest, mean = release.metrics.get("largest-group"), release.metrics.get("mean-group")
     out, suppressed = release.published_rows, release.suppressed_rows
-    table.add_row("rows", f"{release.rows:,} in, {out:,} out, {suppressed:,} suppressed")
     sizes = f" of {mean:.1f} rows on average, {largest:.0f} at most" if mean and largest else ""
-    table.add_row("groups", f"{release.groups:,}{sizes}")
-    table.add_row("classes", f"{release.published_classes:,} that a reader can tell apart")
-    table.add_row("method", f"{release.method}, seed {release.seed}")
+    facts = [
+        ("rows", f"{release.rows:,} in, {out:,} out, {suppressed:,} suppressed"),
+        ("groups", f"{release.groups:,}{sizes}"),
+        ("classes", f"{release.published_classes:,} that a reader can tell apart"),
+        ("method", f"{release.method}, seed {release.seed}"),
+        ("seconds", _seconds(release.seconds)),
+    ]
+    if release.largest_share:
+        facts.insert(3, ("best guess", best_guess(release.largest_share)))
     for metric in release.policy.metrics:
-        name = name_of(type(metric))
-        figure = release.metrics[name]
-        table.add_row(name, "does not apply" if figure is None else f"{figure:.6g}")
-    table.add_row("seconds", _seconds(release.seconds))
-    return table
+        figure = release.metrics[name_of(type(metric))]
+        words = "does not apply" if figure is None else f"{figure:.6g}"
+        facts.insert(-1, (name_of(type(metric)), words))
+    return _facts_table(facts)
 
 
 def _seconds(seconds: Mapping[str, float]) -> str:
@@ -117,6 +146,9 @@ def _seconds(seconds: Mapping[str, float]) -> str:
 
 
 def _losses(console: Console, release: "Release") -> RenderableType:
+    if release.policy.publish == "anatomy" and not release.suppressed_rows:
+        words = "none in quasi columns: their values are exact. Sensitive values are apart."
+        return Text.assemble(("Loss ", "bold"), words)
     mean = release.metrics.get("mean-ncp") or 0.0
     table = Table.grid(padding=(0, 2))
     table.add_column(overflow="fold")

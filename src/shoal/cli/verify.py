@@ -21,29 +21,38 @@ def verify(
 ) -> None:
     """Check that a release holds what its policy promises.
 
-    The file is read as anyone would read it. Ends with exit code 4 where it falls short.
+    The file is read as anyone would read it, with the files that belong to it where the policy says
+    `publish: anatomy`. Ends with exit code 4 where it falls short.
     """
     from shoal.cli.console import out, print_json
     from shoal.cli.progress import watching
 
     with watching() as progress:
-        from shoal.pipeline.verifying import verify_file
+        from shoal.pipeline.linked import sensitive_files
+        from shoal.pipeline.verifying import judge_files
         from shoal.policy import Policy
         from shoal.verification.check import require
 
         progress("verify", 0.0)
         asked = Policy.load(policy)
-        findings = verify_file(release, asked, csv_options(separator, quote, encoding))
+        others = sensitive_files(release, asked)
+        verdict = judge_files(release, others, asked, csv_options(separator, quote, encoding))
+        findings, shares = verdict.findings, verdict.largest_share
     if not json:
         from shoal.cli.show_release import show_findings
 
-        show_findings(out(), findings, asked.quasi, release)
+        show_findings(out(), findings, asked.quasi, release, others, shares)
         require(findings)
         return
     failure = error_of(lambda: require(findings))
     guarantees = [asdict(finding) | {"holds": finding.holds} for finding in findings]
-    print_json(
-        {"release": str(release), "verified": not failure, "guarantees": guarantees} | failure
-    )
+    shown = {
+        "release": str(release),
+        "sensitive_files": {name: str(path) for name, path in others.items()},
+        "verified": not failure,
+        "guarantees": guarantees,
+        "largest_share": shares,
+    }
+    print_json(shown | failure)
     if failure:
         raise typer.Exit(failure["exit_code"])

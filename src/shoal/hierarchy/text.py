@@ -34,6 +34,14 @@ def text_of(values: pa.Array) -> pa.Array:
     return _text_of_others(values)
 
 
+def known_text(values: pa.Array) -> pa.Array:
+    """The same, where not a number means not known."""
+    if not pa.types.is_floating(values.type):
+        return text_of(values)
+    wide = values.cast(pa.float32()) if pa.types.is_float16(values.type) else values
+    return text_of(pc.if_else(pc.is_nan(wide), None, wide))
+
+
 def _text_of_floats(values: pa.Array) -> pa.Array:
     wide = values.cast(pa.float64())
     whole = pc.and_(pc.equal(pc.floor(wide), wide), pc.less(pc.abs(wide), WHOLE))

@@ -7,10 +7,11 @@ What a kill -9 or a power cut left is removed by the next run for the same targe
 
 import os
 import re
+import shutil
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -37,6 +38,29 @@ class Replacement:
         else:
             self._move_if_free()
         _sync(self._target.parent)
+
+    def way_back(self, after: ExitStack) -> Callable[[], None]:
+        """To be asked before `commit`: how to bring back what it replaces; `after` tidies up."""
+        kept: Path | None = None
+        if self._target.exists():
+            # named as our temporary files are, so that a later run removes what a kill -9 left
+            kept = self.path.with_name(f".old.{MARK}".join(self.path.name.rsplit(f".{MARK}", 1)))
+            kept.unlink(missing_ok=True)
+            after.callback(kept.unlink, missing_ok=True)
+            try:
+                os.link(self._target, kept)
+            except OSError:  # a disk without hard links
+                shutil.copy2(self._target, kept)
+
+        def back() -> None:
+            if self.path.exists() and not _same_file(self.path, self._target):
+                return  # never moved
+            if kept is not None:
+                kept.replace(self._target)
+            else:
+                self._target.unlink(missing_ok=True)
+
+        return back
 
     def _move_if_free(self) -> None:
         """Like a move, but a file that came to the target's place meanwhile stays."""
@@ -96,7 +120,7 @@ def replacing(target: Path, force: bool, source: Path | None = None) -> Iterator
 
 def _remove_stale(target: Path, ending: str) -> None:
     """Remove temporary files for this target whose process is gone."""
-    shape = re.compile(rf"\.{re.escape(target.name)}\.(\d+)\.{MARK}{re.escape(ending)}")
+    shape = re.compile(rf"\.{re.escape(target.name)}\.(\d+)(?:\.old)?\.{MARK}{re.escape(ending)}")
     for other in target.parent.iterdir():
         found = shape.fullmatch(other.name)
         if found and not _is_alive(int(found[1])):

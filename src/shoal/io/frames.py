@@ -89,8 +89,10 @@ class ArrowTable:
         arrays = each(made, columns)
         fields = []
         for name, array in zip(columns, arrays, strict=True):
-            field = self.native.schema.field(name)
-            fields.append(field if array.type == field.type else pa.field(name, array.type))
+            at = self.native.schema.get_field_index(name)  # -1 for a column that is added
+            old = self.native.schema.field(at) if at >= 0 else None
+            same = old is not None and old.type == array.type
+            fields.append(old if same else pa.field(name, array.type))
         return without_metadata(pa.Table.from_arrays(arrays, schema=pa.schema(fields)))
 
 

@@ -28,10 +28,15 @@ class Parts:
     """(n_rows,) the class of each canonical row, where the policy names a target column."""
     weights: Mapping[str, float] | None = None
     """How much each quasi-identifier counts, where the method weighs them; 1 for those not named."""
+    formed: npt.NDArray[np.int64] | None = None
+    """(groups,) rows of the groups formed, where the quasi-identifiers are published as they are:
+    `groupings` are then of rows that are equal, since that is what a reader sees."""
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
         """Rows of every group formed, over all groupings."""
+        if self.formed is not None:
+            return self.formed
         return np.concatenate([span.sizes for span in self.spans])
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from shoal import plugins
 from shoal.cells.cells import Cells
-from shoal.cells.grouping import Grouping
-from shoal.cells.spans import spans_of
+from shoal.cells.grouping import SUPPRESSED, Grouping
+from shoal.cells.spans import Spans, as_they_are, spans_of
 from shoal.cells.table import codes_in_order, encode
 from shoal.errors import Infeasible, InputError
 from shoal.io.frames import Table
@@ -17,6 +17,7 @@ from shoal.models.requirement import Requirement
 from shoal.pipeline.clock import Clock
 from shoal.pipeline.reports import report_columns, report_components, report_nodes
 from shoal.policy import Policy
+from shoal.publish.anatomy import Anatomy, part
 from shoal.publish.assemble import Published, assemble
 from shoal.release import ColumnReport, ComponentReport
 
@@ -28,7 +29,7 @@ MANY_SUPPRESSED = 0.05
 class Prepared:
     """What is to be published, and what it costs."""
 
-    published: Published
+    published: Published | Anatomy
     metrics: dict[str, float | None]
     column_loss: dict[str, float]
     rows: int
@@ -56,20 +57,28 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
     requirement = Requirement(policy.constraints, limit)
     with clock.step("group") as progress:
         groupings = policy.method.group(cells, requirement, policy.seed, progress)
-    with clock.step("publish"):
-        spans = tuple(spans_of(cells, grouping) for grouping in groupings)
-        published = assemble(cells, groupings, spans, keep_order=policy.order == "kept")
-    suppressed = int(published.suppressed.sum())
+    hidden = np.all([grouping.group == SUPPRESSED for grouping in groupings], axis=0)
+    suppressed = int(hidden.sum())
     warnings = [*policy.warnings(), *_limit_suppression(policy, suppressed, cells.n_rows)]
+    formed = None
+    with clock.step("publish"):
+        seen = groupings
+        if policy.publish == "anatomy":
+            seen, formed = as_they_are(cells, groupings)
+        spans = tuple(spans_of(cells, grouping) for grouping in seen)
+        published = _publish(table, policy, cells, groupings, spans)
     with clock.step("measure"):
+        # of a sensitive target nobody can tell which row has which class, once it is apart
+        apart = formed is not None and policy.target in policy.sensitive
         parts = Parts(
             cells,
-            groupings,
+            seen,
             spans,
             published.classes,
-            published.suppressed,
-            cells.target,
+            hidden,
+            None if apart else cells.target,
             weights=getattr(policy.method, "weights", None),
+            formed=formed,
         )
         metrics = {name: metric.measure(parts) for name, metric in _metrics(policy).items()}
         losses = {name: loss / cells.n_rows for name, loss in column_losses(parts).items()}
@@ -94,6 +103,20 @@ def _metrics(policy: Policy) -> dict[str, Metric]:
     found = {name: metric() for name, metric in every if not is_on_request(metric)}
     found |= {plugins.name_of(type(metric)): metric for metric in policy.metrics}
     return dict(sorted(found.items()))
+
+
+def _publish(
+    table: Table,
+    policy: Policy,
+    cells: Cells,
+    groupings: tuple[Grouping, ...],
+    spans: tuple[Spans, ...],
+) -> Published | Anatomy:
+    if policy.publish == "anatomy":
+        # in the order of names: where a column stands is not published content
+        plain, sensitive = sorted(policy.plain), sorted(policy.sensitive)
+        return part(cells, groupings[0], table.column, policy.quasi, plain, sensitive)
+    return assemble(cells, groupings, spans, keep_order=policy.order == "kept")
 
 
 def check_method(policy: Policy) -> None:

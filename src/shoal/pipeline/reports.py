@@ -6,10 +6,13 @@ import numpy as np
 
 from shoal.cells.grouping import SUPPRESSED
 from shoal.constraints.sets import Constraint, implies, without_implied
+from shoal.errors import listed
 from shoal.metrics.base import Parts
 from shoal.metrics.precision import column_precision
 from shoal.models.k import K
+from shoal.pipeline.linked import Verdict
 from shoal.policy import Policy
+from shoal.policy.anatomy import COUNT, GROUP, count_name, group_name
 from shoal.release import ColumnReport, ComponentReport, ConstraintReport
 from shoal.verification.check import Finding
 
@@ -88,4 +91,21 @@ def _constraints(policy: Policy) -> list[Constraint]:
         Constraint(tuple(sorted(place[name] for name in model.on or policy.quasi)), model.k)
         for model in policy.constraints
         if isinstance(model, K)
+    ]
+
+
+def anatomy_notes(policy: Policy, verdict: Verdict) -> list[str]:
+    """What an Anatomy release does and does not protect, with the figure that l leaves open."""
+    if policy.publish != "anatomy":
+        return []
+    shares = ", ".join(f"{share:.0%} for {name}" for name, share in verdict.largest_share.items())
+    called = [group_name(policy), count_name(policy)]
+    renamed = "" if called == [GROUP, COUNT] else f" The added columns are called {listed(called)}."
+    return [
+        "Anatomy hides only whose sensitive value is whose (Xiao and Tao, 2006). That a person is in "
+        "the table, and their exact quasi-identifiers and plain columns, can be read by everyone."
+        f"{renamed}",
+        f"Who finds a person's group guesses their value right with a chance of up to {shares}: l "
+        "different values do not bound this by 1/l. Who knows the values of others in the group can "
+        "rule these out.",
     ]

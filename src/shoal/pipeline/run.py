@@ -1,28 +1,28 @@
 """Frames in and frames out, files in and files out; nothing leaves unverified."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from shoal import plugins
 from shoal.engines.local import LocalEngine
 from shoal.engines.tables import wrap
 from shoal.errors import PolicyError, listed
-from shoal.io.atomic import replacing
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format, format_of
 from shoal.io.frames import Table
+from shoal.io.together import replacing_all
 from shoal.pipeline.clock import Clock, Watcher, nobody
+from shoal.pipeline.linked import Verdict, sensitive_files
+from shoal.pipeline.made import Made, make
 from shoal.pipeline.prepare import Prepared, check_method, prepare
-from shoal.pipeline.reports import report_constraints
-from shoal.pipeline.verifying import expect, verify_file, verify_table
+from shoal.pipeline.reports import anatomy_notes, report_constraints
+from shoal.pipeline.verifying import expect, judge_files, judge_tables, rows_found
 from shoal.policy import Policy, simple
-from shoal.publish.shape import Shape, shape
 from shoal.release import Release
-from shoal.verification.check import Finding, require
+from shoal.verification.check import require
 
 AnyPolicy = Policy | Mapping[str, Any] | str | Path
 DETECT = CsvOptions()
@@ -52,12 +52,12 @@ def anonymize(
     asked = _asked(policy, table.names, keywords)
     prepared = prepare(table, table.names, asked, clock)
     with clock.step("publish"):
-        made = _shape(prepared, asked, table).decoded()
-        native = table.release(made.columns, made.labels, made.rows, asked.order == "kept")
+        made = make(prepared, asked, table)
     with clock.step("verify"):
-        findings = verify_table(wrap(native), asked)
-        require(findings)
-    return _release(native, len(made.rows), prepared, asked, findings, clock)
+        sensitive = {name: wrap(native) for name, native in made.sensitive.items()}
+        verdict = judge_tables(wrap(made.table), sensitive, asked)
+        require(verdict.findings)
+    return _release(made, prepared, asked, verdict, clock)
 
 
 def run(
@@ -69,11 +69,14 @@ def run(
     force: bool = False,
     progress: Watcher | None = None,
 ) -> Release:
-    """Anonymise a file into another; the new file is verified before it is in its place."""
+    """Anonymise a file into another; the new file is verified before it is in its place.
+
+    A policy with `publish: anatomy` makes several files, which appear together.
+    """
     clock, engine = Clock(progress or nobody), LocalEngine()
     source, target, asked = Path(source), Path(target), Policy.load(policy)
-    kind = format_of(target)
-    with replacing(target, force, source) as place:
+    kind, others = format_of(target), sensitive_files(target, asked)
+    with replacing_all([target, *others.values()], force, source) as places:
         with clock.step("read"):
             options, guessed = engine.settle(source, options)
             names = engine.names(source, options)
@@ -82,35 +85,49 @@ def run(
             table = wrap(engine.read(source, options, asked.needed(names)))
         prepared = prepare(table, names, asked, clock)
         with clock.step("publish"):
-            made = _shape(prepared, asked, table)
-            if kind is not Format.CSV:
-                made = made.decoded()
-            native: pa.Table = table.release(made.columns, made.labels, made.rows, False)
+            made = make(prepared, asked, table, decode=kind is not Format.CSV)
         del table
+        written = options.for_output(target)
         with clock.step("write"):
-            written = options.for_output(target)
-            engine.write(native, place.path, options=written)
+            for rows, path in zip(made.tables, places.paths, strict=True):
+                engine.write(rows, path, options=written)
         with clock.step("verify"):
-            findings = verify_file(place.path, asked, written)
-            require(findings)
-            expect(place.path, written, native, asked, findings)
-        place.commit()
-    return _release(native, len(made.rows), prepared, asked, findings, clock, guessed)
+            verdict = _judge_written(made.tables, places.paths, asked, written)
+        places.commit()
+    return _release(made, prepared, asked, verdict, clock, guessed)
 
 
 def write_release(release: Release, target: Path, force: bool = False) -> Path:
     """Write a release's rows to a file, verified before it is in its place."""
-    engine, table = LocalEngine(), wrap(release.table)
+    engine, policy = LocalEngine(), release.policy
     format_of(target)  # a name that tells no format is refused before any work
-    with replacing(target, force) as place:
+    targets = [target, *sensitive_files(target, policy).values()]
+    with replacing_all(targets, force) as places:
         written = DETECT.for_output(target)
-        rows = pa.table({name: table.column(name) for name in table.names})
-        engine.write(rows, place.path, options=written)
-        findings = verify_file(place.path, release.policy, written)
-        require(findings)
-        expect(place.path, written, rows, release.policy, findings)
-        place.commit()
+        tables = [_held(wrap(n)) for n in (release.table, *release.sensitive_tables.values())]
+        for rows, path in zip(tables, places.paths, strict=True):
+            engine.write(rows, path, options=written)
+        _judge_written(tables, places.paths, policy, written)
+        places.commit()
     return target
+
+
+def _held(table: Table) -> pa.Table:
+    return pa.table({name: table.column(name) for name in table.names})
+
+
+def _judge_written(
+    tables: Sequence[pa.Table], paths: Sequence[Path], policy: Policy, options: CsvOptions
+) -> Verdict:
+    """Raise unless the written files hold every guarantee, and what was to be written, no more."""
+    first, *others = paths
+    sensitive = policy.sensitive if others else ()
+    verdict = judge_files(first, dict(zip(sensitive, others, strict=True)), policy, options)
+    require(verdict.findings)
+    expect(first, options, tables[0], rows_found(policy, verdict.findings))
+    for path, rows in zip(others, tables[1:], strict=True):
+        expect(path, options, rows)
+    return verdict
 
 
 def _asked(policy: AnyPolicy | None, names: list[str], keywords: Mapping[str, Any]) -> Policy:
@@ -130,35 +147,21 @@ def _asked(policy: AnyPolicy | None, names: list[str], keywords: Mapping[str, An
     return asked.changed(**keywords) if keywords else asked
 
 
-def _shape(prepared: Prepared, policy: Policy, table: Table) -> Shape:
-    starred = np.zeros(0, np.int64)
-    if policy.suppressed == "starred":
-        starred = np.setdiff1d(np.arange(prepared.rows), prepared.published.rows)
-    return shape(
-        prepared.published,
-        policy.published(table.names),
-        table.column,
-        starred,
-        keep_order=policy.order == "kept",
-    )
-
-
 def _release(
-    native: Any,
-    published_rows: int,
+    made: Made,
     prepared: Prepared,
     policy: Policy,
-    findings: tuple[Finding, ...],
+    verdict: Verdict,
     clock: Clock,
     guessed: tuple[str, ...] = (),
 ) -> Release:
     return Release(
-        table=native,
+        table=made.table,
         policy=policy,
-        findings=findings,
+        findings=verdict.findings,
         metrics=prepared.metrics,
         rows=prepared.rows,
-        published_rows=published_rows,
+        published_rows=made.rows,
         suppressed_rows=prepared.suppressed_rows,
         groups=prepared.groups,
         published_classes=prepared.published.classes,
@@ -166,10 +169,12 @@ def _release(
         seed=policy.seed,
         seconds=dict(clock.seconds),
         warnings=(*guessed, *prepared.warnings),
-        notes=prepared.notes,
+        notes=(*prepared.notes, *anatomy_notes(policy, verdict)),
         column_loss=prepared.column_loss,
-        constraints=report_constraints(policy, prepared.components, findings),
+        constraints=report_constraints(policy, prepared.components, verdict.findings),
         components=prepared.components,
         columns=prepared.columns,
         minimal_nodes=prepared.minimal_nodes,
+        sensitive_tables=made.sensitive,
+        largest_share=verdict.largest_share,
     )

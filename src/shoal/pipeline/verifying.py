@@ -11,11 +11,33 @@ from shoal.engines.local import LocalEngine
 from shoal.errors import PolicyError, VerificationFailed, listed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
+from shoal.pipeline.linked import (
+    Verdict,
+    judge_linked_files,
+    judge_linked_tables,
+    sensitive_files,
+)
 from shoal.policy import Policy
 from shoal.verification.check import Finding, check
 from shoal.verification.meaning import with_meaning
 
 DETECT = CsvOptions()
+
+
+def judge_tables(published: Table, sensitive: Mapping[str, Table], policy: Policy) -> Verdict:
+    """Ask the policy's models of a release in frames; `sensitive` are the further tables it has."""
+    if policy.publish == "anatomy":
+        return judge_linked_tables(published, sensitive, policy)
+    return Verdict(verify_table(published, policy))
+
+
+def judge_files(
+    path: Path, others: Mapping[str, Path], policy: Policy, options: CsvOptions = DETECT
+) -> Verdict:
+    """Ask the policy's models of a release in files; `others` are the further files it has."""
+    if policy.publish == "anatomy":
+        return judge_linked_files(path, others, policy, options)
+    return Verdict(_verify_single(path, policy, options))
 
 
 def verify_table(published: Table, policy: Policy) -> tuple[Finding, ...]:
@@ -36,8 +58,16 @@ def verify_file(
     policy: Policy | Mapping[str, object] | str | Path,
     options: CsvOptions = DETECT,
 ) -> tuple[Finding, ...]:
-    """Ask a policy's models of a published file, ours or anybody's."""
-    asked, engine, file = Policy.load(policy), LocalEngine(), Path(path)
+    """Ask a policy's models of a published file, ours or anybody's.
+
+    Files that belong to it, as an Anatomy release has them, are found beside it.
+    """
+    asked, file = Policy.load(policy), Path(path)
+    return judge_files(file, sensitive_files(file, asked), asked, options).findings
+
+
+def _verify_single(file: Path, asked: Policy, options: CsvOptions) -> tuple[Finding, ...]:
+    engine = LocalEngine()
     settled, _ = engine.settle(file, options)
     names = engine.names(file, settled)
     _check_columns(names, asked)
@@ -88,10 +118,12 @@ def expect(
     path: Path,
     options: CsvOptions,
     rows: pa.Table,
-    policy: Policy,
-    findings: Sequence[Finding],
+    counted: int | None = None,
 ) -> None:
-    """Raise unless a written file has the columns and rows it was to have, neither more nor fewer."""
+    """Raise unless a written file has the columns and rows it was to have, neither more nor fewer.
+
+    counted: the rows that were found in it, where that is known.
+    """
     engine = LocalEngine()
     found = engine.names(path, options)
     if found != rows.column_names:
@@ -99,13 +131,17 @@ def expect(
             f"The written file has the columns {listed(found)}, "
             f"but {listed(rows.column_names)} were to be published."
         )
-    counted = findings[0].rows
-    if _parts(policy):  # rows that are exempt from the models are rows all the same
+    if counted is None:
         counted = int(engine.count_classes(path, [], [], options)[""].sizes.sum())
     if counted != rows.num_rows:
         raise VerificationFailed(
             f"The written file has {counted:,} rows, but {rows.num_rows:,} were to be published."
         )
+
+
+def rows_found(policy: Policy, findings: Sequence[Finding]) -> int | None:
+    """The rows of a release, or None where some of them are exempt from the models."""
+    return None if _parts(policy) else findings[0].rows
 
 
 def _needed(names: Sequence[str], policy: Policy) -> list[str]:

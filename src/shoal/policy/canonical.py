@@ -32,6 +32,7 @@ def to_data(policy: "Policy") -> dict[str, Any]:
         "suppression": policy.suppression,
         "suppressed": policy.suppressed,
         "order": policy.order,
+        "publish": policy.publish,
         "seed": policy.seed,
         "target": policy.target,
         "metrics": [plain_named(metric) for metric in policy.metrics] or None,
@@ -65,6 +66,8 @@ def fingerprint(policy: "Policy") -> str:
     # keys come in the order of the fields, but those of a tree as given: it orders the leaves.
     others = sorted(name for name in policy.columns if name not in policy.quasi)
     data["columns"] = [[name, data["columns"][name]] for name in (*policy.quasi, *others)]
+    if policy.publish == "generalised":
+        del data["publish"]  # the key came later, and a fingerprint must stay what it was
     text = json.dumps(data, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 

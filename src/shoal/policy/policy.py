@@ -74,6 +74,9 @@ class Policy(BaseModel):
     """Whether a suppressed row is left out, or published with every cell as `*`."""
     order: Literal["sorted", "kept"] = "sorted"
     """Whether rows leave in an order made from published content alone, or as they came."""
+    publish: Literal["generalised", "anatomy"] = "generalised"
+    """Whether quasi-identifiers are made coarser, or stay exact with the sensitive values apart, in
+    tables of their own that are linked by a group id."""
     seed: Annotated[int, BeforeValidator(_no_bool), Field(ge=0, lt=2**63)] = 0
     """Where all randomness starts: the same seed gives the same release."""
     target: Annotated[str, BeforeValidator(parts.column_name)] | None = None

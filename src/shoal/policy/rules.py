@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from shoal import plugins
 from shoal.errors import listed
 from shoal.models.requirement import SIZES_ONLY, column_of, name_of
+from shoal.policy import anatomy
 from shoal.policy.parts import plain_constraint
 from shoal.policy.wording import FieldPath, Problem, choice
 
@@ -27,6 +28,7 @@ def problems(policy: "Policy") -> list[Problem]:
         *_same(policy),
         *_target(policy),
         *_metrics(policy),
+        *anatomy.problems(policy),
     ]
 
 
@@ -38,6 +40,7 @@ def warnings(policy: "Policy") -> list[str]:
         *_uncovered(policy),
         *_weak(policy),
         *_kept_order(policy),
+        *anatomy.warnings(policy),
     ]
 
 

@@ -1,5 +1,7 @@
 """In which order rows leave: by what is published of them, never by where they stood."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,7 +20,17 @@ def classes_of(
     `groups` are aligned with `labels`: which group of that column's grouping each item belongs to.
     """
     ranks = [label.of_group[group] for label, group in zip(labels, groups, strict=True)]
-    words = pack(ranks, [len(label.texts) for label in labels])
+    return number_rows(ranks, [len(label.texts) for label in labels])
+
+
+def number_rows(
+    ranks: Sequence[npt.NDArray[np.int32]], sizes: Sequence[int]
+) -> tuple[npt.NDArray[np.int32], int]:
+    """(n,) the place of each row among the distinct ones, and how many there are.
+
+    ranks: per column (n,) a rank below its size; the first column counts most.
+    """
+    words = pack(ranks, sizes)
     order = np.arange(len(ranks[0]), dtype=np.int64)
     for word, bits in reversed(words):
         order = radix_argsort(word, bits, order)

@@ -1,0 +1,43 @@
+"""Files that belong together: all of them appear, or none."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from shoal.io.atomic import Replacement, check_target, replacing
+
+
+class Replacements:
+    """Several targets and the temporary files that will take their places."""
+
+    def __init__(self, parts: Sequence[Replacement]) -> None:
+        self._parts = parts
+
+    @property
+    def paths(self) -> list[Path]:
+        """Where to write, in the order of the targets."""
+        return [part.path for part in self._parts]
+
+    def commit(self) -> None:
+        """Move all finished files into place; if one cannot, what was there before stays."""
+        undo: list[Callable[[], None]] = []
+        with ExitStack() as after:
+            try:
+                for part in self._parts:
+                    undo.append(part.way_back(after))
+                    part.commit()
+            except BaseException:
+                for step in reversed(undo):
+                    step()
+                raise
+
+
+@contextmanager
+def replacing_all(
+    targets: Sequence[Path], force: bool, source: Path | None = None
+) -> Iterator[Replacements]:
+    """Like `atomic.replacing`, for files that belong together; all are asked for before any work."""
+    for target in targets:
+        check_target(target, force, source)
+    with ExitStack() as stack:
+        yield Replacements([stack.enter_context(replacing(t, force, source)) for t in targets])
