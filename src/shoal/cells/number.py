@@ -128,7 +128,17 @@ def _ascending(name: str, parsed: pa.Array, index: Codes) -> tuple[Domain, Codes
         place = place / 4  # else the width might not be a number
     width = place[-1] - place[0]
     positions = np.rint((place - place[0]) / (width or 1.0) * UNIT).astype(np.int64)
-    return _range(name, text_of(unique), positions, codes, index)
+    return _range(name, text_of(unique), positions, codes, index, _units(unique, place))
+
+
+def _units(values: pa.Array, place: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
+    """Places in the column's own unit, for whole numbers and dates; None where rank must do."""
+    if pa.types.is_date64(values.type):
+        place = place / 86_400_000
+    elif pa.types.is_temporal(values.type) and not pa.types.is_date(values.type):
+        return None
+    whole = bool((place == np.rint(place)).all())
+    return place - place[0] if whole else None
 
 
 def _by_list(
@@ -148,12 +158,14 @@ def _range(
     positions: npt.NDArray[np.int64],
     codes: npt.NDArray[np.integer],
     index: Codes,
+    units: npt.NDArray[np.float64] | None = None,
 ) -> tuple[Domain, Codes]:
     missing = -1
     if (index < 0).any():
         missing = len(texts)
         positions = np.append(positions, 2 * UNIT)
-    domain = Domain(name, Kind.RANGE, _texts(texts, missing), missing, positions)
+        units = None if units is None else np.append(units, units[-1])
+    domain = Domain(name, Kind.RANGE, _texts(texts, missing), missing, positions, units)
     return domain, _rows(codes, index, missing)
 
 
