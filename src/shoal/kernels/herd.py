@@ -11,15 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels.jit import inlined, kernel
-from shoal.kernels.labels import (
-    SET,
-    Columns,
-    Label,
-    inside,
-    ones,
-    range_over,
-    range_width,
-)
+from shoal.kernels.labels import RANGE, SET, Columns, Label, inside, ones
 from shoal.kernels.trie import NONE, Trie, insert, remove
 
 CLASSES = 6
@@ -118,67 +110,25 @@ def settle(columns: Columns, herd: Herd, c: int) -> None:
 
 
 @kernel
-def between(
-    columns: Columns, a: Label, g: int, b: Label, h: int, rows_a: int, rows_b: int, most: float
-) -> float:
-    """DS of two clusters; or, once it is sure to be above `most`, anything above it."""
-    of_a = of_b = 0.0
-    for j in range(len(columns.kind)):
-        wide_a, wide_b = a.width[g, j], b.width[h, j]
-        if columns.kind[j] == SET:
-            if a.low[g, j] >= 0 and a.low[g, j] == b.low[h, j]:
-                continue
-            members = more_a = more_b = 0
-            for at in range(columns.word[j], columns.word[j + 1]):
-                bits_a, bits_b = a.bits[g, at], b.bits[h, at]
-                members += ones(bits_a | bits_b)
-                more_a += (bits_b & ~bits_a) != 0
-                more_b += (bits_a & ~bits_b) != 0
-            width = columns.counted[columns.base[j] + j + members]
-            if more_a:
-                of_a += columns.weight[j] * (width / wide_a)
-            if more_b:
-                of_b += columns.weight[j] * (width / wide_b)
-        else:
-            low, high = range_over(
-                columns, j, min(a.low[g, j], b.low[h, j]), max(a.high[g, j], b.high[h, j])
-            )
-            width = range_width(columns, j, low, high)
-            if low != a.low[g, j] or high != a.high[g, j]:
-                of_a += columns.weight[j] * (width / wide_a)
-            if low != b.low[h, j] or high != b.high[h, j]:
-                of_b += columns.weight[j] * (width / wide_b)
-        if (rows_a * of_a + rows_b * of_b) * SLACK > most:
-            return np.inf
-    return rows_a * of_a + rows_b * of_b
-
-
-@inlined
-def key_cost(
-    columns: Columns, seeker: Seeker, j: int, key: int, rows: float, least: float
-) -> float:
-    """What a cluster with this key costs at least in one column; every cluster has `least` rows."""
-    kind = key % CLASSES
-    at = seeker.near_base[j] + key // CLASSES
-    near, mine = seeker.near[at], seeker.label.width[0, j]
-    if kind == 0:
-        if seeker.inside[at]:
-            return 0.0 if mine <= 1 else columns.weight[j] * (least * mine)
-        return columns.weight[j] * (rows * near / mine + least * near)
-    floor = 2.0 if kind == 1 and columns.missing[j] < 0 else class_floor(kind)
-    near = max(near, floor)
-    return columns.weight[j] * (rows * near / mine) if near > mine else 0.0
-
-
-@kernel
 def nearest_cluster(
     columns: Columns, herd: Herd, seeker: Seeker, rows: int, least: int, most: float, tied: bool
 ) -> tuple[int, float]:
     """The cluster nearest to the growing one, and how far it is; the one finished first of equals.
 
-    None unless it is nearer than `most`, or as near where `tied`.
+    None unless it is nearer than `most`, or as near where `tied`. Every cluster has `least` rows.
     """
-    trie, stack, sums = herd.trie, seeker.stack, seeker.sums
+    # arrays by their own names: reaching into tuples inside the loops costs more than the work
+    kind, weight, word, base = columns.kind, columns.weight, columns.word, columns.base
+    size_of, missing, place, counted = columns.size, columns.missing, columns.place, columns.counted
+    tree, first_leaf, last_leaf = columns.tree, columns.first, columns.last
+    my_low, my_high, my_bits = seeker.label.low[0], seeker.label.high[0], seeker.label.bits[0]
+    my_width, near, near_base, within = seeker.label.width[0], seeker.near, seeker.near_base, seeker.inside
+    low_of, high_of, bits_of = herd.label.low, herd.label.high, herd.label.bits
+    width_of, rows_of, finished, column_at = herd.label.width, herd.size, herd.finished, herd.level
+    down, right, head, after = herd.trie.down, herd.trie.right, herd.trie.head, herd.trie.after
+    node_key, node_level = herd.trie.key, herd.trie.level
+    stack, sums = seeker.stack, seeker.sums
+    d = len(kind)
     best, found = most, NONE
     stack[0], sums[0] = 0, 0.0
     top = 1
@@ -187,22 +137,70 @@ def nearest_cluster(
         node, so_far = stack[top], sums[top]
         if so_far * SLACK > best:
             continue
-        child = trie.down[node]
+        child = down[node]
         if child == NONE:
-            c = trie.head[node]
+            c = head[node]
             while c != NONE:
-                far = between(columns, seeker.label, 0, herd.label, c, rows, herd.size[c], best)
+                mine = theirs = 0.0
+                many = rows_of[c]
+                for j in range(d):
+                    low, high = low_of[c, j], high_of[c, j]
+                    if low >= 0 and low == my_low[j] and high == my_high[j]:
+                        continue
+                    if kind[j] == SET:
+                        members, more_mine, more_theirs = 0, False, False
+                        for at in range(word[j], word[j + 1]):
+                            a, b = my_bits[at], bits_of[c, at]
+                            members += ones(a | b)
+                            more_mine |= (b & ~a) != 0
+                            more_theirs |= (a & ~b) != 0
+                        width = counted[base[j] + j + members]
+                    else:
+                        low, high = min(low, my_low[j]), max(high, my_high[j])
+                        if low == high:
+                            continue
+                        if kind[j] == RANGE:
+                            if high == missing[j]:
+                                low = 0
+                            width = place[base[j] + high] - place[base[j] + low] + 1.0
+                        else:
+                            at = tree[j] + low
+                            while last_leaf[at] < high:
+                                at += size_of[j]
+                            low, high = first_leaf[at], last_leaf[at]
+                            width = counted[base[j] + j + high - low + 1]
+                        more_mine = low != my_low[j] or high != my_high[j]
+                        more_theirs = low != low_of[c, j] or high != high_of[c, j]
+                    if more_mine:
+                        mine += weight[j] * (width / my_width[j])
+                    if more_theirs:
+                        theirs += weight[j] * (width / width_of[c, j])
+                    if (rows * mine + many * theirs) * SLACK > best:
+                        break
+                far = rows * mine + many * theirs
                 if far < best or (
-                    far == best
-                    and (tied if found == NONE else herd.finished[c] < herd.finished[found])
+                    far == best and (tied if found == NONE else finished[c] < finished[found])
                 ):
                     best, found = far, c
-                c = trie.after[c]
+                c = after[c]
             continue
-        j = herd.level[trie.level[node]]
+        j = column_at[node_level[node]]
         first, first_cost = NONE, np.inf
         while child != NONE:
-            cost = so_far + key_cost(columns, seeker, j, trie.key[child], rows, least)
+            # what a cluster with this key costs at least in this column
+            key = node_key[child]
+            at, sort = near_base[j] + key // CLASSES, key % CLASSES
+            width, cost = near[at], so_far
+            if sort == 0:
+                if not within[at]:
+                    cost += weight[j] * (rows * width / my_width[j] + least * width)
+                elif my_width[j] > 1:
+                    cost += weight[j] * (least * my_width[j])
+            else:
+                floor = 2.0 if sort == 1 and missing[j] < 0 else class_floor(sort)
+                width = max(width, floor)
+                if width > my_width[j]:
+                    cost += weight[j] * (rows * width / my_width[j])
             if cost * SLACK <= best:
                 if cost < first_cost:
                     if first != NONE:
@@ -212,7 +210,7 @@ def nearest_cluster(
                 else:
                     stack[top], sums[top] = child, cost
                     top += 1
-            child = trie.right[child]
+            child = right[child]
         if first != NONE:
             stack[top], sums[top] = first, first_cost
             top += 1

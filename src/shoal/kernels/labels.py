@@ -105,7 +105,7 @@ def inside(columns: Columns, label: Label, g: int, j: int, code: int) -> bool:
     return label.low[g, j] <= code <= label.high[g, j]
 
 
-@kernel
+@inlined
 def ones(word: np.uint64) -> int:
     """Number of bits that are set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))

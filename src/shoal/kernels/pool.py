@@ -159,42 +159,51 @@ def nearest_cell(
     now: int,
     stack: npt.NDArray[np.int32],
     sums: npt.NDArray[np.float64],
+    any_row: bool = False,
 ) -> tuple[int, float]:
-    """The nearest cell that brings what is needed, and how far it is; the lowest of equals."""
+    """The nearest cell that brings what is needed, and how far it is; the lowest of equals.
+
+    With `any_row` every open row will do.
+    """
     trie = pool.trie
+    # arrays by their own names: reaching into tuples inside the loops costs more than the work
+    down, right, head, after = trie.down, trie.right, trie.head, trie.after
+    node_key, node_level, offers, masks = trie.key, trie.level, trie.offers, trie.masks
+    codes, column_at, loss = pool.codes, pool.level, reach.own
+    of_others, of_key, of_rest = reach.others, reach.key, reach.rest
     exact = len(seen) <= 64
-    d = pool.codes.shape[1]
+    d = codes.shape[1]
     best, found = np.inf, NONE
     stack[0], sums[0] = 0, 0.0
     top = 1
     while top > 0:
         top -= 1
         node, so_far = stack[top], sums[top]
-        level = trie.level[node]
-        if (so_far + reach.rest[level]) * SLACK > best:
+        level = node_level[node]
+        if (so_far + of_rest[level]) * SLACK > best:
             continue
-        child = trie.down[node]
+        child = down[node]
         if child == NONE:
-            cell = trie.head[node]
+            cell = head[node]
             while cell != NONE:
-                if trie.masks[cell] & bits and (
-                    exact or cell_brings(pool, cell, need, seen, now)
+                if any_row or (
+                    masks[cell] & bits and (exact or cell_brings(pool, cell, need, seen, now))
                 ):
                     own = others = 0.0
                     for j in range(d):
-                        at = base[j] + pool.codes[cell, j]
-                        own += reach.own[at]
-                        others += reach.others[at]
+                        at = base[j] + codes[cell, j]
+                        own += loss[at]
+                        others += of_others[at]
                     far = own + rows * others
                     if far < best or (far == best and cell < found):
                         best, found = far, cell
-                cell = trie.after[cell]
+                cell = after[cell]
             continue
-        rest, keys = reach.rest[level + 1], key_base[pool.level[level]]
+        rest, keys = of_rest[level + 1], key_base[column_at[level]]
         first, first_cost = NONE, np.inf
         while child != NONE:
-            if trie.offers[child] & bits:
-                cost = so_far + reach.key[keys + trie.key[child]]
+            if any_row or offers[child] & bits:
+                cost = so_far + of_key[keys + node_key[child]]
                 if (cost + rest) * SLACK <= best:
                     if cost < first_cost:
                         if first != NONE:
@@ -204,7 +213,7 @@ def nearest_cell(
                     else:
                         stack[top], sums[top] = child, cost
                         top += 1
-            child = trie.right[child]
+            child = right[child]
         if first != NONE:
             stack[top], sums[top] = first, first_cost
             top += 1

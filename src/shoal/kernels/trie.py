@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels.jit import kernel
+from shoal.kernels.jit import inlined, kernel
 
 FEW = 8
 """A node with more items is split; one that shrinks to half of it becomes a list again."""
@@ -70,7 +70,7 @@ def empty_trie(keys: npt.NDArray[np.int32], masks: npt.NDArray[np.uint64]) -> Tr
     return trie
 
 
-@kernel
+@inlined
 def _new_node(trie: Trie, parent: int, key: int) -> int:
     node = trie.free[0]
     if node == NONE:
@@ -90,7 +90,7 @@ def _new_node(trie: Trie, parent: int, key: int) -> int:
     return node
 
 
-@kernel
+@inlined
 def _drop_node(trie: Trie, node: int) -> None:
     left, right = trie.left[node], trie.right[node]
     if left != NONE:
@@ -103,7 +103,7 @@ def _drop_node(trie: Trie, node: int) -> None:
     trie.free[0] = node
 
 
-@kernel
+@inlined
 def _hang(trie: Trie, node: int, item: int) -> None:
     first = trie.head[node]
     trie.after[item], trie.before[item] = first, NONE
@@ -169,13 +169,11 @@ def _split(trie: Trie, node: int) -> None:
 
 @kernel
 def _gather(trie: Trie, node: int) -> None:
-    """Make a list of all items below a node."""
+    """Make a list of all items below a node whose children are lists."""
     child = trie.down[node]
     trie.down[node] = NONE
     while child != NONE:
         following = trie.right[child]
-        if trie.down[child] != NONE:
-            _gather_deep(trie, child)
         item = trie.head[child]
         while item != NONE:
             then = trie.after[item]
@@ -233,7 +231,7 @@ def remove(trie: Trie, item: int) -> None:
         _gather_deep(trie, small)
 
 
-@kernel
+@inlined
 def _offer_again(trie: Trie, node: int) -> None:
     mask = np.uint64(0)
     if trie.down[node] == NONE:

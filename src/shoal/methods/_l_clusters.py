@@ -30,7 +30,7 @@ def cluster(
 ) -> Grouping:
     """Clusters with so many values of each sensitive column; there is at least one."""
     columns = loss_columns(cells.domains, weights)
-    shift = np.array([_shift(d.size) for d in cells.domains], np.int64)
+    shift = shifts(cells)
     level = level_order(cells)
     pool = pool_of(cells, list(asked), shift, level)
     most = cells.n_rows // max(asked.values()) + 1
@@ -150,5 +150,7 @@ def seeker_of(columns: Columns, shift: npt.NDArray[np.int64], nodes: int) -> tup
     return seeker, reach
 
 
-def _shift(size: int) -> int:
-    return max(0, (size - 1).bit_length() - (MOST_KEYS - 1).bit_length())
+def shifts(cells: Cells) -> npt.NDArray[np.int64]:
+    """(d,) per column, how many codes share a key: 1 << shift."""
+    most = (MOST_KEYS - 1).bit_length()
+    return np.array([max(0, (d.size - 1).bit_length() - most) for d in cells.domains], np.int64)
