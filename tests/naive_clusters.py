@@ -111,7 +111,9 @@ def l_clusters(
 
     done: list[Cluster] = []
     while all(len(values(left, a)) >= asked[a] for a in every):
-        start = next(i for i in order if i in left and any(sensitive[a][i] is not None for a in every))
+        start = next(
+            i for i in order if i in left and any(sensitive[a][i] is not None for a in every)
+        )
         left.remove(start)
         grown = Cluster([start], single(rows[start]))
         while any(len(values(grown.rows, a)) < asked[a] for a in every):
@@ -148,4 +150,60 @@ def l_clusters(
                     far, home = ds, cluster
             home.rows.append(i)
             home.label = merged(columns, home.label, single(rows[i]))
+    return [sorted(cluster.rows) for cluster in done]
+
+
+UNIT = 1 << 28
+
+
+def ncp(column: Column, label: Label) -> int:
+    """Loss of a label in whole numbers of 1/UNIT; `width` must give NCP here."""
+    return 0 if len(label) == 1 else int(column.width(label))
+
+
+def k_clusters(
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    sensitive: Sequence[Sequence[int | None]],
+    least: int,
+    holds: Callable[[Sequence[int]], bool],
+    order: Sequence[int],
+) -> list[list[int]]:
+    """Clusters by least NCP: `least` rows, then more of them until it holds; then what is left."""
+    left, done = set(range(len(rows))), []
+
+    def added(cluster: Cluster, i: int) -> int:
+        label = merged(columns, cluster.label, single(rows[i]))
+        size = len(cluster.rows)
+        before = sum(ncp(c, x) for c, x in zip(columns, cluster.label, strict=True))
+        after = sum(ncp(c, x) for c, x in zip(columns, label, strict=True))
+        return (size + 1) * after - size * before
+
+    def new(group: Sequence[int], i: int) -> bool:
+        return any(s[i] is not None and s[i] not in {s[g] for g in group} for s in sensitive)
+
+    for start in order:
+        if start not in left or len(left) < least:
+            continue
+        left.remove(start)
+        grown = Cluster([start], single(rows[start]))
+        while len(grown.rows) < least or not holds(grown.rows):
+            may = sorted(left)
+            if len(grown.rows) >= least:
+                may = [i for i in may if new(grown.rows, i)] or may
+            if not may:
+                break
+            near = min(may, key=lambda i: (added(grown, i), i))
+            left.remove(near)
+            grown = Cluster([*grown.rows, near], merged(columns, grown.label, single(rows[near])))
+        else:
+            done.append(grown)
+            continue
+        left.update(grown.rows)
+        break
+    for i in order:
+        if i in left:
+            home = min(done, key=lambda cluster: added(cluster, i))
+            home.label = merged(columns, home.label, single(rows[i]))
+            home.rows.append(i)
     return [sorted(cluster.rows) for cluster in done]

@@ -18,7 +18,7 @@ def order_of(n: int, seed: int) -> list[int]:
     return [int(i) for i in np.random.default_rng(seed).permutation(n)]
 
 
-@settings(max_examples=1500)
+@settings(max_examples=1000)
 @given(
     table=tables(),
     asked=st.lists(st.integers(1, 5), min_size=2, max_size=2),

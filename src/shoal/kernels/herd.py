@@ -122,7 +122,12 @@ def nearest_cluster(
     size_of, missing, place, counted = columns.size, columns.missing, columns.place, columns.counted
     tree, first_leaf, last_leaf = columns.tree, columns.first, columns.last
     my_low, my_high, my_bits = seeker.label.low[0], seeker.label.high[0], seeker.label.bits[0]
-    my_width, near, near_base, within = seeker.label.width[0], seeker.near, seeker.near_base, seeker.inside
+    my_width, near, near_base, within = (
+        seeker.label.width[0],
+        seeker.near,
+        seeker.near_base,
+        seeker.inside,
+    )
     low_of, high_of, bits_of = herd.label.low, herd.label.high, herd.label.bits
     width_of, rows_of, finished, column_at = herd.label.width, herd.size, herd.finished, herd.level
     down, right, head, after = herd.trie.down, herd.trie.right, herd.trie.head, herd.trie.after

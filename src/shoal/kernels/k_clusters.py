@@ -29,7 +29,12 @@ class Growing(NamedTuple):
 
 @kernel
 def reach_rows(
-    columns: Columns, pool: Pool, seeker: Seeker, reach: Reach, shift: npt.NDArray[np.int64], rows: int
+    columns: Columns,
+    pool: Pool,
+    seeker: Seeker,
+    reach: Reach,
+    shift: npt.NDArray[np.int64],
+    rows: int,
 ) -> None:
     """Fill in what each code adds to the growing cluster's NCP."""
     widths, of_key, rest = seeker.widths, reach.key, reach.rest
@@ -93,9 +98,7 @@ def admit(pool: Pool, growing: Growing, row: int) -> None:
 
 
 @kernel
-def start(
-    columns: Columns, pool: Pool, seeker: Seeker, growing: Growing, row: int
-) -> None:
+def start(columns: Columns, pool: Pool, seeker: Seeker, growing: Growing, row: int) -> None:
     """Begin a new cluster with a row."""
     growing.size[0] = 0
     growing.size[1] += 1
@@ -244,7 +247,11 @@ def settle(
 
 @kernel
 def join(
-    columns: Columns, label: Label, sizes: npt.NDArray[np.int64], c: int, codes: npt.NDArray[np.int32]
+    columns: Columns,
+    label: Label,
+    sizes: npt.NDArray[np.int64],
+    c: int,
+    codes: npt.NDArray[np.int32],
 ) -> None:
     """Let a finished cluster take one more row."""
     widen(columns, label, c, codes)

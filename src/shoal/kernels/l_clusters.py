@@ -43,7 +43,12 @@ class State(NamedTuple):
 
 @kernel
 def reach_rows(
-    columns: Columns, pool: Pool, seeker: Seeker, reach: Reach, shift: npt.NDArray[np.int64], rows: int
+    columns: Columns,
+    pool: Pool,
+    seeker: Seeker,
+    reach: Reach,
+    shift: npt.NDArray[np.int64],
+    rows: int,
 ) -> None:
     """Fill in what each code costs the growing cluster."""
     d = len(columns.kind)

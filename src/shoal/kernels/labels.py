@@ -71,7 +71,9 @@ def range_width(columns: Columns, j: int, low: int, high: int) -> float:
         return columns.one
     base = columns.base[j]
     if columns.kind[j] == RANGE:
-        return min(columns.most, columns.place[base + high] - columns.place[base + low] + columns.plus)
+        return min(
+            columns.most, columns.place[base + high] - columns.place[base + low] + columns.plus
+        )
     return columns.counted[base + j + high - low + 1]
 
 
@@ -117,9 +119,7 @@ def ones(word: np.uint64) -> int:
 
 
 @kernel
-def start_label(
-    columns: Columns, label: Label, g: int, codes: npt.NDArray[np.int32]
-) -> None:
+def start_label(columns: Columns, label: Label, g: int, codes: npt.NDArray[np.int32]) -> None:
     """Make the label of one row."""
     label.bits[g, :] = 0
     for j in range(len(columns.kind)):
@@ -131,9 +131,7 @@ def start_label(
 
 
 @kernel
-def widen(
-    columns: Columns, label: Label, g: int, codes: npt.NDArray[np.int32]
-) -> None:
+def widen(columns: Columns, label: Label, g: int, codes: npt.NDArray[np.int32]) -> None:
     """Let the label cover one more row."""
     for j in range(len(columns.kind)):
         code = codes[j]

@@ -89,9 +89,9 @@ def pool_of(
     by_row = np.stack(values, axis=1) if values else np.zeros((cells.n_rows, 0), np.int64)
     rows = np.lexsort((np.arange(cells.n_rows), *by_row.T[::-1], cell)).astype(np.int32)
     new = np.ones(len(rows), np.bool_)
-    new[1:] = (cell[rows][1:] != cell[rows][:-1]) | (
-        by_row[rows][1:] != by_row[rows][:-1]
-    ).any(axis=1)
+    new[1:] = (cell[rows][1:] != cell[rows][:-1]) | (by_row[rows][1:] != by_row[rows][:-1]).any(
+        axis=1
+    )
     first = np.flatnonzero(new)
     atom_of = np.empty(len(rows), np.int32)
     atom_of[rows] = np.cumsum(new) - 1
@@ -106,7 +106,9 @@ def pool_of(
     atom_starts = np.append(first, len(rows)).astype(np.int64)
     cell_atoms = np.searchsorted(atom_cell, np.arange(cells.n_cells + 1)).astype(np.int64)
     masks = np.bitwise_or.reduceat(bits, cell_atoms[:-1])
-    trie = empty_trie(np.ascontiguousarray((cells.codes >> shift)[:, level].astype(np.int32)), masks)
+    trie = empty_trie(
+        np.ascontiguousarray((cells.codes >> shift)[:, level].astype(np.int32)), masks
+    )
     insert_all(trie)
     left = np.bincount(by_row[by_row >= 0], minlength=offset).astype(np.int64)
     column_of = np.array(column, np.int64)

@@ -5,12 +5,16 @@ import math
 from pydantic.dataclasses import dataclass
 
 from shoal.cells.cells import Cells
+from shoal.cells.domain import Kind
 from shoal.cells.grouping import Grouping
 from shoal.errors import PolicyError, listed, nearest
 from shoal.methods.base import Progress, QuasiColumns, check_feasible
 from shoal.models.k import K
 from shoal.models.l import L
 from shoal.models.requirement import Requirement, name_of
+
+MOST_VALUES = 10_000
+"""A set column with more different values would take time with their square."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +63,20 @@ class LClustering:
         for model in requirement.models:
             if isinstance(model, L):
                 asked[model.of] = max(model.l, asked.get(model.of, 0))
+        _check_sets(cells)
         weights = self.weights or {}
         by_column = [weights.get(domain.name, 1.0) for domain in cells.domains]
         return (cluster(cells, asked, by_column, seed, progress),)
+
+
+def _check_sets(cells: Cells) -> None:
+    for domain in cells.domains:
+        if domain.kind == Kind.SET and domain.size > MOST_VALUES:
+            raise PolicyError(
+                f"method: l-clustering compares sets of values, and column '{domain.name}' has "
+                f"{domain.size:,} different values; at most {MOST_VALUES:,} are allowed. Give it a "
+                "`hierarchy`, make it `ordered`, or use least-loss-partition."
+            )
 
 
 def _check_weights(weights: dict[str, float], columns: QuasiColumns) -> None:
