@@ -42,7 +42,7 @@ def _far(ordered, low_a, high_a, bits_a, a, rows_a, low_b, high_b, bits_b, b, ro
 
 
 @numba.njit(cache=True, nogil=True)
-def l_clusters(ordered, values, sensitive, n_sensitive, l, order):
+def l_clusters(ordered, values, sensitive, n_sensitive, l, order):  # noqa: E741
     """(n,) the cluster of each row.
 
     ordered: (d,) flags; values: (n, d) numbers, or numbers below 64 of unordered values.

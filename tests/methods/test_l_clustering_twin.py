@@ -26,7 +26,7 @@ def order_of(n: int, seed: int) -> list[int]:
 )
 def test_clusters_equal_the_twins(table: Clustered, asked: list[int], seed: int) -> None:
     asked = asked[: len(table.sensitive)]
-    requirement = Requirement(tuple(L(l, f"s{a}") for a, l in enumerate(asked)))
+    requirement = Requirement(tuple(L(most, f"s{a}") for a, most in enumerate(asked)))
     expected = naive.l_clusters(
         table.columns, table.rows, table.sensitive, asked, order_of(len(table.rows), seed)
     )

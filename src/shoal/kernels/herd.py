@@ -81,7 +81,7 @@ def class_floor(kind: int) -> float:
 
 
 @kernel
-def enter(columns: Columns, herd: Herd, c: int) -> None:
+def enter(herd: Herd, c: int) -> None:
     """Put a cluster into the index, by its label as it is now."""
     for level in range(len(herd.level)):
         j = herd.level[level]
@@ -99,13 +99,13 @@ def leave(herd: Herd, c: int) -> None:
 
 
 @kernel
-def settle(columns: Columns, herd: Herd, c: int) -> None:
+def settle(herd: Herd, c: int) -> None:
     """Put a cluster whose label has changed into its right place."""
     for level in range(len(herd.level)):
         j = herd.level[level]
         if herd.trie.keys[c, level] % CLASSES != width_class(herd.label, c, j):
             leave(herd, c)
-            enter(columns, herd, c)
+            enter(herd, c)
             return
 
 

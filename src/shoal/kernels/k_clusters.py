@@ -122,7 +122,7 @@ def grow_to(
     With `new_values` a row must bring a sensitive value that the cluster has not, while there is one.
     """
     while growing.size[0] < rows:
-        if pool.trie.count[0] == 0:
+        if pool.trie.below[0] == 0:
             return False
         reach_rows(columns, pool, seeker, reach, shift, growing.size[0])
         bits, cell = ANY, NONE

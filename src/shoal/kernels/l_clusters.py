@@ -124,7 +124,7 @@ def grow(
                 pool, reach, columns.base, seeker.near_base, rows, bits,
                 state.need, state.seen, now, seeker.stack, seeker.sums,
             )  # fmt: skip
-            if far > 0 and herd.trie.count[0] > 0:
+            if far > 0 and herd.trie.below[0] > 0:
                 look_around(columns, seeker, herd.shift)
                 into, _ = nearest_cluster(columns, herd, seeker, rows, least, far, False)
                 if into != NONE:
@@ -176,7 +176,7 @@ def finish(
     herd.size[c] += rows
     herd.finished[c] = state.at[1]
     herd.anchor[c] = anchor
-    enter(columns, herd, c)
+    enter(herd, c)
     for i in range(rows):
         state.group[state.mine[i]] = c
     state.at[1] += 1
@@ -202,4 +202,4 @@ def hand_out(
         widen(columns, herd.label, c, codes)
         herd.size[c] += 1
         state.group[row] = c
-        settle(columns, herd, c)
+        settle(herd, c)

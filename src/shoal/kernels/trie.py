@@ -44,7 +44,7 @@ class Trie(NamedTuple):
     """(nodes,) the key that all its items share on the level above."""
     level: npt.NDArray[np.int32]
     """(nodes,) keys shared so far."""
-    count: npt.NDArray[np.int32]
+    below: npt.NDArray[np.int32]
     """(nodes,) items below."""
     offers: npt.NDArray[np.uint64]
     """(nodes,) what the items below offer, together."""
@@ -61,13 +61,12 @@ def empty_trie(keys: npt.NDArray[np.int32], masks: npt.NDArray[np.uint64]) -> Tr
     def filled(n: int) -> npt.NDArray[np.int32]:
         return np.full(n, NONE, np.int32)
 
-    trie = Trie(
+    return Trie(
         keys, masks, filled(items), filled(items), filled(items),
         filled(nodes), filled(nodes), filled(nodes), filled(nodes), filled(nodes), filled(nodes),
         np.zeros(nodes, np.int32), np.zeros(nodes, np.int32), np.zeros(nodes, np.uint64),
         np.array([NONE, 1], np.int64),
     )  # fmt: skip
-    return trie
 
 
 @inlined
@@ -81,7 +80,7 @@ def _new_node(trie: Trie, parent: int, key: int) -> int:
     trie.head[node] = trie.down[node] = NONE
     trie.up[node], trie.key[node] = parent, key
     trie.level[node] = trie.level[parent] + 1
-    trie.count[node], trie.offers[node] = 0, 0
+    trie.below[node], trie.offers[node] = 0, 0
     first = trie.down[parent]
     trie.right[node], trie.left[node] = first, NONE
     if first != NONE:
@@ -129,12 +128,12 @@ def insert(trie: Trie, item: int) -> None:
     levels = trie.keys.shape[1]
     node, mask = 0, trie.masks[item]
     while True:
-        trie.count[node] += 1
+        trie.below[node] += 1
         trie.offers[node] |= mask
         level = trie.level[node]
         if trie.down[node] == NONE:
             _hang(trie, node, item)
-            if trie.count[node] <= FEW or level == levels:
+            if trie.below[node] <= FEW or level == levels:
                 return
             _split(trie, node)
             # what was split off may be too much for one child again
@@ -161,7 +160,7 @@ def _split(trie: Trie, node: int) -> None:
     while item != NONE:
         following = trie.after[item]
         child = _child(trie, node, trie.keys[item, level])
-        trie.count[child] += 1
+        trie.below[child] += 1
         trie.offers[child] |= trie.masks[item]
         _hang(trie, child, item)
         item = following
@@ -216,15 +215,15 @@ def remove(trie: Trie, item: int) -> None:
     small, less = NONE, True
     while node != NONE:
         parent = trie.up[node]
-        trie.count[node] -= 1
-        if trie.count[node] == 0 and parent != NONE:
+        trie.below[node] -= 1
+        if trie.below[node] == 0 and parent != NONE:
             _drop_node(trie, node)
         else:
             if less:
                 old = trie.offers[node]
                 _offer_again(trie, node)
                 less = trie.offers[node] != old
-            if trie.count[node] <= FEW // 2 and trie.down[node] != NONE:
+            if trie.below[node] <= FEW // 2 and trie.down[node] != NONE:
                 small = node
         node = parent
     if small != NONE:
