@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.errors import Infeasible, InputError, PolicyError, ShoalError, VerificationFailed
     from shoal.pipeline.run import anonymize, run
+    from shoal.pipeline.verifying import survey_file as survey
     from shoal.pipeline.verifying import verify_file as verify
     from shoal.policy import Policy
     from shoal.release import Release
@@ -25,6 +26,7 @@ __all__ = [
     "VerificationFailed",
     "anonymize",
     "run",
+    "survey",
     "verify",
 ]
 
@@ -38,6 +40,7 @@ _HOME = {
     "VerificationFailed": ("shoal.errors", "VerificationFailed"),
     "anonymize": ("shoal.pipeline.run", "anonymize"),
     "run": ("shoal.pipeline.run", "run"),
+    "survey": ("shoal.pipeline.verifying", "survey_file"),
     "verify": ("shoal.pipeline.verifying", "verify_file"),
 }
 

@@ -105,7 +105,7 @@ class Release:
             "method": self.method,
             "seed": self.seed,
             "verified": self.verified,
-            "guarantees": [asdict(finding) | {"holds": finding.holds} for finding in self.findings],
+            "guarantees": [finding.to_dict() for finding in self.findings],
             "metrics": self.metrics,
             "column_loss": self.column_loss,
             "constraints": [asdict(one) for one in self.constraints],

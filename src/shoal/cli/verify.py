@@ -1,6 +1,5 @@
 """`shoal verify`: believe the release, not who made it."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -19,31 +18,39 @@ def verify(
     encoding: Encoding = None,
     json: Json = False,
 ) -> None:
-    """Check that a release holds what its policy promises.
+    """Check that a release holds what its policy promises, and what else it holds.
 
-    The file is read as anyone would read it. Ends with exit code 4 where it falls short.
+    The file is read as anyone would read it, whoever made it. Ends with exit code 4 where it falls
+    short.
     """
     from shoal.cli.console import out, print_json
     from shoal.cli.progress import watching
 
     with watching() as progress:
-        from shoal.pipeline.verifying import verify_file
+        from shoal.pipeline.verifying import survey_file, verify_file
         from shoal.policy import Policy
         from shoal.verification.check import require
 
         progress("verify", 0.0)
         asked = Policy.load(policy)
-        findings = verify_file(release, asked, csv_options(separator, quote, encoding))
+        options = csv_options(separator, quote, encoding)
+        findings = verify_file(release, asked, options)
+        found = survey_file(release, asked, options)
     if not json:
         from shoal.cli.show_release import show_findings
+        from shoal.cli.show_strength import show_strengths
 
         show_findings(out(), findings, asked.quasi, release)
+        show_strengths(out(), found, asked.quasi)
         require(findings)
         return
     failure = error_of(lambda: require(findings))
-    guarantees = [asdict(finding) | {"holds": finding.holds} for finding in findings]
-    print_json(
-        {"release": str(release), "verified": not failure, "guarantees": guarantees} | failure
-    )
+    told = {
+        "release": str(release),
+        "verified": not failure,
+        "guarantees": [finding.to_dict() for finding in findings],
+        "found": [strength.to_dict() for strength in found],
+    }
+    print_json(told | failure)
     if failure:
         raise typer.Exit(failure["exit_code"])

@@ -12,8 +12,9 @@ from shoal.errors import PolicyError, VerificationFailed, listed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
 from shoal.policy import Policy
-from shoal.verification.check import Finding, check
+from shoal.verification.check import ClassCounter, Finding, check
 from shoal.verification.meaning import with_meaning
+from shoal.verification.strength import Strength, strengths
 
 DETECT = CsvOptions()
 
@@ -37,16 +38,31 @@ def verify_file(
     options: CsvOptions = DETECT,
 ) -> tuple[Finding, ...]:
     """Ask a policy's models of a published file, ours or anybody's."""
-    asked, engine, file = Policy.load(policy), LocalEngine(), Path(path)
+    asked = Policy.load(policy)
+    return check(_counter(Path(path), asked, options), asked.quasi, asked.constraints)
+
+
+def survey_file(
+    path: str | Path,
+    policy: Policy | Mapping[str, object] | str | Path,
+    options: CsvOptions = DETECT,
+) -> tuple[Strength, ...]:
+    """What a published file really holds by the models that a policy need not ask for."""
+    asked = Policy.load(policy)
+    return strengths(_counter(Path(path), asked, options), asked.quasi, asked.sensitive)
+
+
+def _counter(file: Path, policy: Policy, options: CsvOptions) -> ClassCounter:
+    engine = LocalEngine()
     settled, _ = engine.settle(file, options)
     names = engine.names(file, settled)
-    _check_columns(names, asked)
+    _check_columns(names, policy)
 
     def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
-        starred = _exempt(asked, columns, names)
-        return _with_meaning(engine.count_classes(file, columns, of, settled, starred), asked)
+        starred = _exempt(policy, columns, names)
+        return _with_meaning(engine.count_classes(file, columns, of, settled, starred), policy)
 
-    return check(count, asked.quasi, asked.constraints)
+    return count
 
 
 def _with_meaning(counts: Mapping[str, Counts], policy: Policy) -> Mapping[str, Counts]:
