@@ -71,13 +71,18 @@ class Alpha:
         """Why not even one group of all rows holds, and the nearest figure that can."""
         share = self.reached(everyone)
         least = math.ceil(share * 1000) / 1000
-        rows = int(everyone.sizes[0])
-        return (
+        rows, out = int(everyone.sizes[0]), self.least_suppressed(everyone)
+        words = (
             f"{self._commonest(everyone)} makes up {share:.1%} of the rows, but alpha = "
             f"{self.alpha:g} was asked of {self.of}. Without suppressing rows the least alpha it "
-            f"allows is {least:g}; with {self.alpha:g} at least {self.least_suppressed(everyone):,} "
-            f"of {rows:,} rows would have to be suppressed: raise alpha, or allow that with "
-            "`suppression` and a method that can suppress rows, such as top-down."
+            f"allows is {least:g}"
+        )
+        if out == rows:
+            return f"{words}; with {self.alpha:g} not one row could be published: raise alpha."
+        return (
+            f"{words}; with {self.alpha:g} at least {out:,} of {rows:,} rows would have to be "
+            "suppressed: raise alpha, or allow that with `suppression` and a method that can "
+            "suppress rows, such as top-down."
         )
 
     def _commonest(self, everyone: Counts) -> str:
