@@ -46,6 +46,39 @@ class ColumnReport:
 
 
 @dataclass(frozen=True)
+class RaisedLabel:
+    """A wider value that was published in place of others, as people asked."""
+
+    label: str
+    level: int
+    """The level of protection asked for: 1 would be a value itself, the highest is the root."""
+    rows: int
+    leaves: int
+    """Values under it."""
+    effective_leaves: int
+    """Those it can mean to a reader who knows the rule: of a level below its own."""
+
+
+@dataclass(frozen=True)
+class PersonalReport:
+    """What became of a sensitive column in which people's own wishes count."""
+
+    raised_rows: int
+    """Published rows with a wider value than their own."""
+    levels: dict[int, int]
+    """Rows raised to each level of protection."""
+    labels: tuple[RaisedLabel, ...]
+    diversity_before: int | None
+    """The fewest different values in a group; None where columns are treated apart."""
+    diversity_after: int | None
+    """The fewest that a reader can be sure of, once values were raised."""
+    recognition_rate: float | None
+    """Of this column, counting all values under a raised label."""
+    effective_recognition_rate: float | None
+    """The same, counting only those it can mean."""
+
+
+@dataclass(frozen=True)
 class Release:
     """A published table, what it guarantees and what that cost."""
 
@@ -81,6 +114,8 @@ class Release:
     components: tuple[ComponentReport, ...] = ()
     columns: dict[str, ColumnReport] = field(default_factory=dict)
     """Per quasi-identifier with a hierarchy."""
+    personal: dict[str, PersonalReport] = field(default_factory=dict)
+    """Per sensitive column in which people's own wishes count."""
 
     def write(self, path: str | Path, force: bool = False) -> Path:
         """Write the published rows to a CSV, Parquet or Arrow file, verified before it is in place."""
@@ -116,6 +151,11 @@ class Release:
                     "levels": {str(level): rows for level, rows in one.levels.items()},
                 }
                 for name, one in self.columns.items()
+            },
+            "personal": {
+                name: asdict(one)
+                | {"levels": {str(level): rows for level, rows in one.levels.items()}}
+                for name, one in self.personal.items()
             },
             "seconds": {step: round(taken, 4) for step, taken in self.seconds.items()},
             "warnings": list(self.warnings),

@@ -1,6 +1,7 @@
 """What a metric is and what it sees."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -25,6 +26,9 @@ class Parts:
     """(n_rows,) canonical rows withheld or starred in every column."""
     target: npt.NDArray[np.int32] | None
     """(n_rows,) the class of each canonical row, where the policy names a target column."""
+    raised: Mapping[str, npt.NDArray[np.integer]] = field(default_factory=dict)
+    """Per sensitive column in which people's wishes count, (n_rows,) the level of its tree at which
+    each canonical row is published, 0 being the value itself."""
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:

@@ -1,24 +1,31 @@
 """Encode, group, label and measure: everything before the published table takes its shape."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from shoal import plugins
 from shoal.cells.cells import Cells
 from shoal.cells.grouping import Grouping
 from shoal.cells.spans import spans_of
 from shoal.cells.table import codes_in_order, encode
+from shoal.cells.wishes import read_wishes
 from shoal.errors import Infeasible, InputError
 from shoal.io.frames import Table
 from shoal.metrics._losses import column_losses
 from shoal.metrics.base import Parts
 from shoal.models.requirement import Requirement
 from shoal.pipeline.clock import Clock
+from shoal.pipeline.personal import report_personal
+from shoal.pipeline.personal import warnings as personal_warnings
 from shoal.pipeline.reports import report_columns, report_components
 from shoal.policy import Policy
+from shoal.publish import personal
 from shoal.publish.assemble import Published, assemble
-from shoal.release import ColumnReport, ComponentReport
+from shoal.release import ColumnReport, ComponentReport, PersonalReport
 
 MANY_SUPPRESSED = 0.05
 """Above this share of suppressed rows a run without a limit warns."""
@@ -38,6 +45,7 @@ class Prepared:
     notes: tuple[str, ...]
     components: tuple[ComponentReport, ...]
     columns: dict[str, ColumnReport]
+    personal: dict[str, PersonalReport]
 
 
 def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Prepared:
@@ -51,20 +59,33 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
     check_method(policy)
     with clock.step("encode"):
         cells = _cells(table, policy)
+        wishes = {
+            name: read_wishes(cells, name, wish, table.column(wish))
+            for name, wish in policy.preferences.items()
+        }
     limit = None if policy.suppression is None else int(policy.suppression * cells.n_rows)
     requirement = Requirement(policy.constraints, limit)
     with clock.step("group") as progress:
         groupings = policy.method.group(cells, requirement, policy.seed, progress)
     with clock.step("publish"):
         spans = tuple(spans_of(cells, grouping) for grouping in groupings)
-        published = assemble(cells, groupings, spans, keep_order=policy.order == "kept")
+        shown = personal.apply(cells, wishes)
+        published = assemble(
+            cells,
+            groupings,
+            spans,
+            keep_order=policy.order == "kept",
+            personal=shown,
+            hashes=_hashes(table, policy, cells, shown) if shown else None,
+        )
     suppressed = int(published.suppressed.sum())
     warnings = [*policy.warnings(), *_limit_suppression(policy, suppressed, cells.n_rows)]
     with clock.step("measure"):
         target = codes_in_order(cells, table.column(policy.target)) if policy.target else None
-        parts = Parts(cells, groupings, spans, published.classes, published.suppressed, target)
+        parts = Parts(cells, groupings, spans, published.classes, published.suppressed, target, wishes)
         metrics = {name: metric().measure(parts) for name, metric in plugins.metrics().items()}
         losses = {name: loss / cells.n_rows for name, loss in column_losses(parts).items()}
+        raised = report_personal(policy, parts, shown)
     return Prepared(
         published=published,
         metrics=metrics,
@@ -72,10 +93,11 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         rows=cells.n_rows,
         groups=sum(grouping.n_groups for grouping in groupings),
         suppressed_rows=suppressed,
-        warnings=tuple(warnings),
+        warnings=(*warnings, *personal_warnings(raised)),
         notes=(*_notes(policy, groupings), *(n for g in groupings for n in g.notes)),
         components=report_components(policy, parts),
         columns=report_columns(parts),
+        personal=raised,
     )
 
 
@@ -91,8 +113,16 @@ def _cells(table: Table, policy: Policy) -> Cells:
     quasi = {name: policy.how(name) for name in policy.quasi}
     sensitive = {name: policy.how(name) for name in sorted(policy.sensitive)}
     # a column's own order in the table is not published content; its name is
-    plain = sorted(policy.plain)
+    # wishes decide what is published of a row too: equal rows are equal in them as well
+    plain = [*sorted(policy.plain), *sorted(set(policy.preferences.values()))]
     return encode(table.column, quasi, sensitive, plain, policy.seed, policy.folder)
+
+
+def _hashes(
+    table: Table, policy: Policy, cells: Cells, shown: Mapping[str, pa.DictionaryArray]
+) -> npt.NDArray[np.uint64]:
+    same = sorted(name for name in (*policy.plain, *policy.sensitive) if name not in shown)
+    return personal.hashes(cells, shown, [table.column(name) for name in same], policy.seed)
 
 
 def _limit_suppression(policy: Policy, suppressed: int, rows: int) -> list[str]:

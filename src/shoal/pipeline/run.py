@@ -18,7 +18,14 @@ from shoal.io.frames import Table
 from shoal.pipeline.clock import Clock, Watcher, nobody
 from shoal.pipeline.prepare import Prepared, check_method, prepare
 from shoal.pipeline.reports import report_constraints
-from shoal.pipeline.verifying import expect, verify_file, verify_table
+from shoal.pipeline.verifying import (
+    behind,
+    expect,
+    verify_copy,
+    verify_file,
+    verify_paired,
+    verify_table,
+)
 from shoal.policy import Policy, simple
 from shoal.publish.shape import Shape, shape
 from shoal.release import Release
@@ -55,7 +62,7 @@ def anonymize(
         made = _shape(prepared, asked, table).decoded()
         native = table.release(made.columns, made.labels, made.rows, asked.order == "kept")
     with clock.step("verify"):
-        findings = verify_table(wrap(native), asked)
+        findings = verify_table(wrap(native), asked, behind(table, asked, made.rows))
         require(findings)
     return _release(native, len(made.rows), prepared, asked, findings, clock)
 
@@ -86,12 +93,13 @@ def run(
             if kind is not Format.CSV:
                 made = made.decoded()
             native: pa.Table = table.release(made.columns, made.labels, made.rows, False)
+        hidden = behind(table, asked, made.rows)
         del table
         with clock.step("write"):
             written = options.for_output(target)
             engine.write(native, place.path, options=written)
         with clock.step("verify"):
-            findings = verify_file(place.path, asked, written)
+            findings = verify_paired(place.path, asked, written, hidden)
             require(findings)
             expect(place.path, written, native, asked, findings)
         place.commit()
@@ -106,7 +114,11 @@ def write_release(release: Release, target: Path, force: bool = False) -> Path:
         written = DETECT.for_output(target)
         rows = pa.table({name: table.column(name) for name in table.names})
         engine.write(rows, place.path, options=written)
-        findings = verify_file(place.path, release.policy, written)
+        if release.policy.preferences:  # the models were asked of the values behind these rows
+            findings = release.findings
+            verify_copy(place.path, written, rows)
+        else:
+            findings = verify_file(place.path, release.policy, written)
         require(findings)
         expect(place.path, written, rows, release.policy, findings)
         place.commit()
@@ -171,4 +183,5 @@ def _release(
         constraints=report_constraints(policy, prepared.components, findings),
         components=prepared.components,
         columns=prepared.columns,
+        personal=prepared.personal,
     )

@@ -1,35 +1,116 @@
 """Verify what was published: a frame as it will be handed over, or a file as it was written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.cells.counts import Counts
 from shoal.constraints.sets import Constraint, components, union
 from shoal.engines.local import LocalEngine
+from shoal.engines.tables import wrap
 from shoal.errors import PolicyError, VerificationFailed, listed
+from shoal.hierarchy.text import text_of
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
 from shoal.policy import Policy
 from shoal.verification.check import ClassCounter, Finding, check
 from shoal.verification.meaning import with_meaning
+from shoal.verification.personal import STAR, at_worst, require_rule, tree_of
 from shoal.verification.strength import Strength, strengths
 
 DETECT = CsvOptions()
 
 
-def verify_table(published: Table, policy: Policy) -> tuple[Finding, ...]:
-    """Ask the policy's models of a published frame."""
+@dataclass(frozen=True)
+class Behind:
+    """What stands behind a release in which people's wishes count, row by row of it."""
+
+    values: Mapping[str, pa.Array]
+    """Per sensitive column in which they do, the original values."""
+    wishes: Mapping[str, pa.Array]
+    """And the level of protection that each person asked for."""
+
+
+NOTHING = Behind({}, {})
+
+
+def behind(table: Table, policy: Policy, rows: npt.NDArray[np.int64]) -> Behind:
+    """The values and wishes behind the published rows; `rows` are their places in the table."""
+    at = pa.array(rows)
+    wishes = policy.preferences
+    return Behind(
+        {name: text_of(table.column(name)).take(at) for name in wishes},
+        {name: text_of(table.column(wish)).take(at) for name, wish in wishes.items()},
+    )
+
+
+def verify_table(published: Table, policy: Policy, hidden: Behind = NOTHING) -> tuple[Finding, ...]:
+    """Ask the policy's models of a published frame.
+
+    Columns of which `hidden` knows the values are judged on these, once it is sure that what was
+    published follows the personal rule; others of that sort at the worst.
+    """
     _check_columns(published.names, policy)
     rows = pa.table({name: published.column(name) for name in _needed(published.names, policy)})
+    rows = _with_originals(rows, policy, hidden)
 
     def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
         starred = _exempt(policy, columns, published.names)
         counts = LocalEngine().count_classes(rows, columns, of, starred=starred)
-        return _with_meaning(counts, policy)
+        return _with_meaning(counts, policy, hidden.values)
 
     return check(count, policy.quasi, policy.constraints)
+
+
+def verify_paired(
+    path: Path, policy: Policy, options: CsvOptions, hidden: Behind
+) -> tuple[Finding, ...]:
+    """Ask the models of a written file, read back row by row beside what is behind its rows."""
+    if not policy.preferences:
+        return verify_file(path, policy, options)
+    engine = LocalEngine()
+    names = engine.names(path, options)
+    _check_columns(names, policy)
+    read = engine.read(path, options, _needed(names, policy))
+    expected = len(next(iter(hidden.values.values())))
+    if read.num_rows != expected:
+        raise VerificationFailed(
+            f"The written file has {read.num_rows:,} rows, but {expected:,} were to be published."
+        )
+    return verify_table(wrap(read), policy, hidden)
+
+
+def verify_copy(path: Path, options: CsvOptions, rows: pa.Table) -> None:
+    """Raise unless a written file reads back as the very rows that were verified."""
+    read = LocalEngine().read(path, options, rows.column_names)
+    same = read.num_rows == rows.num_rows and all(
+        _read_text(read.column(name)).equals(_read_text(rows.column(name)))
+        for name in rows.column_names
+    )
+    if not same:
+        raise VerificationFailed("The written file does not read back as what was verified.")
+
+
+def _read_text(column: pa.ChunkedArray) -> pa.Array:
+    """As a CSV file tells it, in which an empty text is a missing one."""
+    texts = text_of(column).cast(pa.string())
+    return pc.if_else(pc.equal(texts, ""), None, texts)
+
+
+def _with_originals(rows: pa.Table, policy: Policy, hidden: Behind) -> pa.Table:
+    for name, values in hidden.values.items():
+        shown = text_of(rows.column(name)).cast(pa.string())
+        domain = tree_of(policy.how(name), name, policy.folder)
+        require_rule(domain, values, hidden.wishes[name], _read_text(shown))
+        starred = pc.fill_null(pc.equal(shown, STAR), False)
+        paired = pc.if_else(starred, STAR, values.cast(pa.string()))
+        rows = rows.set_column(rows.column_names.index(name), name, paired)
+    return rows
 
 
 def verify_file(
@@ -65,11 +146,19 @@ def _counter(file: Path, policy: Policy, options: CsvOptions) -> ClassCounter:
     return count
 
 
-def _with_meaning(counts: Mapping[str, Counts], policy: Policy) -> Mapping[str, Counts]:
-    return {
-        name: with_meaning(one, policy.how(name), policy.folder) if name else one
-        for name, one in counts.items()
-    }
+def _with_meaning(
+    counts: Mapping[str, Counts], policy: Policy, known: Iterable[str] = ()
+) -> Mapping[str, Counts]:
+    """known: columns that hold their own values and no wider ones."""
+    found: dict[str, Counts] = {}
+    for name, one in counts.items():
+        if not name:
+            found[name] = one
+        elif name in policy.preferences and name not in known:
+            found[name] = at_worst(one, policy.how(name), policy.folder)
+        else:
+            found[name] = with_meaning(one, policy.how(name), policy.folder)
+    return found
 
 
 def _exempt(policy: Policy, columns: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from shoal.cells.counts import Counts
 from shoal.cells.domain import Kind
+from shoal.models.alpha import Alpha
 from shoal.models.average_risk import AverageRisk
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
@@ -53,6 +54,9 @@ def _models(counts: Mapping[str, Counts]) -> Iterator[Model]:
         if column == SIZES_ONLY:
             continue
         yield L(1, column)
+        yield Alpha(1, column)
+        if one.raised is not None:  # the others cannot be judged at the worst
+            continue
         yield EntropyL(1, column)
         yield T(1, column)
         if one.domain is not None and one.domain.kind == Kind.RANGE:
