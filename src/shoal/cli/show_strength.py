@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from shoal.verification.strength import Strength
 
 
+SHORT = {"ordered": "by order", "hierarchical": "by tree"}
+"""Distances in words that leave room."""
 LEGEND = (
     "A larger k, l or entropy-l is stronger, a smaller figure of any other model. "
     "none: no figure holds."
@@ -34,7 +36,9 @@ def show_strengths(console: Console, found: "Sequence[Strength]", quasi: Sequenc
 
 def _wide(found: "Sequence[Strength]", columns: Sequence[str]) -> Table:
     """A line for each column, a place for each model."""
-    names = list(dict.fromkeys(_name(one) for one in found if one.of is not None))
+    models = list(dict.fromkeys(one.model for one in found))
+    by_model = sorted(found, key=lambda one: models.index(one.model))
+    names = list(dict.fromkeys(_name(one) for one in by_model if one.of is not None))
     reached = {(one.of, _name(one)): figure(one.reached) for one in found}
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
     table.add_column("", overflow="fold")
@@ -54,4 +58,4 @@ def _narrow(found: "Sequence[Strength]") -> Table:
 
 
 def _name(one: "Strength") -> str:
-    return " ".join([one.model, *(str(value) for value in one.options.values())])
+    return " ".join([one.model, *(SHORT.get(value, str(value)) for value in one.options.values())])
