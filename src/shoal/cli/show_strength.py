@@ -7,7 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.console import NARROW, counted, figure, safe, section
+from shoal.cli.console import counted, figure, safe, section
 
 if TYPE_CHECKING:
     from shoal.verification.strength import Strength
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SHORT = {"ordered": "by order", "hierarchical": "by tree"}
 """Distances in words that leave room."""
+MARGINS = 8
 LEGEND = (
     "A larger k, l or entropy-l is stronger, a smaller figure of any other model. "
     "none: no figure holds."
@@ -29,7 +30,9 @@ def show_strengths(console: Console, found: "Sequence[Strength]", quasi: Sequenc
     parts: list[RenderableType] = [Text(f"{whole} on {counted(len(quasi), 'quasi column')}")]
     columns = list(dict.fromkeys(one.of for one in found if one.of is not None))
     if columns:
-        table = _wide(found, columns) if console.width >= NARROW else _narrow(found)
+        table = _wide(found, columns)
+        if console.measure(table).maximum > console.width - MARGINS:
+            table = _narrow(found)
         parts += [Text(), table, Text(), Text(LEGEND, style="dim")]
     section(console, "What it holds, asked or not", Group(*parts))
 
@@ -43,7 +46,7 @@ def _wide(found: "Sequence[Strength]", columns: Sequence[str]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
     table.add_column("", overflow="fold")
     for name in names:
-        table.add_column(name, justify="right")
+        table.add_column(name.replace("by ", "by\n"), justify="right")
     for column in columns:
         table.add_row(safe(column), *(reached.get((column, name), "") for name in names))
     return table
