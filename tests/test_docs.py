@@ -21,7 +21,11 @@ from shoal.policy import Column, Policy
 from shoal.policy.column import ROLES
 from shoal.policy.yaml_source import parse
 from shoal.release import ComponentReport, ConstraintReport
+from shoal.risk.attack import Attack, Guess, Linkage
 from shoal.risk.inspection import ColumnReport, Inspection, Search
+from shoal.risk.minimal_uniques import MinimalSet, MinimalUniques
+from shoal.risk.population import PopulationUniques
+from shoal.risk.reidentification import Reidentification, Risk
 from shoal.sample import write_sample
 from shoal.verification.check import Finding
 from tests.pages import PAGES, ROOT, Block, anchors, blocks, every_block, links, read, section
@@ -72,8 +76,12 @@ def test_every_json_field_is_documented() -> None:
     for part in (Finding, ConstraintReport, ComponentReport, release.ColumnReport):
         assert {field.name for field in dataclasses.fields(part)} <= told
     seen = named(section("docs/commands.md", "shoal inspect"))
-    for part in (Inspection, ColumnReport, Search):
+    risk = (Reidentification, Risk, PopulationUniques, MinimalUniques, MinimalSet)
+    for part in (Inspection, ColumnReport, Search, *risk):
         assert {field.name for field in dataclasses.fields(part)} <= seen
+    learnt = named(section("docs/commands.md", "shoal attack"))
+    for part in (Attack, Linkage, Guess):
+        assert {field.name for field in dataclasses.fields(part)} <= learnt
 
 
 def _release() -> dict[str, Any]:

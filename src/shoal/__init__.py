@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from shoal.pipeline.verifying import verify_file as verify
     from shoal.policy import Policy
     from shoal.release import Release
+    from shoal.risk.assessment import assess
+    from shoal.risk.attack import attack
 
 __version__ = "0.1.0"
 __all__ = [
@@ -25,6 +27,8 @@ __all__ = [
     "ShoalError",
     "VerificationFailed",
     "anonymize",
+    "assess",
+    "attack",
     "run",
     "survey",
     "verify",
@@ -39,6 +43,8 @@ _HOME = {
     "ShoalError": ("shoal.errors", "ShoalError"),
     "VerificationFailed": ("shoal.errors", "VerificationFailed"),
     "anonymize": ("shoal.pipeline.run", "anonymize"),
+    "assess": ("shoal.risk.assessment", "assess"),
+    "attack": ("shoal.risk.attack", "attack"),
     "run": ("shoal.pipeline.run", "run"),
     "survey": ("shoal.pipeline.verifying", "survey_file"),
     "verify": ("shoal.pipeline.verifying", "verify_file"),

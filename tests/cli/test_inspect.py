@@ -79,3 +79,25 @@ def test_init_json(shoal, sample):
     data = shoal("init", sample.table, "-o", "p.yaml", "--json").data()
     assert data["policy"] == "p.yaml"
     assert data["roles"]["disease"] == "sensitive"
+
+
+def test_inspect_shows_the_three_attackers_and_what_was_asked_for(shoal, sample):
+    plain = shoal("inspect", sample.table).out
+    assert "prosecutor" in plain
+    assert "In the population" not in plain
+    seen = shoal("inspect", sample.table, "--fraction", "0.1", "--msu", "2")
+    assert seen.code == 0
+    for words in ("marketer", "In the population", "Dankar's rule", "What singles rows out"):
+        assert words in seen.out
+    assert max(map(len, seen.out.rstrip().splitlines()[:-1])) <= 80
+    data = shoal("inspect", sample.table, "--fraction", "0.1", "--msu", "2", "--json").data()
+    assert data["risk"]["prosecutor"]["highest"] == 1.0
+    assert data["population_uniques"]["population"] == 4000
+    assert data["minimal_uniques"]["largest_size"] == 2
+
+
+@pytest.mark.parametrize("option", [("--fraction", "7"), ("--msu", "0")])
+def test_inspect_says_what_cannot_be_asked(shoal, sample, option):
+    refused = shoal("inspect", sample.table, *option)
+    assert refused.code == 2
+    assert "must be" in refused.err

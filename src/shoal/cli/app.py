@@ -9,6 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from shoal.cli.attack import attack
 from shoal.cli.demo import demo
 from shoal.cli.guard import report_usage, stopped
 from shoal.cli.init import init
@@ -54,7 +55,7 @@ def shoal(
     """
 
 
-for command in (demo, inspect, init, run, verify, methods, models, metrics):
+for command in (demo, inspect, init, run, verify, attack, methods, models, metrics):
     app.command()(command)
 
 

@@ -1,5 +1,9 @@
 """`shoal inspect`: what a table gives away as it is."""
 
+from typing import Annotated
+
+import typer
+
 from shoal.cli.guard import guarded
 from shoal.cli.options import Encoding, Json, Quote, Separator, Table, csv_options
 
@@ -7,6 +11,19 @@ from shoal.cli.options import Encoding, Json, Quote, Separator, Table, csv_optio
 @guarded
 def inspect(
     table: Table,
+    fraction: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Share of a population that is in the table: estimates who is unique there.",
+        ),
+    ] = None,
+    msu: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SIZE", help="Find minimal sample uniques of up to so many columns together."
+        ),
+    ] = None,
     separator: Separator = None,
     quote: Quote = None,
     encoding: Encoding = None,
@@ -19,10 +36,11 @@ def inspect(
     from shoal.cli.console import out, print_json
     from shoal.cli.progress import watching
 
+    options = csv_options(separator, quote, encoding)
     with watching() as progress:
         from shoal.risk.files import inspect_file
 
-        found = inspect_file(table, csv_options(separator, quote, encoding), progress)
+        found = inspect_file(table, options, progress, fraction, msu)
     if json:
         print_json({"input": str(table), **found.to_dict()})
     else:

@@ -18,6 +18,7 @@ WORDS = {
     "measure": "Measuring",
     "write": "Writing",
     "verify": "Verifying",
+    "link": "Linking",
 }
 
 Watcher = Callable[[str, float], None]

@@ -38,6 +38,7 @@ def show_demo(console: Console, release: "Release", sample: "SamplePaths", targe
         f"shoal inspect {table}",
         f"shoal run {table} {policy} -o other.csv --method mondrian",
         f"shoal verify {target.name} {policy}",
+        f"shoal attack {target.name} {policy} --known {table} --raw {table}",
         f"shoal init {table} -o my-policy.yaml",
     )
     lines(console, "Try next", commands)

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shoal.cli.console import block, counted, indented, lines, percent, safe, section, typed
+from shoal.cli.show_risk import in_population, picked_out, singling_out
 
 if TYPE_CHECKING:
     from shoal.risk.inspection import ColumnReport, Inspection
@@ -32,6 +33,11 @@ def show_inspection(console: Console, found: "Inspection", path: Path) -> None:
     block(console, _columns(console, found))
     section(console, "Suggested roles", _reasons(found))
     section(console, "Who stands out", _risk(found))
+    section(console, "How likely a row is picked out", picked_out(found.risk))
+    if found.population_uniques is not None:
+        section(console, "In the population", in_population(found.population_uniques))
+    if found.minimal_uniques is not None:
+        section(console, "What singles rows out", singling_out(found.minimal_uniques))
     for warning in found.warnings:
         block(console, Text(f"Warning: {safe(warning)}", style="yellow"))
     lines(console, "Next", [typed("shoal", "init", path)])

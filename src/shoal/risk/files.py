@@ -1,23 +1,32 @@
-"""Inspect a file, and write a draft beside it."""
+"""Inspect a file, write a draft beside it, attack a release."""
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shoal.engines.local import LocalEngine
 from shoal.errors import InputError
 from shoal.io.atomic import replacing
 from shoal.io.csv_dialect import CsvOptions
 from shoal.pipeline.clock import Watcher, nobody
+from shoal.policy import Policy
 from shoal.risk.draft import draft_policy, with_a_quasi
 from shoal.risk.inspection import Inspection, inspect_table
+
+if TYPE_CHECKING:  # it would load the compiler
+    from shoal.risk.attack import Attack
 
 DETECT = CsvOptions()
 
 
 def inspect_file(
-    path: Path, options: CsvOptions = DETECT, progress: Watcher = nobody
+    path: Path,
+    options: CsvOptions = DETECT,
+    progress: Watcher = nobody,
+    fraction: float | None = None,
+    msu: int | None = None,
 ) -> Inspection:
-    """Inspect the table in a file; `progress` is told each step."""
+    """Inspect the table in a file; `progress` is told each step. See `inspect_table`."""
     engine = LocalEngine()
     progress("read", 0.0)
     settled, guessed = engine.settle(path, options)
@@ -25,7 +34,7 @@ def inspect_file(
     if table.num_rows == 0:
         raise InputError(f"{path} has column names but no rows: there is nothing to look at.")
     progress("count", 0.0)
-    return replace(inspect_table(table), warnings=guessed)
+    return replace(inspect_table(table, fraction, msu), warnings=guessed)
 
 
 def write_draft(
@@ -42,3 +51,28 @@ def write_draft(
         place.commit()
     # what is told is what was written: a quasi column may have been chosen
     return replace(found, columns=tuple(with_a_quasi(found) or found.columns))
+
+
+def attack_file(
+    release: Path,
+    policy: Path,
+    known: Path,
+    raw: Path | None = None,
+    options: CsvOptions = DETECT,
+    progress: Watcher = nobody,
+) -> "Attack":
+    """Attack a published file with the table in another, and the raw file too if it is given."""
+    from shoal.risk.attack import attack
+
+    engine, asked = LocalEngine(), Policy.load(policy)
+    progress("read", 0.0)
+    wanted = {*asked.quasi, *asked.sensitive}
+    tables = []
+    for path in (release, known, *([] if raw is None else [raw])):
+        settled, _ = engine.settle(path, options)
+        names = engine.names(path, settled)
+        # nothing shared is left to `attack` to tell
+        chosen = [name for name in names if name in wanted] or names[:1]
+        tables.append(engine.read(path, settled, chosen))
+    progress("link", 0.0)
+    return attack(tables[0], asked, known=tables[1], raw=tables[2] if raw is not None else None)

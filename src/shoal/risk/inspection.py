@@ -10,7 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import InputError, listed
+from shoal.risk.assessment import assessed, classes_of
 from shoal.risk.contents import contents_of
+from shoal.risk.minimal_uniques import MinimalUniques
+from shoal.risk.population import PopulationUniques
+from shoal.risk.reidentification import Reidentification
 from shoal.risk.roles import Role, Treatment, suggest
 from shoal.risk.search import ColumnSet, Search, search
 from shoal.risk.uniqueness import unique_rows, unique_without_each
@@ -58,6 +62,12 @@ class Inspection:
     """Columns in which every row has a value of its own."""
     search: Search
     """The smallest sets of suspected quasi-identifiers that single people out."""
+    risk: Reidentification
+    """How likely rows are to be picked out by the suspected quasi-identifiers."""
+    population_uniques: PopulationUniques | None = None
+    """People who are alone in the population, estimated from a sampling fraction."""
+    minimal_uniques: MinimalUniques | None = None
+    """The smallest sets of suspected quasi-identifiers that single each row out."""
     warnings: tuple[str, ...] = ()
     """What was guessed to read the file."""
 
@@ -72,8 +82,14 @@ class Inspection:
         return {**asdict(self), "quasi": list(self.quasi), "search": searched}
 
 
-def inspect_table(table: pa.Table) -> Inspection:
-    """Count the columns of a table, suggest their roles and look for people who stand out."""
+def inspect_table(
+    table: pa.Table, fraction: float | None = None, msu: int | None = None
+) -> Inspection:
+    """Count the columns of a table, suggest their roles and look for people who stand out.
+
+    fraction: the share of a population that is in the table, to estimate who is unique there. msu:
+    the largest set of columns in which minimal sample uniques are looked for.
+    """
     _require_single_names(table.column_names)
     rows = table.num_rows
     contents = [contents_of(name, table.column(name)) for name in table.column_names]
@@ -103,7 +119,19 @@ def inspect_table(table: pa.Table) -> Inspection:
         for column, suggestion in zip(contents, suggested, strict=True)
     )
     keys = tuple(c.name for c in contents if rows > 1 and c.unique_rows == rows)
-    return Inspection(rows, reports, unique, share(unique), keys, search(quasi, rows))
+    _, sizes = classes_of(quasi, rows)
+    told = assessed(quasi, sizes, None, fraction, msu)
+    return Inspection(
+        rows=rows,
+        columns=reports,
+        unique_rows=unique,
+        unique_share=share(unique),
+        keys=keys,
+        search=search(quasi, rows),
+        risk=told.reidentification,
+        population_uniques=told.population_uniques,
+        minimal_uniques=told.minimal_uniques,
+    )
 
 
 def _require_single_names(names: list[str]) -> None:
