@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.cells.table import Quasi
+from shoal.cells.table import How
 from shoal.hierarchy import parse_spec
 from shoal.policy import Policy
 from shoal.publish.covering import Covering, distinct_texts, population_of
@@ -21,15 +21,15 @@ from tests.releases import every_method
 
 ASKED = Policy.load({"columns": COLUMNS, "constraints": [{"k": 1}]})
 
-PLAIN = Quasi()
+PLAIN = How()
 
 
-def how_of(policy: Policy) -> dict[str, Quasi]:
+def how_of(policy: Policy) -> dict[str, How]:
     of = policy.columns
-    return {n: Quasi(of[n].kind, of[n].order, of[n].hierarchy) for n in policy.quasi}
+    return {n: How(of[n].kind, of[n].order, of[n].hierarchy) for n in policy.quasi}
 
 
-def covered(label: str | None, values: list[str], how: Quasi = PLAIN) -> list[str | None]:
+def covered(label: str | None, values: list[str], how: How = PLAIN) -> list[str | None]:
     """The values that a label covers; None where it covers the missing one too."""
     found = read("c", [label], values, how).covers()[:, 0]
     return [v for v, yes in zip([*values, None], found, strict=True) if yes]
@@ -146,21 +146,21 @@ NUMBERS = ["19", "20", "25", "30", "65"]
     ],
 )
 def test_labels_of_any_tool(label: str | None, values: list[str]) -> None:
-    assert covered(label, NUMBERS, Quasi("ordered")) == values
+    assert covered(label, NUMBERS, How("ordered")) == values
     assert covered(label, NUMBERS) == values
 
 
 def test_what_cannot_be_read_is_counted() -> None:
-    found = read("age", ["about 30", "[1~2]", "40"], ["1"], Quasi("ordered"))
+    found = read("age", ["about 30", "[1~2]", "40"], ["1"], How("ordered"))
     assert found.unread.tolist() == [True, False, False]
-    tree = Quasi(hierarchy=parse_spec({"tree": {"any": ["a", "b"]}}))
+    tree = How(hierarchy=parse_spec({"tree": {"any": ["a", "b"]}}))
     found = read("t", ["any", "a", "c", "{a, b}"], ["a"], tree)
     assert found.unread.tolist() == [False, False, True, False]
     assert covered("any", ["a", "b", "c"], tree) == ["a", "b", None]
 
 
 def test_masks_end_where_the_longest_value_does() -> None:
-    mask = Quasi(hierarchy=parse_spec({"mask": "right"}))
+    mask = How(hierarchy=parse_spec({"mask": "right"}))
     assert covered("02***", ["02138", "02", "021", "0", "021389", "12138"], mask) == [
         "02138",
         "02",
@@ -175,13 +175,13 @@ def test_masks_end_where_the_longest_value_does() -> None:
 )
 def test_parts_of_dates(label: str, n: int) -> None:
     days = ["1964-03-07", "1964/03/31", "1964-01-01", "1964-12-31", "1969-12-31", "1970-01-01"]
-    parts = Quasi(hierarchy=parse_spec({"date": ["month", "quarter", "year", "decade"]}))
+    parts = How(hierarchy=parse_spec({"date": ["month", "quarter", "year", "decade"]}))
     assert len(covered(label, days, parts)) == n
 
 
 def test_numbers_that_differ_far_behind_are_told_apart() -> None:
     large = ["9007199254740992", "9007199254740993"]
-    assert covered(large[0], large, Quasi("ordered")) == [large[0]]
+    assert covered(large[0], large, How("ordered")) == [large[0]]
 
 
 def test_many_classes_and_rows_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,5 +258,5 @@ def test_numbers_that_were_read_as_floats() -> None:
         },
     )
     labels = made.table["n"].to_pylist()
-    found = read("n", labels[:2], long, Quasi("ordered")).covers()[:2]
+    found = read("n", labels[:2], long, How("ordered")).covers()[:2]
     assert found.tolist() == [[True, False], [False, True]]

@@ -15,14 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.cells.plain import plain
-from shoal.cells.table import Quasi
+from shoal.cells.table import How
 from shoal.hierarchy.text import text_of
 from shoal.publish.reading import Reading, read
 
 Ints = npt.NDArray[np.int64]
 MOST_BYTES = 1 << 26
 """So much memory one step of the work may take."""
-AS_IT_IS = Quasi()
+AS_IT_IS = How()
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Covering:
         self,
         classes: Mapping[str, pa.Array],
         rows: Mapping[str, pa.Array],
-        how: Mapping[str, Quasi],
+        how: Mapping[str, How],
         folder: Path = Path(),
     ) -> None:
         """classes: per column, (n_classes,) the label of each class. rows: for the same columns,
@@ -124,7 +124,7 @@ NO_CLASS = np.zeros(0, np.int32)
 def population_of(
     classes: Mapping[str, pa.Array],
     rows: Mapping[str, pa.Array],
-    how: Mapping[str, Quasi],
+    how: Mapping[str, How],
     folder: Path = Path(),
 ) -> Ints:
     """(n_classes,) how many rows of another table each published class covers.
@@ -166,7 +166,7 @@ def distinct_texts(name: str, column: pa.Array | pa.ChunkedArray) -> Texts:
     return Texts(texts, filled, bool(codes.null_count))
 
 
-def _read(name: str, labels: Texts, values: Texts, how: Quasi, folder: Path) -> Reading:
+def _read(name: str, labels: Texts, values: Texts, how: How, folder: Path) -> Reading:
     return read(name, [*labels.texts, None], values.texts, how, folder)
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.cells.parse import ordered_values
-from shoal.cells.table import Quasi
+from shoal.cells.table import How
 from shoal.hierarchy.csv_file import CsvFile
 from shoal.hierarchy.dates import DateParts
 from shoal.hierarchy.explicit import Tree
@@ -81,7 +81,7 @@ def read(
     name: str,
     labels: Sequence[str | None],
     values: Sequence[str],
-    how: Quasi,
+    how: How,
     folder: Path = Path(),
 ) -> Reading:
     """Read the different labels of a column against different raw values, both as text.
@@ -114,7 +114,7 @@ def read(
     return reader.done()
 
 
-def _axis(labels: Sequence[str | None], values: Sequence[str], how: Quasi) -> Axis | None:
+def _axis(labels: Sequence[str | None], values: Sequence[str], how: How) -> Axis | None:
     """How the values of a column are ordered; None where they are not."""
     if isinstance(how.hierarchy, Mask):
         return None
@@ -144,7 +144,7 @@ def _looks_ordered(labels: Sequence[str | None], values: Sequence[str]) -> bool:
     return bool(values) and ordered_values(pa.array(values, pa.string()), guess=True) is not None
 
 
-def _range(label: str, axis: Axis, how: Quasi, reader: "_Reader") -> Range | None:
+def _range(label: str, axis: Axis, how: How, reader: "_Reader") -> Range | None:
     """The range that a label spells, if it is one and no value of its own."""
     if isinstance(how.hierarchy, DateParts):
         found = date_part(label, "day" in how.hierarchy.date)

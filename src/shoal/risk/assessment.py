@@ -21,7 +21,7 @@ from shoal.risk.reidentification import THRESHOLD, Reidentification, reidentific
 from shoal.risk.uniqueness import Packed
 
 if TYPE_CHECKING:  # it would load the compiler
-    from shoal.cells.table import Quasi
+    from shoal.cells.table import How
 
 
 @dataclass(frozen=True)
@@ -114,14 +114,14 @@ def classes_of(
     return heads, sizes.astype(np.int64)
 
 
-def how_of(policy: Policy) -> "dict[str, Quasi]":
+def how_of(policy: Policy) -> "dict[str, How]":
     """How the labels of a policy's quasi-identifiers are read."""
-    from shoal.cells.table import Quasi
+    from shoal.cells.table import How
 
     found = {}
     for name in policy.quasi:
         column = policy.columns[name]
-        found[name] = Quasi(
+        found[name] = How(
             column.kind, tuple(column.order) if column.order else None, column.hierarchy
         )
     return found

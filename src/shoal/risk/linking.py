@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shoal.cells.table import Quasi
+from shoal.cells.table import How
 from shoal.publish import escape
 from shoal.publish.covering import Covering, Matches, distinct_texts
 from shoal.publish.reading import read
@@ -52,7 +52,7 @@ class Linked:
 
 
 def link_release(
-    release: pa.Table, known: pa.Table, names: Sequence[str], how: Mapping[str, Quasi], folder: Path
+    release: pa.Table, known: pa.Table, names: Sequence[str], how: Mapping[str, How], folder: Path
 ) -> Linked:
     """By containment: a class may hold a person whose values its labels cover."""
     heads, of_row, sizes = _classes(release, names)
@@ -62,7 +62,7 @@ def link_release(
 
 
 def link_raw(
-    raw: pa.Table, known: pa.Table, names: Sequence[str], how: Mapping[str, Quasi]
+    raw: pa.Table, known: pa.Table, names: Sequence[str], how: Mapping[str, How]
 ) -> Linked:
     """By equality: of numbers and dates in ordered columns, elsewhere of texts; missing values are
     equal to each other."""
@@ -86,13 +86,13 @@ class _Codes:
     size: int
 
 
-def _alike(name: str, raw: pa.ChunkedArray, known: pa.ChunkedArray, how: Quasi | None) -> Ints:
+def _alike(name: str, raw: pa.ChunkedArray, known: pa.ChunkedArray, how: How | None) -> Ints:
     """Codes of two columns, one after the other: equal where the values are the same one."""
     ours, theirs = distinct_texts(name, raw), distinct_texts(name, known)
     place = {text: i for i, text in enumerate(ours.texts)}
     same = [place.get(text, -1) for text in theirs.texts]
     # a raw value is published as a label for itself alone; reading it tells which values it equals
-    flat = Quasi(how.kind, how.order) if how and how.hierarchy is None else Quasi("unordered")
+    flat = How(how.kind, how.order) if how and how.hierarchy is None else How("unordered")
     labels = escape.alone(pa.array(ours.texts, pa.string())).to_pylist()
     found = read(name, labels, theirs.texts, flat)
     spans = found.high >= found.low
