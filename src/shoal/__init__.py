@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.errors import Infeasible, InputError, PolicyError, ShoalError, VerificationFailed
     from shoal.pipeline.run import anonymize, run
+    from shoal.pipeline.verifying import survey_file as survey
     from shoal.pipeline.verifying import verify_file as verify
     from shoal.policy import Policy
     from shoal.release import Release
@@ -29,6 +30,7 @@ __all__ = [
     "assess",
     "attack",
     "run",
+    "survey",
     "verify",
 ]
 
@@ -44,6 +46,7 @@ _HOME = {
     "assess": ("shoal.risk.assessment", "assess"),
     "attack": ("shoal.risk.attack", "attack"),
     "run": ("shoal.pipeline.run", "run"),
+    "survey": ("shoal.pipeline.verifying", "survey_file"),
     "verify": ("shoal.pipeline.verifying", "verify_file"),
 }
 

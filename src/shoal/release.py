@@ -46,6 +46,39 @@ class ColumnReport:
 
 
 @dataclass(frozen=True)
+class RaisedLabel:
+    """A wider value that was published in place of others, as people asked."""
+
+    label: str
+    level: int
+    """The level of protection asked for: 1 would be a value itself, the highest is the root."""
+    rows: int
+    leaves: int
+    """Values under it."""
+    effective_leaves: int
+    """Those it can mean to a reader who knows the rule: of a level below its own."""
+
+
+@dataclass(frozen=True)
+class PersonalReport:
+    """What became of a sensitive column in which people's own wishes count."""
+
+    raised_rows: int
+    """Published rows with a wider value than their own."""
+    levels: dict[int, int]
+    """Rows raised to each level of protection."""
+    labels: tuple[RaisedLabel, ...]
+    diversity_before: int | None
+    """The fewest different values in a group; None where columns are treated apart."""
+    diversity_after: int | None
+    """The fewest that a reader can be sure of, once values were raised."""
+    recognition_rate: float | None
+    """Of this column, counting all values under a raised label."""
+    effective_recognition_rate: float | None
+    """The same, counting only those it can mean."""
+
+
+@dataclass(frozen=True)
 class Release:
     """A published table, what it guarantees and what that cost."""
 
@@ -90,6 +123,10 @@ class Release:
     largest_share: dict[str, float] = field(default_factory=dict)
     """With `publish: anatomy`, per sensitive column the largest share that one value has of the rows
     of a group: how likely the best guess is."""
+    personal: dict[str, PersonalReport] = field(default_factory=dict)
+    """Per sensitive column in which people's own wishes count."""
+    digest: str = ""
+    """Where wishes count: a hash of the rows that were verified, so that no others are written."""
 
     def write(self, path: str | Path, force: bool = False) -> Path:
         """Write the published rows to a CSV, Parquet or Arrow file, verified before it is in place.
@@ -118,7 +155,7 @@ class Release:
             "method": self.method,
             "seed": self.seed,
             "verified": self.verified,
-            "guarantees": [asdict(finding) | {"holds": finding.holds} for finding in self.findings],
+            "guarantees": [finding.to_dict() for finding in self.findings],
             "metrics": self.metrics,
             "column_loss": self.column_loss,
             "largest_share": self.largest_share,
@@ -132,6 +169,11 @@ class Release:
                 for name, one in self.columns.items()
             },
             "minimal_nodes": list(self.minimal_nodes),
+            "personal": {
+                name: asdict(one)
+                | {"levels": {str(level): rows for level, rows in one.levels.items()}}
+                for name, one in self.personal.items()
+            },
             "seconds": {step: round(taken, 4) for step, taken in self.seconds.items()},
             "warnings": list(self.warnings),
             "notes": list(self.notes),

@@ -22,6 +22,7 @@ NODES = ((0, 1, 2, 3, 4), (0, 1, 2, 3, 3), (0, 0, 1, 1, 1), (0, 0, 0, 0, 0))
 
 Judge = Callable[[list[int | None], list[int | None]], bool]
 CASES: list[tuple[dict[str, Any], Judge]] = [
+    ({"alpha": 0.5}, lambda g, _: twins.alpha(g) <= Fraction(1, 2)),
     ({"entropy-l": 3}, lambda g, _: twins.entropy(g) >= math.log(3) - 1e-9),
     ({"recursive-l": 2, "c": 1}, lambda g, _: twins.recursive(g, 2, Fraction(1))),
     ({"recursive-l": 3, "c": 1.5}, lambda g, _: twins.recursive(g, 3, Fraction(3, 2))),

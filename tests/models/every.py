@@ -1,5 +1,6 @@
 """Every model at several strengths: what the tests that ask all of them go through."""
 
+from shoal.models.alpha import Alpha
 from shoal.models.average_risk import AverageRisk
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
@@ -13,6 +14,7 @@ from shoal.models.t import T
 EVERY: list[Model] = [
     *(K(k) for k in (1, 3, 6)),
     *(L(n, "ill") for n in (1, 2, 4)),
+    *(Alpha(share, "ill") for share in (0.3, 0.5, 1)),
     *(EntropyL(n, "ill") for n in (1, 1.5, 2, 3)),
     *(RecursiveL(n, "ill", c) for n in (1, 2, 3) for c in (0.5, 1, 2)),
     *(T(t, "ill") for t in (0, 0.2, 0.4, 0.6)),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import plugins
+from shoal.models.alpha import Alpha
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
 from shoal.models.entropy_l import EntropyL
@@ -37,6 +38,7 @@ def test_merging_keeps_what_is_declared(one: Values, two: Values, rest: Values) 
 @pytest.mark.parametrize(
     "model",
     [
+        Alpha(0.5, "ill"),
         EntropyL(2, "ill"),
         RecursiveL(2, "ill", 2),
         T(0.25, "ill"),
@@ -70,8 +72,9 @@ def test_what_is_reached_is_held(groups: list[Values], rest: Values) -> None:
         held = model.holds(counts)
         assert held.dtype == np.bool_
         least = model.min_rows
-        assert all(h <= (size >= least) for h, size in zip(held, counts.sizes, strict=True)), model
-        if (reached == 0 and "l" in figure[-1]) or math.isinf(reached):
+        large = (counts.sizes >= least) | (counts.distinct() == 0)
+        assert not (held & ~large).any(), model
+        if (reached == 0 and figure not in ("t", "beta")) or math.isinf(reached):
             continue  # no figure will do
         stated = replace(model, **{figure: float(f"{reached:g}")})  # type: ignore[type-var]
         over = getattr(stated, "holds_over", None)
@@ -95,16 +98,17 @@ def test_a_stronger_figure_is_not_reached(groups: list[Values], rest: Values) ->
 
 
 def test_a_group_without_any_value_holds_nothing() -> None:
+    """But alpha, which bounds shares of all rows."""
     counts = counted([[None, None, None], [1, 2, 3]])
     for model in EVERY:
-        if hasattr(model, "of"):
+        if hasattr(model, "of") and name_of(model) != "alpha":
             assert not model.holds(counts)[0], model
 
 
 def test_where_everything_is_missing_the_advice_says_so() -> None:
     everyone = counted([[None, None]])
     for model in EVERY:
-        if hasattr(model, "of"):
+        if hasattr(model, "of") and name_of(model) != "alpha":
             assert "Every value of ill is missing" in model.advice(everyone), model
 
 

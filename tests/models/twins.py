@@ -33,6 +33,11 @@ def entropy(group: Group) -> float:
     return -math.fsum(float(p) * math.log(p) for p in shares(group).values())
 
 
+def alpha(group: Group) -> Fraction:
+    """The commonest value's share of all rows."""
+    return Fraction(max(Counter(present(group)).values(), default=0), len(group))
+
+
 def recursive(group: Group, l: int, c: Fraction) -> bool:  # noqa: E741
     """r1 < c (rl + … + rm)."""
     counts = sorted(Counter(present(group)).values(), reverse=True)

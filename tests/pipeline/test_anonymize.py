@@ -105,6 +105,7 @@ def test_what_a_release_tells() -> None:
         "failing": 0,
         "smallest_failing": None,
         "rows": 40,
+        "options": {},
         "holds": True,
         "seconds": 0,
     }

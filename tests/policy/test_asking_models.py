@@ -35,8 +35,8 @@ BAD = [
     ),
     (
         constraint_is("{beta: 1, of: disease, enhance: true}"),
-        "policy:3: constraints[0].enhance: not an option of beta; allowed: beta, of, enhanced. Did you mean "
-        "'enhanced'?",
+        "policy:3: constraints[0].enhance: not an option of beta; allowed: beta, of, enhanced. Did you "
+        "mean 'enhanced'?",
     ),
     (
         constraint_is("{delta: 0, of: disease}"),

@@ -11,6 +11,16 @@ if TYPE_CHECKING:  # importing it would load pyarrow, which a policy can do with
 
 
 @dataclass(frozen=True)
+class Raised:
+    """What values published as wider ones may hide, at the worst, in each group."""
+
+    distinct: npt.NDArray[np.int64]
+    """(g,) different values that are there for certain, beside those in sight."""
+    by_level: npt.NDArray[np.int64]
+    """(g, levels + 1) rows that may have each sensitivity level, beside those in sight."""
+
+
+@dataclass(frozen=True)
 class Counts:
     """Histograms of many groups at once, without the zeros."""
 
@@ -28,6 +38,8 @@ class Counts:
     totals: npt.NDArray[np.int64] | None = None
     """(domain.size,) rows of the whole table with each value, 0 for the missing one: what models that
     compare a group with everybody compare it with."""
+    raised: Raised | None = None
+    """Where values are published as wider ones: these have no entry, and count at the worst."""
 
     @property
     def n_groups(self) -> int:
@@ -36,4 +48,33 @@ class Counts:
 
     def distinct(self) -> npt.NDArray[np.int64]:
         """(g,) how many different values each group holds."""
-        return np.diff(self.starts)
+        found = np.diff(self.starts)
+        return found if self.raised is None else found + self.raised.distinct
+
+    def by_level(self) -> npt.NDArray[np.int64]:
+        """(g, levels + 1) rows of each sensitivity level; only where the domain has levels."""
+        assert self.domain is not None
+        assert self.domain.levels is not None
+        levels = self.domain.levels
+        width = int(levels.max(initial=0)) + 1
+        owner = np.repeat(np.arange(self.n_groups), np.diff(self.starts))
+        rows = np.bincount(
+            owner * width + levels[self.values], self.counts, minlength=self.n_groups * width
+        )
+        found = rows.astype(np.int64).reshape(self.n_groups, width)
+        if self.raised is not None:
+            more = self.raised.by_level
+            found = np.pad(found, ((0, 0), (0, max(0, more.shape[1] - width))))
+            found[:, : more.shape[1]] += more
+        return found
+
+    def largest(self) -> npt.NDArray[np.int64]:
+        """(g,) rows of the commonest level of each group, or of its commonest value where there are
+        no levels."""
+        if self.domain is not None and self.domain.levels is not None:
+            return self.by_level()[:, 1:].max(axis=1, initial=0)
+        most = np.zeros(self.n_groups, np.int64)
+        some = np.flatnonzero(np.diff(self.starts))
+        if len(some):
+            most[some] = np.maximum.reduceat(self.counts, self.starts[some])
+        return most

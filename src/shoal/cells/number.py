@@ -46,7 +46,7 @@ def number_quasi(
     folder: Path = Path(),
 ) -> tuple[Domain, Codes]:
     """The domain of a quasi-identifier and the (n,) codes of its rows."""
-    values, index = _distinct(name, column)
+    values, index = distinct(name, column)
     if not len(values):
         raise InputError(
             f"Column '{name}' is a quasi-identifier but every value of it is missing. "
@@ -71,7 +71,7 @@ def number_sensitive(
     By text, unless it is said to be ordered or has a hierarchy. A raw `*` counts as missing: nobody
     could tell it from a suppressed value. levels: the sensitivity level of each value, by its text.
     """
-    values, index = _without_star(*_distinct(name, column))
+    values, index = _without_star(*distinct(name, column))
     if hierarchy is not None and len(values):
         domain, codes = _by_tree(name, values, index, hierarchy, folder)
     elif (kind == "ordered" or order is not None) and len(values):
@@ -147,7 +147,7 @@ def _by_order(
     return _ascending(name, parsed, index)
 
 
-def _distinct(name: str, column: pa.Array) -> tuple[pa.Array, Codes]:
+def distinct(name: str, column: pa.Array) -> tuple[pa.Array, Codes]:
     """The distinct values without nulls, and (n,) each row's place among them, -1 where missing."""
     column = plain(name, column)
     if pa.types.is_floating(column.type):
@@ -245,8 +245,20 @@ def _require_covered(
     name: str, what: str, covered: npt.NDArray[np.bool_], values: pa.Array, index: Codes
 ) -> None:
     """Raise, naming values that many rows share and the row numbers of the others."""
+    found = uncovered(name, what, covered, values, index)
+    if found:
+        raise HierarchyError(
+            f"{found} Correct them in the table, add them to the hierarchy or list if there is one, "
+            "or choose another treatment for the column."
+        )
+
+
+def uncovered(
+    name: str, what: str, covered: npt.NDArray[np.bool_], values: pa.Array, index: Codes
+) -> str:
+    """What is wrong, with values that many rows share and the row numbers of the others; or nothing."""
     if covered.all():
-        return
+        return ""
     bad = np.flatnonzero(~covered)
     count = np.bincount(index[index >= 0], minlength=len(values))
     rows = np.flatnonzero(np.isin(index, bad))
@@ -254,9 +266,7 @@ def _require_covered(
     named = [f"'{text}'" for text in text_of(values.take(pa.array(common[:5]))).to_pylist()]
     which = f" Among them: {listed(named)}." if named else ""
     where = ", ".join(f"{row + 1:,}" for row in rows[:5]) + (", …" if len(rows) > 5 else "")
-    raise HierarchyError(
+    return (
         f"Column '{name}': {len(bad):,} distinct value{'s' if len(bad) > 1 else ''} in {len(rows):,} "
-        f"row{'s' if len(rows) > 1 else ''} {what} (data rows {where}).{which} "
-        "Correct them in the table, add them to the hierarchy or list if there is one, or choose "
-        "another treatment for the column."
+        f"row{'s' if len(rows) > 1 else ''} {what} (data rows {where}).{which}"
     )

@@ -1,6 +1,7 @@
 """Where things are printed: Rich on a terminal, plain text elsewhere, JSON for machines."""
 
 import json
+import math
 import shlex
 import sys
 from collections.abc import Iterable
@@ -64,6 +65,11 @@ def tick(console: Console, holds: bool) -> Text:
     """A mark for what holds and one for what does not."""
     marks = ("no", "yes") if console.options.ascii_only else ("✘", "✔")
     return Text(marks[holds], style="green" if holds else "bold red")
+
+
+def figure(number: float) -> str:
+    """A model's figure; `none` where there is none that holds."""
+    return f"{number:g}" if math.isfinite(number) else "none"
 
 
 def percent(share: float) -> str:

@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.console import NARROW, block, counted, indented, lines, percent, safe, tick
+from shoal.cli.console import NARROW, block, counted, figure, indented, lines, percent, safe, tick
 from shoal.plugins import name_of
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def findings_table(console: Console, findings: "Sequence[Finding]", quasi: Seque
     for finding in findings:
         numbers = {
             "asked": f"{finding.asked:g}",
-            "found": f"{finding.reached:g}" if finding.classes else "none",
+            "found": figure(finding.reached) if finding.classes else "none",
             "classes": f"{finding.classes:,}",
             "failing": f"{finding.failing:,}",
         }
@@ -97,6 +97,8 @@ def _guarantee(finding: "Finding", quasi: Sequence[str]) -> Text:
         words.append(f" of {safe(finding.of)}", style="default")
     if set(finding.columns) != set(quasi):
         words.append(f" on {safe(', '.join(finding.columns))}", style="default")
+    for name, value in finding.options.items():
+        words.append(f", {name} {value}", style="dim")
     return words
 
 

@@ -1,6 +1,5 @@
 """`shoal verify`: believe the release, not who made it."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +18,7 @@ def verify(
     encoding: Encoding = None,
     json: Json = False,
 ) -> None:
-    """Check that a release holds what its policy promises.
+    """Check that a release holds what its policy promises, and what else it holds.
 
     The file is read as anyone would read it, with the files that belong to it where the policy says
     `publish: anatomy`. Ends with exit code 4 where it falls short.
@@ -29,28 +28,32 @@ def verify(
 
     with watching() as progress:
         from shoal.pipeline.linked import sensitive_files
-        from shoal.pipeline.verifying import judge_files
+        from shoal.pipeline.verifying import judge_files, survey_file
         from shoal.policy import Policy
         from shoal.verification.check import require
 
         progress("verify", 0.0)
         asked = Policy.load(policy)
         others = sensitive_files(release, asked)
-        verdict = judge_files(release, others, asked, csv_options(separator, quote, encoding))
+        options = csv_options(separator, quote, encoding)
+        verdict = judge_files(release, others, asked, options)
         findings, shares = verdict.findings, verdict.largest_share
+        found = survey_file(release, others, asked, options)
     if not json:
         from shoal.cli.show_release import show_findings
+        from shoal.cli.show_strength import show_strengths
 
         show_findings(out(), findings, asked.quasi, release, others, shares)
+        show_strengths(out(), found, asked.quasi)
         require(findings)
         return
     failure = error_of(lambda: require(findings))
-    guarantees = [asdict(finding) | {"holds": finding.holds} for finding in findings]
     shown = {
         "release": str(release),
         "sensitive_files": {name: str(path) for name, path in others.items()},
         "verified": not failure,
-        "guarantees": guarantees,
+        "guarantees": [finding.to_dict() for finding in findings],
+        "found": [strength.to_dict() for strength in found],
         "largest_share": shares,
     }
     print_json(shown | failure)

@@ -35,10 +35,12 @@ class Method(Protocol):
         """
 
 
-def check_feasible(cells: Cells, requirement: Requirement) -> None:
+def check_feasible(cells: Cells, requirement: Requirement, *, can_suppress: bool = False) -> None:
     """Raise `Infeasible`, with the nearest feasible figure, if not even one group of all rows holds.
 
     All models hold for a merger of groups that hold, so then no grouping of all rows can hold.
+    can_suppress: for methods that may leave rows out; they go on where the policy allows as many as
+    the model says are needed.
     """
     from shoal.methods._asking import counts_of_runs
 
@@ -46,5 +48,10 @@ def check_feasible(cells: Cells, requirement: Requirement) -> None:
     counts = counts_of_runs(cells, requirement, everyone, np.array([0, cells.n_rows], np.int64))
     for model in requirement.models:
         asked: Counts = counts[column_of(model)]
-        if not model.holds(asked).all():
-            raise Infeasible(model.advice(asked))
+        if model.holds(asked).all():
+            continue
+        needed = getattr(model, "least_suppressed", None)
+        may = requirement.may_suppress
+        if can_suppress and needed is not None and may is not None and needed(asked) <= may:
+            continue
+        raise Infeasible(model.advice(asked))

@@ -9,8 +9,8 @@ from shoal.metrics.base import Node, Parts
 
 
 def column_losses(parts: Parts) -> dict[str, float]:
-    """Per quasi-identifier the sum over rows of its label's loss, each in 0..1; suppressed rows
-    lose all."""
+    """Per quasi-identifier, and per sensitive column in which people's wishes count, the sum over
+    rows of its label's loss, each in 0..1; suppressed rows lose all."""
     losses = {}
     for grouping, spans in zip(parts.groupings, parts.spans, strict=True):
         starred = parts.cells.n_rows - int(spans.sizes.sum())
@@ -18,6 +18,13 @@ def column_losses(parts: Parts) -> dict[str, float]:
             domain = parts.cells.domains[column]
             loss = label_losses(domain, spans, j)
             losses[domain.name] = float((loss * spans.sizes).sum()) + starred
+    for name in parts.raised:
+        kept = ~parts.suppressed
+        leaves = leaves_under(parts, name)[kept]
+        domain = parts.cells.sensitive_domains[name]
+        known = domain.size - (domain.missing >= 0)
+        raised = parts.raised[name][kept] > 0
+        losses[name] = float(leaves[raised].sum()) / max(known, 1) + int((~kept).sum())
     return losses
 
 
@@ -31,6 +38,26 @@ def node_losses(node: Node) -> list[float]:
             loss = float((domain.hierarchy.shares(level) * node.rows_at(j)).sum())
         losses.append(loss + starred)
     return losses
+
+
+def leaves_under(parts: Parts, name: str) -> npt.NDArray[np.int64]:
+    """(n_rows,) the values under what is published of a sensitive column: 1 where it is not raised."""
+    cells = parts.cells
+    found = np.ones(cells.n_rows, np.int64)
+    levels = parts.raised.get(name)
+    tree = cells.sensitive_domains[name].hierarchy
+    if levels is None or tree is None:
+        return found
+    for level in np.unique(levels[levels > 0]):
+        at = levels == level
+        # the missing value is a leaf of its own, under the root
+        sizes = np.bincount(
+            np.delete(tree.nodes[level], cells.sensitive_domains[name].missing)
+            if cells.sensitive_domains[name].missing >= 0
+            else tree.nodes[level]
+        )
+        found[at] = sizes[tree.nodes[level, cells.sensitive[name][at]]]
+    return found
 
 
 def label_losses(domain: Domain, spans: Spans, j: int) -> npt.NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """What a metric is and what it sees."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -31,6 +31,9 @@ class Parts:
     formed: npt.NDArray[np.int64] | None = None
     """(groups,) rows of the groups formed, where the quasi-identifiers are published as they are:
     `groupings` are then of rows that are equal, since that is what a reader sees."""
+    raised: Mapping[str, npt.NDArray[np.integer]] = field(default_factory=dict)
+    """Per sensitive column in which people's wishes count, (n_rows,) the level of its tree at which
+    each canonical row is published, 0 being the value itself."""
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:

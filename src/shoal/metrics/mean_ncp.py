@@ -18,8 +18,9 @@ class MeanNcp:
     only_worsens: ClassVar[bool] = True
 
     def measure(self, parts: Parts) -> float:
-        """NCP over rows times columns."""
-        return Ncp().measure(parts) / (parts.cells.n_rows * len(parts.cells.domains))
+        """NCP over rows times the columns it counts."""
+        columns = len(parts.cells.domains) + len(parts.raised)
+        return Ncp().measure(parts) / (parts.cells.n_rows * columns)
 
     def of_node(self, node: Node) -> float:
         """The same, from the classes."""

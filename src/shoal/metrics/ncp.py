@@ -12,7 +12,8 @@ class Ncp:
     """NCP: how much of every value's certainty is lost, summed over rows and columns; 0 is best.
 
     A range costs its width over the column's width, a set or a hierarchy node its share of all
-    values, a suppressed cell 1.
+    values, a suppressed cell 1. Columns are the quasi-identifiers and the sensitive columns with a
+    `preference`, in which a raised value costs its share of all values.
 
     Source: Xu et al., "Utility-based anonymization using local recoding", 2006.
     """

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,17 @@ def figure_of(model: Model) -> float:
 def column_of(model: Model) -> str:
     """The sensitive column a model speaks of, or SIZES_ONLY."""
     return getattr(model, "of", SIZES_ONLY)
+
+
+def options_of(model: Model) -> dict[str, Any]:
+    """What else the policy says of a model: its other fields, but columns and defaults."""
+    others = fields(model)[1:]  # type: ignore[arg-type]
+    given = {f.name: (getattr(model, f.name), f.default) for f in others}
+    return {
+        name: value
+        for name, (value, default) in given.items()
+        if name not in ("of", "on") and value != default
+    }
 
 
 @dataclass(frozen=True)

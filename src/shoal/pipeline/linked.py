@@ -14,7 +14,7 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
 from shoal.policy import Policy
 from shoal.policy.anatomy import count_name, group_name
-from shoal.verification.check import Finding, check
+from shoal.verification.check import ClassCounter, Finding, check
 from shoal.verification.linked import Values, group_counts, largest_share
 from shoal.verification.meaning import with_meaning
 
@@ -46,6 +46,20 @@ def judge_linked_files(
     path: Path, others: Mapping[str, Path], policy: Policy, options: CsvOptions
 ) -> Verdict:
     """Ask the policy's models of files."""
+    return _judge(*_opened(path, others, policy, options), policy)
+
+
+def linked_counter(
+    path: Path, others: Mapping[str, Path], policy: Policy, options: CsvOptions
+) -> tuple[str, ClassCounter]:
+    """The name of the group's column, and the counts of the groups."""
+    counts, _ = _counts(*_opened(path, others, policy, options), policy)
+    return group_name(policy), lambda columns, of: counts  # noqa: ARG005
+
+
+def _opened(
+    path: Path, others: Mapping[str, Path], policy: Policy, options: CsvOptions
+) -> tuple[Sequence[str], Read, Mapping[str, tuple[Sequence[str], Read]]]:
     engine = LocalEngine()
 
     def opened(file: Path) -> tuple[list[str], Read]:
@@ -55,7 +69,7 @@ def judge_linked_files(
 
     people = opened(path)
     _check_people(people[0], policy)  # before the other files: this may be no such release at all
-    return _judge(*people, {name: opened(file) for name, file in others.items()}, policy)
+    return (*people, {name: opened(file) for name, file in others.items()})
 
 
 def _reading(table: Table) -> Read:
@@ -68,6 +82,20 @@ def _judge(
     sensitive: Mapping[str, tuple[Sequence[str], Read]],
     policy: Policy,
 ) -> Verdict:
+    counts, shares = _counts(names, people, sensitive, policy)
+
+    def by_group(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:  # noqa: ARG001
+        return counts
+
+    return Verdict(check(by_group, [group_name(policy)], policy.constraints), shares)
+
+
+def _counts(
+    names: Sequence[str],
+    people: Read,
+    sensitive: Mapping[str, tuple[Sequence[str], Read]],
+    policy: Policy,
+) -> tuple[Mapping[str, Counts], dict[str, float]]:
     group, count = group_name(policy), count_name(policy)
     _check_people(names, policy)
     tables = {}
@@ -80,12 +108,7 @@ def _judge(
         name: with_meaning(counts, policy.how(name), policy.folder) if name else counts
         for name, counts in seen.items()
     }
-
-    def by_group(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:  # noqa: ARG001
-        return meant
-
-    findings = check(by_group, [group], policy.constraints)
-    return Verdict(findings, {name: largest_share(seen[name]) for name in tables})
+    return meant, {name: largest_share(seen[name]) for name in tables}
 
 
 def _check_people(names: Sequence[str], policy: Policy) -> None:

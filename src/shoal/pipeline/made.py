@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.io.frames import Table
@@ -19,7 +20,8 @@ class Made:
     """What is handed over."""
 
     table: Any
-    rows: int
+    origin: npt.NDArray[np.int64]
+    """(published,) the input row behind each row of it."""
     sensitive: dict[str, Any]
     """Per sensitive column the table of its values; none unless the policy parts them."""
 
@@ -36,7 +38,7 @@ def make(prepared: Prepared, policy: Policy, table: Table, decode: bool = True) 
     made = _shape(prepared, policy, table)
     made = made.decoded() if decode else made
     native = table.release(made.columns, made.labels, made.rows, policy.order == "kept")
-    return Made(native, len(made.rows), {})
+    return Made(native, made.rows, {})
 
 
 def _parted(anatomy: Anatomy, policy: Policy, table: Table) -> Made:
@@ -51,7 +53,7 @@ def _parted(anatomy: Anatomy, policy: Policy, table: Table) -> Made:
         numbers = {group: pa.array(counted.group), count: pa.array(counted.count)}
         columns = [group, name, count]
         values[name] = table.release(columns, numbers, counted.rows, keep_index=False)
-    return Made(people, len(anatomy.rows), values)
+    return Made(people, anatomy.rows, values)
 
 
 def _shape(prepared: Prepared, policy: Policy, table: Table) -> Shape:

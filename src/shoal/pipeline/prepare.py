@@ -1,25 +1,31 @@
 """Encode, group, label and measure: everything before the published table takes its shape."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 
 from shoal import plugins
 from shoal.cells.cells import Cells
 from shoal.cells.grouping import SUPPRESSED, Grouping
 from shoal.cells.spans import Spans, as_they_are, spans_of
 from shoal.cells.table import codes_in_order, encode
+from shoal.cells.wishes import read_wishes
 from shoal.errors import Infeasible, InputError
 from shoal.io.frames import Table
 from shoal.metrics._losses import column_losses
 from shoal.metrics.base import Metric, Parts, is_on_request
 from shoal.models.requirement import Requirement
 from shoal.pipeline.clock import Clock
+from shoal.pipeline.personal import report_personal
+from shoal.pipeline.personal import warnings as personal_warnings
 from shoal.pipeline.reports import report_columns, report_components, report_nodes
 from shoal.policy import Policy
+from shoal.publish import personal
 from shoal.publish.anatomy import Anatomy, part
 from shoal.publish.assemble import Published, assemble
-from shoal.release import ColumnReport, ComponentReport
+from shoal.release import ColumnReport, ComponentReport, PersonalReport
 
 MANY_SUPPRESSED = 0.05
 """Above this share of suppressed rows a run without a limit warns."""
@@ -40,6 +46,7 @@ class Prepared:
     components: tuple[ComponentReport, ...]
     columns: dict[str, ColumnReport]
     minimal_nodes: tuple[dict[str, int], ...]
+    personal: dict[str, PersonalReport]
 
 
 def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Prepared:
@@ -53,6 +60,10 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
     check_method(policy)
     with clock.step("encode"):
         cells = _cells(table, policy)
+        wishes = {
+            name: read_wishes(cells, name, wish, table.column(wish))
+            for name, wish in policy.preferences.items()
+        }
     limit = None if policy.suppression is None else int(policy.suppression * cells.n_rows)
     requirement = Requirement(policy.constraints, limit)
     with clock.step("group") as progress:
@@ -66,7 +77,8 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         if policy.publish == "anatomy":
             seen, formed = as_they_are(cells, groupings)
         spans = tuple(spans_of(cells, grouping) for grouping in seen)
-        published = _publish(table, policy, cells, groupings, spans)
+        shown = personal.apply(cells, wishes)
+        published = _publish(table, policy, cells, groupings, spans, shown)
     with clock.step("measure"):
         # of a sensitive target nobody can tell which row has which class, once it is apart
         apart = formed is not None and policy.target in policy.sensitive
@@ -79,9 +91,11 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
             None if apart else cells.target,
             weights=getattr(policy.method, "weights", None),
             formed=formed,
+            raised=wishes,
         )
         metrics = {name: metric.measure(parts) for name, metric in _metrics(policy).items()}
         losses = {name: loss / cells.n_rows for name, loss in column_losses(parts).items()}
+        raised = report_personal(policy, parts, shown)
     return Prepared(
         published=published,
         metrics=metrics,
@@ -89,11 +103,12 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         rows=cells.n_rows,
         groups=sum(grouping.n_groups for grouping in groupings),
         suppressed_rows=suppressed,
-        warnings=tuple(warnings),
+        warnings=(*warnings, *personal_warnings(raised)),
         notes=(*_notes(policy, groupings), *(n for g in groupings for n in g.notes)),
         components=report_components(policy, parts),
         columns=report_columns(parts),
         minimal_nodes=report_nodes(parts),
+        personal=raised,
     )
 
 
@@ -111,12 +126,17 @@ def _publish(
     cells: Cells,
     groupings: tuple[Grouping, ...],
     spans: tuple[Spans, ...],
+    shown: Mapping[str, pa.DictionaryArray],
 ) -> Published | Anatomy:
     if policy.publish == "anatomy":
         # in the order of names: where a column stands is not published content
         plain, sensitive = sorted(policy.plain), sorted(policy.sensitive)
         return part(cells, groupings[0], table.column, policy.quasi, plain, sensitive)
-    return assemble(cells, groupings, spans, keep_order=policy.order == "kept")
+    hashes = None
+    if shown:  # the order of rows is made from what is published of them
+        same = sorted(name for name in (*policy.plain, *policy.sensitive) if name not in shown)
+        hashes = personal.hashes(cells, shown, [table.column(n) for n in same], policy.seed)
+    return assemble(cells, groupings, spans, policy.order == "kept", shown, hashes)
 
 
 def check_method(policy: Policy) -> None:
@@ -131,7 +151,8 @@ def _cells(table: Table, policy: Policy) -> Cells:
     quasi = {name: policy.how(name) for name in policy.quasi}
     sensitive = {name: policy.how(name) for name in sorted(policy.sensitive)}
     # a column's own order in the table is not published content; its name is
-    plain = sorted(policy.plain)
+    # wishes decide what is published of a row too: equal rows are equal in them as well
+    plain = [*sorted(policy.plain), *sorted(set(policy.preferences.values()))]
     cells = encode(table.column, quasi, sensitive, plain, policy.seed, policy.folder)
     if policy.target is None:
         return cells

@@ -14,6 +14,7 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format, format_of
 from shoal.io.frames import Table
 from shoal.io.together import replacing_all
+from shoal.pipeline.behind import NOTHING, Behind, behind, digest_of, require_same
 from shoal.pipeline.clock import Clock, Watcher, nobody
 from shoal.pipeline.linked import Verdict, sensitive_files
 from shoal.pipeline.made import Made, make
@@ -55,7 +56,8 @@ def anonymize(
         made = make(prepared, asked, table)
     with clock.step("verify"):
         sensitive = {name: wrap(native) for name, native in made.sensitive.items()}
-        verdict = judge_tables(wrap(made.table), sensitive, asked)
+        hidden = behind(table, asked, made.origin)
+        verdict = judge_tables(wrap(made.table), sensitive, asked, hidden)
         require(verdict.findings)
     return _release(made, prepared, asked, verdict, clock)
 
@@ -86,13 +88,14 @@ def run(
         prepared = prepare(table, names, asked, clock)
         with clock.step("publish"):
             made = make(prepared, asked, table, decode=kind is not Format.CSV)
+        hidden = behind(table, asked, made.origin)
         del table
         written = options.for_output(target)
         with clock.step("write"):
             for rows, path in zip(made.tables, places.paths, strict=True):
                 engine.write(rows, path, options=written)
         with clock.step("verify"):
-            verdict = _judge_written(made.tables, places.paths, asked, written)
+            verdict = _judge_written(made.tables, places.paths, asked, written, hidden)
         places.commit()
     return _release(made, prepared, asked, verdict, clock, guessed)
 
@@ -107,7 +110,12 @@ def write_release(release: Release, target: Path, force: bool = False) -> Path:
         tables = [_held(wrap(n)) for n in (release.table, *release.sensitive_tables.values())]
         for rows, path in zip(tables, places.paths, strict=True):
             engine.write(rows, path, options=written)
-        _judge_written(tables, places.paths, policy, written)
+        if policy.preferences:  # the models were asked of the values behind these very rows
+            require_same(tables[0], release.digest, "The release's table")
+            read = engine.read(places.paths[0], written, tables[0].column_names)
+            require_same(read, release.digest, "The written file")
+        else:
+            _judge_written(tables, places.paths, policy, written)
         places.commit()
     return target
 
@@ -117,12 +125,16 @@ def _held(table: Table) -> pa.Table:
 
 
 def _judge_written(
-    tables: Sequence[pa.Table], paths: Sequence[Path], policy: Policy, options: CsvOptions
+    tables: Sequence[pa.Table],
+    paths: Sequence[Path],
+    policy: Policy,
+    options: CsvOptions,
+    hidden: Behind = NOTHING,
 ) -> Verdict:
     """Raise unless the written files hold every guarantee, and what was to be written, no more."""
     first, *others = paths
     sensitive = policy.sensitive if others else ()
-    verdict = judge_files(first, dict(zip(sensitive, others, strict=True)), policy, options)
+    verdict = judge_files(first, dict(zip(sensitive, others, strict=True)), policy, options, hidden)
     require(verdict.findings)
     expect(first, options, tables[0], rows_found(policy, verdict.findings))
     for path, rows in zip(others, tables[1:], strict=True):
@@ -161,7 +173,7 @@ def _release(
         findings=verdict.findings,
         metrics=prepared.metrics,
         rows=prepared.rows,
-        published_rows=made.rows,
+        published_rows=len(made.origin),
         suppressed_rows=prepared.suppressed_rows,
         groups=prepared.groups,
         published_classes=prepared.published.classes,
@@ -177,4 +189,6 @@ def _release(
         minimal_nodes=prepared.minimal_nodes,
         sensitive_tables=made.sensitive,
         largest_share=verdict.largest_share,
+        personal=prepared.personal,
+        digest=digest_of(_held(wrap(made.table))) if policy.preferences else "",
     )

@@ -1,6 +1,6 @@
 """Verify what was published: a frame as it will be handed over, or a file as it was written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,49 +8,82 @@ import pyarrow as pa
 from shoal.cells.counts import Counts
 from shoal.constraints.sets import Constraint, components, union
 from shoal.engines.local import LocalEngine
+from shoal.engines.tables import wrap
 from shoal.errors import PolicyError, VerificationFailed, listed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
+from shoal.pipeline.behind import NOTHING, Behind, with_originals
 from shoal.pipeline.linked import (
     Verdict,
     judge_linked_files,
     judge_linked_tables,
+    linked_counter,
     sensitive_files,
 )
 from shoal.policy import Policy
-from shoal.verification.check import Finding, check
+from shoal.verification.check import ClassCounter, Finding, check
 from shoal.verification.meaning import with_meaning
+from shoal.verification.personal import at_worst
+from shoal.verification.strength import Strength, strengths
 
 DETECT = CsvOptions()
 
 
-def judge_tables(published: Table, sensitive: Mapping[str, Table], policy: Policy) -> Verdict:
+def judge_tables(
+    published: Table, sensitive: Mapping[str, Table], policy: Policy, hidden: Behind = NOTHING
+) -> Verdict:
     """Ask the policy's models of a release in frames; `sensitive` are the further tables it has."""
     if policy.publish == "anatomy":
         return judge_linked_tables(published, sensitive, policy)
-    return Verdict(verify_table(published, policy))
+    return Verdict(verify_table(published, policy, hidden))
 
 
 def judge_files(
-    path: Path, others: Mapping[str, Path], policy: Policy, options: CsvOptions = DETECT
+    path: Path,
+    others: Mapping[str, Path],
+    policy: Policy,
+    options: CsvOptions = DETECT,
+    hidden: Behind = NOTHING,
 ) -> Verdict:
     """Ask the policy's models of a release in files; `others` are the further files it has."""
     if policy.publish == "anatomy":
         return judge_linked_files(path, others, policy, options)
-    return Verdict(_verify_single(path, policy, options))
+    if hidden.values:
+        return Verdict(_verify_paired(path, policy, options, hidden))
+    return Verdict(check(_counter(path, policy, options), policy.quasi, policy.constraints))
 
 
-def verify_table(published: Table, policy: Policy) -> tuple[Finding, ...]:
-    """Ask the policy's models of a published frame."""
+def verify_table(published: Table, policy: Policy, hidden: Behind = NOTHING) -> tuple[Finding, ...]:
+    """Ask the policy's models of a published frame.
+
+    Columns of which `hidden` knows the values are judged on these, once it is sure that what was
+    published follows the personal rule; others of that sort at the worst.
+    """
     _check_columns(published.names, policy)
     rows = pa.table({name: published.column(name) for name in _needed(published.names, policy)})
+    rows = with_originals(rows, policy, hidden)
 
     def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
         starred = _exempt(policy, columns, published.names)
         counts = LocalEngine().count_classes(rows, columns, of, starred=starred)
-        return _with_meaning(counts, policy)
+        return _with_meaning(counts, policy, hidden.values)
 
     return check(count, policy.quasi, policy.constraints)
+
+
+def _verify_paired(
+    path: Path, policy: Policy, options: CsvOptions, hidden: Behind
+) -> tuple[Finding, ...]:
+    """Ask the models of a written file, read back row by row beside what is behind its rows."""
+    engine = LocalEngine()
+    names = engine.names(path, options)
+    _check_columns(names, policy)
+    read = engine.read(path, options, _needed(names, policy))
+    if read.num_rows != hidden.rows:
+        raise VerificationFailed(
+            f"The written file has {read.num_rows:,} rows, but {hidden.rows:,} were to be published."
+        )
+    return verify_table(wrap(read), policy, hidden)
 
 
 def verify_file(
@@ -66,24 +99,42 @@ def verify_file(
     return judge_files(file, sensitive_files(file, asked), asked, options).findings
 
 
-def _verify_single(file: Path, asked: Policy, options: CsvOptions) -> tuple[Finding, ...]:
+def survey_file(
+    path: Path, others: Mapping[str, Path], policy: Policy, options: CsvOptions = DETECT
+) -> tuple[Strength, ...]:
+    """What a published file really holds by the models that a policy need not ask for."""
+    if policy.publish == "anatomy":
+        group, counter = linked_counter(path, others, policy, options)
+        return strengths(counter, [group], policy.sensitive)
+    return strengths(_counter(path, policy, options), policy.quasi, policy.sensitive)
+
+
+def _counter(file: Path, policy: Policy, options: CsvOptions) -> ClassCounter:
     engine = LocalEngine()
     settled, _ = engine.settle(file, options)
     names = engine.names(file, settled)
-    _check_columns(names, asked)
+    _check_columns(names, policy)
 
     def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
-        starred = _exempt(asked, columns, names)
-        return _with_meaning(engine.count_classes(file, columns, of, settled, starred), asked)
+        starred = _exempt(policy, columns, names)
+        return _with_meaning(engine.count_classes(file, columns, of, settled, starred), policy)
 
-    return check(count, asked.quasi, asked.constraints)
+    return count
 
 
-def _with_meaning(counts: Mapping[str, Counts], policy: Policy) -> Mapping[str, Counts]:
-    return {
-        name: with_meaning(one, policy.how(name), policy.folder) if name else one
-        for name, one in counts.items()
-    }
+def _with_meaning(
+    counts: Mapping[str, Counts], policy: Policy, known: Iterable[str] = ()
+) -> Mapping[str, Counts]:
+    """known: columns that hold their own values and no wider ones."""
+    found: dict[str, Counts] = {}
+    for name, one in counts.items():
+        if not name:
+            found[name] = one
+        elif name in policy.preferences and name not in known:
+            found[name] = at_worst(one, policy.how(name), policy.folder)
+        else:
+            found[name] = with_meaning(one, policy.how(name), policy.folder)
+    return found
 
 
 def _exempt(policy: Policy, columns: Sequence[str], names: Sequence[str]) -> list[str]:

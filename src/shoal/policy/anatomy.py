@@ -43,6 +43,12 @@ def problems(policy: "Policy") -> Iterator[Problem]:
                 f"{name_of(model)} speaks of quasi-identifiers, which `publish: anatomy` leaves exact, "
                 f"so it cannot hold; allowed are models of a sensitive column: {listed(allowed)}",
             )
+    for name in policy.preferences:
+        yield Problem(
+            ("columns", name, "preference"),
+            "an Anatomy release publishes sensitive values as they are, so nobody's wish can be heard "
+            "in it; leave `preference` out, or write `publish: generalised`",
+        )
     if policy.suppressed != "withheld":
         yield Problem(
             ("suppressed",),

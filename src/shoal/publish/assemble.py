@@ -1,11 +1,12 @@
 """Put the published table together: which rows, in which order, with which labels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.cells.cells import Cells
 from shoal.cells.grouping import SUPPRESSED, Grouping
@@ -15,6 +16,8 @@ from shoal.publish.labels import Labels, labels_of
 from shoal.publish.order import classes_of, publish_order
 from shoal.threads import each
 
+NOTHING: Mapping[str, pa.DictionaryArray] = {}
+
 
 @dataclass(frozen=True)
 class Published:
@@ -23,7 +26,7 @@ class Published:
     rows: npt.NDArray[np.int64]
     """(published,) the input row behind each published row, in the published order."""
     labels: dict[str, pa.DictionaryArray]
-    """Per quasi-identifier, (published,) its label."""
+    """Per quasi-identifier and per column in which wishes count, (published,) its label."""
     classes: int
     """Different combinations of labels."""
     suppressed: npt.NDArray[np.bool_]
@@ -34,9 +37,18 @@ class Published:
 
 
 def assemble(
-    cells: Cells, groupings: Sequence[Grouping], spans: Sequence[Spans], keep_order: bool
+    cells: Cells,
+    groupings: Sequence[Grouping],
+    spans: Sequence[Spans],
+    keep_order: bool,
+    personal: Mapping[str, pa.DictionaryArray] = NOTHING,
+    hashes: npt.NDArray[np.uint64] | None = None,
 ) -> Published:
-    """Label the groups and bring their rows into an order; rows suppressed everywhere are left out."""
+    """Label the groups and bring their rows into an order; rows suppressed everywhere are left out.
+
+    personal: sensitive columns that are published otherwise than they are, (n_rows,) in canonical
+    order; `hashes` are then those of what is published beside the quasi-identifiers.
+    """
     labels: list[Labels] = []
     groups: list[npt.NDArray[np.int32]] = []
     names: list[str] = []
@@ -53,14 +65,22 @@ def assemble(
         names += [domain.name for domain in domains]
         groups += [grouping.group] * len(domains)
     classes, n_classes = _classes(labels, groups, suppressed)
-    order = publish_order(cells, classes, n_classes, blank)
+    order = publish_order(cells.hashes if hashes is None else hashes, classes, n_classes, blank)
     if keep_order:
         order = order[np.argsort(cells.rows[order], kind="stable")]
     published = {
         name: pa.DictionaryArray.from_arrays(pa.array(label.of_group[group[order]]), label.texts)
         for name, label, group in zip(names, labels, groups, strict=True)
     }
+    for name, column in personal.items():
+        published[name] = _starred(column.take(pa.array(order)), blank[order])
     return Published(cells.rows[order], published, n_classes, suppressed, blank[order])
+
+
+def _starred(column: pa.DictionaryArray, blank: npt.NDArray[np.bool_]) -> pa.DictionaryArray:
+    if not blank.any():
+        return column
+    return pc.if_else(pa.array(blank), ANY, column.dictionary_decode()).dictionary_encode()
 
 
 def _with_star(label: Labels) -> Labels:

@@ -86,13 +86,13 @@ def _nodes(domain: Domain, low: npt.NDArray[np.int32], levels: npt.NDArray[np.in
     whole = (level == 0) | (
         (level < tree.height) & (alone == leaf) & same.to_numpy(zero_copy_only=False)
     )
-    texts = _where(whole, _leaves(domain, tree, leaf), texts)
+    texts = _where(whole, leaf_texts(domain, tree, leaf), texts)
     # below the root the missing value is alone, and stays missing
     gone = (leaf == domain.missing) & (level < tree.height)
     return _merged(_where(gone, None, texts), of_group)
 
 
-def _leaves(domain: Domain, tree: Hierarchy, leaf: npt.NDArray[np.int64]) -> pa.Array:
+def leaf_texts(domain: Domain, tree: Hierarchy, leaf: npt.NDArray[np.int64]) -> pa.Array:
     """How these leaves are published: escaped also where a node over several leaves reads the same."""
     texts = escape.alone(domain.texts.take(pa.array(leaf)))
     taken = [pa.array([], pa.string())]

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from shoal.cells.cells import Cells
 from shoal.cells.encode import pack
 from shoal.cells.spans import rows_by_group
 from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
@@ -41,19 +40,18 @@ def number_rows(
 
 
 def publish_order(
-    cells: Cells,
+    hashes: npt.NDArray[np.uint64],
     classes: npt.NDArray[np.int32],
     n_classes: int,
     blank: npt.NDArray[np.bool_],
 ) -> npt.NDArray[np.int64]:
     """Canonical rows class by class, inside a class by the hash of what else is published of them.
 
-    blank: (n_rows,) of these nothing else is published; they stand last, since their place among the
+    hashes: (n_rows,) these hashes. blank: (n_rows,) of these nothing else is published; they stand last, since their place among the
     others would tell something of what is hidden.
     """
     rows, starts = rows_by_group(classes, n_classes)
     order = rows.astype(np.int64)
-    hashes = cells.hashes
     if blank.any():
         hashes = np.where(blank, np.iinfo(np.uint64).max, hashes)
     sort_runs(order, starts, hashes)

@@ -4,12 +4,13 @@ Nothing of the method is known here: the file or frame is read as anyone would r
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import asdict, dataclass, field
+from math import isfinite
+from typing import Any, Protocol
 
 from shoal.cells.counts import Counts
 from shoal.errors import VerificationFailed
-from shoal.models.requirement import Model, column_of, figure_of, name_of
+from shoal.models.requirement import Model, column_of, figure_of, name_of, options_of
 
 
 class ClassCounter(Protocol):
@@ -28,7 +29,7 @@ class Finding:
     asked: float
     """The figure the policy asks for."""
     reached: float
-    """The strongest figure that every class holds."""
+    """The strongest figure that every class holds; infinite where none does."""
     columns: tuple[str, ...]
     """The quasi-identifiers that make the classes."""
     of: str | None
@@ -41,11 +42,18 @@ class Finding:
     """Rows of the smallest class that falls short."""
     rows: int
     """Rows in all classes."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """What else the policy says of the model, such as its distance."""
 
     @property
     def holds(self) -> bool:
         """Whether every class holds."""
         return self.failing == 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values for JSON."""
+        reached = self.reached if isfinite(self.reached) else None
+        return {**asdict(self), "reached": reached, "holds": self.holds}
 
 
 def check(
@@ -79,6 +87,7 @@ def _ask(model: Model, counts: Counts, columns: tuple[str, ...]) -> Finding:
         classes=counts.n_groups,
         failing=len(failing),
         smallest_failing=int(failing.min()) if len(failing) else None,
+        options=options_of(model),
     )
 
 
@@ -91,9 +100,13 @@ def require(findings: Sequence[Finding]) -> None:
 
 def _wording(finding: Finding) -> str:
     of = f" of {finding.of}" if finding.of else ""
+    of += "".join(f", {name} {value}" for name, value in finding.options.items())
+    really = f"The table really holds {finding.model} = {finding.reached:g}{of}."
+    if not isfinite(finding.reached):
+        really = f"No figure of {finding.model}{of} holds for the table."
     return (
         f"{finding.model} = {finding.asked:g}{of} was promised on {', '.join(finding.columns)}, but "
         f"{finding.failing:,} of {finding.classes:,} published classes fall short; the smallest of "
         f"them has {finding.smallest_failing} row{'s' if finding.smallest_failing != 1 else ''}. "
-        f"The table really holds {finding.model} = {finding.reached:g}{of}."
+        f"{really}"
     )

@@ -1,0 +1,59 @@
+"""Recognition rate: how well a reader who finds a person's group can name their value."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.metrics._losses import leaves_under
+from shoal.metrics.base import Parts
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RecognitionRate:
+    """Average recognition rate (ARR): how likely a guess at a row's sensitive value is right; low is good.
+
+    A row's rate is the share of its group that has its value, over the number of values that what is
+    published of it may mean. A group's is the mean over its rows, the table's the mean over groups;
+    with several sensitive columns, the mean over these. A missing value is never recognised.
+
+    Source: Cao et al., "Personalized (α,l)-diversity k-anonymity model for privacy preservation",
+    2018, Definitions 9 to 11.
+    """
+
+    def measure(self, parts: Parts) -> float | None:
+        """The rate; None without a sensitive column, without groups, or where columns are treated
+        apart."""
+        columns = parts.cells.sensitive
+        if not columns or len(parts.groupings) != 1 or not parts.groupings[0].n_groups:
+            return None
+        return float(np.mean([group_rates(parts, name).mean() for name in columns]))
+
+
+def row_rates(parts: Parts, column: str, leaves: npt.NDArray[np.int64] | None = None) -> Floats:
+    """(n_rows,) the rate of each canonical row, 0 where it is suppressed.
+
+    leaves: (n_rows,) how many values each may be; those under what is published if not given.
+    """
+    (grouping,) = parts.groupings
+    codes, domain = parts.cells.sensitive[column], parts.cells.sensitive_domains[column]
+    kept = (grouping.group >= 0) & (codes != domain.missing)
+    group = grouping.group[kept].astype(np.int64)
+    _, place, times = np.unique(
+        group * domain.size + codes[kept], return_inverse=True, return_counts=True
+    )
+    width = leaves_under(parts, column) if leaves is None else leaves
+    rates = np.zeros(len(codes))
+    rates[kept] = times[place] / (parts.spans[0].sizes[group] * width[kept])
+    return rates
+
+
+def group_rates(parts: Parts, column: str, leaves: npt.NDArray[np.int64] | None = None) -> Floats:
+    """(n_groups,) the mean rate of each group's rows."""
+    (grouping,) = parts.groupings
+    kept = grouping.group >= 0
+    rates = row_rates(parts, column, leaves)
+    total = np.bincount(grouping.group[kept], rates[kept], minlength=grouping.n_groups)
+    return total / parts.spans[0].sizes

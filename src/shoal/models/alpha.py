@@ -1,0 +1,108 @@
+"""α: no sensitivity level, or no value, makes up too much of a group."""
+
+import math
+from typing import Annotated, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from shoal.cells.counts import Counts
+from shoal.models._shares import rounded_up
+
+NAMED = 10
+"""A value is named only if at least so many rows share it."""
+
+
+@dataclass(frozen=True)
+class Alpha:
+    """α: in every group each sensitivity level makes up at most the share α of the rows.
+
+    Where the column has no `levels`, each value; with `k` that is the (α,k) model, with `k` and `l`
+    (α,l)-diversity k-anonymity. A missing value counts as a row and as no level.
+
+    Protects against a likely guess at how sensitive somebody's value is. Does not ask for several
+    values inside a level: combine it with `l`.
+
+    Source: Wong et al., "(α,k)-anonymity: an enhanced k-anonymity model for privacy-preserving data
+    publishing", 2006; on levels: Cao et al., "Personalized (α,l)-diversity k-anonymity model for
+    privacy preservation", 2018.
+    """
+
+    alpha: Annotated[float, Field(gt=0, le=1)]
+    """The largest share of a group's rows that one level (or value) may have."""
+    of: str
+    """The sensitive column it speaks of."""
+
+    holds_when_merged: ClassVar[bool] = True
+    holds_when_joined: ClassVar[bool] = False
+
+    @property
+    def min_rows(self) -> int:
+        """No group with fewer rows can hold, unless all its values are missing."""
+        rows = max(1, math.floor(1 / self.alpha))
+        return rows if 1 / rows <= self.alpha else rows + 1
+
+    def holds(self, counts: Counts) -> npt.NDArray[np.bool_]:
+        """(g,) whether each group holds."""
+        return _share(counts) <= self.alpha
+
+    def reached(self, counts: Counts) -> float:
+        """The smallest α that every group holds."""
+        return rounded_up(float(_share(counts).max(initial=0.0)))
+
+    def least_suppressed(self, everyone: Counts) -> int:
+        """The fewest rows without which all others, as one group, would hold."""
+        rows = _rows_by_class(everyone)
+        n = int(everyone.sizes[0])
+        missing = n - int(rows.sum())
+        kept = np.arange(1, n + 1)
+        # at most so many rows of one level may stand among `kept` rows
+        most = np.floor(self.alpha * kept).astype(np.int64)
+        most += (most + 1) / kept <= self.alpha
+        most -= most / kept > self.alpha
+        ascending = np.sort(rows)
+        below = np.concatenate([[0], np.cumsum(ascending)])
+        smaller = np.searchsorted(ascending, most)
+        fits = missing + below[smaller] + (len(rows) - smaller) * most >= kept
+        return n - int(kept[fits].max(initial=0))
+
+    def advice(self, everyone: Counts) -> str:
+        """Why not even one group of all rows holds, and the nearest figure that can."""
+        share = self.reached(everyone)
+        least = math.ceil(share * 1000) / 1000
+        rows, out = int(everyone.sizes[0]), self.least_suppressed(everyone)
+        words = (
+            f"{self._commonest(everyone)} makes up {share:.1%} of the rows, but alpha = "
+            f"{self.alpha:g} was asked of {self.of}. Without suppressing rows the least alpha it "
+            f"allows is {least:g}"
+        )
+        if out == rows:
+            return f"{words}; with {self.alpha:g} not one row could be published: raise alpha."
+        return (
+            f"{words}; with {self.alpha:g} at least {out:,} of {rows:,} rows would have to be "
+            "suppressed: raise alpha, or allow that with `suppression` and a method that can "
+            "suppress rows, such as top-down."
+        )
+
+    def _commonest(self, everyone: Counts) -> str:
+        rows = _rows_by_class(everyone)
+        place = int(rows.argmax())
+        assert everyone.domain is not None
+        if everyone.domain.levels is not None:
+            return f"Sid {place + 1}"
+        if rows[place] < NAMED:
+            return "One value"
+        return f"'{everyone.domain.texts[int(everyone.values[place])].as_py()}'"
+
+
+def _share(counts: Counts) -> npt.NDArray[np.float64]:
+    return counts.largest() / np.maximum(counts.sizes, 1)
+
+
+def _rows_by_class(everyone: Counts) -> npt.NDArray[np.int64]:
+    """Rows of each level from 1 on, or of each value in sight, in the one group of all."""
+    if everyone.domain is not None and everyone.domain.levels is not None:
+        return everyone.by_level()[0, 1:]
+    return everyone.counts

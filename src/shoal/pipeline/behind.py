@@ -1,0 +1,81 @@
+"""What stands behind the rows of a release in which people's wishes count."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.errors import VerificationFailed
+from shoal.hierarchy.text import text_of
+from shoal.io.frames import Table
+from shoal.policy import Policy
+from shoal.verification.personal import STAR, require_rule, tree_of
+
+
+@dataclass(frozen=True)
+class Behind:
+    """Originals and wishes, row by row of the release. They never leave the run that made it."""
+
+    values: Mapping[str, pa.Array]
+    """Per sensitive column in which wishes count, the original values."""
+    wishes: Mapping[str, pa.Array]
+    """And the level of protection that each person asked for."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of the release."""
+        return len(next(iter(self.values.values())))
+
+
+NOTHING = Behind({}, {})
+
+
+def behind(table: Table, policy: Policy, rows: npt.NDArray[np.int64]) -> Behind:
+    """The values and wishes behind the published rows; `rows` are their places in the table."""
+    at = pa.array(rows)
+    wishes = policy.preferences
+    return Behind(
+        {name: text_of(table.column(name)).take(at) for name in wishes},
+        {name: text_of(table.column(wish)).take(at) for name, wish in wishes.items()},
+    )
+
+
+def with_originals(rows: pa.Table, policy: Policy, hidden: Behind) -> pa.Table:
+    """The published rows with the original values; raises where one breaks the personal rule."""
+    for name, values in hidden.values.items():
+        shown = text_of(rows.column(name)).cast(pa.string())
+        domain = tree_of(policy.how(name), name, policy.folder)
+        require_rule(domain, values, hidden.wishes[name], _read_text(shown))
+        starred = pc.fill_null(pc.equal(shown, STAR), False)
+        paired = pc.if_else(starred, STAR, values.cast(pa.string()))
+        rows = rows.set_column(rows.column_names.index(name), name, paired)
+    return rows
+
+
+def digest_of(rows: pa.Table) -> str:
+    """A hash of a table as a CSV file would tell it: equal for rows that read the same."""
+    texts = pa.table({name: _read_text(rows.column(name)) for name in rows.column_names})
+    found = hashlib.sha256()
+    for name in texts.column_names:
+        for part in (name, *texts[name].to_pylist()):
+            found.update(b"-" if part is None else f"{len(part)}:{part}".encode())
+    return found.hexdigest()
+
+
+def require_same(rows: pa.Table, digest: str, what: str) -> None:
+    """Raise unless these are the very rows that were verified."""
+    if digest_of(rows) != digest:
+        raise VerificationFailed(
+            f"{what} is not what was verified when the release was made. Its guarantees were judged "
+            "on the values behind it, so no other rows can be written. Make the release again."
+        )
+
+
+def _read_text(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """As a CSV file tells it, in which an empty text is a missing one."""
+    texts = text_of(column).cast(pa.string())
+    return pc.if_else(pc.equal(texts, ""), None, texts)
