@@ -147,3 +147,19 @@ def test_a_run_reports_what_its_text_shows(run: str, seed: int) -> None:
     )
     expected = n / (len(classes) + any(gone))
     assert release.metrics["average-class-size"] == pytest.approx(expected)
+
+
+def test_loss_counts_columns_as_the_method_weighs_them() -> None:
+    table = pa.table(
+        {"age": [20, 20, 31, 31], "town": ["a", "b", "a", "b"], "ill": ["x", "y", "x", "y"]}
+    )
+    policy = {
+        "columns": {"age": "quasi", "town": "quasi", "ill": "sensitive"},
+        "constraints": [{"l": 2, "of": "ill"}],
+        "method": {"name": "l-clustering", "weights": {"town": 0.5}},
+    }
+    release = shoal.anonymize(table, policy)
+    # both groups keep the age and hold two towns, at half the price: 4 rows * 2 * 0.5
+    assert release.metrics["loss"] == 4
+    # one group: 12 years and two towns at half the price
+    assert release.metrics["relative-loss"] == 4 / (4 * (12 + 1))
