@@ -178,7 +178,7 @@ def test_a_range_of_missing_and_other_values_costs_the_whole_column() -> None:
 def test_a_column_with_one_value_loses_nothing_unless_suppressed() -> None:
     town = Domain("town", Kind.SET, pa.array(["a"]), -1)
     table = coded([(0,), (0,), (0,)], [(town, naive.set_column(1))])
-    kept, gone = ([both(table, [g], [(0,)], [None]).parts for g in ([0, 0, 0], [0, 0, -1])])
+    kept, gone = [both(table, [g], [(0,)], [None]).parts for g in ([0, 0, 0], [0, 0, -1])]
     for metric in (Loss(), RelativeLoss(), GeneralLoss(), NonUniformEntropy()):
         assert metric.measure(kept) == 0
     assert Loss().measure(gone) == 1
