@@ -13,7 +13,7 @@ from shoal.cells.grouping import Grouping
 from shoal.cells.spans import spans_of
 from shoal.hierarchy.tree import Hierarchy, with_missing
 from shoal.metrics.base import Parts
-from shoal.models.requirement import Model, column_of
+from shoal.models.requirement import Model
 from tests import naive_lattice as naive
 from tests.coded import coded, trees
 from tests.constrained import NAMES, crossing_trees
@@ -35,13 +35,13 @@ class Table:
         over = [model for model in models if hasattr(model, "holds_over")]
 
         def settle(groups: list[naive.Group], asked: Sequence[Model]) -> list[naive.Group] | None:
-            kept, others = groups, []
+            kept = groups
             while kept:
-                counts = counted(self._values(kept), others)
-                if not any(column_of(model) for model in asked):
-                    counts = replace(counts, values=np.zeros(0, np.int32))
-                held = np.all([model.holds(counts) for model in asked], axis=0)
-                fewer = [g for g, holds in zip(kept, np.broadcast_to(held, len(kept))) if holds]
+                counts = counted(self._values(kept))
+                held = np.ones(len(kept), np.bool_)
+                for model in asked:
+                    held &= model.holds(counts)
+                fewer = [g for g, holds in zip(kept, held, strict=True) if holds]
                 if len(fewer) == len(kept):
                     break
                 kept = fewer

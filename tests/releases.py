@@ -14,6 +14,7 @@ from shoal.cells.grouping import Grouping
 from shoal.errors import PolicyError
 from shoal.methods.base import Progress
 from shoal.models.k import K
+from shoal.models.l import L
 from shoal.models.requirement import Requirement
 
 Texts = tuple[str | None, ...]
@@ -22,7 +23,7 @@ Texts = tuple[str | None, ...]
 def every_method(climbing: bool = False) -> list[Any]:
     """Each method as a policy names it, once as it is and once per other choice of an option.
 
-    Methods that honour any policy, or those that climb hierarchies: they take k alone.
+    Methods that honour any policy, or those that need a hierarchy for every column.
     """
     found = []
     for name, method in plugins.methods().items():
@@ -116,3 +117,15 @@ class Fixed:
             )
             for groups, of in zip(self.groups, columns, strict=True)
         )
+
+
+def takes_k_alone(method: dict[str, Any]) -> bool:
+    """Whether a method refuses all models but k, even where columns have hierarchies."""
+    options = {key: value for key, value in method.items() if key != "name"}
+    check = getattr(plugins.method(method["name"])(**options), "check", None)
+    try:
+        if check is not None:
+            check(Requirement((K(2), L(2, "ill"))), {"age": True})
+    except PolicyError:
+        return True
+    return False
