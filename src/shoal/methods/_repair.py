@@ -22,9 +22,7 @@ GroupRows = Callable[[Rows, int, int], Runs]
 """Groups the rows given (ascending), each of so many rows or more, by a seed."""
 
 
-def repaired(
-    cells: Cells, requirement: Requirement, group_rows: GroupRows, seed: int
-) -> Grouping:
+def repaired(cells: Cells, requirement: Requirement, group_rows: GroupRows, seed: int) -> Grouping:
     """Groups of all rows that hold the requirement; what fits into none is suppressed."""
     everyone = np.arange(cells.n_rows, dtype=np.int32)
     least = requirement.min_rows

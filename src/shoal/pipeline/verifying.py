@@ -48,9 +48,7 @@ def behind(table: Table, policy: Policy, rows: npt.NDArray[np.int64]) -> Behind:
     )
 
 
-def verify_table(
-    published: Table, policy: Policy, hidden: Behind = NOTHING
-) -> tuple[Finding, ...]:
+def verify_table(published: Table, policy: Policy, hidden: Behind = NOTHING) -> tuple[Finding, ...]:
     """Ask the policy's models of a published frame.
 
     Columns of which `hidden` knows the values are judged on these, once it is sure that what was
@@ -136,7 +134,7 @@ def _with_meaning(
     counts: Mapping[str, Counts], policy: Policy, known: Iterable[str] = ()
 ) -> Mapping[str, Counts]:
     """known: columns that hold their own values and no wider ones."""
-    found = {}
+    found: dict[str, Counts] = {}
     for name, one in counts.items():
         if not name:
             found[name] = one
