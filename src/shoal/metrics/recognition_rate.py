@@ -13,7 +13,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RecognitionRate:
-    """Average recognition rate (ARR): how likely a guess at a row's sensitive value is right; low is good.
+    """Recognition rate (ARR): how likely a guess at a row's sensitive value is right; low is good.
 
     A row's rate is the share of its group that has its value, over the number of values that what is
     published of it may mean. A group's is the mean over its rows, the table's the mean over groups;
