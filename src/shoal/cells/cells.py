@@ -33,6 +33,10 @@ class Cells:
     sensitive_domains: dict[str, Domain]
     """What those codes mean."""
 
+    population: npt.NDArray[np.int64] | None = None
+    """(n_rows,) population rows that equal each canonical row, shared out among equal ones; where
+    the policy names a population."""
+
     @property
     def n_rows(self) -> int:
         """Rows of the table."""

@@ -77,6 +77,9 @@ class Policy(BaseModel):
     """Where all randomness starts: the same seed gives the same release."""
     target: Annotated[str, BeforeValidator(parts.column_name)] | None = None
     """The column whose classes the metric `cm` counts."""
+    population: Annotated[Any, PlainValidator(parts.population)] = None
+    """The table of all people, for `k-map` and `delta-presence`: a file's path, or from Python any
+    table. It holds every quasi column."""
     folder: Path = Field(default=Path(), exclude=True)
     """Where relative paths start. Set when a file is read; not a key of the file."""
 

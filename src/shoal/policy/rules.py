@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import listed
-from shoal.models.requirement import SIZES_ONLY, column_of, name_of
+from shoal.models.requirement import SIZES_ONLY, column_of, name_of, needs_population
 from shoal.policy.parts import plain_constraint
 from shoal.policy.wording import FieldPath, Problem, choice
 
@@ -25,6 +25,7 @@ def problems(policy: "Policy") -> list[Problem]:
         *_constraints(policy),
         *_same(policy),
         *_target(policy),
+        *_population(policy),
     ]
 
 
@@ -151,6 +152,16 @@ def _target(policy: "Policy") -> Iterator[Problem]:
         yield Problem(("target",), words)
     else:
         yield Problem(("target",), choice(policy.target, allowed))
+
+
+def _population(policy: "Policy") -> Iterator[Problem]:
+    asking = [name_of(model) for model in policy.constraints if needs_population(model)]
+    if asking and policy.population is None:
+        words = f"missing; {listed(asking)} needs it: the path of a table of all people"
+        yield Problem(("population",), words)
+    if policy.population is not None and not asking:
+        words = "found, but no constraint asks for it; k-map and delta-presence do"
+        yield Problem(("population",), words)
 
 
 def _unguarded(policy: "Policy") -> Iterator[str]:

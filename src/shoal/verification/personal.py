@@ -152,9 +152,7 @@ def _raised(
     return Raised(more, by_level)
 
 
-def require_rule(
-    domain: Domain, original: pa.Array, wish: pa.Array, published: pa.Array
-) -> None:
+def require_rule(domain: Domain, original: pa.Array, wish: pa.Array, published: pa.Array) -> None:
     """Raise unless each published value is the original, or its ancestor at just the level asked for.
 
     The three are row by row; a starred cell is no value.
