@@ -378,27 +378,27 @@ BAD_POLICIES = [
     (
         with_line("folder: /tmp"),
         "policy:3: folder: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, seed, target. Did you mean 'order'?",
+        "suppression, suppressed, order, seed, target, population. Did you mean 'order'?",
     ),
     (
         with_line("sed: 4"),
         "policy:3: sed: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, seed, target. Did you mean 'seed'?",
+        "suppression, suppressed, order, seed, target, population. Did you mean 'seed'?",
     ),
     (
         with_line("constraint: []"),
         "policy:3: constraint: unknown key; allowed: columns, constraints, method, "
-        "default, suppression, suppressed, order, seed, target. Did you mean "
+        "default, suppression, suppressed, order, seed, target, population. Did you mean "
         "'constraints'?",
     ),
     (
         with_line("x: 1\ny: 2\nz: 3"),
         "policy:3: x: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, seed, target.\n"
+        "suppression, suppressed, order, seed, target, population.\n"
         "policy:4: y: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, seed, target.\n"
+        "suppression, suppressed, order, seed, target, population.\n"
         "policy:5: z: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, seed, target.",
+        "suppression, suppressed, order, seed, target, population.",
     ),
     (
         "columns:\n  age: {role: quasi, knd: x, kind: orderd}\n  zip: qasi\n"
@@ -416,7 +416,7 @@ BAD_POLICIES = [
         "least-loss-partition, mondrian. Did you mean 'mondrian'?\n"
         "policy:6: seed: found -1; must be 0 or more\n"
         "policy:7: supression: unknown key; allowed: columns, constraints, method, "
-        "default, suppression, suppressed, order, seed, target. Did you mean "
+        "default, suppression, suppressed, order, seed, target, population. Did you mean "
         "'suppression'?",
     ),
     (
