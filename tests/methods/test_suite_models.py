@@ -119,5 +119,6 @@ def test_methods_that_take_k_alone_say_so(method: dict[str, Any], tmp_path: Path
 
 
 def test_every_model_is_tried() -> None:
-    tried = {next(iter(constraint)) for constraint, _ in CASES} | {"k", "l", "average-risk"}
+    others = {"k", "l", "average-risk", "k-map", "delta-presence"}
+    tried = {next(iter(constraint)) for constraint, _ in CASES} | others
     assert tried == set(plugins.models())

@@ -4,8 +4,10 @@ from shoal.models.alpha import Alpha
 from shoal.models.average_risk import AverageRisk
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
+from shoal.models.delta_presence import DeltaPresence
 from shoal.models.entropy_l import EntropyL
 from shoal.models.k import K
+from shoal.models.k_map import KMap
 from shoal.models.l import L
 from shoal.models.recursive_l import RecursiveL
 from shoal.models.requirement import Model
@@ -22,5 +24,7 @@ EVERY: list[Model] = [
     *(T(t, "ill", "hierarchical") for t in (0, 0.15, 0.3, 0.5)),
     *(Beta(b, "ill", enhanced) for b in (0, 0.5, 1, 3) for enhanced in (False, True)),
     *(Delta(d, "ill") for d in (0.1, 0.5, 1, 2)),
+    *(KMap(k) for k in (1, 3, 6)),
+    *(DeltaPresence(share) for share in (0.3, 0.5, 1)),
     *(AverageRisk(share) for share in (0.1, 0.25, 1)),
 ]

@@ -31,7 +31,10 @@ def labelled(
     tree: Sequence[Sequence[int]] | None = None,
     others: Values | None = None,
 ) -> Counts:
-    """The same for a column of so many values under a tree, or in an order."""
+    """The same for a column of so many values under a tree, or in an order.
+
+    The population has as many people like a row as its value leaves over from 3.
+    """
     tables = [sorted(Counter(v for v in group if v is not None).items()) for group in groups]
     flat = [entry for table in tables for entry in table]
     everybody = [v for group in (*groups, others or []) for v in group if v is not None]
@@ -48,4 +51,5 @@ def labelled(
         np.array([count for _, count in flat], np.int64),
         domain,
         np.bincount(np.array(everybody, np.int64), minlength=size),
+        population=np.array([sum((v or 0) % 3 for v in group) for group in groups], np.int64),
     )

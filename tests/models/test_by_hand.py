@@ -1,13 +1,17 @@
 """Worked examples of the papers, and others with the arithmetic written out."""
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from shoal.models.average_risk import AverageRisk
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
+from shoal.models.delta_presence import DeltaPresence
 from shoal.models.entropy_l import EntropyL
+from shoal.models.k_map import KMap
 from shoal.models.recursive_l import RecursiveL
 from shoal.models.t import T
 from tests.models.histograms import Values, counted, labelled
@@ -120,6 +124,22 @@ def test_average_risk_by_hand() -> None:
     assert AverageRisk(0.15).holds(counts).tolist() == [False, False, True]
     assert AverageRisk(0.15).min_rows == 7  # 1 / 0.15 = 6.67
     assert AverageRisk(0.05).min_rows == 20
+
+
+def test_presence_and_map_by_hand() -> None:
+    """Classes of 1 and 3 rows that fit 4 and 5 people: at least 4 people, at most 3 / 5 of them."""
+    counts = replace(counted([[0], [0] * 3]), population=np.array([4, 5]))
+    assert KMap(4).holds(counts).all()
+    assert KMap(5).holds(counts).tolist() == [False, True]
+    assert KMap(1).reached(counts) == 4
+    assert DeltaPresence(0.6).holds(counts).all()
+    assert not DeltaPresence(0.59).holds(counts)[1]
+    assert DeltaPresence(1).reached(counts) == 0.6
+    assert DeltaPresence(1, least=0.25).holds(counts).all()
+    assert not DeltaPresence(1, least=0.26).holds(counts)[0]
+    nobody = replace(counts, population=np.array([0, 5]))
+    assert not DeltaPresence(1).holds(nobody)[0]
+    assert math.isinf(DeltaPresence(1).reached(nobody))
 
 
 def test_missing_values_are_rows_and_no_values() -> None:

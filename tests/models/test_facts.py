@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import plugins
+from shoal.cells.counts import Counts
 from shoal.models.alpha import Alpha
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
+from shoal.models.delta_presence import DeltaPresence
 from shoal.models.entropy_l import EntropyL
 from shoal.models.recursive_l import RecursiveL
 from shoal.models.requirement import Model, Requirement, name_of
@@ -58,6 +60,23 @@ def test_joining_breaks_the_models_that_say_so(model: Model) -> None:
     assert not model.holds_when_joined
 
 
+def people(sizes: list[int], population: list[int]) -> Counts:
+    counts = counted([[0] * size for size in sizes])
+    return replace(counts, population=np.array(population, np.int64))
+
+
+def test_presence_declares_nothing_of_merging() -> None:
+    """Two of four people and two of four, but the label over both covers ten: 4 / 10 is too few for
+    0.5 to 1. Two of ten hold 0.5; joined by nine that nobody of the population is like, 11 / 10."""
+    model = DeltaPresence(1, least=0.5)
+    assert model.holds(people([2, 2], [4, 4])).all()
+    assert not model.holds(people([4], [10])).any()
+    assert not model.holds_when_merged
+    assert DeltaPresence(0.5).holds(people([2, 9], [10, 0])).tolist() == [True, False]
+    assert not DeltaPresence(0.5).holds(people([11], [10])).any()
+    assert not model.holds_when_joined
+
+
 def test_every_model_is_here_and_keeps_the_protocol() -> None:
     assert {name_of(model) for model in EVERY} == set(plugins.models())
     assert all(isinstance(model, Model) for model in EVERY)
@@ -88,7 +107,7 @@ def test_a_stronger_figure_is_not_reached(groups: list[Values], rest: Values) ->
     counts = counted(groups, rest)
     for model in EVERY:
         figure, reached = fields(model)[0].name, model.reached(counts)  # type: ignore[arg-type]
-        larger = {"k": 1, "l": 1, "recursive_l": 1, "entropy_l": 1.1e-4}.get(figure)
+        larger = {"k": 1, "l": 1, "recursive_l": 1, "k_map": 1, "entropy_l": 1.1e-4}.get(figure)
         beyond = reached + larger if larger else reached - 1.1e-4
         if math.isinf(reached) or (not larger and beyond <= 0) or (larger and beyond < 1):
             continue
@@ -121,7 +140,8 @@ def test_no_group_at_all_breaks_nothing() -> None:
 
 def test_a_requirement_declares_what_all_its_models_do() -> None:
     every = Requirement(tuple(EVERY))
-    assert every.holds_when_merged
+    assert not every.holds_when_merged
+    assert Requirement((EVERY[0],)).holds_when_merged
     assert not every.holds_when_joined
 
 

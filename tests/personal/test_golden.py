@@ -92,7 +92,9 @@ def test_order_kept_and_starred_rows() -> None:
         constraints=constraints, suppressed="starred", suppression=0.5, order="kept", seed=3
     )
     release = shoal.anonymize(lonely, asked)
-    stars = np.array([row == ("*",) * 4 for row in zip(*release.table.to_pydict().values())])
+    stars = np.array(
+        [row == ("*",) * 4 for row in zip(*release.table.to_pydict().values(), strict=True)]
+    )
     assert stars.sum() == release.suppressed_rows
     assert release.published_rows == 9
 

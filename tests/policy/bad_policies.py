@@ -402,27 +402,27 @@ BAD_POLICIES = [
     (
         with_line("folder: /tmp"),
         "policy:3: folder: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, publish, seed, target, metrics. Did you mean 'order'?",
+        "suppression, suppressed, order, publish, seed, target, metrics, population. Did you mean 'order'?",
     ),
     (
         with_line("sed: 4"),
         "policy:3: sed: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, publish, seed, target, metrics. Did you mean 'seed'?",
+        "suppression, suppressed, order, publish, seed, target, metrics, population. Did you mean 'seed'?",
     ),
     (
         with_line("constraint: []"),
         "policy:3: constraint: unknown key; allowed: columns, constraints, method, "
-        "default, suppression, suppressed, order, publish, seed, target, metrics. Did you mean "
+        "default, suppression, suppressed, order, publish, seed, target, metrics, population. Did you mean "
         "'constraints'?",
     ),
     (
         with_line("x: 1\ny: 2\nz: 3"),
         "policy:3: x: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, publish, seed, target, metrics.\n"
+        "suppression, suppressed, order, publish, seed, target, metrics, population.\n"
         "policy:4: y: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, publish, seed, target, metrics.\n"
+        "suppression, suppressed, order, publish, seed, target, metrics, population.\n"
         "policy:5: z: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, publish, seed, target, metrics.",
+        "suppression, suppressed, order, publish, seed, target, metrics, population.",
     ),
     (
         "columns:\n  age: {role: quasi, knd: x, kind: orderd}\n  zip: qasi\n"
@@ -440,7 +440,7 @@ BAD_POLICIES = [
         "least-loss-partition, mondrian. Did you mean 'mondrian'?\n"
         "policy:6: seed: found -1; must be 0 or more\n"
         "policy:7: supression: unknown key; allowed: columns, constraints, method, "
-        "default, suppression, suppressed, order, publish, seed, target, metrics. Did you mean "
+        "default, suppression, suppressed, order, publish, seed, target, metrics, population. Did you mean "
         "'suppression'?",
     ),
     (

@@ -36,6 +36,10 @@ class Cells:
     target: npt.NDArray[np.int32] | None = None
     """(n_rows,) the class of each canonical row, where the policy names a target column."""
 
+    population: npt.NDArray[np.int64] | None = None
+    """(n_rows,) population rows that equal each canonical row, shared out among equal ones; where
+    the policy names a population."""
+
     @property
     def n_rows(self) -> int:
         """Rows of the table."""

@@ -38,6 +38,10 @@ class Counts:
     totals: npt.NDArray[np.int64] | None = None
     """(domain.size,) rows of the whole table with each value, 0 for the missing one: what models that
     compare a group with everybody compare it with."""
+    population: npt.NDArray[np.int64] | None = None
+    """(g,) rows of the population table that each group covers, where the policy names one. While
+    groups are formed: rows that equal one of the group's, shared out among equal rows of the table,
+    so never more than the published label covers."""
     raised: Raised | None = None
     """Where values are published as wider ones: these have no entry, and count at the worst."""
 

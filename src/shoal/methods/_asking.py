@@ -1,6 +1,7 @@
 """Ask the requirement about sets of rows."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +9,7 @@ import numpy.typing as npt
 from shoal.cells.cells import Cells
 from shoal.cells.counts import Counts
 from shoal.kernels.histograms import count_runs
-from shoal.models.requirement import SIZES_ONLY, Requirement
+from shoal.models.requirement import POPULATION, SIZES_ONLY, Requirement
 
 
 def counts_of_runs(
@@ -28,6 +29,10 @@ def counts_of_runs(
     counts = {
         SIZES_ONLY: Counts(sizes, np.zeros(len(starts), np.int64), none.astype(np.int32), none)
     }
+    if requirement.needs_population:
+        assert cells.population is not None, "the policy names a population"
+        summed = np.append(0, np.cumsum(cells.population[rows]))
+        counts[POPULATION] = replace(counts[SIZES_ONLY], population=np.diff(summed[starts]))
     for column in requirement.columns:
         domain = cells.sensitive_domains[column]
         codes = cells.sensitive[column][rows]

@@ -9,7 +9,7 @@ from shoal.cells.cells import Cells
 from shoal.cells.counts import Counts
 from shoal.cells.grouping import Grouping
 from shoal.errors import Infeasible
-from shoal.models.requirement import Requirement, column_of
+from shoal.models.requirement import Requirement, asked_under
 
 Progress = Callable[[float], None]
 """Called now and then with the share of the work that is done, 0 to 1."""
@@ -47,7 +47,7 @@ def check_feasible(cells: Cells, requirement: Requirement, *, can_suppress: bool
     everyone = np.arange(cells.n_rows, dtype=np.int32)
     counts = counts_of_runs(cells, requirement, everyone, np.array([0, cells.n_rows], np.int64))
     for model in requirement.models:
-        asked: Counts = counts[column_of(model)]
+        asked: Counts = counts[asked_under(model)]
         if model.holds(asked).all():
             continue
         needed = getattr(model, "least_suppressed", None)

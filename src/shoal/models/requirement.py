@@ -14,12 +14,18 @@ SIZES_ONLY = ""
 """Where a model speaks of no sensitive column, it is asked under this name."""
 
 
+POPULATION = "\0population"
+"""Where a model compares groups with a population, it is asked under this name."""
+
+
 @runtime_checkable
 class Model(Protocol):
     """What one file in `models/` offers.
 
     A model is a frozen pydantic dataclass whose first field is named as its file. One that speaks
     of a sensitive column has a field `of`.
+
+    A model that compares groups with the policy's population has `needs_population` as true.
 
     A model that is judged over the whole release and not group by group also has
     `holds_over(counts) -> bool`; its `holds` is then a rule for single groups that is enough for it.
@@ -62,6 +68,16 @@ def column_of(model: Model) -> str:
     return getattr(model, "of", SIZES_ONLY)
 
 
+def needs_population(model: Model) -> bool:
+    """Whether a model compares groups with the policy's population."""
+    return getattr(model, "needs_population", False)
+
+
+def asked_under(model: Model) -> str:
+    """The name of the counts that a model is asked about."""
+    return POPULATION if needs_population(model) else column_of(model)
+
+
 def options_of(model: Model) -> dict[str, Any]:
     """What else the policy says of a model: its other fields, but columns and defaults."""
     others = fields(model)[1:]  # type: ignore[arg-type]
@@ -94,7 +110,12 @@ class Requirement:
     @property
     def only_size(self) -> bool:
         """Whether a group of `min_rows` rows always holds."""
-        return not self.columns
+        return not self.columns and not self.needs_population
+
+    @property
+    def needs_population(self) -> bool:
+        """Whether some model compares groups with the policy's population."""
+        return any(map(needs_population, self.models))
 
     @property
     def holds_when_merged(self) -> bool:
@@ -110,5 +131,5 @@ class Requirement:
         """(g,) whether each group holds every model; `counts` by column, SIZES_ONLY always there."""
         held = np.ones(counts[SIZES_ONLY].n_groups, dtype=np.bool_)
         for model in self.models:
-            held &= model.holds(counts[column_of(model)])
+            held &= model.holds(counts[asked_under(model)])
         return held

@@ -9,15 +9,18 @@ import pyarrow as pa
 from shoal import plugins
 from shoal.cells.cells import Cells
 from shoal.cells.grouping import SUPPRESSED, Grouping
+from shoal.cells.people import with_population
 from shoal.cells.spans import Spans, as_they_are, spans_of
 from shoal.cells.table import codes_in_order, encode
 from shoal.cells.wishes import read_wishes
-from shoal.errors import Infeasible, InputError
+from shoal.errors import Infeasible, InputError, PolicyError
 from shoal.io.frames import Table
 from shoal.metrics._losses import column_losses
 from shoal.metrics.base import Metric, Parts, is_on_request
+from shoal.models.delta_presence import DeltaPresence
 from shoal.models.requirement import Requirement
 from shoal.pipeline.clock import Clock
+from shoal.pipeline.people import people_of
 from shoal.pipeline.personal import report_personal
 from shoal.pipeline.personal import warnings as personal_warnings
 from shoal.pipeline.reports import report_columns, report_components, report_nodes
@@ -60,6 +63,9 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
     check_method(policy)
     with clock.step("encode"):
         cells = _cells(table, policy)
+        if policy.population is not None:
+            how = {name: policy.how(name) for name in policy.quasi}
+            cells = with_population(cells, people_of(policy), how)
         wishes = {
             name: read_wishes(cells, name, wish, table.column(wish))
             for name, wish in policy.preferences.items()
@@ -141,6 +147,13 @@ def _publish(
 
 def check_method(policy: Policy) -> None:
     """Raise `PolicyError` where the method cannot honour the policy; to be asked before any work."""
+    for model in policy.constraints:
+        if isinstance(model, DeltaPresence) and model.least > 0:
+            raise PolicyError(
+                f"No method promises delta-presence with a `least` of {model.least:g}: a label may "
+                "cover more people than were counted. Leave `least` out; `shoal verify` can ask for "
+                "it afterwards."
+            )
     check = getattr(policy.method, "check", None)
     if check is not None:
         trees = {name: policy.columns[name].hierarchy is not None for name in policy.quasi}

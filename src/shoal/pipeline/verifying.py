@@ -12,6 +12,7 @@ from shoal.engines.tables import wrap
 from shoal.errors import PolicyError, VerificationFailed, listed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
+from shoal.models.requirement import POPULATION
 from shoal.pipeline.behind import NOTHING, Behind, with_originals
 from shoal.pipeline.linked import (
     Verdict,
@@ -20,6 +21,7 @@ from shoal.pipeline.linked import (
     linked_counter,
     sensitive_files,
 )
+from shoal.pipeline.people import count_people
 from shoal.policy import Policy
 from shoal.verification.check import ClassCounter, Finding, check
 from shoal.verification.meaning import with_meaning
@@ -65,8 +67,10 @@ def verify_table(published: Table, policy: Policy, hidden: Behind = NOTHING) -> 
 
     def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
         starred = _exempt(policy, columns, published.names)
-        counts = LocalEngine().count_classes(rows, columns, of, starred=starred)
-        return _with_meaning(counts, policy, hidden.values)
+        own = [name for name in of if name != POPULATION]
+        counts = LocalEngine().count_classes(rows, columns, own, starred=starred)
+        found = _with_meaning(counts, policy, hidden.values)
+        return found | {POPULATION: count_people(rows, policy)} if POPULATION in of else found
 
     return check(count, policy.quasi, policy.constraints)
 
@@ -117,14 +121,18 @@ def _counter(file: Path, policy: Policy, options: CsvOptions) -> ClassCounter:
 
     def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
         starred = _exempt(policy, columns, names)
-        return _with_meaning(engine.count_classes(file, columns, of, settled, starred), policy)
+        own = [name for name in of if name != POPULATION]
+        found = _with_meaning(engine.count_classes(file, columns, own, settled, starred), policy)
+        if POPULATION not in of:
+            return found
+        return found | {POPULATION: count_people(engine.read(file, settled, policy.quasi), policy)}
 
     return count
 
 
 def _with_meaning(
     counts: Mapping[str, Counts], policy: Policy, known: Iterable[str] = ()
-) -> Mapping[str, Counts]:
+) -> dict[str, Counts]:
     """known: columns that hold their own values and no wider ones."""
     found: dict[str, Counts] = {}
     for name, one in counts.items():

@@ -36,8 +36,16 @@ def to_data(policy: "Policy") -> dict[str, Any]:
         "seed": policy.seed,
         "target": policy.target,
         "metrics": [plain_named(metric) for metric in policy.metrics] or None,
+        "population": _population(policy),
     }
     return {key: value for key, value in data.items() if value is not None}
+
+
+def _population(policy: "Policy") -> str | None:
+    """A path as it is; a table in memory cannot be written down."""
+    if policy.population is None or isinstance(policy.population, str):
+        return policy.population
+    return "a table in memory"
 
 
 def to_yaml(policy: "Policy") -> str:

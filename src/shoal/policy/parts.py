@@ -5,6 +5,7 @@ becomes the frozen dataclass that does the work, its fields being the allowed op
 """
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -52,6 +53,17 @@ def metric(value: Any) -> Any:
 def one_or_more(value: Any) -> Any:
     """A list from a list, or from the one thing that stands without it."""
     return [value] if isinstance(value, str | Mapping) else value
+
+
+def population(value: Any) -> Any:
+    """A file's path as text, or a table of Python."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if not (hasattr(value, "columns") or hasattr(value, "column_names")):
+        raise as_error(Problem((), f"found {found(value)}; must be a file's path, or a table"))
+    return value
 
 
 def hierarchy(value: Any) -> Any:

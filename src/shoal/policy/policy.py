@@ -86,6 +86,9 @@ class Policy(BaseModel):
         BeforeValidator(parts.one_or_more),
     ] = ()
     """Metrics to measure beside those that every release is measured by, or with other options."""
+    population: Annotated[Any, PlainValidator(parts.population)] = None
+    """The table of all people, for `k-map` and `delta-presence`: a file's path, or from Python any
+    table. It holds every quasi column."""
     folder: Path = Field(default=Path(), exclude=True)
     """Where relative paths start. Set when a file is read; not a key of the file."""
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal import plugins
 from shoal.errors import listed
-from shoal.models.requirement import SIZES_ONLY, column_of, name_of
+from shoal.models.requirement import SIZES_ONLY, column_of, name_of, needs_population
 from shoal.policy import anatomy
 from shoal.policy.parts import plain_constraint
 from shoal.policy.wording import FieldPath, Problem, choice
@@ -29,6 +29,7 @@ def problems(policy: "Policy") -> list[Problem]:
         *_target(policy),
         *_metrics(policy),
         *anatomy.problems(policy),
+        *_population(policy),
     ]
 
 
@@ -165,6 +166,16 @@ def _metrics(policy: "Policy") -> Iterator[Problem]:
             name = plugins.name_of(type(metric))
             yield Problem(("metrics", place), f"'{name}' is there twice; keep one")
         seen.add(type(metric))
+
+
+def _population(policy: "Policy") -> Iterator[Problem]:
+    asking = [name_of(model) for model in policy.constraints if needs_population(model)]
+    if asking and policy.population is None:
+        words = f"missing; {listed(asking)} needs it: the path of a table of all people"
+        yield Problem(("population",), words)
+    if policy.population is not None and not asking:
+        words = "found, but no constraint asks for it; k-map and delta-presence do"
+        yield Problem(("population",), words)
 
 
 def _unguarded(policy: "Policy") -> Iterator[str]:

@@ -10,14 +10,15 @@ from typing import Any, Protocol
 
 from shoal.cells.counts import Counts
 from shoal.errors import VerificationFailed
-from shoal.models.requirement import Model, column_of, figure_of, name_of, options_of
+from shoal.models.requirement import Model, asked_under, column_of, figure_of, name_of, options_of
 
 
 class ClassCounter(Protocol):
     """Counts the classes of one published table over some columns, as an engine does."""
 
     def __call__(self, columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
-        """Counts by sensitive column in `of`, and under "" the sizes alone."""
+        """Counts by sensitive column in `of`, and under "" the sizes alone. `of` may hold POPULATION:
+        the sizes beside the population under each class."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,10 @@ def check(
         by_columns.setdefault(tuple(getattr(model, "on", None) or quasi), []).append(model)
     found: dict[int, Finding] = {}
     for columns, asked in by_columns.items():
-        of = list(dict.fromkeys(c for m in asked if (c := column_of(m))))
+        of = list(dict.fromkeys(name for m in asked if (name := asked_under(m))))
         counts = count(columns, of)
         for model in asked:
-            found[id(model)] = _ask(model, counts[column_of(model)], columns)
+            found[id(model)] = _ask(model, counts[asked_under(model)], columns)
     return tuple(found[id(model)] for model in models)
 
 
