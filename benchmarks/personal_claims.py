@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from top_down import HERE, policy
 
 import shoal
 from shoal.engines.local import LocalEngine
+from top_down import HERE, policy
 
 LEVELS = {
     4: ["HIV", "Cancer"],

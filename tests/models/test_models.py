@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from shoal import plugins
 from shoal.cells.counts import Counts
+from shoal.models.alpha import Alpha
 from shoal.models.k import K
 from shoal.models.l import L
 from shoal.models.requirement import Model, Requirement, column_of, figure_of, name_of
@@ -49,6 +50,17 @@ def test_l_is_the_number_of_different_values(groups: list[list[int | None]], lea
     assert model.reached(counts) == min(different)
     assert model.min_rows == least
     assert counts.distinct().tolist() == different
+
+
+@given(groups_of_values, st.floats(0.05, 1))
+def test_alpha_is_the_largest_share(groups: list[list[int | None]], alpha: float) -> None:
+    counts = counted(groups)
+    known = [[v for v in group if v is not None] for group in groups]
+    most = [max(Counter(values).values(), default=0) for values in known]
+    shares = [n / len(group) for n, group in zip(most, groups, strict=True)]
+    model = Alpha(alpha, "ill")
+    assert model.holds(counts).tolist() == [share <= alpha for share in shares]
+    assert model.reached(counts) == max(shares)
 
 
 @given(groups_of_values, groups_of_values, st.integers(1, 9), st.integers(1, 5), st.integers(1, 5))
@@ -105,7 +117,7 @@ def test_names_figures_and_columns() -> None:
 
 @pytest.mark.parametrize("name", list(plugins.models()))
 def test_every_model_keeps_the_protocol(name: str) -> None:
-    made = {"k": K(2), "l": L(2, "ill")}[name]
+    made = {"k": K(2), "l": L(2, "ill"), "alpha": Alpha(0.5, "ill")}[name]
     assert isinstance(made, Model)
     counts = counted([[1, 2, 2], [1, 1]])
     assert made.holds(counts).dtype == np.bool_

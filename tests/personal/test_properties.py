@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.pipeline.verifying import verify_table
 from shoal.engines.tables import wrap
+from shoal.pipeline.verifying import verify_table
 from tests.personal import naive
 from tests.personal.table6 import DISEASE, PATHS, SID
 from tests.releases import shuffled
