@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ def verdicts(by_k: list[dict[str, Any]], by_rows: list[dict[str, Any]]) -> dict[
 
     def rises(points: list[dict[str, Any]], model: str, figure: str) -> bool:
         values = [point[model][figure] for point in points]
-        return all(a <= b for a, b in zip(values, values[1:], strict=False))
+        return all(a <= b for a, b in pairwise(values))
 
     last, first = by_k[-1], by_k[0]
     flat = [point["personal"]["recognition_rate"] for point in by_rows]
