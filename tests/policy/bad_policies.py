@@ -18,6 +18,37 @@ def with_line(line: str) -> str:
 
 BAD_POLICIES = [
     (
+        age_is("{role: quasi, levels: {a: 1}}"),
+        "policy:2: columns.age.levels: found on a column with the role quasi; only a sensitive "
+        "column has them",
+    ),
+    (
+        age_is("{role: sensitive, levels: {a: 0}}"),
+        "policy:2: columns.age.levels.a: found 0 as a level; must be a whole number, 1 or more",
+    ),
+    (
+        age_is("{role: sensitive, levels: {1: [a], 2: [b, a]}}"),
+        "policy:2: columns.age.levels.2[1]: 'a' has a level already: 1",
+    ),
+    (
+        age_is("{role: sensitive, levels: {1: [a], x: [b]}}"),
+        "policy:2: columns.age.levels.x: found 'x' as a level; must be a whole number, 1 or more",
+    ),
+    (
+        age_is("{role: sensitive, levels: {}}"),
+        "policy:2: columns.age.levels: found an empty mapping; write a level per value, as in "
+        "{flu: 1, HIV: 4}, or values per level, as in {1: [flu]}",
+    ),
+    (
+        age_is("{role: sensitive, levels: {a: 1}, preference: zip}"),
+        "policy:2: columns.age.preference: needs `hierarchy` beside it",
+    ),
+    (
+        age_is("{role: sensitive, levels: {a: 1}, hierarchy: {tree: {x: [a]}}, preference: zip}"),
+        "policy:2: columns.age.preference: 'zip' has the role quasi; only preference columns can "
+        "stand here: there are none",
+    ),
+    (
         K,
         "policy: columns: missing; list every column of the table with its role, as in "
         "`age: quasi`",
@@ -68,7 +99,8 @@ BAD_POLICIES = [
     ),
     (
         age_is("{role: quasi, knd: ordered}"),
-        "policy:2: columns.age.knd: unknown key; allowed: role, kind, hierarchy, order. "
+        "policy:2: columns.age.knd: unknown key; allowed: role, kind, hierarchy, order, "
+        "levels, preference. "
         "Did you mean 'kind'?",
     ),
     (
@@ -402,17 +434,20 @@ BAD_POLICIES = [
     (
         with_line("folder: /tmp"),
         "policy:3: folder: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, publish, seed, target, metrics, population. Did you mean 'order'?",
+        "suppression, suppressed, order, publish, seed, target, metrics, population. "
+        "Did you mean 'order'?",
     ),
     (
         with_line("sed: 4"),
         "policy:3: sed: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, publish, seed, target, metrics, population. Did you mean 'seed'?",
+        "suppression, suppressed, order, publish, seed, target, metrics, population. "
+        "Did you mean 'seed'?",
     ),
     (
         with_line("constraint: []"),
         "policy:3: constraint: unknown key; allowed: columns, constraints, method, "
-        "default, suppression, suppressed, order, publish, seed, target, metrics, population. Did you mean "
+        "default, suppression, suppressed, order, publish, seed, target, metrics, population. "
+        "Did you mean "
         "'constraints'?",
     ),
     (
@@ -429,7 +464,8 @@ BAD_POLICIES = [
         "constraints: [{k: 0}, {m: 3}]\nmethod: mondrain\nseed: -1\nsupression: 2\n",
         "policy:2: columns.age.kind: found 'orderd'; allowed: ordered, unordered. Did you "
         "mean 'ordered'?\n"
-        "policy:2: columns.age.knd: unknown key; allowed: role, kind, hierarchy, order. "
+        "policy:2: columns.age.knd: unknown key; allowed: role, kind, hierarchy, order, "
+        "levels, preference. "
         "Did you mean 'kind'?\n"
         "policy:3: columns.zip.role: found 'qasi'; allowed: identifier, quasi, sensitive, "
         "plain, preference. Did you mean 'quasi'?\n"
@@ -440,7 +476,8 @@ BAD_POLICIES = [
         "least-loss-partition, mondrian. Did you mean 'mondrian'?\n"
         "policy:6: seed: found -1; must be 0 or more\n"
         "policy:7: supression: unknown key; allowed: columns, constraints, method, "
-        "default, suppression, suppressed, order, publish, seed, target, metrics, population. Did you mean "
+        "default, suppression, suppressed, order, publish, seed, target, metrics, population. "
+        "Did you mean "
         "'suppression'?",
     ),
     (
