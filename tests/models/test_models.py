@@ -1,10 +1,13 @@
 """Models against plain Python on random histograms."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from shoal.models.alpha import Alpha
 from shoal.models.k import K
 from shoal.models.l import L
 from shoal.models.requirement import Requirement, column_of, figure_of, name_of
