@@ -20,7 +20,7 @@ from shoal.hierarchy.spec import KINDS
 from shoal.policy import Column, Policy
 from shoal.policy.column import ROLES
 from shoal.policy.yaml_source import parse
-from shoal.release import ComponentReport, ConstraintReport
+from shoal.release import ComponentReport, ConstraintReport, PersonalReport, RaisedLabel
 from shoal.risk.attack import Attack, Guess, Linkage
 from shoal.risk.inspection import ColumnReport, Inspection, Search
 from shoal.risk.minimal_uniques import MinimalSet, MinimalUniques
@@ -73,7 +73,8 @@ def test_every_json_field_is_documented() -> None:
     made = _release()
     assert {*made, *made["seconds"], "read", "write"} <= told
     assert {"input", "policy", "output", "holds"} <= told
-    for part in (Finding, ConstraintReport, ComponentReport, release.ColumnReport):
+    personal = (PersonalReport, RaisedLabel)
+    for part in (Finding, ConstraintReport, ComponentReport, release.ColumnReport, *personal):
         assert {field.name for field in dataclasses.fields(part)} <= told
     seen = named(section("docs/commands.md", "shoal inspect"))
     risk = (Reidentification, Risk, PopulationUniques, MinimalUniques, MinimalSet)

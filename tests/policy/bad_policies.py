@@ -68,8 +68,8 @@ BAD_POLICIES = [
     ),
     (
         age_is("{role: quasi, knd: ordered}"),
-        "policy:2: columns.age.knd: unknown key; allowed: role, kind, hierarchy, order. "
-        "Did you mean 'kind'?",
+        "policy:2: columns.age.knd: unknown key; allowed: role, kind, hierarchy, order, "
+        "levels, preference. Did you mean 'kind'?",
     ),
     (
         age_is("{role: quasi, kind: numeric}"),
@@ -405,8 +405,8 @@ BAD_POLICIES = [
         "constraints: [{k: 0}, {m: 3}]\nmethod: mondrain\nseed: -1\nsupression: 2\n",
         "policy:2: columns.age.kind: found 'orderd'; allowed: ordered, unordered. Did you "
         "mean 'ordered'?\n"
-        "policy:2: columns.age.knd: unknown key; allowed: role, kind, hierarchy, order. "
-        "Did you mean 'kind'?\n"
+        "policy:2: columns.age.knd: unknown key; allowed: role, kind, hierarchy, order, "
+        "levels, preference. Did you mean 'kind'?\n"
         "policy:3: columns.zip.role: found 'qasi'; allowed: identifier, quasi, sensitive, "
         "plain, preference. Did you mean 'quasi'?\n"
         "policy:4: constraints[0].k: found 0; must be 1 or more\n"

@@ -12,7 +12,7 @@ from rich.text import Text
 from shoal.cli.console import NARROW, block, counted, figure, indented, lines, percent, safe, tick
 
 if TYPE_CHECKING:
-    from shoal.release import Release
+    from shoal.release import PersonalReport, Release
     from shoal.verification.check import Finding
 
 BAR, NARROW_BAR = 24, 8
@@ -37,6 +37,8 @@ def show_summary(console: Console, release: "Release") -> None:
     console.print(_panel(title, body, good=True))
     console.print()
     block(console, _losses(console, release))
+    for name, report in release.personal.items():
+        block(console, _personal(name, report))
     for words, style in (
         *((f"Note: {note}", "") for note in release.notes),
         *((f"Warning: {warning}", "yellow") for warning in release.warnings),
@@ -126,6 +128,29 @@ def _losses(console: Console, release: "Release") -> RenderableType:
         f"{percent(mean)} of the detail in quasi columns (mean NCP), by column:",
     )
     return Group(head, indented(table))
+
+
+def _personal(name: str, report: "PersonalReport") -> RenderableType:
+    """What people's own wishes changed in one column."""
+    rows = f"{counted(report.raised_rows, 'value')} raised as people asked"
+    head = Text.assemble(("Personal ", "bold"), f"{safe(name)}: {rows}")
+    table = Table.grid(padding=(0, 2))
+    table.add_column(overflow="fold")
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(no_wrap=True)
+    for label in report.labels:
+        table.add_row(
+            safe(label.label),
+            f"{label.rows:,}",
+            f"level {label.level}, can mean {label.effective_leaves} of {label.leaves}",
+        )
+    facts = []
+    if report.diversity_before is not None:
+        facts.append(f"diversity {report.diversity_before} before, {report.diversity_after} after")
+    if report.recognition_rate is not None and report.effective_recognition_rate is not None:
+        rate, known = report.recognition_rate, report.effective_recognition_rate
+        facts.append(f"recognition rate {percent(rate)}, {percent(known)} knowing the rule")
+    return Group(head, indented(table), indented(Text("\n".join(facts))))
 
 
 def _bar(console: Console, share: float) -> Text:

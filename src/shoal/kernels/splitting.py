@@ -31,7 +31,7 @@ class Sides(NamedTuple):
     """(2, codes of all sets) the number of the split that last saw the code on that side."""
 
 
-@inlined
+@kernel
 def _cost(costs: Costs, j: int, low: int, high: int, members: int) -> int:
     if low == high:
         return 0
@@ -41,6 +41,11 @@ def _cost(costs: Costs, j: int, low: int, high: int, members: int) -> int:
     if costs.kind[j] == SET:
         return costs.cost[base + members]
     return tree_cost(costs, j, low, high)
+
+
+@inlined
+def _below(state: np.uint64, n: int) -> int:
+    return np.int64(state % np.uint64(n))  # type: ignore[return-value] # signed, as places are
 
 
 @kernel
@@ -94,10 +99,9 @@ def _join(
     """Widen a side's label to cover a row."""
     for j in range(codes.shape[1]):
         code = codes[row, j]
-        if costs.kind[j] == SET:
-            if sides.marks[side, costs.seen[j] + code] != split:
-                sides.marks[side, costs.seen[j] + code] = split
-                sides.members[side, j] += 1
+        if costs.kind[j] == SET and sides.marks[side, costs.seen[j] + code] != split:
+            sides.marks[side, costs.seen[j] + code] = split
+            sides.members[side, j] += 1
         sides.low[side, j] = min(sides.low[side, j], code)
         sides.high[side, j] = max(sides.high[side, j], code)
 
@@ -117,7 +121,7 @@ def _split(
     """Write to `side_of` which side each of the rows goes to."""
     n = len(rows)
     state = mix(state, np.uint64(n))
-    first = np.int64(state % np.uint64(n))
+    first = _below(state, n)
     second = _farthest(codes, costs, rows, first)
     for _ in range(ROUNDS - 1):
         first, second = second, _farthest(codes, costs, rows, second)
@@ -137,7 +141,7 @@ def _split(
     for i in range(m - 1, -1, -1):
         # the next of a random order: any of those not yet taken
         state = mix(state, np.uint64(i))
-        pick = np.int64(state % np.uint64(i + 1))
+        pick = _below(state, i + 1)
         at = order[pick]
         order[pick] = order[i]
         one = _growth(codes, costs, sides, 0, split, rows[at])

@@ -22,9 +22,7 @@ GroupRows = Callable[[Rows, int, int], Runs]
 """Groups the rows given (ascending), each of so many rows or more, by a seed."""
 
 
-def repaired(
-    cells: Cells, requirement: Requirement, group_rows: GroupRows, seed: int
-) -> Grouping:
+def repaired(cells: Cells, requirement: Requirement, group_rows: GroupRows, seed: int) -> Grouping:
     """Groups of all rows that hold the requirement; what fits into none is suppressed."""
     everyone = np.arange(cells.n_rows, dtype=np.int32)
     least = requirement.min_rows
@@ -32,6 +30,8 @@ def repaired(
     if not requirement.only_size:
         good, pool = _sorted_out(cells, requirement, runs)
         good, pool = _pooled(cells, requirement, group_rows, seed, good, pool)
+        if not good:
+            good, pool = _dealt(cells, requirement, pool)
         runs = insert(cells, requirement, good, pool)
         runs = _settled(cells, requirement, runs)
     group = np.full(cells.n_rows, SUPPRESSED, np.int32)
@@ -66,6 +66,26 @@ def _pooled(
         else:
             size = min(2 * size, len(pool)) if size < len(pool) else len(pool) + 1
     return good, pool
+
+
+def _dealt(cells: Cells, requirement: Requirement, pool: Rows) -> tuple[Runs, Rows]:
+    """Where near rows never hold together: groups that mix the sensitive values, as cards are dealt.
+
+    Larger and larger ones, until some hold.
+    """
+    codes = [cells.sensitive[name][pool] for name in requirement.columns]
+    by_value = pool[np.lexsort((pool, *codes))]
+    size = requirement.min_rows
+    while size <= len(pool):
+        n = len(pool) // size
+        group = np.arange(len(pool)) % n
+        starts = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=n))])
+        runs = Runs(by_value[np.argsort(group, kind="stable")], starts.astype(np.int64))
+        good, rest = _sorted_out(cells, requirement, runs)
+        if good:
+            return good, rest
+        size *= 2
+    return Runs(pool[:0], np.zeros(1, np.int64)), pool
 
 
 def _settled(cells: Cells, requirement: Requirement, runs: Runs) -> Runs:

@@ -44,9 +44,7 @@ class Splitter:
         sizes = np.diff(front.starts)
         share(
             sizes * len(self.costs.kind),
-            lambda a, b: split_groups(
-                self.codes, self.costs, *front, states, k, out, middle, a, b
-            ),
+            lambda a, b: split_groups(self.codes, self.costs, *front, states, k, out, middle, a, b),
         )
         starts = np.empty(2 * len(states) + 1, np.int64)
         starts[0::2], starts[1::2] = front.starts, middle

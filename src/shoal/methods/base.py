@@ -35,9 +35,7 @@ class Method(Protocol):
         """
 
 
-def check_feasible(
-    cells: Cells, requirement: Requirement, *, can_suppress: bool = False
-) -> None:
+def check_feasible(cells: Cells, requirement: Requirement, *, can_suppress: bool = False) -> None:
     """Raise `Infeasible`, with the nearest feasible figure, if not even one group of all rows holds.
 
     All models hold for a merger of groups that hold, so then no grouping of all rows can hold.

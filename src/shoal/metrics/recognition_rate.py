@@ -13,7 +13,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RecognitionRate:
-    """Average recognition rate (ARR): how likely a guess at a row's sensitive value is right; low is good.
+    """Recognition rate (ARR): how likely a guess at a row's sensitive value is right; low is good.
 
     A row's rate is the share of its group that has its value, over the number of values that what is
     published of it may mean. A group's is the mean over its rows, the table's the mean over groups;
@@ -32,9 +32,7 @@ class RecognitionRate:
         return float(np.mean([group_rates(parts, name).mean() for name in columns]))
 
 
-def row_rates(
-    parts: Parts, column: str, leaves: npt.NDArray[np.int64] | None = None
-) -> Floats:
+def row_rates(parts: Parts, column: str, leaves: npt.NDArray[np.int64] | None = None) -> Floats:
     """(n_rows,) the rate of each canonical row, 0 where it is suppressed.
 
     leaves: (n_rows,) how many values each may be; those under what is published if not given.
@@ -52,9 +50,7 @@ def row_rates(
     return rates
 
 
-def group_rates(
-    parts: Parts, column: str, leaves: npt.NDArray[np.int64] | None = None
-) -> Floats:
+def group_rates(parts: Parts, column: str, leaves: npt.NDArray[np.int64] | None = None) -> Floats:
     """(n_groups,) the mean rate of each group's rows."""
     (grouping,) = parts.groupings
     kept = grouping.group >= 0

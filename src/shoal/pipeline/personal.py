@@ -9,6 +9,7 @@ import pyarrow as pa
 from shoal.cells.counts import Counts
 from shoal.cells.domain import Domain, Kind
 from shoal.cells.spans import rows_by_group
+from shoal.errors import listed
 from shoal.kernels.histograms import count_runs
 from shoal.metrics.base import Parts
 from shoal.metrics.recognition_rate import group_rates
@@ -31,15 +32,14 @@ def warnings(reports: Mapping[str, PersonalReport]) -> Iterator[str]:
         if bare:
             rows = sum(label.rows for label in bare)
             yield (
-                f"{rows:,} values of {name} were raised to labels that, by the rule and the tree, "
-                f"can only mean one value: {', '.join(repr(label.label) for label in bare)}. Give "
-                "such labels more values of a lower level, or give people's values lower levels."
+                f"{rows:,} value{'s' if rows > 1 else ''} of {name} raised to a label that, to a "
+                f"reader who knows the rule and the tree, can only mean one value: "
+                f"{listed(repr(label.label) for label in bare)}. More values of a lower level under "
+                "such a label would hide them."
             )
 
 
-def _report(
-    policy: Policy, parts: Parts, name: str, shown: pa.DictionaryArray
-) -> PersonalReport:
+def _report(policy: Policy, parts: Parts, name: str, shown: pa.DictionaryArray) -> PersonalReport:
     levels = np.where(parts.suppressed, 0, parts.raised[name])
     domain = tree_of(policy.how(name), name, policy.folder)
     labels, leaves = _labels(parts, name, domain, levels)

@@ -88,7 +88,9 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
     warnings = [*policy.warnings(), *_limit_suppression(policy, suppressed, cells.n_rows)]
     with clock.step("measure"):
         target = codes_in_order(cells, table.column(policy.target)) if policy.target else None
-        parts = Parts(cells, groupings, spans, published.classes, published.suppressed, target, wishes)
+        parts = Parts(
+            cells, groupings, spans, published.classes, published.suppressed, target, wishes
+        )
         metrics = {name: metric().measure(parts) for name, metric in plugins.metrics().items()}
         losses = {name: loss / cells.n_rows for name, loss in column_losses(parts).items()}
         raised = report_personal(policy, parts, shown)

@@ -77,9 +77,7 @@ def assemble(
     return Published(cells.rows[order], published, n_classes, suppressed, blank[order])
 
 
-def _starred(
-    column: pa.DictionaryArray, blank: npt.NDArray[np.bool_]
-) -> pa.DictionaryArray:
+def _starred(column: pa.DictionaryArray, blank: npt.NDArray[np.bool_]) -> pa.DictionaryArray:
     if not blank.any():
         return column
     return pc.if_else(pa.array(blank), ANY, column.dictionary_decode()).dictionary_encode()

@@ -35,8 +35,8 @@ def publish_order(
 ) -> npt.NDArray[np.int64]:
     """Canonical rows class by class, inside a class by the hash of what else is published of them.
 
-    hashes: (n_rows,) these hashes. blank: (n_rows,) of these nothing else is published; they stand last, since their place among the
-    others would tell something of what is hidden.
+    hashes: (n_rows,) these hashes. blank: (n_rows,) of these nothing else is published; they stand
+    last, since their place among the others would tell something of what is hidden.
     """
     rows, starts = rows_by_group(classes, n_classes)
     order = rows.astype(np.int64)

@@ -44,9 +44,7 @@ def apply(cells: Cells, levels: Mapping[str, Levels]) -> dict[str, pa.Dictionary
     }
 
 
-def _labels(
-    domain: Domain, codes: npt.NDArray[np.int32], levels: Levels
-) -> pa.DictionaryArray:
+def _labels(domain: Domain, codes: npt.NDArray[np.int32], levels: Levels) -> pa.DictionaryArray:
     tree = domain.hierarchy
     if tree is None:  # every value is missing
         return pa.array([None] * len(codes), pa.string()).dictionary_encode()
