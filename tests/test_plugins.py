@@ -119,7 +119,7 @@ def test_a_new_file_is_a_new_plug_in(add_file: Add) -> None:
         "t-close",
         "t-closeness: no group differs much from the table.",
         [
-            Option("t_close", "number", "required", "How much it may differ."),
+            Option("t-close", "number", "required", "How much it may differ."),
             Option("of", "text", "x", ""),
         ],
     )
@@ -146,7 +146,7 @@ def test_a_policy_reads_a_new_model_by_its_file_name(add_file: Add) -> None:
     assert "- {t-close: 0.2, of: b}\n" in policy.to_yaml()
     assert Policy.load(policy.to_yaml()) == policy
     with pytest.raises(
-        PolicyError, match=r"constraints\[0\]\.t_close: found 'x'; must be a number"
+        PolicyError, match=r"constraints\[0\]\.t-close: found 'x'; must be a number"
     ):
         Policy.load(text.replace("0.2", "x"))
 

@@ -34,10 +34,9 @@ def test_the_paper_of_t_closeness_on_salaries() -> None:
     assert T(1, "salary", "ordered").reached(counts) == 0.375
 
 
-def test_the_paper_of_t_closeness_on_diseases() -> None:
-    """Nine diseases once each, under a tree of height 3: respiratory {0 flu, 1 pneumonia, 2
-    bronchitis}, vascular {3, 4, 5} as one branch of the left half, digestive {6 gastric ulcer, 7 stomach
-    cancer, 8 gastritis} the other half. A class of {6, 8, 7} has, per level: leaves q = 1/3 against 1/9
+def test_hierarchical_distance() -> None:
+    """Nine diseases once each, under a tree of height 3: {0, 1, 2} and {3, 4, 5} in one half, {6, 7, 8}
+    in the other. A class of {6, 7, 8} has, per level: leaves q = 1/3 against 1/9
     for three values: 3 * 2/9 = 6/9; the next level 1 against 1/3: 6/9; the halves 1 against 1/3: 6/9.
     D = (6/9 + 6/9 + 6/9) / 3 = 2/3. A class {0, 3, 6} has leaves 6/9, next level 0, halves 0: 2/9."""
     tree = (
@@ -63,11 +62,9 @@ def test_equal_distance() -> None:
 
 
 def test_the_paper_of_l_diversity() -> None:
-    """Its table of inpatients: three classes of four with heart disease (h), viral infection (v) and
-    cancer (c): h h v v / c h v v / c c c c in the 4-anonymous version, of which the last has l = 1; in
-    the 3-diverse version h v c c, c h v v, h v c c: counts 2 1 1 each. The entropy of 1/2 1/4 1/4 is
-    (1/2) ln 2 + (1/2) ln 4 = 1.5 ln 2, so entropy l = 2^1.5 = 2.828: 2.8-diverse, as the paper says of
-    such a table, and not 3-diverse."""
+    """Its inpatients with heart disease (h), viral infection (v) and cancer (c), as in the 3-diverse
+    table: every class of four has counts 2 1 1. The entropy of 1/2 1/4 1/4 is (1/2) ln 2 + (1/2) ln 4
+    = 1.5 ln 2, so entropy l = 2^1.5 = 2.828. A class of c c c c has l = 1."""
     h, v, c = 0, 1, 2
     diverse: list[Values] = [[h, v, c, c], [c, h, v, v], [h, v, c, c]]
     counts = counted(diverse)

@@ -100,8 +100,7 @@ BAD_POLICIES = [
     (
         age_is("{role: quasi, knd: ordered}"),
         "policy:2: columns.age.knd: unknown key; allowed: role, kind, hierarchy, order, "
-        "levels, preference. "
-        "Did you mean 'kind'?",
+        "levels, preference. Did you mean 'kind'?",
     ),
     (
         age_is("{role: quasi, kind: numeric}"),
@@ -465,8 +464,7 @@ BAD_POLICIES = [
         "policy:2: columns.age.kind: found 'orderd'; allowed: ordered, unordered. Did you "
         "mean 'ordered'?\n"
         "policy:2: columns.age.knd: unknown key; allowed: role, kind, hierarchy, order, "
-        "levels, preference. "
-        "Did you mean 'kind'?\n"
+        "levels, preference. Did you mean 'kind'?\n"
         "policy:3: columns.zip.role: found 'qasi'; allowed: identifier, quasi, sensitive, "
         "plain, preference. Did you mean 'quasi'?\n"
         "policy:4: constraints[0].k: found 0; must be 1 or more\n"

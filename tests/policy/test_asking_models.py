@@ -75,6 +75,14 @@ constraints:
 """
 
 
+def test_what_asks_for_nothing_is_warned_of() -> None:
+    weak = [{"t": 1, "of": "disease"}, {"entropy-l": 1, "of": "disease"}, {"average-risk": 1}]
+    columns = {"age": "quasi", "disease": "sensitive"}
+    for constraint in weak:
+        policy = shoal.Policy.load({"columns": columns, "constraints": [constraint]})
+        assert any("of 1 asks for nothing" in words for words in policy.warnings())
+
+
 def test_every_model_loads_and_is_written_as_it_was_read() -> None:
     policy = shoal.Policy.load(GOOD)
     assert GOOD.partition("constraints:")[2].strip() in policy.to_yaml()

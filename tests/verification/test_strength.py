@@ -142,6 +142,16 @@ def test_the_command_tells_it_to_eyes_and_machines(foreign: Path, tmp_path: Path
     assert data["guarantees"][0]["smallest_failing"] == 5
 
 
+def test_values_that_the_policy_does_not_know_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("age,town,ill,pay\n1,x,flu,100\n1,x,SECRET,200\n")
+    with pytest.raises(
+        shoal.PolicyError, match="column 'ill' holds values that have no place"
+    ) as e:
+        shoal.verify(path, {**POLICY, "constraints": [{"t": 0.5, "of": "ill"}]})
+    assert "SECRET" not in str(e.value)
+
+
 def test_a_release_without_rows_has_nothing_to_tell(tmp_path: Path) -> None:
     path = tmp_path / "none.csv"
     path.write_text("age,town,ill,pay\n")

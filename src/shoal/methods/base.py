@@ -38,7 +38,8 @@ class Method(Protocol):
 def check_feasible(cells: Cells, requirement: Requirement, *, can_suppress: bool = False) -> None:
     """Raise `Infeasible`, with the nearest feasible figure, if not even one group of all rows holds.
 
-    All models hold for a merger of groups that hold, so then no grouping of all rows can hold.
+    Models hold for a merger of groups that hold, so then no grouping of all rows can hold. (Where a
+    model says otherwise of itself, a search that starts from all rows finds none.)
     can_suppress: for methods that may leave rows out; they go on where the policy allows as many as
     the model says are needed.
     """

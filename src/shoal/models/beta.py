@@ -21,8 +21,7 @@ from shoal.models._shares import (
 
 @dataclass(frozen=True)
 class Beta:
-    """β-likeness: no sensitive value's share of a group exceeds its share of the table by more than β
-    times that share.
+    """β-likeness: no sensitive value's share grows by more than β times from table to group.
 
     Protects against growing sure that a person has some value, rare values above all, far beyond what
     the whole table tells. Does not stop learning that a value is unlikely, or ruled out.

@@ -21,8 +21,7 @@ from shoal.models._shares import (
 
 @dataclass(frozen=True)
 class Delta:
-    """δ-disclosure privacy: every sensitive value's share of a group and of the table differ by a
-    factor below e^δ, either way.
+    """δ-disclosure privacy: every value's shares of group and table differ by a factor below e^δ.
 
     Protects against learning that a person has a value, or has it not, far beyond what the whole
     table tells. Does not hide the whole table's shares; and since every group must hold every value,

@@ -13,8 +13,7 @@ from shoal.models._shares import Floats, rounded_up
 
 @dataclass(frozen=True)
 class DeltaPresence:
-    """δ-presence: of the people of a population whom a combination fits, at most the share δ is in the
-    table.
+    """δ-presence: at most the share δ of the people whom a combination fits is in the table.
 
     Protects against learning that a person is in the table at all, such as a register of an illness.
     Does not hide anything else about those who are; nor does it add up what several classes that fit

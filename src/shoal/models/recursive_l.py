@@ -15,14 +15,14 @@ from shoal.models._shares import Ints, no_value, owners
 
 @dataclass(frozen=True)
 class RecursiveL:
-    """Recursive (c,l)-diversity: the commonest value occurs less than c times as often as all from
-    the l-th commonest on.
+    """Recursive (c,l)-diversity: common values are not too common, rare ones not too rare.
 
     Protects against a person's value becoming near certain to someone who can rule out up to l - 2
     other values. Does not bound the share of the commonest value where c is large, nor compare with
     the whole table.
 
-    With the counts r1 >= r2 >= … >= rm of a group's values: r1 < c (rl + … + rm). Missing values are
+    The commonest value occurs less than c times as often as all from the l-th commonest on: with the
+    counts r1 >= r2 >= … >= rm of a group's values: r1 < c (rl + … + rm). Missing values are
     none of them.
 
     Source: Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", 2007.

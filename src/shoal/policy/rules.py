@@ -215,6 +215,10 @@ def _weak(policy: "Policy") -> Iterator[str]:
         name, value = next(iter(plain_constraint(model).items()))
         if name in ("k", "l") and value == 1:
             yield f"{name} of 1 asks for nothing: every table holds it. Choose 2 or more."
+        if name in ("entropy-l", "k-map") and value == 1:
+            yield f"{name} of 1 asks for nothing to speak of. Choose more."
+        if name in ("t", "alpha", "average-risk", "delta-presence") and value == 1:
+            yield f"{name} of 1 asks for nothing to speak of. Choose less."
 
 
 def _kept_order(policy: "Policy") -> Iterator[str]:

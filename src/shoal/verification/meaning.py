@@ -7,6 +7,7 @@ import numpy as np
 
 from shoal.cells.counts import Counts
 from shoal.cells.table import How, number_as_sensitive
+from shoal.errors import HierarchyError
 
 
 def with_meaning(counts: Counts, how: How, folder: Path) -> Counts:
@@ -15,7 +16,14 @@ def with_meaning(counts: Counts, how: How, folder: Path) -> Counts:
     Everything is made from the published texts: the totals are those of the published rows.
     """
     assert counts.domain is not None
-    domain, place = number_as_sensitive(counts.domain.name, counts.domain.texts, how, folder)
+    name = counts.domain.name
+    try:
+        domain, place = number_as_sensitive(name, counts.domain.texts, how, folder)
+    except HierarchyError:  # it speaks of rows of the different values, which are no rows of a file
+        raise HierarchyError(
+            f"The release's column '{name}' holds values that have no place in the order, hierarchy or "
+            "levels that the policy gives it. Is this the policy it was made by?"
+        ) from None
     owner = np.repeat(np.arange(counts.n_groups), np.diff(counts.starts))
     values = place[counts.values]
     order = np.lexsort((values, owner))
