@@ -9,6 +9,9 @@ import numpy.typing as npt
 from shoal.kernels.hashing import mix
 from shoal.kernels.jit import kernel
 
+FEW = 24
+"""Up to this many values are sorted by inserting one after another."""
+
 
 @kernel
 def lift(
@@ -106,8 +109,15 @@ def merge_histograms(
                     seen[n_seen] = value
                     n_seen += 1
                 tally[value] += counts[entry]
-        if n_seen > 1 and begins[number + 1] - begins[number] > 1:
+        if n_seen > FEW:
             seen[:n_seen].sort()
+        else:
+            for k in range(1, n_seen):
+                value, at_most = seen[k], k
+                while at_most > 0 and seen[at_most - 1] > value:
+                    seen[at_most] = seen[at_most - 1]
+                    at_most -= 1
+                seen[at_most] = value
         for k in range(n_seen):
             out_values[at] = seen[k]
             out_counts[at] = tally[seen[k]]

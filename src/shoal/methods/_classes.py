@@ -20,6 +20,8 @@ Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Histogram = tuple[Ints, npt.NDArray[np.int32], Ints]
 """Entry starts, values and counts, as in `Counts`."""
+MOST_KEPT = 1 << 24
+"""Classes that may be kept at a time."""
 NO_ENTRIES = np.zeros(0, np.int32), np.zeros(0, np.int64)
 
 
@@ -75,6 +77,29 @@ class Counting:
                 self.cells.sensitive[name], self.cells.starts, domain.size, domain.missing
             )
         return Classes((0,) * len(self.fields), words, self.cells.counts, histograms)
+
+    def projected(self, columns: frozenset[int]) -> Classes:
+        """The raw table over some of the columns: the node with the others at their top.
+
+        Each comes from that over one column more, where there is room to keep them.
+        """
+        if columns not in self._projections:
+            shape, n = self.lattice.shape, len(self.raw)
+            left = [j for j in range(len(shape)) if j not in columns]
+            source = self.raw
+            if len(left) > 1 and n << len(shape) <= MOST_KEPT:
+                fewest = min(left, key=lambda j: (self.cells.domains[j].size, j))
+                source = self.projected(columns | {fewest})
+            levels = tuple(0 if j in columns else self.lattice.top[j] for j in range(len(shape)))
+            found = self.roll(source, levels) if left else source
+            if n << len(shape) > MOST_KEPT:
+                return found
+            self._projections[columns] = found
+        return self._projections[columns]
+
+    @cached_property
+    def _projections(self) -> dict[frozenset[int], Classes]:
+        return {}
 
     def roll(self, source: Classes, levels: Levels) -> Classes:
         """The classes of a node that generalises the source's."""

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from shoal.methods._classes import Classes, Counting, Flags
+from shoal.methods._classes import Classes, Flags
 from shoal.methods._judging import Judge
 from shoal.methods._lattice import Levels
 from shoal.methods.base import Progress
@@ -21,7 +21,8 @@ def valid_nodes(judge: Judge, progress: Progress, roll_up: bool = True) -> Flags
     """
     lattice = judge.counting.lattice
     valid = np.zeros(lattice.shape, np.bool_)
-    valid[lattice.top] = judge.kept(_at(judge.counting, lattice.top)) is not None
+    counting = judge.counting
+    valid[lattice.top] = judge.kept(counting.roll(counting.raw, lattice.top)) is not None
     able = [j for j, height in enumerate(lattice.top) if height]
     done = 0
     progress(0.0)
@@ -31,10 +32,6 @@ def valid_nodes(judge: Judge, progress: Progress, roll_up: bool = True) -> Flags
             done += 1
             progress(done / (2 ** len(able) - 1))
     return valid
-
-
-def _at(counting: Counting, levels: Levels) -> Classes:
-    return counting.roll(counting.raw, levels)
 
 
 def _walk(judge: Judge, valid: Flags, subset: tuple[int, ...], roll_up: bool) -> None:
@@ -50,7 +47,9 @@ def _walk(judge: Judge, valid: Flags, subset: tuple[int, ...], roll_up: bool) ->
     for i, j in enumerate(subset):
         nests = all(len(below) <= 1 for below in lattice.below[j])
         lowest[j] = int(places[:, i].min()) if nests else 0
-    base = _at(counting, tuple(lowest)) if roll_up else counting.raw
+    base = counting.raw
+    if roll_up:
+        base = counting.roll(counting.projected(frozenset(subset)), tuple(lowest))
     failing: dict[Levels, Classes] = {}
     before: dict[Levels, Classes] = {}
     height = -1
@@ -70,7 +69,8 @@ def _walk(judge: Judge, valid: Flags, subset: tuple[int, ...], roll_up: bool) ->
             valid[node] = True
             continue
         known = [before[lower] for lower in below if lower in before] if roll_up else []
-        classes = counting.roll(min(known, key=len, default=base), node)
+        source = min(known, key=len, default=base)
+        classes = source if source.levels == node else counting.roll(source, node)
         if judge.kept(classes) is None:
             failing[node] = classes
         else:
