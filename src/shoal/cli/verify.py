@@ -38,7 +38,7 @@ def verify(
         options = csv_options(separator, quote, encoding)
         verdict = judge_files(release, others, asked, options)
         findings, shares = verdict.findings, verdict.largest_share
-        found = survey_file(release, others, asked, options)
+        found = survey_file(release, asked, options)
     if not json:
         from shoal.cli.show_release import show_findings
         from shoal.cli.show_strength import show_strengths

@@ -104,13 +104,16 @@ def verify_file(
 
 
 def survey_file(
-    path: Path, others: Mapping[str, Path], policy: Policy, options: CsvOptions = DETECT
+    path: str | Path,
+    policy: Policy | Mapping[str, object] | str | Path,
+    options: CsvOptions = DETECT,
 ) -> tuple[Strength, ...]:
     """What a published file really holds by the models that a policy need not ask for."""
-    if policy.publish == "anatomy":
-        group, counter = linked_counter(path, others, policy, options)
-        return strengths(counter, [group], policy.sensitive)
-    return strengths(_counter(path, policy, options), policy.quasi, policy.sensitive)
+    asked, file = Policy.load(policy), Path(path)
+    if asked.publish == "anatomy":
+        group, counter = linked_counter(file, sensitive_files(file, asked), asked, options)
+        return strengths(counter, [group], asked.sensitive)
+    return strengths(_counter(file, asked, options), asked.quasi, asked.sensitive)
 
 
 def _counter(file: Path, policy: Policy, options: CsvOptions) -> ClassCounter:
