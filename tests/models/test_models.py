@@ -41,7 +41,8 @@ def test_alpha_is_the_largest_share(groups: list[list[int | None]], alpha: float
     shares = [n / len(group) for n, group in zip(most, groups, strict=True)]
     model = Alpha(alpha, "ill")
     assert model.holds(counts).tolist() == [share <= alpha for share in shares]
-    assert model.reached(counts) == max(shares)
+    # rounded up, so that what is stated holds
+    assert max(shares) <= model.reached(counts) < max(shares) + 1e-4
 
 
 @given(groups_of_values, groups_of_values, st.integers(1, 9), st.integers(1, 5), st.integers(1, 5))
