@@ -12,6 +12,7 @@ from shoal.errors import InputError
 from shoal.policy.policy import Policy
 from shoal.sample import people, write_sample
 from shoal.sample.hospital import hospital
+from shoal.sample.illness import LEVELS
 
 SHIPPED = files("shoal.sample")
 
@@ -34,9 +35,17 @@ def test_policy_says_what_it_should(policy: dict[str, Any]) -> None:
     roles = {name: role(column) for name, column in policy["columns"].items()}
     assert roles["name"] == roles["birth_date"] == "identifier"
     assert roles["disease"] == roles["salary"] == "sensitive"
-    assert roles["protection_level"] == "preference"
-    assert policy["constraints"] == [{"k": 5}, {"l": 3, "of": "disease"}]
+    assert roles["protection_level"] == "identifier"
+    guarded = [{"l": 3, "of": "disease"}, {"l": 2, "of": "salary"}]
+    assert policy["constraints"] == [{"k": 5}, *guarded]
     assert (policy["suppression"], policy["seed"]) == (0.05, 7)
+
+
+def test_levels_are_those_the_table_is_made_by() -> None:
+    with as_file(SHIPPED) as folder:
+        policy = Policy.load(folder / "personal.yaml")
+    assert policy.how("disease").levels == LEVELS
+    assert policy.preferences == {"disease": "protection_level"}
 
 
 def test_policy_shows_every_kind_of_hierarchy() -> None:
@@ -45,10 +54,12 @@ def test_policy_shows_every_kind_of_hierarchy() -> None:
         assert shown in text
 
 
-def test_policy_loads_and_fits_the_table() -> None:
+@pytest.mark.parametrize("name", ["policy.yaml", "personal.yaml"])
+def test_policy_loads_and_fits_the_table(name: str) -> None:
     table = hospital()
     with as_file(SHIPPED) as folder:
-        policy = Policy.load(folder / "policy.yaml")
+        policy = Policy.load(folder / name)
+        assert policy.warnings() == []
         policy.check(table.column_names)
         for name, column in policy.columns.items():
             if column.hierarchy is not None:
@@ -94,7 +105,7 @@ def test_every_file_the_policy_names_is_written(tmp_path: Path, policy: dict[str
     assert sorted(p for p in (tmp_path / "new" / "place").rglob("*") if p.is_file()) == sorted(
         paths
     )
-    for path in (paths.policy, *paths.hierarchies):
+    for path in (paths.policy, paths.personal, *paths.hierarchies):
         original = SHIPPED / str(path.relative_to(paths.policy.parent))
         assert path.read_bytes() == original.read_bytes()
 
@@ -118,7 +129,7 @@ def test_same_seed_same_bytes(tmp_path: Path) -> None:
 def test_an_earlier_sample_is_kept_unless_forced(tmp_path: Path) -> None:
     paths = write_sample(tmp_path, rows=5)
     paths.policy.write_text("mine", "utf-8")
-    with pytest.raises(InputError, match=r"hospital\.csv, policy\.yaml"):
+    with pytest.raises(InputError, match=r"hospital\.csv, policy\.yaml, personal\.yaml"):
         write_sample(tmp_path, rows=5)
     assert paths.policy.read_text("utf-8") == "mine"
     write_sample(tmp_path, rows=6, force=True)

@@ -28,6 +28,7 @@ def show_demo(console: Console, release: "Release", sample: "SamplePaths", targe
     for path, what in (
         (sample.table, "made-up patients, as a hospital holds them"),
         (sample.policy, "what may be published, and why"),
+        (sample.personal, "the same, with people's own wishes"),
         (target, "the release"),
     ):
         files.add_row(safe(str(path)), *([] if console.width < NARROW else [Text(what, "dim")]))
@@ -37,6 +38,7 @@ def show_demo(console: Console, release: "Release", sample: "SamplePaths", targe
         typed("cd", target.parent),
         f"shoal inspect {table}",
         f"shoal run {table} {policy} -o other.csv --method mondrian",
+        f"shoal run {table} {sample.personal.name} -o personal.csv",
         f"shoal verify {target.name} {policy}",
         f"shoal attack {target.name} {policy} --known {table} --raw {table}",
         f"shoal init {table} -o my-policy.yaml",

@@ -45,9 +45,9 @@ def verify(
 
         show_findings(out(), findings, asked.quasi, release, others, shares)
         show_strengths(out(), found, asked.quasi)
-        require(findings)
+        require(findings, asked.preferences)
         return
-    failure = error_of(lambda: require(findings))
+    failure = error_of(lambda: require(findings, asked.preferences))
     shown = {
         "release": str(release),
         "sensitive_files": {name: str(path) for name, path in others.items()},

@@ -22,11 +22,13 @@ class SamplePaths:
     """The hospital table."""
     policy: Path
     """Its policy, which finds its hierarchies beside itself."""
+    personal: Path
+    """Another one, in which people's own wishes count."""
     hierarchies: tuple[Path, ...]
     """The hierarchy files that the policy names."""
 
     def __iter__(self) -> Iterator[Path]:
-        return iter((self.table, self.policy, *self.hierarchies))
+        return iter((self.table, self.policy, self.personal, *self.hierarchies))
 
 
 def paths_in(folder: Path) -> SamplePaths:
@@ -34,6 +36,7 @@ def paths_in(folder: Path) -> SamplePaths:
     return SamplePaths(
         folder / "hospital.csv",
         folder / "policy.yaml",
+        folder / "personal.yaml",
         (folder / "hierarchies" / "education.csv",),
     )
 

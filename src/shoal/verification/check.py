@@ -3,7 +3,7 @@
 Nothing of the method is known here: the file or frame is read as anyone would read it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import isfinite
 from typing import Any, Protocol
@@ -11,6 +11,11 @@ from typing import Any, Protocol
 from shoal.cells.counts import Counts
 from shoal.errors import VerificationFailed
 from shoal.models.requirement import Model, asked_under, column_of, figure_of, name_of, options_of
+
+AT_WORST = (
+    "A value that was made wider because somebody asked for it is counted here at its worst, since the "
+    "release alone does not tell what it was. The run that makes a release judges the values themselves."
+)
 
 
 class ClassCounter(Protocol):
@@ -92,11 +97,17 @@ def _ask(model: Model, counts: Counts, columns: tuple[str, ...]) -> Finding:
     )
 
 
-def require(findings: Sequence[Finding]) -> None:
-    """Raise `VerificationFailed` unless all findings hold."""
+def require(findings: Sequence[Finding], wishes: Container[str] = ()) -> None:
+    """Raise `VerificationFailed` unless all findings hold.
+
+    wishes: columns in which people's wishes count, judged without what is behind them.
+    """
     broken = [finding for finding in findings if not finding.holds]
     if broken:
-        raise VerificationFailed("\n".join(_wording(finding) for finding in broken))
+        words = [_wording(finding) for finding in broken]
+        if any(finding.of in wishes for finding in broken):
+            words.append(AT_WORST)
+        raise VerificationFailed("\n".join(words))
 
 
 def _wording(finding: Finding) -> str:
