@@ -45,7 +45,7 @@ def test_costly_metrics_are_measured_on_request(shoal, sample):
     assert "query-error" not in shoal(*arguments, "--json").data()["metrics"]
     asked = ["--metric", "query-error", "--metric", "loss", "--metric", "query-error"]
     metrics = shoal(*arguments, *asked, "--json").data()["metrics"]
-    assert 0 < metrics["query-error"] < 1
+    assert metrics["query-error"] > 0
     seen = shoal(*arguments, *asked)
     assert f"query-error  {metrics['query-error']:.6g}" in " ".join(seen.out.split(" "))
     refused = shoal(*arguments, "--metric", "query-eror")
@@ -70,10 +70,10 @@ def test_nothing_is_overwritten_without_force(shoal, sample, tmp_path):
 def test_verify_finds_what_was_promised(shoal, sample, release):
     seen = shoal("verify", release, sample.policy)
     assert seen.code == 0
-    assert "2 of 2 guarantees found" in seen.out
+    assert "3 of 3 guarantees found" in seen.out
     data = shoal("verify", release, sample.policy, "--json").data()
     assert data["verified"] is True
-    assert [each["model"] for each in data["guarantees"]] == ["k", "l"]
+    assert [each["model"] for each in data["guarantees"]] == ["k", "l", "l"]
     assert "error" not in data
 
 
@@ -84,7 +84,7 @@ def test_verify_tells_what_falls_short(shoal, sample, release):
     release.write_text("\n".join(alone) + "\n")
     seen = shoal("verify", release, sample.policy)
     assert seen.code == 4
-    assert "0 of 2 guarantees found" in seen.out
+    assert "0 of 3 guarantees found" in seen.out
     assert "fall short" in seen.err
     failed = shoal("verify", release, sample.policy, "--json")
     assert failed.code == failed.data()["exit_code"] == 4

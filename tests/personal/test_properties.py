@@ -125,7 +125,8 @@ def test_a_release_alone_is_taken_at_its_worst(rows: list[tuple[Any, ...]]) -> N
     table = pa.table({"age": ["x"] * len(rows), "disease": shown})
     distinct, share = verify_table(wrap(table), asked)
     assert distinct.reached == naive.fewest_values(possible)
-    assert share.reached == naive.most_of_a_level(possible, SID) / len(rows)
+    worst = naive.most_of_a_level(possible, SID) / len(rows)
+    assert worst <= share.reached < worst + 1e-4  # rounded up, so that what is stated holds
 
 
 @pytest.mark.parametrize("changed", ["Cancer", "chest disease", "any disease", None])
