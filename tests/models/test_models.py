@@ -30,6 +30,17 @@ def test_l_is_the_number_of_different_values(groups: list[list[int | None]], lea
     assert counts.distinct().tolist() == different
 
 
+@given(groups_of_values, st.floats(0.05, 1))
+def test_alpha_is_the_largest_share(groups: list[list[int | None]], alpha: float) -> None:
+    counts = counted(groups)
+    known = [[v for v in group if v is not None] for group in groups]
+    most = [max(Counter(values).values(), default=0) for values in known]
+    shares = [n / len(group) for n, group in zip(most, groups, strict=True)]
+    model = Alpha(alpha, "ill")
+    assert model.holds(counts).tolist() == [share <= alpha for share in shares]
+    assert model.reached(counts) == max(shares)
+
+
 @given(groups_of_values, groups_of_values, st.integers(1, 9), st.integers(1, 5), st.integers(1, 5))
 def test_a_requirement_is_all_its_models(
     ills: list[list[int | None]], pays: list[list[int | None]], k: int, first: int, second: int

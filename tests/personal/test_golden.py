@@ -55,11 +55,11 @@ def test_a_group_of_cancer_and_a_raised_flu() -> None:
     assert release.metrics["recognition-rate"] == pytest.approx(3 / 8)
 
 
-def test_two_releases_of_other_wishes_differ_in_raised_values_alone() -> None:
-    """Nothing but the labels tells what people asked for: rows, order and other cells are the same."""
+def test_other_wishes_that_raise_the_same_values_give_the_same_release() -> None:
+    """Nothing but the raised labels tells what people asked for, not even the order of rows."""
     heard = shoal.anonymize(table6(), policy()).table
     other = table6().set_column(4, "ppl", pa.array([1, 2, 1, 1, None, None, 3]))
-    assert rows_of(shoal.anonymize(other, policy()).table) == rows_of(heard)
+    assert shoal.anonymize(other, policy()).table.equals(heard)
 
 
 def test_files_and_frames_of_any_type(tmp_path: pytest.TempPathFactory) -> None:
@@ -92,7 +92,8 @@ def test_order_kept_and_starred_rows() -> None:
         constraints=constraints, suppressed="starred", suppression=0.5, order="kept", seed=3
     )
     release = shoal.anonymize(lonely, asked)
-    stars = np.array([row == ("*",) * 4 for row in zip(*release.table.to_pydict().values())])
+    columns = release.table.to_pydict().values()
+    stars = np.array([row == ("*",) * 4 for row in zip(*columns, strict=True)])
     assert stars.sum() == release.suppressed_rows
     assert release.published_rows == 9
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.pipeline.verifying import verify_table
 from shoal.engines.tables import wrap
+from shoal.pipeline.verifying import verify_table
 from tests.personal import naive
 from tests.personal.table6 import DISEASE, PATHS, SID
 from tests.releases import shuffled
@@ -125,7 +125,8 @@ def test_a_release_alone_is_taken_at_its_worst(rows: list[tuple[Any, ...]]) -> N
     table = pa.table({"age": ["x"] * len(rows), "disease": shown})
     distinct, share = verify_table(wrap(table), asked)
     assert distinct.reached == naive.fewest_values(possible)
-    assert share.reached == naive.most_of_a_level(possible, SID) / len(rows)
+    # stated figures are rounded to the weaker side
+    assert 0 <= share.reached - naive.most_of_a_level(possible, SID) / len(rows) < 1e-4
 
 
 @pytest.mark.parametrize("changed", ["Cancer", "chest disease", "any disease", None])

@@ -19,9 +19,7 @@ def holds(table: Coded, k: int, diverse: int, alpha: float) -> naive.Callable[[l
         values = [table.sensitive[i] for i in group]
         known = [value for value in values if value is not None]
         most = max((known.count(value) for value in known), default=0)
-        return (
-            len(group) >= k and len(set(known)) >= diverse and most / max(1, len(group)) <= alpha
-        )
+        return len(group) >= k and len(set(known)) >= diverse and most / max(1, len(group)) <= alpha
 
     return held
 
@@ -69,14 +67,12 @@ def test_repair_equals_the_twins(
 
 @pytest.mark.parametrize("seed", range(4))
 def test_large_lopsided_groups_are_halved_as_in_the_twin(seed: int) -> None:
-    from shoal.cells.domain import UNIT
-    from tests.coded import coded
-    from tests.naive import range_column
-
     import numpy as np
     import pyarrow as pa
 
-    from shoal.cells.domain import Domain, Kind
+    from shoal.cells.domain import UNIT, Domain, Kind
+    from tests.coded import coded
+    from tests.naive import range_column
 
     n = 130
     # most rows lie together, a few far off: what splits into k rows and all others

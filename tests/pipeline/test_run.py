@@ -113,7 +113,7 @@ def test_a_crash_in_the_middle_leaves_nothing(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shoal.pipeline.run.verify_file", interrupted)
+    monkeypatch.setattr("shoal.pipeline.run.verify_paired", interrupted)
     with pytest.raises(KeyboardInterrupt):
         shoal.run(source, POLICY, source.parent / "out.csv")
     assert names_in(source.parent) == {"in.parquet"}

@@ -18,6 +18,37 @@ def with_line(line: str) -> str:
 
 BAD_POLICIES = [
     (
+        age_is("{role: quasi, levels: {a: 1}}"),
+        "policy:2: columns.age.levels: found on a column with the role quasi; only a sensitive "
+        "column has them",
+    ),
+    (
+        age_is("{role: sensitive, levels: {a: 0}}"),
+        "policy:2: columns.age.levels.a: found 0 as a level; must be a whole number, 1 or more",
+    ),
+    (
+        age_is("{role: sensitive, levels: {1: [a], 2: [b, a]}}"),
+        "policy:2: columns.age.levels.2[1]: 'a' has a level already: 1",
+    ),
+    (
+        age_is("{role: sensitive, levels: {1: [a], x: [b]}}"),
+        "policy:2: columns.age.levels.x: found 'x' as a level; must be a whole number, 1 or more",
+    ),
+    (
+        age_is("{role: sensitive, levels: {}}"),
+        "policy:2: columns.age.levels: found an empty mapping; write a level per value, as in "
+        "{flu: 1, HIV: 4}, or values per level, as in {1: [flu]}",
+    ),
+    (
+        age_is("{role: sensitive, levels: {a: 1}, preference: zip}"),
+        "policy:2: columns.age.preference: needs `hierarchy` beside it",
+    ),
+    (
+        age_is("{role: sensitive, levels: {a: 1}, hierarchy: {tree: {x: [a]}}, preference: zip}"),
+        "policy:2: columns.age.preference: 'zip' has the role quasi; only preference columns can "
+        "stand here: there are none",
+    ),
+    (
         K,
         "policy: columns: missing; list every column of the table with its role, as in "
         "`age: quasi`",
