@@ -1,10 +1,13 @@
 """Models against plain Python on random histograms."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from shoal.models.alpha import Alpha
 from shoal.models.k import K
 from shoal.models.l import L
 from shoal.models.requirement import Requirement, column_of, figure_of, name_of
@@ -38,7 +41,8 @@ def test_alpha_is_the_largest_share(groups: list[list[int | None]], alpha: float
     shares = [n / len(group) for n, group in zip(most, groups, strict=True)]
     model = Alpha(alpha, "ill")
     assert model.holds(counts).tolist() == [share <= alpha for share in shares]
-    assert model.reached(counts) == max(shares)
+    # stated figures are rounded to the weaker side
+    assert 0 <= model.reached(counts) - max(shares) < 1e-4
 
 
 @given(groups_of_values, groups_of_values, st.integers(1, 9), st.integers(1, 5), st.integers(1, 5))
