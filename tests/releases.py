@@ -27,7 +27,7 @@ def every_method(climbing: bool = False) -> list[Any]:
     """
     found = []
     for name, method in plugins.methods().items():
-        if climbing != hasattr(method, "check"):
+        if climbing != _climbs(method) or not (climbing or _honours_k(method, False)):
             continue
         found.append(pytest.param({"name": name}, id=name))
         hints = get_type_hints(method)
@@ -37,6 +37,21 @@ def every_method(climbing: bool = False) -> list[Any]:
                     chosen = {"name": name, option.name: choice}
                     found.append(pytest.param(chosen, id=f"{name}-{option.name}-{choice}"))
     return found
+
+
+def _honours_k(method: type, trees: bool) -> bool:
+    """Whether a method takes k alone, over one column with or without a hierarchy."""
+    check = getattr(method(), "check", None)
+    try:
+        if check is not None:
+            check(Requirement((K(2),)), {"age": trees})
+    except PolicyError:
+        return False
+    return True
+
+
+def _climbs(method: type) -> bool:
+    return _honours_k(method, True) and not _honours_k(method, False)
 
 
 def _choices(hint: Any) -> tuple[Any, ...]:

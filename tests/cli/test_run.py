@@ -40,6 +40,19 @@ def test_method_and_seed_can_be_replaced(shoal, sample):
     assert (changed.data()["method"], changed.data()["seed"]) == ("mondrian", 3)
 
 
+def test_costly_metrics_are_measured_on_request(shoal, sample):
+    arguments = ["run", sample.table, sample.policy, "-o", "out.csv", "--force"]
+    assert "query-error" not in shoal(*arguments, "--json").data()["metrics"]
+    asked = ["--metric", "query-error", "--metric", "loss", "--metric", "query-error"]
+    metrics = shoal(*arguments, *asked, "--json").data()["metrics"]
+    assert 0 < metrics["query-error"] < 1
+    seen = shoal(*arguments, *asked)
+    assert f"query-error  {metrics['query-error']:.6g}" in " ".join(seen.out.split(" "))
+    refused = shoal(*arguments, "--metric", "query-eror")
+    assert refused.code == 2
+    assert "Did you mean 'query-error'?" in refused.err
+
+
 def test_other_formats_are_told_by_the_name(shoal, sample, tmp_path):
     assert shoal("run", sample.table, sample.policy, "-o", "out.parquet", "--quiet").code == 0
     assert pq.read_table(tmp_path / "out.parquet").num_rows == 400

@@ -44,9 +44,8 @@ def label(column: naive.Column, codes: list[int], level: int | None) -> tuple[in
         nodes = column["nodes"]
         if level is None:
             level = min(i for i, row in enumerate(nodes) if row[low] == row[high])
-        if level == 0:
-            return None
-        return tuple(c for c in range(size) if nodes[level][c] == nodes[level][low])
+        found = tuple(c for c in range(size) if nodes[level][c] == nodes[level][low])
+        return None if level == 0 or found == (column["missing"],) else found
     if low == high:
         return None
     if column["kind"] == "set":

@@ -22,9 +22,11 @@ from shoal.metrics.mean_group import MeanGroup
 from shoal.metrics.mean_ncp import MeanNcp
 from shoal.metrics.ncp import Ncp
 from shoal.metrics.precision import Precision
+from shoal.metrics.query_error import QueryError
 from shoal.metrics.suppressed_rows import SuppressedRows
 from tests import naive
 from tests.coded import Coded, coded, coded_tables
+from tests.metrics import test_losses
 from tests.metrics.columns import tree_of_four
 
 Answer = tuple[Coded, list[int], list[int]]
@@ -146,5 +148,6 @@ def test_groups_over_some_columns_add_up() -> None:
 
 def test_every_metric_is_measured_by_these_tests() -> None:
     tested = {Cm, Dm, Groups, LargestGroup, MeanGroup, MeanNcp, Ncp, SuppressedRows}
+    tested |= {type(metric) for metric in test_losses.METRICS} | {QueryError}
     elsewhere = {Precision}  # beside the methods that climb hierarchies
     assert set(plugins.metrics().values()) == tested | elsewhere

@@ -376,29 +376,53 @@ BAD_POLICIES = [
         "another column",
     ),
     (
+        with_line("metrics: [npc]"),
+        "policy:3: metrics[0]: found 'npc'; allowed: ncp. Did you mean 'ncp'?",
+    ),
+    (
+        with_line("metrics: {name: ncp, queries: 0}"),
+        "policy:3: metrics[0].queries: not an option of ncp, which has none",
+    ),
+    (
+        with_line("metrics: [ncp, ncp]"),
+        "policy:3: metrics[1]: 'ncp' is there twice; keep one",
+    ),
+    (
+        with_line("metrics: [{queries: 5}]"),
+        "policy:3: metrics[0]: names no metric; write `name: ...` with one of: ncp",
+    ),
+    (
+        with_line("metrics: 5"),
+        "policy:3: metrics: found 5; must be a list",
+    ),
+    (
+        with_line("metrics: [5]"),
+        "policy:3: metrics[0]: found 5; must be a metric's name, as in `metrics: [query-error]`",
+    ),
+    (
         with_line("folder: /tmp"),
         "policy:3: folder: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, seed, target. Did you mean 'order'?",
+        "suppression, suppressed, order, seed, target, metrics. Did you mean 'order'?",
     ),
     (
         with_line("sed: 4"),
         "policy:3: sed: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, seed, target. Did you mean 'seed'?",
+        "suppression, suppressed, order, seed, target, metrics. Did you mean 'seed'?",
     ),
     (
         with_line("constraint: []"),
         "policy:3: constraint: unknown key; allowed: columns, constraints, method, "
-        "default, suppression, suppressed, order, seed, target. Did you mean "
+        "default, suppression, suppressed, order, seed, target, metrics. Did you mean "
         "'constraints'?",
     ),
     (
         with_line("x: 1\ny: 2\nz: 3"),
         "policy:3: x: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, seed, target.\n"
+        "suppression, suppressed, order, seed, target, metrics.\n"
         "policy:4: y: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, seed, target.\n"
+        "suppression, suppressed, order, seed, target, metrics.\n"
         "policy:5: z: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, seed, target.",
+        "suppression, suppressed, order, seed, target, metrics.",
     ),
     (
         "columns:\n  age: {role: quasi, knd: x, kind: orderd}\n  zip: qasi\n"
@@ -416,7 +440,7 @@ BAD_POLICIES = [
         "least-loss-partition, mondrian. Did you mean 'mondrian'?\n"
         "policy:6: seed: found -1; must be 0 or more\n"
         "policy:7: supression: unknown key; allowed: columns, constraints, method, "
-        "default, suppression, suppressed, order, seed, target. Did you mean "
+        "default, suppression, suppressed, order, seed, target, metrics. Did you mean "
         "'suppression'?",
     ),
     (

@@ -33,6 +33,7 @@ GOOD: dict[str, Any] = {
     "suppression": 0.1,
     "seed": 3,
     "target": "disease",
+    "metrics": ["cm", {"name": "query-error", "queries": 10}],
 }
 
 scalars = (

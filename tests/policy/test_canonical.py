@@ -30,6 +30,9 @@ suppressed: withheld
 order: sorted
 seed: 7
 target: disease
+metrics:
+- loss
+- {name: query-error, queries: 50, columns: 3, selectivity: 0.05, seed: 0}
 """
 
 
@@ -99,6 +102,9 @@ def policies(draw: st.DrawFn) -> Policy:
             "order": draw(st.sampled_from(["sorted", "kept"])),
             "default": draw(st.sampled_from([None, "drop"])),
             "target": draw(st.sampled_from([None, *known])),
+            "metrics": draw(
+                st.sampled_from([[], "cm", [{"name": "general-loss", "aggregate": "rank"}, "dm"]])
+            ),
         }
     )
 
@@ -111,6 +117,7 @@ def test_a_policy_comes_back_from_its_text(policy: Policy) -> None:
     assert again.columns == policy.columns
     assert list(again.columns) == list(policy.columns)
     assert (again.constraints, again.method) == (policy.constraints, policy.method)
+    assert again.metrics == policy.metrics
     assert again.to_yaml() == text
 
 
@@ -156,6 +163,8 @@ DIFFERENT = [
     ("withheld", "starred"),
     ("sorted", "kept"),
     ("target: disease", "target: age"),
+    ("queries: 50", "queries: 51"),
+    ("- loss\n", ""),
     ("on: quasi", "on: {role: quasi, kind: ordered}"),
     ("name: identifier", "name: plain"),
 ]

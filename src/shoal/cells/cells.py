@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.cells.domain import Domain
+from shoal.threads import each
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,12 @@ class Cells:
     @cached_property
     def rows_of_values(self) -> tuple[npt.NDArray[np.int64], ...]:
         """Per quasi-identifier, (size,) rows of the table that hold each value."""
-        return tuple(
-            np.bincount(self.codes[:, j], self.counts, domain.size).astype(np.int64)
-            for j, domain in enumerate(self.domains)
-        )
+        counts = self.counts.astype(np.float64)
+
+        def rows_of(j: int) -> npt.NDArray[np.int64]:
+            return np.bincount(self.codes[:, j], counts, self.domains[j].size).astype(np.int64)
+
+        return tuple(each(rows_of, range(len(self.domains))))
 
     @cached_property
     def totals(self) -> dict[str, npt.NDArray[np.int64]]:

@@ -43,15 +43,15 @@ class Domain:
     positions: npt.NDArray[np.int64] | None = None
     """RANGE only. (size,) each value's place in 0..UNIT between the smallest and the largest value.
     The missing value stands at 2 * UNIT, so a range that holds it and another costs UNIT or more."""
+    units: npt.NDArray[np.float64] | None = None
+    """RANGE only. (size,) each value's place in the column's own unit (`cells/units.py`): 1 for whole
+    numbers, a day for dates; its rank for all others, and where None. The missing value stands at the
+    largest one."""
     hierarchy: Hierarchy | None = None
     """TREE only. One leaf per code, the missing value being a leaf right under the root."""
     levels: npt.NDArray[np.int32] | None = None
     """Sensitive columns only, where the policy gives levels. (size,) the sensitivity level (Sid) of
     each code, 1 being the least; 0 for the missing value."""
-    units: npt.NDArray[np.float64] | None = None
-    """RANGE only. (size,) each value's place in the column's own unit (`cells/units.py`): 1 for whole
-    numbers, a day for dates; its rank for all others, and where None. The missing value stands at the
-    largest one."""
 
     @property
     def size(self) -> int:

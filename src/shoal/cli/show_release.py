@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shoal.cli.console import NARROW, block, counted, indented, lines, percent, safe, tick
+from shoal.plugins import name_of
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -102,6 +103,10 @@ def _facts(release: "Release") -> Table:
     table.add_row("groups", f"{release.groups:,}{sizes}")
     table.add_row("classes", f"{release.published_classes:,} that a reader can tell apart")
     table.add_row("method", f"{release.method}, seed {release.seed}")
+    for metric in release.policy.metrics:
+        name = name_of(type(metric))
+        figure = release.metrics[name]
+        table.add_row(name, "does not apply" if figure is None else f"{figure:.6g}")
     table.add_row("seconds", _seconds(release.seconds))
     return table
 

@@ -23,7 +23,10 @@ def node_loss(node: Node) -> float:
     total = 0.0
     for j, (domain, level) in enumerate(zip(node.cells.domains, node.levels, strict=True)):
         if level:
-            total += float((leaves_at(domain, level) * node.rows_at(j)).sum())
+            leaves = leaves_at(domain, level)
+            if domain.missing >= 0 and len(leaves) > 1:
+                leaves[-1] = 0  # the missing value stays what it is
+            total += float((leaves * node.rows_at(j)).sum())
         total += node.suppressed_rows * whole(domain)
     return total
 
@@ -65,7 +68,8 @@ def label_widths(domain: Domain, spans: Spans, j: int) -> npt.NDArray[np.float64
     low, high = covered(domain, spans, j)
     raw = spans.low[:, j] == spans.high[:, j]
     if domain.kind == Kind.TREE:
-        raw = spans.levels[:, j] == 0
+        # the missing value stays what it is on every level but the last
+        raw = (spans.levels[:, j] == 0) | (low == domain.missing)
     return np.where(raw, 0.0, place[high] - place[low] + 1)
 
 

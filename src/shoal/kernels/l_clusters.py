@@ -1,0 +1,205 @@
+"""The loop of L-clustering: grow clusters from rows in a given order, then hand out what is left."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.kernels.herd import (
+    Herd,
+    Seeker,
+    enter,
+    leave,
+    look_around,
+    nearest_cluster,
+    settle,
+)
+from shoal.kernels.jit import kernel
+from shoal.kernels.labels import Columns, inside, start_label, unite, widen, widths_with
+from shoal.kernels.pool import OPEN, Pool, Reach, lowest_row, nearest_cell, take, wanted
+from shoal.kernels.trie import NONE
+
+
+class State(NamedTuple):
+    """Where the loop stands."""
+
+    order: npt.NDArray[np.int32]
+    """(n,) the rows in random order."""
+    cell_of: npt.NDArray[np.int32]
+    """(n,) the cell of each row."""
+    group: npt.NDArray[np.int32]
+    """(n,) the cluster of each row, or NONE."""
+    asked: npt.NDArray[np.int64]
+    """(sensitive columns,) values that every cluster must have."""
+    need: npt.NDArray[np.int64]
+    """(sensitive columns,) values that the growing cluster still lacks."""
+    seen: npt.NDArray[np.int64]
+    """(values,) the last cluster that met the value."""
+    mine: npt.NDArray[np.int32]
+    """(n,) rows of the growing cluster."""
+    at: npt.NDArray[np.int64]
+    """(3,) place in `order`; clusters finished so far; places of the herd in use."""
+
+
+@kernel
+def reach_rows(
+    columns: Columns,
+    pool: Pool,
+    seeker: Seeker,
+    reach: Reach,
+    shift: npt.NDArray[np.int64],
+    rows: int,
+) -> None:
+    """Fill in what each code costs the growing cluster."""
+    d = len(columns.kind)
+    for j in range(d):
+        base, size, keys = columns.base[j], columns.size[j], seeker.near_base[j]
+        wide, weight = seeker.label.width[0, j], columns.weight[j]
+        alone = seeker.label.low[0, j] >= 0 and seeker.label.low[0, j] == seeker.label.high[0, j]
+        for key in range(keys, keys + ((size - 1) >> shift[j]) + 1):
+            reach.key[key] = np.inf
+        for code in range(size):
+            width = seeker.widths[base + code]
+            covered = inside(columns, seeker.label, 0, j, code)
+            own = 0.0 if covered and alone else weight * width
+            others = 0.0 if covered else weight * (width / wide)
+            reach.own[base + code] = own
+            reach.others[base + code] = others
+            key = keys + (code >> shift[j])
+            reach.key[key] = min(reach.key[key], own + rows * others)
+    reach.rest[d] = 0.0
+    for level in range(d - 1, -1, -1):
+        j = pool.level[level]
+        keys = seeker.near_base[j]
+        least = np.inf
+        for key in range(keys, keys + ((columns.size[j] - 1) >> shift[j]) + 1):
+            least = min(least, reach.key[key])
+        reach.rest[level] = reach.rest[level + 1] + least
+
+
+@kernel
+def measure(columns: Columns, seeker: Seeker) -> None:
+    """Work out the widths around the growing cluster's label."""
+    for j in range(len(columns.kind)):
+        widths_with(columns, seeker.label, 0, j, seeker.widths)
+
+
+@kernel
+def join(pool: Pool, state: State, row: int, rows: int, now: int) -> None:
+    """Move a row from the pool into the growing cluster of so many rows."""
+    take(pool, row)
+    state.mine[rows] = row
+    atom = pool.atom_of[row]
+    for a in range(len(state.need)):
+        value = pool.values[atom, a]
+        if value >= 0 and state.seen[value] != now:
+            state.seen[value] = now
+            state.need[a] -= 1
+
+
+@kernel
+def grow(
+    columns: Columns, pool: Pool, herd: Herd, seeker: Seeker, reach: Reach, state: State, most: int
+) -> bool:
+    """Grow up to `most` clusters; whether there may be more to grow."""
+    least = 0
+    for a in range(len(state.asked)):
+        least = max(least, state.asked[a])
+    for _ in range(most):
+        for a in range(len(state.asked)):
+            if pool.distinct[a] < state.asked[a]:
+                return False
+        row = next_start(pool, state)
+        now = state.at[1]
+        state.need[:] = state.asked
+        join(pool, state, row, 0, now)
+        rows, into = 1, NONE
+        anchor = pool.codes[state.cell_of[row]]
+        start_label(columns, seeker.label, 0, anchor)
+        while state.need.max() > 0:
+            measure(columns, seeker)
+            reach_rows(columns, pool, seeker, reach, herd.shift, rows)
+            bits = wanted(pool, state.need, state.seen, now)
+            cell, far = nearest_cell(
+                pool, reach, columns.base, seeker.near_base, rows, bits,
+                state.need, state.seen, now, seeker.stack, seeker.sums,
+            )  # fmt: skip
+            if far > 0 and herd.trie.below[0] > 0:
+                look_around(columns, seeker, herd.shift)
+                into, _ = nearest_cluster(columns, herd, seeker, rows, least, far, False)
+                if into != NONE:
+                    break
+            row = lowest_row(pool, cell, state.need, state.seen, now)
+            join(pool, state, row, rows, now)
+            rows += 1
+            widen(columns, seeker.label, 0, pool.codes[cell])
+        finish(columns, herd, seeker, state, rows, into, anchor)
+    return True
+
+
+@kernel
+def next_start(pool: Pool, state: State) -> int:
+    """The next open row in the random order that has a sensitive value."""
+    while True:
+        row = state.order[state.at[0]]
+        state.at[0] += 1
+        if pool.taken[row] == OPEN:
+            atom = pool.atom_of[row]
+            for a in range(len(state.asked)):
+                if pool.values[atom, a] >= 0:
+                    return row
+
+
+@kernel
+def finish(
+    columns: Columns,
+    herd: Herd,
+    seeker: Seeker,
+    state: State,
+    rows: int,
+    into: int,
+    anchor: npt.NDArray[np.int32],
+) -> None:
+    """Put the growing cluster among the finished ones, merged with one of them if `into` says so."""
+    c = into
+    if c == NONE:
+        c = state.at[2]
+        state.at[2] += 1
+        herd.size[c] = 0
+    else:
+        leave(herd, c)
+        unite(columns, seeker.label, 0, herd.label, c)
+    herd.label.low[c] = seeker.label.low[0]
+    herd.label.high[c] = seeker.label.high[0]
+    herd.label.bits[c] = seeker.label.bits[0]
+    herd.label.width[c] = seeker.label.width[0]
+    herd.size[c] += rows
+    herd.finished[c] = state.at[1]
+    herd.anchor[c] = anchor
+    enter(herd, c)
+    for i in range(rows):
+        state.group[state.mine[i]] = c
+    state.at[1] += 1
+
+
+@kernel
+def hand_out(
+    columns: Columns, pool: Pool, herd: Herd, seeker: Seeker, state: State, begin: int, end: int
+) -> None:
+    """Each open row among order[begin:end] joins its nearest cluster."""
+    least = 0
+    for a in range(len(state.asked)):
+        least = max(least, state.asked[a])
+    for i in range(begin, end):
+        row = state.order[i]
+        if pool.taken[row] != OPEN:
+            continue
+        codes = pool.codes[state.cell_of[row]]
+        start_label(columns, seeker.label, 0, codes)
+        measure(columns, seeker)
+        look_around(columns, seeker, herd.shift)
+        c, _ = nearest_cluster(columns, herd, seeker, 1, least, np.inf, True)
+        widen(columns, herd.label, c, codes)
+        herd.size[c] += 1
+        state.group[row] = c
+        settle(herd, c)

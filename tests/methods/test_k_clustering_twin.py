@@ -1,0 +1,67 @@
+"""k-clustering makes the very clusters of its slow, plain twin."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.cells.domain import Domain, Kind
+from shoal.errors import Infeasible
+from shoal.methods._k_clusters import start_order
+from shoal.methods.k_clustering import KClustering
+from shoal.models.k import K
+from shoal.models.l import L
+from shoal.models.requirement import Model, Requirement
+from tests import naive_clusters as naive
+from tests.methods.clustered import Clustered, tables
+
+
+def by_ncp(domain: Domain, column: naive.Column) -> naive.Column:
+    """The same column, measured by NCP in whole numbers."""
+
+    def width(label: naive.Label) -> float:
+        if domain.kind == Kind.RANGE:
+            assert domain.positions is not None
+            places = domain.positions.tolist()
+            return min(naive.UNIT, places[max(label)] - places[min(label)])
+        return len(label) * naive.UNIT // domain.size
+
+    return replace(column, width=width)
+
+
+@settings(max_examples=500)
+@given(table=tables(), k=st.integers(1, 7), diverse=st.integers(0, 4), seed=st.integers(0, 9))
+def test_clusters_equal_the_twins(table: Clustered, k: int, diverse: int, seed: int) -> None:
+    models: tuple[Model, ...] = (K(k), L(diverse, "s0")) if diverse else (K(k),)
+    requirement = Requirement(models)
+
+    def holds(group: Sequence[int]) -> bool:
+        return len(group) >= k and len({table.sensitive[0][i] for i in group} - {None}) >= diverse
+
+    if not holds(range(len(table.rows))):
+        with pytest.raises(Infeasible):
+            KClustering().group(table.cells, requirement, seed, lambda _: None)
+        return
+    (grouping,) = KClustering().group(table.cells, requirement, seed, lambda _: None)
+    pairs = zip(table.cells.domains, table.columns, strict=True)
+    columns = [by_ncp(domain, column) for domain, column in pairs]
+    order = start_order(table.cells, seed).tolist()
+    asked = table.sensitive[:1] if diverse else []
+    expected = naive.k_clusters(columns, table.rows, asked, requirement.min_rows, holds, order)
+    assert table.groups(grouping) == sorted(expected)
+
+
+def test_a_start_is_a_common_row_and_every_row_starts_once() -> None:
+    from tests.coded import coded
+
+    texts = coded([(0,), (0,), (1,)], [(_domain(), naive.unordered())])  # type: ignore[list-item]
+    assert sorted(start_order(texts.cells, 0).tolist()) == [0, 1, 2]
+    assert start_order(texts.cells, 0).tolist()[-1] == 2
+
+
+def _domain() -> Domain:
+    import pyarrow as pa
+
+    return Domain("c", Kind.SET, pa.array(["a", "b"]), -1)
