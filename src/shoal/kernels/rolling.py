@@ -9,7 +9,6 @@ import numpy.typing as npt
 from shoal.kernels.hashing import mix
 from shoal.kernels.jit import kernel
 
-
 FEW = 24
 """Up to this many values are sorted by inserting one after another."""
 
