@@ -111,5 +111,6 @@ def tables(draw: st.DrawFn, max_rows: int = 25, max_columns: int = 3) -> Table:
         sensitive={"ill": np.array([7 if v is None else v for v in values], np.int32)},
         sensitive_domains={"ill": Domain("ill", Kind.TREE, texts, 7, hierarchy=tree)},
         target=np.array(target, np.int32),
+        population=np.array([(v or 0) % 3 for v in values], np.int64),  # as `counted` has it
     )
     return Table(cells, [column["nodes"] for _, column in pairs], rows, values)

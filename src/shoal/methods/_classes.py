@@ -5,7 +5,7 @@ takes in, so the rows themselves are counted once.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from shoal.cells.cells import Cells
 from shoal.cells.counts import Counts
 from shoal.methods._lattice import Lattice, Levels
-from shoal.models.requirement import SIZES_ONLY
+from shoal.models.requirement import POPULATION, SIZES_ONLY
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -36,6 +36,8 @@ class Classes:
     """(classes,) rows of each."""
     histograms: Mapping[str, Histogram]
     """Per sensitive column that is asked about."""
+    people: Ints | None = None
+    """(classes,) rows of the population that equal rows of each, where the policy names one."""
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -76,7 +78,10 @@ class Counting:
             histograms[name] = count_runs(
                 self.cells.sensitive[name], self.cells.starts, domain.size, domain.missing
             )
-        return Classes((0,) * len(self.fields), words, self.cells.counts, histograms)
+        people = self.cells.population
+        if people is not None:
+            people = np.add.reduceat(people, self.cells.starts[:-1])
+        return Classes((0,) * len(self.fields), words, self.cells.counts, histograms, people)
 
     def projected(self, columns: frozenset[int]) -> Classes:
         """The raw table over some of the columns: the node with the others at their top.
@@ -119,13 +124,19 @@ class Counting:
         for name, (starts, values, counts) in source.histograms.items():
             size = self.cells.sensitive_domains[name].size
             histograms[name] = merge_histograms(numbers, len(sizes), starts, values, counts, size)
-        return numbers, Classes(levels, merged, sizes, histograms)
+        people = source.people
+        if people is not None:
+            people = np.bincount(numbers, people, len(sizes)).astype(np.int64)
+        return numbers, Classes(levels, merged, sizes, histograms, people)
 
     def counts(self, classes: Classes, kept: Flags | None = None) -> Mapping[str, Counts]:
         """What the models are asked about; with `kept`, of these classes alone, and compared with the
         rows of these alone."""
         sizes = classes.sizes if kept is None else classes.sizes[kept]
         found = {SIZES_ONLY: Counts(sizes, np.zeros(len(sizes) + 1, np.int64), *NO_ENTRIES)}
+        if classes.people is not None:
+            people = classes.people if kept is None else classes.people[kept]
+            found[POPULATION] = replace(found[SIZES_ONLY], population=people)
         for name, (starts, values, counts) in classes.histograms.items():
             domain, totals = self.cells.sensitive_domains[name], self.cells.totals[name]
             if kept is not None:

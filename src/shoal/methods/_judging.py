@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.methods._classes import Classes, Counting, Flags
-from shoal.models.requirement import Model, Requirement, column_of
+from shoal.models.requirement import Model, Requirement, asked_under
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Judge:
 
     def _hold_over(self, classes: Classes, kept: Flags, models: Sequence[Model]) -> bool:
         counts = self.counting.counts(classes, kept)
-        return all(model.holds_over(counts[column_of(model)]) for model in models)  # type: ignore[attr-defined]
+        return all(model.holds_over(counts[asked_under(model)]) for model in models)  # type: ignore[attr-defined]
 
     def _settled(self, classes: Classes, models: Sequence[Model]) -> Flags | None:
         """The classes that are left when nothing falls any more."""
@@ -63,7 +63,7 @@ class Judge:
         while True:
             held = np.ones(int(kept.sum()), np.bool_)
             for model in models:
-                held &= model.holds(counts[column_of(model)])
+                held &= model.holds(counts[asked_under(model)])
             if held.all():
                 return kept
             at = np.flatnonzero(kept)[~held]

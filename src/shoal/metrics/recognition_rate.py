@@ -1,6 +1,7 @@
 """Recognition rate: how well a reader who finds a person's group can name their value."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,8 @@ class RecognitionRate:
     Source: Cao et al., "Personalized (α,l)-diversity k-anonymity model for privacy preservation",
     2018, Definitions 9 to 11.
     """
+
+    high_is_good: ClassVar[bool] = False
 
     def measure(self, parts: Parts) -> float | None:
         """The rate; None without a sensitive column, without groups, or where columns are treated
