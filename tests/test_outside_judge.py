@@ -27,9 +27,11 @@ def test_k_and_l_are_at_least_as_promised(method: dict[str, Any]) -> None:
     release = shoal.anonymize(hospital(rows), POLICY, method=method)
     frame, quasi = for_the_judge(release), list(release.policy.quasi)
     assert len(frame) == release.published_rows >= 0.95 * rows
-    k, diverse = (finding.reached for finding in release.findings)
+    k, diseases, salaries = (finding.reached for finding in release.findings)
     assert anonymity.k_anonymity(frame, quasi) == k >= 5
-    assert anonymity.l_diversity(frame, quasi, ["disease"]) == diverse >= 3
+    assert anonymity.l_diversity(frame, quasi, ["disease"]) == diseases >= 3
+    # the judge takes a missing salary for a value
+    assert anonymity.l_diversity(frame, quasi, ["salary"]) >= salaries >= 2
 
 
 def test_a_stricter_promise_is_kept_too() -> None:

@@ -234,8 +234,11 @@ def test_methods_that_climb_are_read_back(method: Any, data: st.DataObject) -> N
             "d": column(["1964-03-07", "1964-03-07T10:00", "1964-03-09", "1970-01-01"]),
         }
     )
+    # those that search the lattice take constraints on all columns alone
+    apart = method["name"] not in ("incognito", "optimal")
+    asked = CLIMBING if apart else CLIMBING.changed(constraints=[{"k": 2}], suppression=0.5)
     try:
-        made = shoal.anonymize(raw, CLIMBING.changed(method=method)).table
+        made = shoal.anonymize(raw, asked.changed(method=method)).table
     except shoal.Infeasible:
         return
     for name, how in how_of(CLIMBING).items():
