@@ -124,14 +124,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--k", type=int, nargs="+", default=[5, 10, 15, 20, 25])
-    parser.add_argument("--rows", type=int, nargs="+", default=[2000, 4000, 6000, 8000, 10000])
+    parser.add_argument("--rows", type=int, nargs="+", default=[5_000, 10_000, 20_000, 30_000])
+    parser.add_argument("--rows-by-k", type=int, default=10_000)
     parser.add_argument("--output", type=Path, default=HERE / "results" / "personal_claims.json")
     given = parser.parse_args()
     if "SHOAL_ADULT" not in os.environ:
         sys.exit("Adult is not there: set SHOAL_ADULT to the folder that holds adult.csv.")
     folder = Path(os.environ["SHOAL_ADULT"])
     table = LocalEngine().read(folder / "adult.csv")
-    by_k = [measured(folder, table, k, max(given.rows), given.seeds) for k in given.k]
+    for model in MODELS:  # the first call compiles
+        shoal.anonymize(drawn(table, 500, 0), asked(folder, model, 5, 0))
+    by_k = [measured(folder, table, k, given.rows_by_k, given.seeds) for k in given.k]
     by_rows = [measured(folder, table, given.k[0], rows, given.seeds) for rows in given.rows]
     claims = verdicts(by_k, by_rows)
     for claim, held in claims.items():
