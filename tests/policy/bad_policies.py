@@ -24,7 +24,7 @@ BAD_POLICIES = [
     ),
     (
         age_is("{role: sensitive, levels: {a: 0}}"),
-        "policy:2: columns.age.levels.a: found 0 as a level; must be a whole number, 1 or more",
+        "policy:2: columns.age.levels.a: found 0 as a level; must be a whole number from 1 to 100",
     ),
     (
         age_is("{role: sensitive, levels: {1: [a], 2: [b, a]}}"),
@@ -32,7 +32,7 @@ BAD_POLICIES = [
     ),
     (
         age_is("{role: sensitive, levels: {1: [a], x: [b]}}"),
-        "policy:2: columns.age.levels.x: found 'x' as a level; must be a whole number, 1 or more",
+        "policy:2: columns.age.levels.x: found 'x' as a level; must be a whole number from 1 to 100",
     ),
     (
         age_is("{role: sensitive, levels: {}}"),

@@ -68,8 +68,8 @@ def number_sensitive(
 ) -> tuple[Domain, Codes]:
     """The domain of a sensitive column and the (n,) codes of its rows.
 
-    By text, unless it is said to be ordered or has a hierarchy. A raw `*` counts as missing: nobody
-    could tell it from a suppressed value. levels: the sensitivity level of each value, by its text.
+    By text, unless it is said to be ordered or has a hierarchy. A `*`, which stands for a suppressed
+    value in a release, counts as missing. levels: the sensitivity level of each value, by its text.
     """
     values, index = _without_star(*distinct(name, column))
     if hierarchy is not None and len(values):
@@ -78,11 +78,47 @@ def number_sensitive(
         ordered = _by_order(name, values, index, "ordered", order)
         assert ordered is not None  # what cannot be ordered was refused
         domain, codes = ordered
+        if order is None:
+            _check_read_back(name, values)
     else:
         domain, codes = _by_text(name, values, index)
     if levels is None:
         return domain, codes
     return replace(domain, levels=_levels(name, domain, levels, values, index)), codes
+
+
+def _is_boolean(values: pa.Array) -> bool:
+    return bool(pa.types.is_boolean(values.type)) or set(text_of(values).to_pylist()) <= {
+        "false",
+        "true",
+    }
+
+
+def _check_read_back(name: str, values: pa.Array) -> None:
+    """Refuse an order that nobody could find again in the text of a release."""
+    texts = text_of(values).cast(pa.string())
+    parsed = ordered_values(texts, guess=False)
+    if not _is_boolean(values) and (parsed is None or parsed.null_count):
+        raise InputError(
+            f"Column '{name}' is sensitive and to be ordered, but values of the type {values.type} "
+            "cannot be put in order again by who reads the release. Give it an `order`, or turn it "
+            "into numbers, dates, or times without a zone."
+        )
+
+
+def check_no_star(name: str, column: pa.Array) -> None:
+    """Refuse a sensitive value that a reader of the release would take for a suppressed one."""
+    values, index = distinct(name, column)
+    star = pc.index(text_of(values), ANY).as_py()
+    if star < 0:
+        return
+    rows = np.flatnonzero(index == star)
+    where = ", ".join(f"{row + 1:,}" for row in rows[:5]) + (", …" if len(rows) > 5 else "")
+    raise InputError(
+        f"Column '{name}' is sensitive and reads '{ANY}' in {len(rows):,} "
+        f"row{'s' if len(rows) > 1 else ''} (data rows {where}). In a release this means that a value "
+        "is suppressed, so nobody could tell the two apart. Make it a missing value, or another word."
+    )
 
 
 def _levels(
@@ -132,7 +168,7 @@ def _by_order(
     name: str, values: pa.Array, index: Codes, kind: str | None, order: Sequence[str] | None
 ) -> tuple[Domain, Codes] | None:
     """Ascending, if the column is ordered or, where nothing is said, can be; else None."""
-    if kind == "ordered" and pa.types.is_boolean(values.type):
+    if kind == "ordered" and order is None and _is_boolean(values):
         order = ("false", "true")
     if order is not None:
         return _by_list(name, values, index, order)

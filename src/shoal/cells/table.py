@@ -12,7 +12,7 @@ import pyarrow as pa
 from shoal.cells.cells import Cells
 from shoal.cells.domain import Domain
 from shoal.cells.encode import build_cells
-from shoal.cells.number import number_quasi, number_sensitive
+from shoal.cells.number import check_no_star, number_quasi, number_sensitive
 from shoal.threads import each
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def encode(
 
     def number(name: str) -> tuple[Domain, npt.NDArray[np.int32]]:
         if name not in quasi:
+            check_no_star(name, column(name))
             return number_as_sensitive(name, column(name), sensitive[name], folder)
         how = quasi[name]
         return number_quasi(name, column(name), how.kind, how.order, how.hierarchy, folder)

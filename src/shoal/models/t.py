@@ -9,7 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from shoal.cells.counts import Counts
 from shoal.models._distances import equal, hierarchical, ordered
-from shoal.models._shares import Floats, no_value, rounded_up
+from shoal.models._shares import Floats, no_value, rounded_up, with_value
 
 DISTANCES = {"equal": equal, "ordered": ordered, "hierarchical": hierarchical}
 
@@ -21,8 +21,8 @@ class T:
     Protects against learning much about a person beyond what the whole table tells of everybody. Does
     not hide the whole table's shares, and a rare value may grow many times over within a small t.
 
-    The distance is the earth mover's. Shares are taken of the rows that have a value; a group without
-    any is as far away as can be.
+    The distance is the earth mover's. Shares are taken of the rows that have a value; no t
+    holds for a group without any.
 
     Source: Li, Li and Venkatasubramanian, "t-closeness: privacy beyond k-anonymity and l-diversity",
     2007.
@@ -46,7 +46,7 @@ class T:
 
     def holds(self, counts: Counts) -> npt.NDArray[np.bool_]:
         """(g,) whether each group holds."""
-        return self._distances(counts) <= self.t
+        return np.asarray(self._distances(counts) <= self.t)
 
     def reached(self, counts: Counts) -> float:
         """The smallest t that every group holds."""
@@ -57,4 +57,5 @@ class T:
         return no_value(everyone, self.of)
 
     def _distances(self, counts: Counts) -> Floats:
-        return DISTANCES[self.distance](counts)
+        # of a group without values nothing can be said, so no t holds for it
+        return np.where(with_value(counts) > 0, DISTANCES[self.distance](counts), np.inf)

@@ -7,6 +7,9 @@ from shoal.policy.wording import FieldPath, Problem, as_error, found
 
 FORMS = "write a level per value, as in {flu: 1, HIV: 4}, or values per level, as in {1: [flu]}"
 
+MOST = 100
+"""Levels go with those of a tree, and no tree needs more."""
+
 
 def read_levels(value: Any) -> dict[str, int] | None:
     """The level of each value by its text, from `{value: level}` or `{level: [values]}`."""
@@ -18,8 +21,8 @@ def read_levels(value: Any) -> dict[str, int] | None:
     known: dict[str, int] = {}
     problems = []
     for path, label, level in pairs:
-        if not isinstance(level, int) or isinstance(level, bool) or level < 1:
-            words = f"found {found(level)} as a level; must be a whole number, 1 or more"
+        if not isinstance(level, int) or isinstance(level, bool) or not 1 <= level <= MOST:
+            words = f"found {found(level)} as a level; must be a whole number from 1 to {MOST}"
             problems.append(Problem(path[:1], words))
         elif not isinstance(label, str):
             problems.append(Problem(path, f"found {found(label)}; must be a single value"))
