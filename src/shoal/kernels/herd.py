@@ -99,23 +99,12 @@ def leave(herd: Herd, c: int) -> None:
 
 
 @kernel
-def settle(herd: Herd, c: int) -> None:
-    """Put a cluster whose label has changed into its right place."""
-    for level in range(len(herd.level)):
-        j = herd.level[level]
-        if herd.trie.keys[c, level] % CLASSES != width_class(herd.label, c, j):
-            leave(herd, c)
-            enter(herd, c)
-            return
-
-
-@kernel
 def nearest_cluster(
-    columns: Columns, herd: Herd, seeker: Seeker, rows: int, least: int, most: float, tied: bool
+    columns: Columns, herd: Herd, seeker: Seeker, rows: int, least: int, most: float
 ) -> tuple[int, float]:
     """The cluster nearest to the growing one, and how far it is; the one finished first of equals.
 
-    None unless it is nearer than `most`, or as near where `tied`. Every cluster has `least` rows.
+    None unless it is nearer than `most`. Every cluster has `least` rows.
     """
     # arrays by their own names: reaching into tuples inside the loops costs more than the work
     kind, weight, word, base = columns.kind, columns.weight, columns.word, columns.base
@@ -184,7 +173,7 @@ def nearest_cluster(
                         break
                 far = rows * mine + many * theirs
                 if far < best or (
-                    far == best and (tied if found == NONE else finished[c] < finished[found])
+                    far == best and found != NONE and finished[c] < finished[found]
                 ):
                     best, found = far, c
                 c = after[c]

@@ -1,19 +1,11 @@
-"""The loop of L-clustering: grow clusters from rows in a given order, then hand out what is left."""
+"""The loop of L-clustering: grow clusters from rows in a given order."""
 
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels.herd import (
-    Herd,
-    Seeker,
-    enter,
-    leave,
-    look_around,
-    nearest_cluster,
-    settle,
-)
+from shoal.kernels.herd import Herd, Seeker, enter, leave, look_around, nearest_cluster
 from shoal.kernels.jit import kernel
 from shoal.kernels.labels import Columns, inside, start_label, unite, widen, widths_with
 from shoal.kernels.pool import OPEN, Pool, Reach, lowest_row, nearest_cell, take, wanted
@@ -126,7 +118,7 @@ def grow(
             )  # fmt: skip
             if far > 0 and herd.trie.below[0] > 0:
                 look_around(columns, seeker, herd.shift)
-                into, _ = nearest_cluster(columns, herd, seeker, rows, least, far, False)
+                into, _ = nearest_cluster(columns, herd, seeker, rows, least, far)
                 if into != NONE:
                     break
             row = lowest_row(pool, cell, state.need, state.seen, now)
@@ -180,26 +172,3 @@ def finish(
     for i in range(rows):
         state.group[state.mine[i]] = c
     state.at[1] += 1
-
-
-@kernel
-def hand_out(
-    columns: Columns, pool: Pool, herd: Herd, seeker: Seeker, state: State, begin: int, end: int
-) -> None:
-    """Each open row among order[begin:end] joins its nearest cluster."""
-    least = 0
-    for a in range(len(state.asked)):
-        least = max(least, state.asked[a])
-    for i in range(begin, end):
-        row = state.order[i]
-        if pool.taken[row] != OPEN:
-            continue
-        codes = pool.codes[state.cell_of[row]]
-        start_label(columns, seeker.label, 0, codes)
-        measure(columns, seeker)
-        look_around(columns, seeker, herd.shift)
-        c, _ = nearest_cluster(columns, herd, seeker, 1, least, np.inf, True)
-        widen(columns, herd.label, c, codes)
-        herd.size[c] += 1
-        state.group[row] = c
-        settle(herd, c)
