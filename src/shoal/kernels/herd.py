@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels.jit import inlined, kernel
-from shoal.kernels.labels import RANGE, SET, Columns, Label, inside, ones
+from shoal.kernels.labels import RANGE, SET, Columns, Label, ones
 from shoal.kernels.trie import NONE, Trie, insert, remove
 
 CLASSES = 6
@@ -209,20 +209,3 @@ def nearest_cluster(
             stack[top], sums[top] = first, first_cost
             top += 1
     return found, best
-
-
-@kernel
-def look_around(columns: Columns, seeker: Seeker, shift: npt.NDArray[np.int64]) -> None:
-    """Fill in, by code and by key, what the growing cluster's label would become."""
-    from_key = seeker.near_base
-    for j in range(len(columns.kind)):
-        base, shifted = columns.base[j], shift[j]
-        size = columns.size[j]
-        for key in range(from_key[j], from_key[j] + ((size - 1) >> shifted) + 1):
-            seeker.near[key] = np.inf
-            seeker.inside[key] = False
-        for code in range(size):
-            key = from_key[j] + (code >> shifted)
-            seeker.near[key] = min(seeker.near[key], seeker.widths[base + code])
-            if inside(columns, seeker.label, 0, j, code):
-                seeker.inside[key] = True

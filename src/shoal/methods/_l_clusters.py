@@ -152,7 +152,11 @@ def seeker_of(columns: Columns, shift: npt.NDArray[np.int64], nodes: int) -> tup
         np.zeros(nodes + 1),
     )
     reach = Reach(
-        np.zeros(codes), np.zeros(codes), np.zeros(base[-1]), np.zeros(len(columns.kind) + 1)
+        np.zeros(codes),
+        np.zeros(codes),
+        np.zeros(base[-1]),
+        np.zeros(len(columns.kind) + 1),
+        np.zeros(len(columns.kind)),
     )
     return seeker, reach
 
