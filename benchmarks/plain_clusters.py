@@ -1,8 +1,9 @@
 """The plain double loop of L-clustering and k-clustering, compiled: what the index is measured against.
 
 Every open row is looked at in every step, and for L-clustering every finished cluster too. Distances
-are given up as soon as they are too large, and k-clustering looks up what each code costs in a table
-made once a step, as a careful programmer would. Neither has an index, nor treats equal rows as one.
+are worked out column by column and given up as soon as they are too large, as a careful programmer
+would. k-clustering may also look up what each code costs in a table made once a step. There is no
+index, and equal rows are not treated as one.
 """
 
 import numba
@@ -134,25 +135,19 @@ def l_clusters(ordered, values, sensitive, n_sensitive, l, order):  # noqa: E741
     return group
 
 
-@numba.njit(cache=True, nogil=True)
-def _widths(kind, base, positions, counted, first, last, low, high, members, covered, widths):
-    """Per column and code, the width of the label once it covers the code too."""
-    for j in range(len(kind)):
-        begin, end = base[j], base[j + 1]
-        for at in range(begin, end):
-            code = at - begin
-            if kind[j] == 1:
-                widths[at] = counted[at + j + members[j] - code + (not covered[at])]
-                continue
-            a, b = min(low[j], code), max(high[j], code)
-            if kind[j] == 0:
-                widths[at] = positions[begin + b] - positions[begin + a]
-                continue
-            up = 0
-            while last[up, begin + a] < b:
-                up += 1
-            leaves = last[up, begin + a] - first[up, begin + a] + 1
-            widths[at] = counted[begin + j + leaves]
+@numba.njit(cache=True, nogil=True, inline="always")
+def _width(kind, base, positions, counted, first, last, low, high, members, covered, j, code):
+    """The width of the label of a column once it covers a code too."""
+    begin = base[j]
+    if kind[j] == 1:
+        return counted[begin + j + members[j] + (not covered[begin + code])]
+    a, b = min(low[j], code), max(high[j], code)
+    if kind[j] == 0:
+        return positions[begin + b] - positions[begin + a]
+    up = 0
+    while last[up, begin + a] < b:
+        up += 1
+    return counted[begin + j + last[up, begin + a] - first[up, begin + a] + 1]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -171,12 +166,13 @@ def _cover(kind, base, first, last, low, high, members, covered, codes):
 
 
 @numba.njit(cache=True, nogil=True)
-def k_clusters(kind, base, positions, counted, first, last, values, k, order):
+def k_clusters(kind, base, positions, counted, first, last, values, k, order, tables):
     """(n,) the cluster of each row.
 
     kind: (d,) 0 for ranges, 1 for sets, 2 for trees; values: (n, d) codes. By column and code, from
     base on: positions of ranges, and per level the first and last leaf of the node above. counted:
-    from base + column on, the width of a label of 0, 1, ... values.
+    from base + column on, the width of a label of 0, 1, ... values. With `tables` what each code costs
+    is worked out once a step, not for every row.
     """
     n, d = values.shape
     group = np.full(n, -1, np.int64)
@@ -184,7 +180,7 @@ def k_clusters(kind, base, positions, counted, first, last, values, k, order):
     low, high = np.zeros((most, d), np.int64), np.zeros((most, d), np.int64)
     members, covered = np.zeros((most, d), np.int64), np.zeros((most, base[d]), np.bool_)
     size = np.zeros(most, np.int64)
-    widths, cost = np.zeros(base[d]), np.zeros(base[d])
+    wide, cost = np.zeros(d), np.zeros(base[d])
     at_code = values + base[:d]
     open_rows, n_open = np.arange(n), n
     at = 0
@@ -199,12 +195,38 @@ def k_clusters(kind, base, positions, counted, first, last, values, k, order):
             size[c] += 1
             if size[c] == k:
                 break
-            _widths(kind, base, positions, counted, first, last, low[c], high[c], members[c],
-                    covered[c], widths)  # fmt: skip
             for j in range(d):
-                now = widths[at_code[row, j]]
-                for code in range(base[j], base[j + 1]):
-                    cost[code] = widths[code] + size[c] * (widths[code] - now)
+                wide[j] = _width(
+                    kind,
+                    base,
+                    positions,
+                    counted,
+                    first,
+                    last,
+                    low[c],
+                    high[c],
+                    members[c],
+                    covered[c],
+                    j,
+                    values[row, j],
+                )
+                if tables:
+                    for code in range(base[j + 1] - base[j]):
+                        width = _width(
+                            kind,
+                            base,
+                            positions,
+                            counted,
+                            first,
+                            last,
+                            low[c],
+                            high[c],
+                            members[c],
+                            covered[c],
+                            j,
+                            code,
+                        )
+                        cost[base[j] + code] = width + size[c] * (width - wide[j])
             best, kept = np.inf, 0
             for i in range(n_open):
                 other = open_rows[i]
@@ -214,7 +236,24 @@ def k_clusters(kind, base, positions, counted, first, last, values, k, order):
                 kept += 1
                 far = 0.0
                 for j in range(d):
-                    far += cost[at_code[other, j]]
+                    if tables:
+                        far += cost[at_code[other, j]]
+                    else:
+                        width = _width(
+                            kind,
+                            base,
+                            positions,
+                            counted,
+                            first,
+                            last,
+                            low[c],
+                            high[c],
+                            members[c],
+                            covered[c],
+                            j,
+                            values[other, j],
+                        )
+                        far += width + size[c] * (width - wide[j])
                     if far >= best:
                         break
                 if far < best:
@@ -225,19 +264,41 @@ def k_clusters(kind, base, positions, counted, first, last, values, k, order):
             continue
         best, into = np.inf, -1
         for c in range(most):
-            _widths(kind, base, positions, counted, first, last, low[c], high[c], members[c],
-                    covered[c], widths)  # fmt: skip
             far = 0.0
             for j in range(d):
-                begin = base[j]
                 # a code that the label covers costs its width as it is
-                inside = begin + low[c, j]
-                if kind[j] == 1:
-                    while not covered[c, inside]:
-                        inside += 1
-                wide = widths[inside]
-                width = widths[at_code[row, j]]
-                far += width + size[c] * (width - wide)
+                inside = low[c, j]
+                while kind[j] == 1 and not covered[c, base[j] + inside]:
+                    inside += 1
+                now = _width(
+                    kind,
+                    base,
+                    positions,
+                    counted,
+                    first,
+                    last,
+                    low[c],
+                    high[c],
+                    members[c],
+                    covered[c],
+                    j,
+                    inside,
+                )
+                width = _width(
+                    kind,
+                    base,
+                    positions,
+                    counted,
+                    first,
+                    last,
+                    low[c],
+                    high[c],
+                    members[c],
+                    covered[c],
+                    j,
+                    values[row, j],
+                )
+                far += width + size[c] * (width - now)
             if far < best:
                 best, into = far, c
         group[row] = into

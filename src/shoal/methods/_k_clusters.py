@@ -142,7 +142,8 @@ def costly_first(cells: Cells) -> npt.NDArray[np.int64]:
 def start_order(cells: Cells, seed: int) -> npt.NDArray[np.int32]:
     """The rows in the order in which they start clusters: the most common values first, else random.
 
-    Measured: 2 to 4 % less loss than in random order, and far less than the rarest first.
+    Measured on Adult: 1.6 to 3.9 % less loss than in random order; than with the rarest first far less,
+    but only where columns have hierarchies.
     """
     rarity = np.zeros(cells.n_cells, np.int64)
     for j, domain in enumerate(cells.domains):
