@@ -172,9 +172,7 @@ def nearest_cluster(
                     if (rows * mine + many * theirs) * SLACK > best:
                         break
                 far = rows * mine + many * theirs
-                if far < best or (
-                    far == best and found != NONE and finished[c] < finished[found]
-                ):
+                if far < best or (far == best and found != NONE and finished[c] < finished[found]):
                     best, found = far, c
                 c = after[c]
             continue
