@@ -1,7 +1,9 @@
 """The plain double loop of L-clustering and k-clustering, compiled: what the index is measured against.
 
-Every open row and every finished cluster is looked at in every step. Distances are worked out column
-by column and given up as soon as they are too large, as a careful programmer would.
+Every open row is looked at in every step, and for L-clustering every finished cluster too. Distances
+are worked out column by column and given up as soon as they are too large, as a careful programmer
+would. k-clustering may also look up what each code costs in a table made once a step. There is no
+index, and equal rows are not treated as one.
 """
 
 import numba
@@ -130,4 +132,177 @@ def l_clusters(ordered, values, sensitive, n_sensitive, l, order):  # noqa: E741
         high[into] = np.maximum(high[into], values[row])
         bits[into] |= row_bits[row]
         size[into] += 1
+    return group
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _width(kind, base, positions, counted, first, last, low, high, members, covered, j, code):
+    """The width of the label of a column once it covers a code too."""
+    begin = base[j]
+    if kind[j] == 1:
+        return counted[begin + j + members[j] + (not covered[begin + code])]
+    a, b = min(low[j], code), max(high[j], code)
+    if kind[j] == 0:
+        return positions[begin + b] - positions[begin + a]
+    up = 0
+    while last[up, begin + a] < b:
+        up += 1
+    return counted[begin + j + last[up, begin + a] - first[up, begin + a] + 1]
+
+
+@numba.njit(cache=True, nogil=True)
+def _cover(kind, base, first, last, low, high, members, covered, codes):
+    for j in range(len(kind)):
+        code = codes[j]
+        if kind[j] == 1:
+            members[j] += not covered[base[j] + code]
+            covered[base[j] + code] = True
+        low[j], high[j] = min(low[j], code), max(high[j], code)
+        if kind[j] == 2:
+            up, leaf = 0, base[j] + low[j]
+            while last[up, leaf] < high[j]:
+                up += 1
+            low[j], high[j] = first[up, leaf], last[up, leaf]
+
+
+@numba.njit(cache=True, nogil=True)
+def k_clusters(kind, base, positions, counted, first, last, values, k, order, tables):
+    """(n,) the cluster of each row.
+
+    kind: (d,) 0 for ranges, 1 for sets, 2 for trees; values: (n, d) codes. By column and code, from
+    base on: positions of ranges, and per level the first and last leaf of the node above. counted:
+    from base + column on, the width of a label of 0, 1, ... values. With `tables` what each code costs
+    is worked out once a step, not for every row.
+    """
+    n, d = values.shape
+    group = np.full(n, -1, np.int64)
+    most = n // k
+    low, high = np.zeros((most, d), np.int64), np.zeros((most, d), np.int64)
+    members, covered = np.zeros((most, d), np.int64), np.zeros((most, base[d]), np.bool_)
+    size = np.zeros(most, np.int64)
+    wide, cost = np.zeros(d), np.zeros(base[d])
+    at_code = values + base[:d]
+    open_rows, n_open = np.arange(n), n
+    at = 0
+    for c in range(most):
+        while group[order[at]] >= 0:
+            at += 1
+        row = order[at]
+        low[c], high[c] = values[row], values[row]
+        while True:
+            group[row] = c
+            _cover(kind, base, first, last, low[c], high[c], members[c], covered[c], values[row])
+            size[c] += 1
+            if size[c] == k:
+                break
+            for j in range(d):
+                wide[j] = _width(
+                    kind,
+                    base,
+                    positions,
+                    counted,
+                    first,
+                    last,
+                    low[c],
+                    high[c],
+                    members[c],
+                    covered[c],
+                    j,
+                    values[row, j],
+                )
+                if tables:
+                    for code in range(base[j + 1] - base[j]):
+                        width = _width(
+                            kind,
+                            base,
+                            positions,
+                            counted,
+                            first,
+                            last,
+                            low[c],
+                            high[c],
+                            members[c],
+                            covered[c],
+                            j,
+                            code,
+                        )
+                        cost[base[j] + code] = width + size[c] * (width - wide[j])
+            best, kept = np.inf, 0
+            for i in range(n_open):
+                other = open_rows[i]
+                if group[other] >= 0:
+                    continue
+                open_rows[kept] = other
+                kept += 1
+                far = 0.0
+                for j in range(d):
+                    if tables:
+                        far += cost[at_code[other, j]]
+                    else:
+                        width = _width(
+                            kind,
+                            base,
+                            positions,
+                            counted,
+                            first,
+                            last,
+                            low[c],
+                            high[c],
+                            members[c],
+                            covered[c],
+                            j,
+                            values[other, j],
+                        )
+                        far += width + size[c] * (width - wide[j])
+                    if far >= best:
+                        break
+                if far < best:
+                    best, row = far, other
+            n_open = kept
+    for row in order:
+        if group[row] >= 0:
+            continue
+        best, into = np.inf, -1
+        for c in range(most):
+            far = 0.0
+            for j in range(d):
+                # a code that the label covers costs its width as it is
+                inside = low[c, j]
+                while kind[j] == 1 and not covered[c, base[j] + inside]:
+                    inside += 1
+                now = _width(
+                    kind,
+                    base,
+                    positions,
+                    counted,
+                    first,
+                    last,
+                    low[c],
+                    high[c],
+                    members[c],
+                    covered[c],
+                    j,
+                    inside,
+                )
+                width = _width(
+                    kind,
+                    base,
+                    positions,
+                    counted,
+                    first,
+                    last,
+                    low[c],
+                    high[c],
+                    members[c],
+                    covered[c],
+                    j,
+                    values[row, j],
+                )
+                far += width + size[c] * (width - now)
+            if far < best:
+                best, into = far, c
+        group[row] = into
+        size[into] += 1
+        _cover(kind, base, first, last, low[into], high[into], members[into], covered[into],
+               values[row])  # fmt: skip
     return group

@@ -13,14 +13,22 @@ SCRIPTS = [
     "classfly_claims.py",
     "adult.py",
     "lattice.py",
+    "clustering.py",
+    "l_clustering_claims.py",
 ]
-ON_ADULT = {"adult.py", "lattice.py"}
+NEEDS = {
+    "adult.py": ["SHOAL_ADULT"],
+    "lattice.py": ["SHOAL_ADULT"],
+    "clustering.py": ["SHOAL_ADULT_UCI"],
+    "l_clustering_claims.py": ["SHOAL_ADULT_UCI"],
+}
 
 
 def main() -> None:
     for script in SCRIPTS:
-        if script in ON_ADULT and "SHOAL_ADULT" not in os.environ:
-            print(f"{script} is left out: SHOAL_ADULT does not name the folder of Adult.")
+        lacking = [name for name in NEEDS.get(script, []) if name not in os.environ]
+        if lacking:
+            print(f"{script} is left out: {lacking[0]} does not name the folder of Adult.")
             continue
         print(f"— {script}", flush=True)
         subprocess.run([sys.executable, str(HERE / script)], check=True)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels.jit import inlined, kernel
-from shoal.kernels.labels import RANGE, SET, Columns, Label, inside, ones
+from shoal.kernels.labels import RANGE, SET, Columns, Label, ones
 from shoal.kernels.trie import NONE, Trie, insert, remove
 
 CLASSES = 6
@@ -99,23 +99,12 @@ def leave(herd: Herd, c: int) -> None:
 
 
 @kernel
-def settle(herd: Herd, c: int) -> None:
-    """Put a cluster whose label has changed into its right place."""
-    for level in range(len(herd.level)):
-        j = herd.level[level]
-        if herd.trie.keys[c, level] % CLASSES != width_class(herd.label, c, j):
-            leave(herd, c)
-            enter(herd, c)
-            return
-
-
-@kernel
 def nearest_cluster(
-    columns: Columns, herd: Herd, seeker: Seeker, rows: int, least: int, most: float, tied: bool
+    columns: Columns, herd: Herd, seeker: Seeker, rows: int, least: int, most: float
 ) -> tuple[int, float]:
     """The cluster nearest to the growing one, and how far it is; the one finished first of equals.
 
-    None unless it is nearer than `most`, or as near where `tied`. Every cluster has `least` rows.
+    None unless it is nearer than `most`. Every cluster has `least` rows.
     """
     # arrays by their own names: reaching into tuples inside the loops costs more than the work
     kind, weight, word, base = columns.kind, columns.weight, columns.word, columns.base
@@ -183,9 +172,7 @@ def nearest_cluster(
                     if (rows * mine + many * theirs) * SLACK > best:
                         break
                 far = rows * mine + many * theirs
-                if far < best or (
-                    far == best and (tied if found == NONE else finished[c] < finished[found])
-                ):
+                if far < best or (far == best and found != NONE and finished[c] < finished[found]):
                     best, found = far, c
                 c = after[c]
             continue
@@ -220,20 +207,3 @@ def nearest_cluster(
             stack[top], sums[top] = first, first_cost
             top += 1
     return found, best
-
-
-@kernel
-def look_around(columns: Columns, seeker: Seeker, shift: npt.NDArray[np.int64]) -> None:
-    """Fill in, by code and by key, what the growing cluster's label would become."""
-    from_key = seeker.near_base
-    for j in range(len(columns.kind)):
-        base, shifted = columns.base[j], shift[j]
-        size = columns.size[j]
-        for key in range(from_key[j], from_key[j] + ((size - 1) >> shifted) + 1):
-            seeker.near[key] = np.inf
-            seeker.inside[key] = False
-        for code in range(size):
-            key = from_key[j] + (code >> shifted)
-            seeker.near[key] = min(seeker.near[key], seeker.widths[base + code])
-            if inside(columns, seeker.label, 0, j, code):
-                seeker.inside[key] = True

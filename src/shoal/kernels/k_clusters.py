@@ -37,24 +37,30 @@ def reach_rows(
     rows: int,
 ) -> None:
     """Fill in what each code adds to the growing cluster's NCP."""
-    widths, of_key, rest = seeker.widths, reach.key, reach.rest
-    d = len(columns.kind)
+    # arrays by their own names: reaching into tuples inside the loops costs more than the work
+    all_widths, all_own, all_others, all_keys = seeker.widths, reach.own, reach.others, reach.key
+    base_of, size_of, key_base, rest = columns.base, columns.size, seeker.near_base, reach.rest
+    width_of, level = seeker.label.width[0], pool.level
+    d = len(size_of)
     for j in range(d):
-        widths_with(columns, seeker.label, 0, j, widths)
-        base, size, keys = columns.base[j], columns.size[j], seeker.near_base[j]
-        wide, by = seeker.label.width[0, j], shift[j]
-        for key in range(keys, keys + ((size - 1) >> by) + 1):
-            of_key[key] = np.inf
-        for code in range(base, base + size):
-            width = widths[code]
-            reach.own[code] = width
-            reach.others[code] = width - wide
-            key = keys + ((code - base) >> by)
-            of_key[key] = min(of_key[key], width + rows * (width - wide))
+        widths_with(columns, seeker.label, 0, j, all_widths)
+        base, size, wide, by = base_of[j], size_of[j], width_of[j], shift[j]
+        widths, own = all_widths[base : base + size], all_own[base : base + size]
+        others = all_others[base : base + size]
+        keys = all_keys[key_base[j] : key_base[j] + ((size - 1) >> by) + 1]
+        if by == 0:
+            for code in range(size):
+                own[code], others[code] = widths[code], widths[code] - wide
+                keys[code] = widths[code] + rows * (widths[code] - wide)
+            continue
+        keys[:] = np.inf
+        for code in range(size):
+            own[code], others[code] = widths[code], widths[code] - wide
+            keys[code >> by] = min(keys[code >> by], own[code] + rows * others[code])
     rest[d] = 0.0
-    for level in range(d - 1, -1, -1):
+    for i in range(d - 1, -1, -1):
         # nothing costs less than a value that the label covers
-        rest[level] = rest[level + 1] + seeker.label.width[0, pool.level[level]]
+        rest[i] = rest[i + 1] + width_of[level[i]]
 
 
 @kernel

@@ -1,21 +1,13 @@
-"""The loop of L-clustering: grow clusters from rows in a given order, then hand out what is left."""
+"""The loop of L-clustering: grow clusters from rows in a given order."""
 
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels.herd import (
-    Herd,
-    Seeker,
-    enter,
-    leave,
-    look_around,
-    nearest_cluster,
-    settle,
-)
+from shoal.kernels.herd import Herd, Seeker, enter, leave, nearest_cluster
 from shoal.kernels.jit import kernel
-from shoal.kernels.labels import Columns, inside, start_label, unite, widen, widths_with
+from shoal.kernels.labels import SET, Columns, start_label, unite, widen, widths_with
 from shoal.kernels.pool import OPEN, Pool, Reach, lowest_row, nearest_cell, take, wanted
 from shoal.kernels.trie import NONE
 
@@ -50,38 +42,43 @@ def reach_rows(
     shift: npt.NDArray[np.int64],
     rows: int,
 ) -> None:
-    """Fill in what each code costs the growing cluster."""
-    d = len(columns.kind)
+    """Fill in, by code and by key, what the growing cluster's label would become and cost."""
+    # arrays by their own names: reaching into tuples inside the loops costs more than the work
+    all_widths, all_own, all_others, all_keys = seeker.widths, reach.own, reach.others, reach.key
+    base_of, size_of, key_base, rest = columns.base, columns.size, seeker.near_base, reach.rest
+    near, within, least = seeker.near, seeker.inside, reach.least
+    width_of, low_of, high_of = seeker.label.width[0], seeker.label.low[0], seeker.label.high[0]
+    bits, word, kind = seeker.label.bits[0], columns.word, columns.kind
+    d = len(size_of)
     for j in range(d):
-        base, size, keys = columns.base[j], columns.size[j], seeker.near_base[j]
-        wide, weight = seeker.label.width[0, j], columns.weight[j]
-        alone = seeker.label.low[0, j] >= 0 and seeker.label.low[0, j] == seeker.label.high[0, j]
-        for key in range(keys, keys + ((size - 1) >> shift[j]) + 1):
-            reach.key[key] = np.inf
+        widths_with(columns, seeker.label, 0, j, all_widths)
+        base, size, wide, by = base_of[j], size_of[j], width_of[j], shift[j]
+        low, high, weight = low_of[j], high_of[j], columns.weight[j]
+        alone = low >= 0 and low == high
+        first, end = key_base[j], key_base[j] + ((size - 1) >> by) + 1
+        widths, own = all_widths[base : base + size], all_own[base : base + size]
+        others, keys = all_others[base : base + size], all_keys[first:end]
+        close, has_some = near[first:end], within[first:end]
+        keys[:], close[:], has_some[:] = np.inf, np.inf, False
+        cheapest = np.inf
         for code in range(size):
-            width = seeker.widths[base + code]
-            covered = inside(columns, seeker.label, 0, j, code)
-            own = 0.0 if covered and alone else weight * width
-            others = 0.0 if covered else weight * (width / wide)
-            reach.own[base + code] = own
-            reach.others[base + code] = others
-            key = keys + (code >> shift[j])
-            reach.key[key] = min(reach.key[key], own + rows * others)
-    reach.rest[d] = 0.0
-    for level in range(d - 1, -1, -1):
-        j = pool.level[level]
-        keys = seeker.near_base[j]
-        least = np.inf
-        for key in range(keys, keys + ((columns.size[j] - 1) >> shift[j]) + 1):
-            least = min(least, reach.key[key])
-        reach.rest[level] = reach.rest[level + 1] + least
-
-
-@kernel
-def measure(columns: Columns, seeker: Seeker) -> None:
-    """Work out the widths around the growing cluster's label."""
-    for j in range(len(columns.kind)):
-        widths_with(columns, seeker.label, 0, j, seeker.widths)
+            width, key = widths[code], code >> by
+            if kind[j] == SET:
+                bit = bits[word[j] + (code >> 6)] >> np.uint64(code & 63)
+                covered = bit & np.uint64(1) != 0
+            else:
+                covered = low <= code <= high
+            if covered:
+                has_some[key] = True
+            own[code] = 0.0 if covered and alone else weight * width
+            others[code] = 0.0 if covered else weight * (width / wide)
+            cost = own[code] + rows * others[code]
+            keys[key], close[key] = min(keys[key], cost), min(close[key], width)
+            cheapest = min(cheapest, cost)
+        least[j] = cheapest
+    rest[d] = 0.0
+    for i in range(d - 1, -1, -1):
+        rest[i] = rest[i + 1] + least[pool.level[i]]
 
 
 @kernel
@@ -117,7 +114,6 @@ def grow(
         anchor = pool.codes[state.cell_of[row]]
         start_label(columns, seeker.label, 0, anchor)
         while state.need.max() > 0:
-            measure(columns, seeker)
             reach_rows(columns, pool, seeker, reach, herd.shift, rows)
             bits = wanted(pool, state.need, state.seen, now)
             cell, far = nearest_cell(
@@ -125,8 +121,7 @@ def grow(
                 state.need, state.seen, now, seeker.stack, seeker.sums,
             )  # fmt: skip
             if far > 0 and herd.trie.below[0] > 0:
-                look_around(columns, seeker, herd.shift)
-                into, _ = nearest_cluster(columns, herd, seeker, rows, least, far, False)
+                into, _ = nearest_cluster(columns, herd, seeker, rows, least, far)
                 if into != NONE:
                     break
             row = lowest_row(pool, cell, state.need, state.seen, now)
@@ -180,26 +175,3 @@ def finish(
     for i in range(rows):
         state.group[state.mine[i]] = c
     state.at[1] += 1
-
-
-@kernel
-def hand_out(
-    columns: Columns, pool: Pool, herd: Herd, seeker: Seeker, state: State, begin: int, end: int
-) -> None:
-    """Each open row among order[begin:end] joins its nearest cluster."""
-    least = 0
-    for a in range(len(state.asked)):
-        least = max(least, state.asked[a])
-    for i in range(begin, end):
-        row = state.order[i]
-        if pool.taken[row] != OPEN:
-            continue
-        codes = pool.codes[state.cell_of[row]]
-        start_label(columns, seeker.label, 0, codes)
-        measure(columns, seeker)
-        look_around(columns, seeker, herd.shift)
-        c, _ = nearest_cluster(columns, herd, seeker, 1, least, np.inf, True)
-        widen(columns, herd.label, c, codes)
-        herd.size[c] += 1
-        state.group[row] = c
-        settle(herd, c)

@@ -183,37 +183,46 @@ def widths_with(
 ) -> None:
     """Per code of a column, the width of the label once it covers that code too."""
     base, size, now = columns.base[j], columns.size[j], label.width[g, j]
+    # arrays by their own names: reaching into tuples inside the loops costs more than the work
+    mine, first_leaf, last_leaf = widths[base : base + size], columns.first, columns.last
     if columns.kind[j] == SET:
+        bits = label.bits[g, columns.word[j] : columns.word[j + 1]]
         members = 0
-        for at in range(columns.word[j], columns.word[j + 1]):
-            members += ones(label.bits[g, at])
+        for at in range(len(bits)):
+            members += ones(bits[at])
         more = columns.counted[base + j + members + 1] if members < size else now
-        for code in range(size):
-            widths[base + code] = now if has(label, g, columns.word[j], code) else more
+        mine[:] = more
+        for at in range(len(bits)):
+            left = bits[at]
+            while left:
+                mine[64 * at + ones((left & (~left + np.uint64(1))) - np.uint64(1))] = now
+                left &= left - np.uint64(1)
         return
     low, high = label.low[g, j], label.high[g, j]
+    mine[low : high + 1] = now
     if columns.kind[j] == RANGE:
+        place, missing = columns.place[base : base + size], columns.missing[j]
+        most, plus, top = columns.most, columns.plus, place[high]
+        whole = min(most, place[max(missing, 0)] - place[0] + plus)
+        if high == missing:
+            mine[:low] = whole
+            return
         for code in range(low):
-            first, last = range_over(columns, j, code, high)
-            widths[base + code] = range_width(columns, j, first, last)
-        for code in range(low, high + 1):
-            widths[base + code] = now
+            mine[code] = min(most, top - place[code] + plus)
+        bottom = place[low]
         for code in range(high + 1, size):
-            first, last = range_over(columns, j, low, code)
-            widths[base + code] = range_width(columns, j, first, last)
+            mine[code] = min(most, place[code] - bottom + plus)
+        if missing >= 0:
+            mine[missing] = whole
         return
+    counted = columns.counted[base + j : base + j + size + 1]
     at = columns.tree[j] + low
     left, right = low, high
-    for code in range(low, high + 1):
-        widths[base + code] = now
     while right - left + 1 < size:
-        first, last = columns.first[at], columns.last[at]
+        first, last = first_leaf[at], last_leaf[at]
         at += size
         if first >= left and last <= right:
             continue
-        width = columns.counted[base + j + last - first + 1]
-        for code in range(first, left):
-            widths[base + code] = width
-        for code in range(right + 1, last + 1):
-            widths[base + code] = width
+        mine[first:left] = counted[last - first + 1]
+        mine[right + 1 : last + 1] = counted[last - first + 1]
         left, right = first, last

@@ -63,6 +63,8 @@ class Reach(NamedTuple):
     """By key: the least of both together."""
     rest: npt.NDArray[np.float64]
     """(d + 1,) per level of the index, the least cost of this and all deeper ones."""
+    least: npt.NDArray[np.float64]
+    """(d,) the least cost of any code of the column."""
 
 
 @kernel

@@ -4,13 +4,14 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.cells.cells import Cells
+from shoal.cells.domain import UNIT
 from shoal.cells.grouping import SUPPRESSED, Grouping
 from shoal.cells.widths import ncp_columns, no_labels
 from shoal.errors import Infeasible
 from shoal.kernels.k_clusters import Growing, far_from, grow_all, grow_to, join, settle, start
 from shoal.kernels.pool import OPEN
 from shoal.methods._asking import counts_of_runs
-from shoal.methods._l_clusters import level_order, pool_of, seeker_of, shifts
+from shoal.methods._l_clusters import pool_of, seeker_of, shifts
 from shoal.methods.base import Progress, check_feasible
 from shoal.models.requirement import Requirement
 
@@ -18,6 +19,9 @@ STRIDE = 512
 """Clusters grown between two signs of life."""
 AT_ONCE = 64
 """Clusters that are asked at a time whether they still hold with one more row."""
+
+PAIRS = 4096
+"""Pairs of rows by which columns are compared."""
 
 
 class _Clusters:
@@ -27,7 +31,7 @@ class _Clusters:
         self.cells, self.requirement = cells, requirement
         self.columns = ncp_columns(cells.domains)
         self.shift = shifts(cells)
-        self.pool = pool_of(cells, requirement.columns, self.shift, level_order(cells))
+        self.pool = pool_of(cells, requirement.columns, self.shift, costly_first(cells))
         self.seeker, self.reach = seeker_of(self.columns, self.shift, len(self.pool.trie.up))
         self.order = start_order(cells, seed)
         most = cells.n_rows // requirement.min_rows + 1
@@ -115,10 +119,31 @@ class _Clusters:
         return SUPPRESSED
 
 
+def costly_first(cells: Cells) -> npt.NDArray[np.int64]:
+    """The columns, those first in which two rows lose most on average: they rule out most."""
+    some = np.random.default_rng(0).integers(0, cells.n_rows, (2, PAIRS))
+    cell_of = np.repeat(np.arange(cells.n_cells), cells.counts)
+    lost = []
+    for j, domain in enumerate(cells.domains):
+        a, b = cells.codes[cell_of[some], j]
+        if domain.positions is not None:
+            lost.append(float(np.abs(domain.positions[a] - domain.positions[b]).mean()))
+            continue
+        values = np.where(a == b, 0, 2)
+        if domain.hierarchy is not None:
+            for nodes in domain.hierarchy.nodes[::-1]:
+                together = nodes[a] == nodes[b]
+                values[together] = np.bincount(nodes)[nodes[a]][together]
+            values[a == b] = 0
+        lost.append(float(values.mean()) * UNIT / domain.size)
+    return np.argsort(-np.array(lost), kind="stable").astype(np.int64)
+
+
 def start_order(cells: Cells, seed: int) -> npt.NDArray[np.int32]:
     """The rows in the order in which they start clusters: the most common values first, else random.
 
-    Measured: 2 to 4 % less loss than in random order, and far less than the rarest first.
+    Measured on Adult: 1.6 to 3.9 % less loss than in random order; than with the rarest first far less,
+    but only where columns have hierarchies.
     """
     rarity = np.zeros(cells.n_cells, np.int64)
     for j, domain in enumerate(cells.domains):

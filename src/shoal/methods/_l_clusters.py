@@ -9,8 +9,9 @@ from shoal.cells.cells import Cells
 from shoal.cells.grouping import Grouping
 from shoal.cells.widths import loss_columns, no_labels
 from shoal.kernels.herd import Herd, Seeker
-from shoal.kernels.l_clusters import State, grow, hand_out
+from shoal.kernels.l_clusters import State, grow
 from shoal.kernels.labels import Columns
+from shoal.kernels.leftovers import cover_all, hand_out, no_covers
 from shoal.kernels.pool import Pool, Reach
 from shoal.kernels.trie import NONE, empty_trie, insert_all
 from shoal.methods.base import Progress
@@ -56,10 +57,14 @@ def cluster(
     seeker, reach = seeker_of(columns, shift, max(len(herd.trie.up), len(pool.trie.up)))
     while grow(columns, pool, herd, seeker, reach, state, STRIDE):
         progress(float(state.at[0]) / cells.n_rows)
+    n = int(state.at[2])
+    covers = no_covers(n, len(seeker.near), seeker.near_base)
+    cover_all(columns, herd, covers)
     for begin in range(0, cells.n_rows, 8 * STRIDE):
-        hand_out(columns, pool, herd, seeker, state, begin, min(begin + 8 * STRIDE, cells.n_rows))
+        rows = state.order[begin : begin + 8 * STRIDE]
+        hand_out(columns, pool, herd, covers, rows, state.cell_of, state.group)
         progress((begin + state.at[0]) / (cells.n_rows + state.at[0]))
-    return Grouping(state.group, int(state.at[2]), tuple(range(len(cells.domains))))
+    return Grouping(state.group, n, tuple(range(len(cells.domains))))
 
 
 def level_order(cells: Cells) -> npt.NDArray[np.int64]:
@@ -147,7 +152,11 @@ def seeker_of(columns: Columns, shift: npt.NDArray[np.int64], nodes: int) -> tup
         np.zeros(nodes + 1),
     )
     reach = Reach(
-        np.zeros(codes), np.zeros(codes), np.zeros(base[-1]), np.zeros(len(columns.kind) + 1)
+        np.zeros(codes),
+        np.zeros(codes),
+        np.zeros(base[-1]),
+        np.zeros(len(columns.kind) + 1),
+        np.zeros(len(columns.kind)),
     )
     return seeker, reach
 

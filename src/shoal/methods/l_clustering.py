@@ -25,9 +25,9 @@ class LClustering:
     join their nearest cluster. Little loss, for distinct l-diversity alone. The order in which rows
     start clusters is random: it comes from the seed.
 
-    Source: L-clustering, "data anonymization by clustering for the l-diversity model" (the paper's
-    own quadratic search is replaced by an exact index). A missing sensitive value never counts; such
-    a row is left to the end, unless it brings a new value of another sensitive column.
+    Source: the paper that introduces L-clustering, clustering for l-diversity without hierarchies. Its
+    quadratic search is replaced by an exact index. A missing sensitive value never counts; such a row
+    is left to the end, unless it brings a new value of another sensitive column.
     """
 
     weights: dict[str, float] | None = None
