@@ -7,7 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.console import NARROW, block, counted, percent, safe, section
+from shoal.cli.console import NARROW, block, counted, safe, section
+from shoal.errors import percent
 
 if TYPE_CHECKING:
     from shoal.risk.attack import Attack, Guess, Linkage
