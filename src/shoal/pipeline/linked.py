@@ -116,19 +116,35 @@ def _counts(
     sensitive: Mapping[str, tuple[Sequence[str], Read]],
     policy: Policy,
 ) -> tuple[Mapping[str, Counts], dict[str, float]]:
-    group, count = group_name(policy), count_name(policy)
     _check_people(names, policy)
-    tables = {}
-    for name, (found, read) in sensitive.items():
-        wanted = [group, name, count]
-        _check_values(name, found, wanted)
-        tables[name] = Values(*read(wanted).columns)
-    seen = group_counts(people([group]).column(0), tables)
+    seen = _seen(people([group_name(policy)]).column(0), sensitive, policy)
     meant = {
         name: with_meaning(counts, policy.how(name), policy.folder) if name else counts
         for name, counts in seen.items()
     }
-    return meant, {name: largest_share(seen[name]) for name in tables}
+    return meant, {name: largest_share(seen[name]) for name in sensitive}
+
+
+def counts_by_group(
+    groups: pa.Array, sensitive: Mapping[str, Table], policy: Policy
+) -> dict[str, Counts]:
+    """What each group holds, as its texts say, per sensitive column.
+
+    groups: the group of each row of the table of people.
+    """
+    found = {name: (table.names, _reading(table)) for name, table in sensitive.items()}
+    return _seen(groups, found, policy)
+
+
+def _seen(
+    groups: pa.Array, sensitive: Mapping[str, tuple[Sequence[str], Read]], policy: Policy
+) -> dict[str, Counts]:
+    tables = {}
+    for name, (found, read) in sensitive.items():
+        wanted = [group_name(policy), name, count_name(policy)]
+        _check_values(name, found, wanted)
+        tables[name] = Values(*read(wanted).columns)
+    return group_counts(groups, tables)
 
 
 def _check_people(names: Sequence[str], policy: Policy) -> None:
