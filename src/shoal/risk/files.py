@@ -11,7 +11,6 @@ from shoal.errors import InputError
 from shoal.io.atomic import replacing
 from shoal.io.csv_dialect import CsvOptions
 from shoal.pipeline.clock import Watcher, nobody
-from shoal.pipeline.linked import require_files, sensitive_files
 from shoal.policy import Policy
 from shoal.policy.anatomy import group_name
 from shoal.risk.draft import draft_policy, with_a_quasi
@@ -66,6 +65,7 @@ def attack_file(
     progress: Watcher = nobody,
 ) -> "Attack":
     """Attack a published file with the table in another, and the raw file too if it is given."""
+    from shoal.pipeline.linked import require_files, sensitive_files
     from shoal.risk.attack import Tables, attack_tables
 
     engine, asked = LocalEngine(), Policy.load(policy)
