@@ -21,8 +21,9 @@ from shoal.policy import Column, Policy
 from shoal.policy.column import ROLES
 from shoal.policy.yaml_source import parse
 from shoal.release import ComponentReport, ConstraintReport, PersonalReport, RaisedLabel
-from shoal.risk.attack import Attack, Guess, Linkage
+from shoal.risk.attack import Attack
 from shoal.risk.inspection import ColumnReport, Inspection, Search
+from shoal.risk.linkage import Guess, Linkage
 from shoal.risk.minimal_uniques import MinimalSet, MinimalUniques
 from shoal.risk.population import PopulationUniques
 from shoal.risk.reidentification import Reidentification, Risk

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.errors import Infeasible, InputError, PolicyError, ShoalError, VerificationFailed
+    from shoal.pipeline.asking import survey, verify
     from shoal.pipeline.run import anonymize, run
-    from shoal.pipeline.verifying import survey_file as survey
-    from shoal.pipeline.verifying import verify_file as verify
     from shoal.policy import Policy
     from shoal.release import Release
     from shoal.risk.assessment import assess
@@ -46,8 +45,8 @@ _HOME = {
     "assess": ("shoal.risk.assessment", "assess"),
     "attack": ("shoal.risk.attack", "attack"),
     "run": ("shoal.pipeline.run", "run"),
-    "survey": ("shoal.pipeline.verifying", "survey_file"),
-    "verify": ("shoal.pipeline.verifying", "verify_file"),
+    "survey": ("shoal.pipeline.asking", "survey"),
+    "verify": ("shoal.pipeline.asking", "verify"),
 }
 
 

@@ -51,3 +51,13 @@ def listed(words: Iterable[str], limit: int = 12) -> str:
     every = list(words)
     shown = ", ".join(every[:limit])
     return shown if len(every) <= limit else f"{shown} and {len(every) - limit} more"
+
+
+def percent(share: float) -> str:
+    """`12.3 %`; never `0.0 %` or `100.0 %` for what is not quite so."""
+    shown = f"{share * 100:.1f}"
+    if shown == "0.0" and share > 0:
+        return "<0.1 %"
+    if shown == "100.0" and share < 1:
+        return ">99.9 %"
+    return f"{shown} %"

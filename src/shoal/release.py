@@ -184,7 +184,10 @@ class Release:
             f"{f.model}={f.reached:g}" + (f" of {f.of}" if f.of else "") for f in self.findings
         )
         loss = self.metrics.get("mean-ncp")
-        return (
-            f"<Release: {self.published_rows:,} of {self.rows:,} rows in {self.published_classes:,} "
-            f"classes; found {held}; loss {loss:.1%} by {self.method}>"
-        )
+        rows = f"<Release: {self.published_rows:,} of {self.rows:,} rows"
+        if self.policy.publish == "anatomy":
+            groups = f"{self.groups:,} group{'' if self.groups == 1 else 's'}"
+            return f"{rows} in {groups}, publish: anatomy; found {held}; by {self.method}>"
+        n = self.published_classes
+        classes = f"{n:,} class{'' if n == 1 else 'es'}"
+        return f"{rows} in {classes}; found {held}; loss {loss:.1%} by {self.method}>"

@@ -231,8 +231,9 @@ def test_the_other_file_is_missing_or_another(pair: tuple[Path, Path]) -> None:
     with pytest.raises(PolicyError, match=r"must have the columns group, ill, count"):
         shoal.verify(pair[0], ONE)
     pair[1].unlink()
-    with pytest.raises(InputError, match=r"out\.sensitive\.csv does not exist"):
+    with pytest.raises(InputError, match=r"needs out\.sensitive\.csv") as refused:
         shoal.verify(pair[0], ONE)
+    assert "Did you mean" not in str(refused.value)
     with pytest.raises(PolicyError, match="no column 'group'"):
         shoal.verify(pair[0].parent / "in.csv", ONE)
 
@@ -292,14 +293,17 @@ def test_the_pages(source: Path, call: Any) -> None:
         assert words in done.out
     seen = call("verify", "out.csv", asked)
     assert seen.code == 0
-    for words in ("1 of 1 guarantee found", "best guess", "out.sensitive.csv"):
+    for words in ("1 of 1 guarantee found", "best guess", "out.sensitive.csv", "holds in groups"):
         assert words in seen.out
+    assert "average-risk" not in seen.out
+    assert "quasi column" not in seen.out
     data = call("run", source, asked, "-o", "out.csv", "--force", "--json").data()
     assert (data["publish"], data["output"]) == ("anatomy", "out.csv")
     assert data["sensitive_outputs"] == {"ill": "out.sensitive.csv"}
     checked = call("verify", "out.csv", asked, "--json").data()
     assert checked["sensitive_files"] == {"ill": "out.sensitive.csv"}
     assert checked["largest_share"] == data["largest_share"]
+    assert {one["of"] for one in checked["found"]} == {"ill"}, "k of groups is no k"
 
 
 def test_k_on_the_command_line(source: Path, call: Any) -> None:

@@ -197,7 +197,7 @@ def test_the_report_says_what_is_and_is_not_protected() -> None:
     assert release.published_classes == 2
     assert release.columns["zip"].levels == {0: 4}
     said = " ".join(release.notes)
-    for words in ("Xiao and Tao", "exact", "75% for s", "1/l", "knows the values of others"):
+    for words in ("Xiao and Tao", "exact", "75.0 % for s", "1/l", "knows the values of others"):
         assert words in said
     assert any("seed" in warning for warning in release.warnings)
     assert not any("seed" in w for w in shoal.anonymize(table, asked, seed=8471).warnings)

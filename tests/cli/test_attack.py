@@ -44,17 +44,33 @@ def test_nobody_found_and_labels_not_read_are_said(shoal, tmp_path):
     (tmp_path / "k.csv").write_text("age\n5\n")
     seen = " ".join(shoal("attack", "r.csv", "p.yaml", "--known", "k.csv").out.split())
     assert "1 label of age could not be read" in seen
-    assert "nobody was found" in seen
+    assert "Nobody links to the release: are the values of age written the same way?" in seen
 
 
 def test_what_is_wrong_is_said(shoal, sample, release, tmp_path):
-    (tmp_path / "other.csv").write_text("colour\nred\n")
+    (tmp_path / "other.csv").write_text("colour,shape,size\nred,round,3\n")
     refused = shoal("attack", release, sample.policy, "--known", "other.csv")
     assert refused.code == 2
-    assert "the same names" in refused.err
+    said = " ".join(refused.err.split())
+    assert "other.csv has none of the release's quasi-identifiers (age, sex" in said
+    assert "among its 3 columns. Give the columns that both tables have the same names" in said
+    assert "colour" not in said, "it may be the first person, where there is no line of names"
     assert "red" not in refused.err
     assert shoal("attack", release, sample.policy, "--known", "none.csv").code == 2
     assert shoal("attack", "other.csv", sample.policy, "--known", sample.table).code == 2
     assert shoal("attack", release, "none.yaml", "--known", sample.table).code == 2
     wrong = shoal("attack", release, sample.policy, "--known", "other.csv", "--json")
     assert wrong.data()["kind"] == "InputError"
+
+
+def test_a_release_with_too_much_and_values_written_otherwise_are_told(shoal, tmp_path):
+    (tmp_path / "p.yaml").write_text(
+        "columns: {age: quasi, ill: sensitive}\nconstraints: [{k: 1}]\n"
+    )
+    (tmp_path / "r.csv").write_text("age,ill,name\n4,flu,Ann\n")
+    (tmp_path / "k.csv").write_text("age,ill\n4,FLU\n")
+    seen = " ".join(shoal("attack", "r.csv", "p.yaml", "--known", "k.csv").out.split())
+    assert "Warning: The release holds 'name'" in seen
+    assert "Warning: None of the values of ill in k.csv occurs in the release" in seen
+    data = shoal("attack", "r.csv", "p.yaml", "--known", "k.csv", "--json").data()
+    assert len(data["warnings"]) == 2

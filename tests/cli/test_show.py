@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from shoal.cli.console import counted, percent, safe, typed
+from shoal.cli.console import counted, safe, typed
 from shoal.cli.show_release import show_findings, show_release
+from shoal.errors import percent
 from shoal.policy import Policy
 from shoal.release import Release
 from shoal.verification.check import Finding

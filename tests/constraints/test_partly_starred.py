@@ -9,8 +9,8 @@ import pytest
 import shoal
 from shoal.engines.local import LocalEngine
 from shoal.errors import VerificationFailed
+from shoal.pipeline.asking import verify
 from shoal.pipeline.run import run
-from shoal.pipeline.verifying import verify_file
 from shoal.verification.check import require
 
 POLICY: dict[str, Any] = {
@@ -46,7 +46,7 @@ def test_only_rows_with_hidden_cells_are_exempt(tmp_path: Path, kind: str) -> No
     for shown, holds in (("*", True), ("3", False)):
         rows["s"][2] = shown
         LocalEngine().write(pa.table(rows), path)
-        findings = verify_file(path, POLICY)
+        findings = verify(path, POLICY)
         assert [one.holds for one in findings] == [holds, True]
     with pytest.raises(VerificationFailed, match="k = 2 was promised on a"):
         require(findings)

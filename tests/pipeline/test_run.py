@@ -10,7 +10,7 @@ import pytest
 import shoal
 from shoal.engines.local import LocalEngine
 from shoal.errors import Infeasible, InputError, PolicyError
-from shoal.pipeline.verifying import verify_file
+from shoal.pipeline.asking import verify
 from tests.pipeline.test_anonymize import POLICY, TABLE
 from tests.releases import shuffled, text_rows
 
@@ -32,7 +32,7 @@ def test_every_format_holds_the_release(source: Path, ending: str) -> None:
     release = shoal.run(source, POLICY, target)
     assert text_rows(LocalEngine().read(target)) == text_rows(shoal.anonymize(TABLE, POLICY).table)
     assert release.verified
-    assert all(finding.holds for finding in verify_file(target, POLICY))
+    assert all(finding.holds for finding in verify(target, POLICY))
     assert names_in(source.parent) == {"in.parquet", f"out.{ending}"}
     assert set(release.seconds) >= {"read", "write", "verify"}
 

@@ -152,3 +152,27 @@ RELEASE = pa.table({"age": ["1"], "ill": ["flu"]})
 def test_what_cannot_be_attacked(release, policy, words, error, match):
     with pytest.raises(error, match=match):
         shoal.attack(release, policy, **words)
+
+
+def test_what_may_be_misread_is_told():
+    asked = {
+        "columns": {
+            "age": "quasi",
+            "zip": {"role": "quasi", "kind": "unordered"},
+            "ill": "sensitive",
+            "name": "identifier",
+        },
+        "constraints": [{"k": 1}],
+    }
+    release = pa.table({"age": ["1"], "zip": ["011"], "ill": ["flu"], "name": ["SECRET"]})
+    known = pa.table({"age": ["1"], "zip": ["11"], "ill": ["Flu"]})
+    held, nobody, never = shoal.attack(release, asked, known=known).warnings
+    assert "holds 'name', which the policy does not let be published" in held
+    assert nobody == "Nobody links to the release: are the values of zip written the same way?"
+    assert "None of the values of ill in the known table occurs in the release" in never
+    same = known.set_column(1, "zip", pa.array(["011"])).set_column(2, "ill", pa.array(["flu"]))
+    found = shoal.attack(release.drop_columns(["name"]), asked, known=same, raw=known)
+    assert found.warnings == (
+        "Nobody links to the raw table: are the values of age, zip written the same way?",
+    )
+    assert found.to_dict()["warnings"] == found.warnings

@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 from shoal.errors import InputError, PolicyError, VerificationFailed
-from shoal.pipeline.verifying import verify_file
+from shoal.pipeline.asking import verify
 from shoal.verification.check import require
 
 POLICY: dict[str, Any] = {
@@ -42,20 +42,20 @@ def published(tmp_path: Path) -> Path:
 
 def broken(path: Path, policy: Any = POLICY) -> str:
     with pytest.raises(VerificationFailed) as failed:
-        require(verify_file(path, policy))
+        require(verify(path, policy))
     assert failed.value.exit_code == 4
     assert "SECRET" not in str(failed.value), "no raw value in a message"
     return str(failed.value)
 
 
 def test_our_own_release_holds(published: Path) -> None:
-    found = verify_file(published, POLICY)
+    found = verify(published, POLICY)
     assert all(finding.holds for finding in found)
     require(found)
 
 
 def test_the_package_offers_it_as_a_function(published: Path) -> None:
-    assert shoal.verify(published, POLICY) == verify_file(published, POLICY)
+    assert shoal.verify(published, POLICY) == verify(published, POLICY)
 
 
 def test_a_row_too_few_is_noticed(published: Path) -> None:
@@ -103,20 +103,20 @@ def test_a_release_without_a_promised_column_is_not_the_policys(tmp_path: Path) 
     path = tmp_path / "other.csv"
     path.write_text("age,town\n1,x\n1,x\n1,x\n")
     with pytest.raises(PolicyError, match=r"no column 'ill'.*Is this the policy it was made by"):
-        verify_file(path, POLICY)
+        verify(path, POLICY)
 
 
 def test_plain_columns_may_be_left_out(published: Path) -> None:
     lines = [line.rsplit(",", 1)[0] for line in published.read_text().splitlines()]
     published.write_text("\n".join(lines) + "\n")
-    require(verify_file(published, POLICY))
+    require(verify(published, POLICY))
 
 
 def test_a_foreign_file_is_judged_by_its_text(tmp_path: Path) -> None:
     path = tmp_path / "foreign.csv"
     rows = ["30-39;São Paulo;flu"] * 2 + ["30-39;São Paulo;gout"] + [";;flu"] * 2 + [";;gout"]
     path.write_bytes("\n".join(["age;town;ill", *rows, ""]).encode("cp1252"))
-    k, diverse = verify_file(path, POLICY)
+    k, diverse = verify(path, POLICY)
     assert (k.reached, k.classes, k.holds) == (3, 2, True)
     assert (diverse.reached, diverse.holds) == (2, True)
     stricter = {**POLICY, "constraints": [{"k": 4}]}
@@ -126,7 +126,7 @@ def test_a_foreign_file_is_judged_by_its_text(tmp_path: Path) -> None:
 def test_nothing_and_an_empty_text_are_two_things(tmp_path: Path) -> None:
     path = tmp_path / "gaps.csv"
     path.write_text('age,town,ill\n1,,a\n1,,b\n1,"",c\n1,"",d\n')
-    (k,) = verify_file(path, {**POLICY, "constraints": [{"k": 2}]})
+    (k,) = verify(path, {**POLICY, "constraints": [{"k": 2}]})
     assert (k.classes, k.reached) == (2, 2)
 
 
@@ -134,7 +134,7 @@ def test_starred_rows_are_let_off_only_where_the_policy_says_so(tmp_path: Path) 
     path = tmp_path / "starred.csv"
     path.write_text("age,town,ill\n" + "1,x,a\n1,x,b\n1,x,c\n" + "*,*,*\n")
     broken(path)
-    require(verify_file(path, {**POLICY, "suppressed": "starred"}))
+    require(verify(path, {**POLICY, "suppressed": "starred"}))
     path.write_text("age,town,ill\n" + "1,x,a\n1,x,b\n1,x,c\n" + "*,*,flu\n")
     broken(path, {**POLICY, "suppressed": "starred"})
 
@@ -142,18 +142,18 @@ def test_starred_rows_are_let_off_only_where_the_policy_says_so(tmp_path: Path) 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "tsv", "parquet", "arrow"])
 def test_every_format_is_verified_alike(tmp_path: Path, ending: str) -> None:
     path = shoal.anonymize(TABLE, POLICY).write(tmp_path / f"release.{ending}")
-    require(verify_file(path, POLICY))
+    require(verify(path, POLICY))
     broken(path, {**POLICY, "constraints": [{"k": 29}]})
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not exist"):
-        verify_file(tmp_path / "none.csv", POLICY)
+        verify(tmp_path / "none.csv", POLICY)
 
 
 def test_not_a_number_counts_towards_no_l(tmp_path: Path) -> None:
     table = pa.table({"age": [1, 1], "town": ["x", "x"], "ill": [1.0, float("nan")]})
     path = tmp_path / "nan.parquet"
     pq.write_table(table, path)
-    (diverse,) = verify_file(path, {**POLICY, "constraints": [{"l": 2, "of": "ill"}]})
+    (diverse,) = verify(path, {**POLICY, "constraints": [{"l": 2, "of": "ill"}]})
     assert diverse.reached == 1

@@ -72,16 +72,6 @@ def figure(number: float) -> str:
     return f"{number:g}" if math.isfinite(number) else "none"
 
 
-def percent(share: float) -> str:
-    """`12.3 %`; never `0.0 %` or `100.0 %` for what is not quite so."""
-    shown = f"{share * 100:.1f}"
-    if shown == "0.0" and share > 0:
-        return "<0.1 %"
-    if shown == "100.0" and share < 1:
-        return ">99.9 %"
-    return f"{shown} %"
-
-
 def counted(count: int, noun: str) -> str:
     """`1 row`, `2,000 rows`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

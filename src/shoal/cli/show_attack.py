@@ -7,10 +7,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.console import NARROW, block, counted, percent, safe, section
+from shoal.cli.console import NARROW, block, counted, safe, section
+from shoal.errors import percent
 
 if TYPE_CHECKING:
-    from shoal.risk.attack import Attack, Guess, Linkage
+    from shoal.risk.attack import Attack
+    from shoal.risk.linkage import Guess
 
 
 def show_attack(console: Console, found: "Attack", known: Path) -> None:
@@ -21,8 +23,8 @@ def show_attack(console: Console, found: "Attack", known: Path) -> None:
     columns = ", ".join(map(safe, found.columns))
     block(console, Text.assemble(("linked by ", "dim"), columns))
     section(console, "What is learnt", _figures(console, found))
-    for words in _remarks(found):
-        block(console, Text(words, style="yellow"))
+    for words in found.warnings:
+        block(console, Text(f"Warning: {safe(words)}", style="yellow"))
 
 
 def _figures(console: Console, found: "Attack") -> Table:
@@ -75,19 +77,3 @@ def _shown(guess: "Guess") -> tuple[float, float]:
 
 def _right(guess: "Guess | None") -> str:
     return "" if guess is None else percent(_shown(guess)[1])
-
-
-def _remarks(found: "Attack") -> list[str]:
-    words = []
-    if unread := found.release.unread:
-        each = ", ".join(f"{counted(n, 'label')} of {safe(name)}" for name, n in unread.items())
-        words.append(f"Warning: {each} could not be read and cover nobody.")
-    if found.release.linked == 0 or _nobody(found.raw):
-        words.append(
-            "Warning: nobody was found. Are the values of the two tables written in the same way?"
-        )
-    return words
-
-
-def _nobody(linkage: "Linkage | None") -> bool:
-    return linkage is not None and linkage.linked == 0

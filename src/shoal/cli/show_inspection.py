@@ -8,8 +8,9 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.console import block, counted, indented, lines, percent, safe, section, typed
+from shoal.cli.console import block, counted, indented, lines, safe, section, typed
 from shoal.cli.show_risk import in_population, picked_out, singling_out
+from shoal.errors import percent
 
 if TYPE_CHECKING:
     from shoal.risk.inspection import ColumnReport, Inspection

@@ -10,7 +10,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.console import NARROW, block, counted, figure, indented, lines, percent, safe, tick
+from shoal.cli.console import NARROW, block, counted, figure, indented, lines, safe, tick
+from shoal.errors import percent
 from shoal.plugins import name_of
 
 if TYPE_CHECKING:
@@ -99,9 +100,7 @@ def _guarantee(finding: "Finding", quasi: Sequence[str]) -> Text:
         words.append(f" of {safe(finding.of)}", style="default")
     if set(finding.columns) != set(quasi):
         words.append(f" on {safe(', '.join(finding.columns))}", style="default")
-    for name, value in finding.options.items():
-        words.append(f", {name} {value}", style="dim")
-    return words
+    return words.append(finding.details, style="dim")
 
 
 def _panel(title: str, body: RenderableType, good: bool) -> Panel:

@@ -6,7 +6,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.console import counted, indented, percent, safe
+from shoal.cli.console import counted, indented, safe
+from shoal.errors import percent
 
 if TYPE_CHECKING:
     from shoal.risk.minimal_uniques import MinimalUniques

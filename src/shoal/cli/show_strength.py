@@ -27,14 +27,16 @@ def show_strengths(console: Console, found: "Sequence[Strength]", quasi: Sequenc
     if not found:
         return
     whole = ", ".join(f"{_name(one)} {figure(one.reached)}" for one in found if one.of is None)
-    parts: list[RenderableType] = [Text(f"{whole} on {counted(len(quasi), 'quasi column')}")]
+    where, parts = " in groups", list[RenderableType]()  # of an Anatomy release
+    if whole:
+        where, parts = "", [Text(f"{whole} on {counted(len(quasi), 'quasi column')}"), Text()]
     columns = list(dict.fromkeys(one.of for one in found if one.of is not None))
     if columns:
         table = _wide(found, columns)
         if console.measure(table).maximum > console.width - MARGINS:
             table = _narrow(found)
-        parts += [Text(), table, Text(), Text(LEGEND, style="dim")]
-    section(console, "What it holds, asked or not", Group(*parts))
+        parts += [table, Text(), Text(LEGEND, style="dim")]
+    section(console, f"What it holds{where}, asked or not", Group(*parts))
 
 
 def _wide(found: "Sequence[Strength]", columns: Sequence[str]) -> Table:

@@ -27,8 +27,9 @@ def verify(
     from shoal.cli.progress import watching
 
     with watching() as progress:
+        from shoal.pipeline.asking import survey
         from shoal.pipeline.linked import sensitive_files
-        from shoal.pipeline.verifying import judge_files, survey_file
+        from shoal.pipeline.verifying import judge_files
         from shoal.policy import Policy
         from shoal.verification.check import require
 
@@ -38,7 +39,7 @@ def verify(
         options = csv_options(separator, quote, encoding)
         verdict = judge_files(release, others, asked, options)
         findings, shares = verdict.findings, verdict.largest_share
-        found = survey_file(release, asked, options)
+        found = survey(release, asked, options)
     if not json:
         from shoal.cli.show_release import show_findings
         from shoal.cli.show_strength import show_strengths

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from shoal.cells.counts import Counts
 from shoal.engines.local import LocalEngine
-from shoal.errors import PolicyError, VerificationFailed, listed
+from shoal.errors import InputError, PolicyError, VerificationFailed, listed
 from shoal.io.beside import beside
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
@@ -49,12 +49,31 @@ def judge_linked_files(
     return _judge(*_opened(path, others, policy, options), policy)
 
 
-def linked_counter(
+def linked_file_counter(
     path: Path, others: Mapping[str, Path], policy: Policy, options: CsvOptions
-) -> tuple[str, ClassCounter]:
-    """The name of the group's column, and the counts of the groups."""
+) -> ClassCounter:
+    """The counts of the groups, from files."""
     counts, _ = _counts(*_opened(path, others, policy, options), policy)
-    return group_name(policy), lambda columns, of: counts  # noqa: ARG005
+    return lambda columns, of: counts  # noqa: ARG005
+
+
+def linked_table_counter(
+    people: Table, sensitive: Mapping[str, Table], policy: Policy
+) -> ClassCounter:
+    """The counts of the groups, from frames."""
+    found = {name: (table.names, _reading(table)) for name, table in sensitive.items()}
+    counts, _ = _counts(people.names, _reading(people), found, policy)
+    return lambda columns, of: counts  # noqa: ARG005
+
+
+def require_files(others: Mapping[str, Path]) -> None:
+    """Raise unless the files of sensitive values are there."""
+    for name, file in others.items():
+        if not file.exists():
+            raise InputError(
+                f"`publish: anatomy` needs {file.name}, with the values of {name}, beside the release, "
+                f"but {file} is not there. Put it there under this name."
+            )
 
 
 def _opened(
@@ -69,6 +88,7 @@ def _opened(
 
     people = opened(path)
     _check_people(people[0], policy)  # before the other files: this may be no such release at all
+    require_files(others)
     return (*people, {name: opened(file) for name, file in others.items()})
 
 
@@ -96,19 +116,35 @@ def _counts(
     sensitive: Mapping[str, tuple[Sequence[str], Read]],
     policy: Policy,
 ) -> tuple[Mapping[str, Counts], dict[str, float]]:
-    group, count = group_name(policy), count_name(policy)
     _check_people(names, policy)
-    tables = {}
-    for name, (found, read) in sensitive.items():
-        wanted = [group, name, count]
-        _check_values(name, found, wanted)
-        tables[name] = Values(*read(wanted).columns)
-    seen = group_counts(people([group]).column(0), tables)
+    seen = _seen(people([group_name(policy)]).column(0), sensitive, policy)
     meant = {
         name: with_meaning(counts, policy.how(name), policy.folder) if name else counts
         for name, counts in seen.items()
     }
-    return meant, {name: largest_share(seen[name]) for name in tables}
+    return meant, {name: largest_share(seen[name]) for name in sensitive}
+
+
+def counts_by_group(
+    groups: pa.Array, sensitive: Mapping[str, Table], policy: Policy
+) -> dict[str, Counts]:
+    """What each group holds, as its texts say, per sensitive column.
+
+    groups: the group of each row of the table of people.
+    """
+    found = {name: (table.names, _reading(table)) for name, table in sensitive.items()}
+    return _seen(groups, found, policy)
+
+
+def _seen(
+    groups: pa.Array, sensitive: Mapping[str, tuple[Sequence[str], Read]], policy: Policy
+) -> dict[str, Counts]:
+    tables = {}
+    for name, (found, read) in sensitive.items():
+        wanted = [group_name(policy), name, count_name(policy)]
+        _check_values(name, found, wanted)
+        tables[name] = Values(*read(wanted).columns)
+    return group_counts(groups, tables)
 
 
 def _check_people(names: Sequence[str], policy: Policy) -> None:

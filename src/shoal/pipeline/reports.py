@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.cells.grouping import SUPPRESSED
 from shoal.constraints.sets import Constraint, implies, without_implied
-from shoal.errors import listed
+from shoal.errors import listed, percent
 from shoal.metrics.base import Parts
 from shoal.metrics.precision import column_precision
 from shoal.models.k import K
@@ -98,7 +98,9 @@ def anatomy_notes(policy: Policy, verdict: Verdict) -> list[str]:
     """What an Anatomy release does and does not protect, with the figure that l leaves open."""
     if policy.publish != "anatomy":
         return []
-    shares = ", ".join(f"{share:.0%} for {name}" for name, share in verdict.largest_share.items())
+    shares = ", ".join(
+        f"{percent(share)} for {name}" for name, share in verdict.largest_share.items()
+    )
     called = [group_name(policy), count_name(policy)]
     renamed = "" if called == [GROUP, COUNT] else f" The added columns are called {listed(called)}."
     return [

@@ -18,15 +18,12 @@ from shoal.pipeline.linked import (
     Verdict,
     judge_linked_files,
     judge_linked_tables,
-    linked_counter,
-    sensitive_files,
 )
 from shoal.pipeline.people import count_people
 from shoal.policy import Policy
 from shoal.verification.check import ClassCounter, Finding, check
 from shoal.verification.meaning import with_meaning
 from shoal.verification.personal import at_worst
-from shoal.verification.strength import Strength, strengths
 
 DETECT = CsvOptions()
 
@@ -52,11 +49,16 @@ def judge_files(
         return judge_linked_files(path, others, policy, options)
     if hidden.values:
         return Verdict(_verify_paired(path, policy, options, hidden))
-    return Verdict(check(_counter(path, policy, options), policy.quasi, policy.constraints))
+    return Verdict(check(file_counter(path, policy, options), policy.quasi, policy.constraints))
 
 
 def verify_table(published: Table, policy: Policy, hidden: Behind = NOTHING) -> tuple[Finding, ...]:
-    """Ask the policy's models of a published frame.
+    """Ask the policy's models of a published frame."""
+    return check(table_counter(published, policy, hidden), policy.quasi, policy.constraints)
+
+
+def table_counter(published: Table, policy: Policy, hidden: Behind = NOTHING) -> ClassCounter:
+    """Counts the classes of a published frame.
 
     Columns of which `hidden` knows the values are judged on these, once it is sure that what was
     published follows the personal rule; others of that sort at the worst.
@@ -72,7 +74,7 @@ def verify_table(published: Table, policy: Policy, hidden: Behind = NOTHING) -> 
         found = _with_meaning(counts, policy, hidden.values)
         return found | {POPULATION: count_people(rows, policy)} if POPULATION in of else found
 
-    return check(count, policy.quasi, policy.constraints)
+    return count
 
 
 def _verify_paired(
@@ -90,33 +92,8 @@ def _verify_paired(
     return verify_table(wrap(read), policy, hidden)
 
 
-def verify_file(
-    path: str | Path,
-    policy: Policy | Mapping[str, object] | str | Path,
-    options: CsvOptions = DETECT,
-) -> tuple[Finding, ...]:
-    """Ask a policy's models of a published file, ours or anybody's.
-
-    Files that belong to it, as an Anatomy release has them, are found beside it.
-    """
-    asked, file = Policy.load(policy), Path(path)
-    return judge_files(file, sensitive_files(file, asked), asked, options).findings
-
-
-def survey_file(
-    path: str | Path,
-    policy: Policy | Mapping[str, object] | str | Path,
-    options: CsvOptions = DETECT,
-) -> tuple[Strength, ...]:
-    """What a published file really holds by the models that a policy need not ask for."""
-    asked, file = Policy.load(policy), Path(path)
-    if asked.publish == "anatomy":
-        group, counter = linked_counter(file, sensitive_files(file, asked), asked, options)
-        return strengths(counter, [group], asked.sensitive)
-    return strengths(_counter(file, asked, options), asked.quasi, asked.sensitive)
-
-
-def _counter(file: Path, policy: Policy, options: CsvOptions) -> ClassCounter:
+def file_counter(file: Path, policy: Policy, options: CsvOptions) -> ClassCounter:
+    """Counts the classes of a published file."""
     engine = LocalEngine()
     settled, _ = engine.settle(file, options)
     names = engine.names(file, settled)

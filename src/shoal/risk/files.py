@@ -4,12 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from shoal.engines.local import LocalEngine
 from shoal.errors import InputError
 from shoal.io.atomic import replacing
 from shoal.io.csv_dialect import CsvOptions
 from shoal.pipeline.clock import Watcher, nobody
 from shoal.policy import Policy
+from shoal.policy.anatomy import group_name
 from shoal.risk.draft import draft_policy, with_a_quasi
 from shoal.risk.inspection import Inspection, inspect_table
 
@@ -62,17 +65,32 @@ def attack_file(
     progress: Watcher = nobody,
 ) -> "Attack":
     """Attack a published file with the table in another, and the raw file too if it is given."""
-    from shoal.risk.attack import attack
+    from shoal.pipeline.linked import require_files, sensitive_files
+    from shoal.risk.attack import Tables, attack_tables
 
     engine, asked = LocalEngine(), Policy.load(policy)
     progress("read", 0.0)
     wanted = {*asked.quasi, *asked.sensitive}
-    tables = []
-    for path in (release, known, *([] if raw is None else [raw])):
+    others = sensitive_files(release, asked)
+    if others:
+        wanted.add(group_name(asked))
+
+    def opened(path: Path) -> tuple[pa.Table, list[str]]:
         settled, _ = engine.settle(path, options)
         names = engine.names(path, settled)
-        # nothing shared is left to `attack` to tell
-        chosen = [name for name in names if name in wanted] or names[:1]
-        tables.append(engine.read(path, settled, chosen))
+        # nothing shared is left to the attack to tell
+        chosen = [name for name in names if name in wanted] or names
+        return engine.read(path, settled, chosen), names
+
+    published, held = opened(release)
+    require_files(others)
+    tables = Tables(
+        published,
+        {name: engine.read(path, engine.settle(path, options)[0]) for name, path in others.items()},
+        opened(known)[0],
+        None if raw is None else opened(raw)[0],
+        held,
+        str(known),
+    )
     progress("link", 0.0)
-    return attack(tables[0], asked, known=tables[1], raw=tables[2] if raw is not None else None)
+    return attack_tables(tables, asked)

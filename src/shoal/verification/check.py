@@ -56,6 +56,14 @@ class Finding:
         """Whether every class holds."""
         return self.failing == 0
 
+    @property
+    def details(self) -> str:
+        """Its options in words, to follow its name: `, distance ordered`, ` (enhanced)`."""
+        each = self.options.items()
+        words = "".join(f", {name} {value}" for name, value in each if not isinstance(value, bool))
+        told = [name if value else f"not {name}" for name, value in each if isinstance(value, bool)]
+        return words + (f" ({', '.join(told)})" if told else "")
+
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON."""
         reached = self.reached if isfinite(self.reached) else None
@@ -111,8 +119,7 @@ def require(findings: Sequence[Finding], wishes: Container[str] = ()) -> None:
 
 
 def _wording(finding: Finding) -> str:
-    of = f" of {finding.of}" if finding.of else ""
-    of += "".join(f", {name} {value}" for name, value in finding.options.items())
+    of = (f" of {finding.of}" if finding.of else "") + finding.details
     really = f"The table really holds {finding.model} = {finding.reached:g}{of}."
     if not isfinite(finding.reached):
         really = f"No figure of {finding.model}{of} holds for the table."
