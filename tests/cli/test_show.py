@@ -85,6 +85,18 @@ def test_the_summary_fits_any_width(width):
         assert words in shown
 
 
+def test_lines_of_a_note_stay_lines():
+    told = replace(RELEASE, notes=("How columns climbed:\n  age  1 level\n  zip  stays",))
+    shown = page(show_release, told, Path("r.csv"))
+    assert "  Note: How columns climbed:\n    age  1 level\n    zip  stays\n" in shown
+    assert "\ufffd" not in shown
+
+
+def test_large_groups_have_separators():
+    large = replace(RELEASE, metrics=RELEASE.metrics | {"largest-group": 1556.0})
+    assert "1,556 at most" in page(show_release, large, Path("r.csv"))
+
+
 def test_what_falls_short_is_marked():
     failed = replace(L, reached=1, failing=4, smallest_failing=5)
     shown = page(show_findings, (K, failed), POLICY.quasi, Path("r.csv"))

@@ -137,6 +137,20 @@ def test_a_population_is_named_where_it_is_needed(keys: dict[str, Any], words: s
         shoal.Policy.load({"columns": COLUMNS, **keys})
 
 
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_population_may_be_given_beside_the_policy(as_text: bool) -> None:
+    asked: Any = {"columns": {"age": "quasi", "ill": "sensitive"}, "constraints": [{"k-map": 2}]}
+    if as_text:
+        asked = "columns: {age: quasi, ill: sensitive}\nconstraints: [{k-map: 2}]\n"
+    people = everybody()
+    table = some(people)[["age", "ill"]]
+    assert shoal.anonymize(table, asked, population=people).verified
+    with pytest.raises(shoal.PolicyError, match="^seed: found -1"):
+        shoal.anonymize(table, asked, population=people, seed=-1)
+    with pytest.raises(shoal.PolicyError, match="or from Python any table"):
+        shoal.anonymize(table, asked)
+
+
 def test_methods_that_take_k_alone_say_so() -> None:
     asked = policy({"k-map": 2}, population=everybody(), method="datafly")
     with pytest.raises(shoal.PolicyError, match="the policy also asks for k-map"):

@@ -49,7 +49,13 @@ def show_summary(console: Console, release: "Release") -> None:
         *((f"Note: {note}", "") for note in release.notes),
         *((f"Warning: {warning}", "yellow") for warning in release.warnings),
     ):
-        block(console, Text(safe(words), style=style))
+        block(console, _told(words, style))
+
+
+def _told(words: str, style: str) -> RenderableType:
+    """A note: its first line, and the others below it, each on its own."""
+    first, *others = (Text(safe(line.strip()), style=style) for line in words.split("\n"))
+    return Group(first, *(indented(line) for line in others))
 
 
 def show_findings(
@@ -127,7 +133,7 @@ def _facts_table(facts: Iterable[tuple[str, str]]) -> Table:
 def _facts(release: "Release") -> Table:
     largest, mean = release.metrics.get("largest-group"), release.metrics.get("mean-group")
     out, suppressed = release.published_rows, release.suppressed_rows
-    sizes = f" of {mean:.1f} rows on average, {largest:.0f} at most" if mean and largest else ""
+    sizes = f" of {mean:,.1f} rows on average, {largest:,.0f} at most" if mean and largest else ""
     facts = [
         ("rows", f"{release.rows:,} in, {out:,} out, {suppressed:,} suppressed"),
         ("groups", f"{release.groups:,}{sizes}"),

@@ -171,7 +171,10 @@ def _metrics(policy: "Policy") -> Iterator[Problem]:
 def _population(policy: "Policy") -> Iterator[Problem]:
     asking = [name_of(model) for model in policy.constraints if needs_population(model)]
     if asking and policy.population is None:
-        words = f"missing; {listed(asking)} needs it: the path of a table of all people"
+        words = (
+            f"missing; {listed(asking)} needs it, a table of all people: a file's path, or from "
+            "Python any table"
+        )
         yield Problem(("population",), words)
     if policy.population is not None and not asking:
         words = "found, but no constraint asks for it; k-map and delta-presence do"
