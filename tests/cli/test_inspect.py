@@ -87,7 +87,7 @@ def test_inspect_shows_the_three_attackers_and_what_was_asked_for(shoal, sample)
     assert "In the population" not in plain
     seen = shoal("inspect", sample.table, "--fraction", "0.1", "--msu", "2")
     assert seen.code == 0
-    for words in ("marketer", "In the population", "Dankar's rule", "What singles rows out"):
+    for words in ("marketer", "In the population", "Dankar's rule", "Smallest column sets"):
         assert words in seen.out
     assert max(map(len, seen.out.rstrip().splitlines()[:-1])) <= 80
     data = shoal("inspect", sample.table, "--fraction", "0.1", "--msu", "2", "--json").data()

@@ -41,7 +41,7 @@ def test_a_root_that_reads_like_a_suppressed_value() -> None:
 def test_a_wish_that_is_no_level(wish: object) -> None:
     wishes = pa.array([str(wish), *["2"] * 6])
     table = table6().set_column(4, "ppl", wishes)
-    with pytest.raises(shoal.InputError, match="no whole numbers from 1 to 4") as caught:
+    with pytest.raises(shoal.InputError, match="is no whole number from 1 to 4") as caught:
         shoal.anonymize(table, policy())
     assert f"'{wish}'" not in str(caught.value)
     many = pa.concat_tables([table.slice(0, 1)] * 12)

@@ -145,9 +145,17 @@ def _facts(release: "Release") -> Table:
         facts.insert(3, ("best guess", best_guess(release.largest_share)))
     for metric in release.policy.metrics:
         figure = release.metrics[name_of(type(metric))]
-        words = "does not apply" if figure is None else f"{figure:.6g}"
-        facts.insert(-1, (name_of(type(metric)), words))
+        facts.insert(-1, (name_of(type(metric)), _measured(metric, figure, release)))
     return _facts_table(facts)
+
+
+def _measured(metric: Any, figure: float | None, release: "Release") -> str:
+    """A metric that the policy asks for."""
+    name = name_of(type(metric))
+    if figure is None:
+        missing = name == "cm" and release.policy.target is None
+        return "does not apply" + (": the policy names no target" if missing else "")
+    return f"{figure:.3g}, mean relative error" if name == "query-error" else f"{figure:.6g}"
 
 
 def _seconds(seconds: Mapping[str, float]) -> str:

@@ -132,7 +132,8 @@ class Policy(BaseModel):
         try:
             policy = validated(data)
         except ValidationError as error:
-            raise refusal(problems_of(error, GUIDE), source.where) from None
+            told = rules.with_sensitive(problems_of(error, GUIDE), data)
+            raise refusal(told, source.where) from None
         policy._source = source
         if broken := rules.problems(policy):
             raise refusal(broken, source.where)
@@ -209,7 +210,10 @@ class Policy(BaseModel):
         return rules.warnings(self)
 
     def to_yaml(self) -> str:
-        """The policy as text, everything written out; loading it gives an equal policy."""
+        """The policy as text, everything written out; loading it gives an equal policy.
+
+        A population that is a table in memory is left out, with a comment in its place.
+        """
         return canonical.to_yaml(self)
 
     def fingerprint(self) -> str:

@@ -1,6 +1,6 @@
 """What must hold between the parts of a policy, and what is allowed but worth a word."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shoal import plugins
@@ -42,6 +42,20 @@ def warnings(policy: "Policy") -> list[str]:
         *_weak(policy),
         *_kept_order(policy),
         *anatomy.warnings(policy),
+    ]
+
+
+def with_sensitive(problems: Sequence[Problem], data: Any) -> list[Problem]:
+    """The problems of raw data; where a constraint names no column, with those it could name."""
+    columns = data.get("columns") if isinstance(data, Mapping) else None
+    each = columns.items() if isinstance(columns, Mapping) else ()
+    roles = {n: c.get("role") if isinstance(c, Mapping) else getattr(c, "role", c) for n, c in each}
+    allowed = listed(str(name) for name, role in roles.items() if role == "sensitive")
+    return [
+        Problem(path, f"{text.removesuffix('.')}; allowed: {allowed or 'there is none'}")
+        if path[:1] == ("constraints",) and path[-1] == "of" and text.startswith("missing.")
+        else Problem(path, text)
+        for path, text in problems
     ]
 
 
