@@ -12,7 +12,7 @@ import inspect
 import pkgutil
 import textwrap
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 

@@ -113,7 +113,7 @@ def test_a_population_without_these_people_is_told(tmp_path: Path) -> None:
     people = everybody()
     table = some(people)
     strangers = people.assign(age=people["age"] + 100)
-    with pytest.raises(shoal.Infeasible, match="shares no value .* in the quasi columns age, so"):
+    with pytest.raises(shoal.Infeasible, match=r"shares no value .* in the quasi columns age, so"):
         shoal.anonymize(table, policy({"k-map": 2}, population=strangers))
     # every value is there, but no row
     odd = table.assign(ill="flu", sex="f")
@@ -158,7 +158,7 @@ def test_a_population_may_be_given_beside_the_policy(as_text: bool) -> None:
     people = everybody()
     table = some(people)[["age", "ill"]]
     assert shoal.anonymize(table, asked, population=people).verified
-    with pytest.raises(shoal.PolicyError, match="^seed: found -1"):
+    with pytest.raises(shoal.PolicyError, match=r"^seed: found -1"):
         shoal.anonymize(table, asked, population=people, seed=-1)
     with pytest.raises(shoal.PolicyError, match="or from Python any table"):
         shoal.anonymize(table, asked)
