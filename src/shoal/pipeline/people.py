@@ -17,13 +17,11 @@ def people_of(policy: Policy) -> Callable[[str], pa.Array]:
     """The population's columns by name; all quasi columns must be there."""
     if isinstance(policy.population, str):
         path = policy.folder / policy.population
-        if not path.exists():
-            raise InputError(
-                f"{path} does not exist; `population:` names it. Relative paths start where the "
-                "policy file is."
-            )
         engine = LocalEngine()
-        options, _ = engine.settle(path)
+        try:
+            options, _ = engine.settle(path)
+        except InputError as error:
+            raise InputError(f"{error} The policy's `population:` names this file.") from None
         _check(policy, engine.names(path, options), f"The population table {path}")
         table = wrap(engine.read(path, options, policy.quasi))
     else:
