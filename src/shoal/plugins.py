@@ -12,7 +12,7 @@ import inspect
 import pkgutil
 import textwrap
 import types
-from collections.abc import Iterable
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -190,7 +190,7 @@ def type_words(hint: Any) -> str:
     """A type in plain words, with its bounds: 'whole number, 1 or more'."""
     origin, inside = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return ", ".join([type_words(inside[0]), *_bounds(inside[1:])])
+        return _bounded(type_words(inside[0]), bounds_of(hint))
     if origin is Literal:
         return " | ".join(str(choice) for choice in inside)
     if origin in (Union, types.UnionType):
@@ -201,15 +201,21 @@ def type_words(hint: Any) -> str:
     return plain.get(hint, getattr(hint, "__name__", str(hint)))
 
 
-def _bounds(metadata: Iterable[Any]) -> list[str]:
+def _bounded(words: str, found: Mapping[str, Any]) -> str:
+    """A kind of number with its bounds."""
+    if {"ge", "le"} <= found.keys():
+        return f"{words} from {found['ge']} to {found['le']}"
+    texts = {"ge": "{} or more", "gt": "above {}", "le": "{} or less", "lt": "below {}"}
+    each = [text.format(found[bound]) for bound, text in texts.items() if bound in found]
+    return f"{words} {' and '.join(each)}" if len(each) > 1 else ", ".join([words, *each])
+
+
+def bounds_of(hint: Any) -> dict[str, Any]:
     """The bounds in `Annotated[...]`, given bare or inside a pydantic `Field`."""
-    words = {"ge": "{} or more", "gt": "above {}", "le": "{} or less", "lt": "below {}"}
-    found = []
-    for each in metadata:
+    found = {}
+    for each in get_args(hint)[1:] if get_origin(hint) is Annotated else ():
         for part in getattr(each, "metadata", [each]):
-            found += [
-                text.format(getattr(part, bound))
-                for bound, text in words.items()
-                if getattr(part, bound, None) is not None
-            ]
+            for bound in ("ge", "gt", "le", "lt"):
+                if getattr(part, bound, None) is not None:
+                    found[bound] = getattr(part, bound)
     return found

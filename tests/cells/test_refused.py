@@ -64,7 +64,13 @@ def test_uncovered_values_are_told_by_row_and_named_only_when_common(how: dict[s
 
 def test_unreadable_numbers_are_told_by_row() -> None:
     with pytest.raises(
-        HierarchyError, match=r"1 distinct value in 1 row .* \(data rows 3\)"
+        HierarchyError, match=r"1 distinct value in 1 row is neither .* \(data rows 3\)"
     ) as error:
         number_quasi("c", pa.array(["1", "2", "SECRET"]), "ordered")
     assert "SECRET" not in str(error.value)
+
+
+def test_a_value_without_a_level_is_told_where_to_add_it() -> None:
+    with pytest.raises(HierarchyError, match="1 distinct value in 2 rows has no level") as error:
+        number_sensitive("ill", pa.array(["a", "b", "b"]), levels={"a": 1})
+    assert str(error.value).endswith("Add what is missing to the `levels` of column 'ill'.")

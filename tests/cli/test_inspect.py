@@ -87,13 +87,29 @@ def test_inspect_shows_the_three_attackers_and_what_was_asked_for(shoal, sample)
     assert "In the population" not in plain
     seen = shoal("inspect", sample.table, "--fraction", "0.1", "--msu", "2")
     assert seen.code == 0
-    for words in ("marketer", "In the population", "Dankar's rule", "What singles rows out"):
+    for words in ("marketer", "In the population", "Dankar's rule", "Smallest column sets"):
         assert words in seen.out
     assert max(map(len, seen.out.rstrip().splitlines()[:-1])) <= 80
     data = shoal("inspect", sample.table, "--fraction", "0.1", "--msu", "2", "--json").data()
     assert data["risk"]["prosecutor"]["highest"] == 1.0
     assert data["population_uniques"]["population"] == 4000
     assert data["minimal_uniques"]["largest_size"] == 2
+
+
+def test_inspect_counts_where_the_table_is_everybody(shoal, sample):
+    seen = shoal("inspect", sample.table, "--fraction", "1").out
+    assert "so they were counted" in " ".join(seen.split())
+    assert "Dankar" not in seen
+
+
+def test_inspect_shows_no_risk_without_quasi_columns(shoal, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("name,disease\n" + "".join(f"person {i},flu\n" for i in range(20)))
+    seen = shoal("inspect", table, "--fraction", "0.1")
+    assert seen.code == 0
+    assert "No column is suspected" in seen.out
+    assert "prosecutor" not in seen.out
+    assert "In the population" not in seen.out
 
 
 @pytest.mark.parametrize("option", [("--fraction", "7"), ("--msu", "0")])

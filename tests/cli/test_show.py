@@ -9,10 +9,12 @@ from rich.console import Console
 
 from shoal.cli.console import counted, safe, typed
 from shoal.cli.show_release import show_findings, show_release
+from shoal.cli.show_strength import show_strengths
 from shoal.errors import percent
 from shoal.policy import Policy
 from shoal.release import Release
 from shoal.verification.check import Finding
+from shoal.verification.strength import Strength
 
 POLICY = Policy.load(
     {
@@ -84,6 +86,33 @@ def test_the_summary_fits_any_width(width):
     assert max(map(len, shown.splitlines())) <= width
     for words in ("k", "disease", "age", "zip", "46.9 %"):
         assert words in shown
+
+
+def test_lines_of_a_note_stay_lines():
+    told = replace(RELEASE, notes=("How columns climbed:\n  age  1 level\n  zip  stays",))
+    shown = page(show_release, told, Path("r.csv"))
+    assert "  Note: How columns climbed:\n    age  1 level\n    zip  stays\n" in shown
+    assert "\ufffd" not in shown
+
+
+def test_metrics_on_request_are_in_words():
+    asked = POLICY.changed(metrics=["query-error", "cm"])
+    figures = RELEASE.metrics | {"query-error": 0.123456, "cm": None}
+    shown = page(show_release, replace(RELEASE, policy=asked, metrics=figures), Path("r.csv"))
+    assert "0.123, mean relative error" in shown
+    assert "does not apply: the policy names no target" in shown
+
+
+def test_places_without_a_figure_are_explained():
+    found = [Strength("k", None, 5), Strength("l", "ill", 2), Strength("l", "pay", 2)]
+    found += [Strength("alpha", "ill", 1), Strength("t", "pay", 0.5)]
+    assert "Only l and alpha can be told of ill:" in page(show_strengths, found, POLICY.quasi)
+    assert "Only l" not in page(show_strengths, found[:1] + found[2:3] + found[4:], POLICY.quasi)
+
+
+def test_large_groups_have_separators():
+    large = replace(RELEASE, metrics=RELEASE.metrics | {"largest-group": 1556.0})
+    assert "1,556 at most" in page(show_release, large, Path("r.csv"))
 
 
 def test_what_falls_short_is_marked():

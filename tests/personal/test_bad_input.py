@@ -19,7 +19,9 @@ def refused(kind: type[Exception], words: str, **disease: Any) -> None:
 
 def test_a_value_without_a_level() -> None:
     levels = {4: ["HIV", "Cancer"], 3: ["Hepatitis"], 2: ["Asthma"]}
-    refused(shoal.PolicyError, "2 rows have no level in the policy's `levels`", levels=levels)
+    refused(
+        shoal.PolicyError, "in 2 rows has no level in the policy .* to the `levels`", levels=levels
+    )
 
 
 def test_a_level_without_a_tree_level() -> None:
@@ -30,7 +32,7 @@ def test_a_level_without_a_tree_level() -> None:
 
 def test_a_tree_that_is_higher_than_the_levels() -> None:
     levels = dict.fromkeys(["HIV", "Cancer", "Hepatitis", "Asthma", "Flu"], 1)
-    refused(shoal.PolicyError, "has 4 levels.*only go up to 1", levels=levels)
+    refused(shoal.PolicyError, "has 4 levels.*only go up to 1.* the level 4, or", levels=levels)
 
 
 def test_a_root_that_reads_like_a_suppressed_value() -> None:
@@ -41,7 +43,7 @@ def test_a_root_that_reads_like_a_suppressed_value() -> None:
 def test_a_wish_that_is_no_level(wish: object) -> None:
     wishes = pa.array([str(wish), *["2"] * 6])
     table = table6().set_column(4, "ppl", wishes)
-    with pytest.raises(shoal.InputError, match="no whole numbers from 1 to 4") as caught:
+    with pytest.raises(shoal.InputError, match="is no whole number from 1 to 4") as caught:
         shoal.anonymize(table, policy())
     assert f"'{wish}'" not in str(caught.value)
     many = pa.concat_tables([table.slice(0, 1)] * 12)

@@ -111,12 +111,23 @@ population: people.csv
 
 def test_a_population_without_these_people_is_told(tmp_path: Path) -> None:
     people = everybody()
+    table = some(people)
     strangers = people.assign(age=people["age"] + 100)
-    with pytest.raises(shoal.Infeasible, match="population table has 0 rows that equal rows"):
-        shoal.anonymize(some(people), policy({"k-map": 2}, population=strangers))
+    with pytest.raises(shoal.Infeasible, match=r"shares no value .* in the quasi columns age, so"):
+        shoal.anonymize(table, policy({"k-map": 2}, population=strangers))
+    # every value is there, but no row
+    odd = table.assign(ill="flu", sex="f")
+    others = people[people["sex"] == "m"]
+    one = people[people["sex"] == "f"].head(1).assign(age=20, town="a")
+    odd = odd[(odd["age"] > 20) | (odd["town"] != "a")]
+    mixed = pd.concat([others, one])
+    with pytest.raises(shoal.Infeasible, match="no row of the population table equals any row"):
+        shoal.anonymize(odd, policy({"k-map": 2}, population=mixed))
     with pytest.raises(shoal.Infeasible, match="and both tables must spell"):
-        shoal.anonymize(some(people), policy({"delta-presence": 0.5}, population=strangers))
-    with pytest.raises(shoal.InputError, match="population table has no column 'sex'"):
+        shoal.anonymize(odd, policy({"delta-presence": 0.5}, population=mixed))
+    with pytest.raises(shoal.InputError, match=r"people.csv does not exist.* `population:`"):
+        shoal.anonymize(table, policy({"k-map": 2}, population="people.csv"))
+    with pytest.raises(shoal.InputError, match=r"has no column 'sex'; .* It has age, town\."):
         shoal.anonymize(some(people), policy({"k-map": 2}, population=people[["age", "town"]]))
     assert not list(tmp_path.iterdir())
 
@@ -135,6 +146,28 @@ def test_a_population_without_these_people_is_told(tmp_path: Path) -> None:
 def test_a_population_is_named_where_it_is_needed(keys: dict[str, Any], words: str) -> None:
     with pytest.raises(shoal.PolicyError, match=words):
         shoal.Policy.load({"columns": COLUMNS, **keys})
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_population_may_be_given_beside_the_policy(as_text: bool) -> None:
+    asked: Any = {"columns": {"age": "quasi", "ill": "sensitive"}, "constraints": [{"k-map": 2}]}
+    if as_text:
+        asked = "columns: {age: quasi, ill: sensitive}\nconstraints: [{k-map: 2}]\n"
+    people = everybody()
+    table = some(people)[["age", "ill"]]
+    assert shoal.anonymize(table, asked, population=people).verified
+    with pytest.raises(shoal.PolicyError, match=r"^seed: found -1"):
+        shoal.anonymize(table, asked, population=people, seed=-1)
+    with pytest.raises(shoal.PolicyError, match="or from Python any table"):
+        shoal.anonymize(table, asked)
+
+
+def test_a_population_in_memory_is_not_written_down() -> None:
+    asked = shoal.Policy.load(policy({"k-map": 2}, population=everybody()))
+    text = asked.to_yaml()
+    assert "\npopulation:" not in text
+    assert "\n# population: was a table in memory" in text
+    assert shoal.Policy.load(text, population=everybody()) == asked
 
 
 def test_methods_that_take_k_alone_say_so() -> None:

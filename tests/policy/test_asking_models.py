@@ -8,7 +8,7 @@ from tests.policy.bad_policies import constraint_is
 BAD = [
     (
         constraint_is("{t: 1.5, of: disease}"),
-        "policy:3: constraints[0].t: found 1.5; must be 1 or less",
+        "policy:3: constraints[0].t: found 1.5; must be a number from 0 to 1",
     ),
     (
         constraint_is("{t: 0.2, of: disease, distance: far}"),
@@ -30,8 +30,12 @@ BAD = [
     ),
     (
         constraint_is("{recursive-l: 2, of: disease}"),
-        "policy:3: constraints[0].c: missing. How many times as common as those the commonest value "
-        "may nearly be.",
+        "policy:3: constraints[0].c: missing. The commonest value must occur less than c times as often "
+        "as the rarer ones together.",
+    ),
+    (
+        constraint_is("{t: 0.2}"),
+        "policy:3: constraints[0].of: missing. The sensitive column it speaks of; allowed: disease",
     ),
     (
         constraint_is("{beta: 1, of: disease, enhance: true}"),
@@ -44,7 +48,7 @@ BAD = [
     ),
     (
         constraint_is("{average-risk: true}"),
-        "policy:3: constraints[0].average-risk: found true; must be a number, above 0, 1 or less",
+        "policy:3: constraints[0].average-risk: found true; must be a number above 0 and 1 or less",
     ),
 ]
 

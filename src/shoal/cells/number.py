@@ -33,6 +33,14 @@ WHAT = {
     "Intervals": "are not numbers, which its hierarchy of intervals needs",
 }
 """What is wrong with a value that a hierarchy made from the values does not cover."""
+SINGULAR = (
+    ("have", "has"),
+    ("are not dates", "is not a date"),
+    ("are not numbers", "is not a number"),
+    ("are no whole numbers", "is no whole number"),
+    ("are", "is"),
+)
+"""How what is wrong begins with several values, and with one."""
 COMMON = 10
 """A value may be named in an error only if at least so many rows share it."""
 
@@ -126,7 +134,8 @@ def _levels(
 ) -> npt.NDArray[np.int32]:
     known = pa.array(list(levels), pa.string())
     has = pc.is_in(text_of(values), known).to_numpy(zero_copy_only=False)
-    _require_covered(name, "have no level in the policy's `levels`", has, values, index)
+    if found := uncovered(name, "have no level in the policy", has, values, index):
+        raise HierarchyError(f"{found} Add what is missing to the `levels` of column '{name}'.")
     # leaves of a hierarchy that the table does not hold need no level
     return np.array([levels.get(text, 0) for text in domain.texts.to_pylist()], np.int32)
 
@@ -302,6 +311,8 @@ def uncovered(
     named = [f"'{text}'" for text in text_of(values.take(pa.array(common[:5]))).to_pylist()]
     which = f" Among them: {listed(named)}." if named else ""
     where = ", ".join(f"{row + 1:,}" for row in rows[:5]) + (", …" if len(rows) > 5 else "")
+    if len(bad) == 1:
+        what = next(what.replace(many, one, 1) for many, one in SINGULAR if what.startswith(many))
     return (
         f"Column '{name}': {len(bad):,} distinct value{'s' if len(bad) > 1 else ''} in {len(rows):,} "
         f"row{'s' if len(rows) > 1 else ''} {what} (data rows {where}).{which}"

@@ -12,7 +12,7 @@ from shoal.cells.cells import Cells
 from shoal.cells.domain import Domain
 from shoal.cells.number import number_quasi
 from shoal.cells.table import How
-from shoal.errors import ShoalError
+from shoal.errors import Infeasible, ShoalError, listed
 
 Codes = npt.NDArray[np.int32]
 
@@ -28,6 +28,17 @@ def with_population(
     codes = np.column_stack(
         [_codes(domain, column(domain.name), how[domain.name]) for domain in cells.domains]
     )
+    strangers = [
+        domain.name
+        for domain, column in zip(cells.domains, codes.T, strict=True)
+        if not (column >= 0).any()
+    ]
+    if strangers:
+        raise Infeasible(
+            f"The population table shares no value with the table in the quasi columns "
+            f"{listed(strangers)}, so nobody of it equals any row of the table. Are the values written "
+            "the same way in both? (02138 and 2138 are not.)"
+        )
     people: npt.NDArray[np.int64] = _equal_rows(cells.codes, codes[(codes >= 0).all(axis=1)])
     rows = cells.counts
     cell = np.repeat(np.arange(cells.n_cells), rows)

@@ -49,7 +49,8 @@ def check_tree(domain: Domain) -> int:
     if highest < tree.height + 1:
         raise HierarchyError(
             f"{has}, but `levels` only go up to {highest}. With a `preference` the two must be as "
-            "many: 1 is a value itself, the highest is the root."
+            "many: 1 is a value itself, the highest is the root. Give the most sensitive values the "
+            f"level {tree.height + 1}, or take a level out of the tree."
         )
     if tree.labels[-1][0] == TOP:
         raise HierarchyError(

@@ -34,11 +34,13 @@ def show_inspection(console: Console, found: "Inspection", path: Path) -> None:
     block(console, _columns(console, found))
     section(console, "Suggested roles", _reasons(found))
     section(console, "Who stands out", _risk(found))
-    section(console, "How likely a row is picked out", picked_out(found.risk))
-    if found.population_uniques is not None:
-        section(console, "In the population", in_population(found.population_uniques))
+    if found.quasi:  # without one there is nothing to be picked out by
+        section(console, "How likely a row is picked out", picked_out(found.risk))
+        if found.population_uniques is not None:
+            section(console, "In the population", in_population(found.population_uniques))
     if found.minimal_uniques is not None:
-        section(console, "What singles rows out", singling_out(found.minimal_uniques))
+        title = "Smallest column sets that single somebody out (minimal)"
+        section(console, title, singling_out(found.minimal_uniques))
     for warning in found.warnings:
         block(console, Text(f"Warning: {safe(warning)}", style="yellow"))
     lines(console, "Next", [typed("shoal", "init", path)])
@@ -116,6 +118,10 @@ def _by_role(texts: Iterable[tuple[str, Text]]) -> Table:
 
 
 def _risk(found: "Inspection") -> RenderableType:
+    if not found.quasi:
+        return Text(
+            "No column is suspected to be a quasi-identifier: name them yourself in a policy."
+        )
     quasi = counted(len(found.quasi), "suspected quasi column")
     parts: list[RenderableType] = [
         Text(

@@ -50,7 +50,13 @@ def show_summary(console: Console, release: "Release") -> None:
         *((f"Note: {note}", "") for note in release.notes),
         *((f"Warning: {warning}", "yellow") for warning in release.warnings),
     ):
-        block(console, Text(safe(words), style=style))
+        block(console, _told(words, style))
+
+
+def _told(words: str, style: str) -> RenderableType:
+    """A note: its first line, and the others below it, each on its own."""
+    first, *others = (Text(safe(line.strip()), style=style) for line in words.split("\n"))
+    return Group(first, *(indented(line) for line in others))
 
 
 def show_findings(
@@ -126,7 +132,7 @@ def _facts_table(facts: Iterable[tuple[str, str]]) -> Table:
 def _facts(release: "Release") -> Table:
     largest, mean = release.metrics.get("largest-group"), release.metrics.get("mean-group")
     out, suppressed = release.published_rows, release.suppressed_rows
-    sizes = f" of {mean:.1f} rows on average, {largest:.0f} at most" if mean and largest else ""
+    sizes = f" of {mean:,.1f} rows on average, {largest:,.0f} at most" if mean and largest else ""
     facts = [
         ("rows", f"{release.rows:,} in, {out:,} out, {suppressed:,} suppressed"),
         ("groups", f"{release.groups:,}{sizes}"),
@@ -138,9 +144,17 @@ def _facts(release: "Release") -> Table:
         facts.insert(3, ("best guess", best_guess(release.largest_share)))
     for metric in release.policy.metrics:
         figure = release.metrics[name_of(type(metric))]
-        words = "does not apply" if figure is None else f"{figure:.6g}"
-        facts.insert(-1, (name_of(type(metric)), words))
+        facts.insert(-1, (name_of(type(metric)), _measured(metric, figure, release)))
     return _facts_table(facts)
+
+
+def _measured(metric: Any, figure: float | None, release: "Release") -> str:
+    """A metric that the policy asks for."""
+    name = name_of(type(metric))
+    if figure is None:
+        missing = name == "cm" and release.policy.target is None
+        return "does not apply" + (": the policy names no target" if missing else "")
+    return f"{figure:.3g}, mean relative error" if name == "query-error" else f"{figure:.6g}"
 
 
 def _seconds(seconds: Mapping[str, float]) -> str:

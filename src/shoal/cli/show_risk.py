@@ -37,13 +37,23 @@ def picked_out(found: "Reidentification") -> RenderableType:
         if found.basis == "population"
         else "without a population table all three count in the table itself"
     )
-    return Group(table, Text(), Text(words, style="dim"))
+    return Group(
+        table,
+        Text(),
+        Text(words, style="dim"),
+        Text("docs/risk.md says what these mean", style="dim"),
+    )
 
 
 def in_population(found: "PopulationUniques") -> RenderableType:
     """What the rule says, and each estimator."""
     if found.dankar is None or found.share is None:
         return Text("Cannot be estimated: the table has no rows.")
+    if found.chosen == "counted":
+        return Text(
+            f"{found.dankar:,.0f} of {found.population:,} people ({percent(found.share)}) are alone "
+            "with their values: the table holds them all, so they were counted."
+        )
     head = Text(
         f"About {found.dankar:,.0f} of {found.population:,} people ({percent(found.share)}) are "
         f"alone with their values, if the table holds {percent(found.fraction)} of them."

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shoal.cli.console import counted, figure, safe, section
+from shoal.policy.rules import WORST_CASES
 
 if TYPE_CHECKING:
     from shoal.verification.strength import Strength
@@ -35,8 +36,17 @@ def show_strengths(console: Console, found: "Sequence[Strength]", quasi: Sequenc
         table = _wide(found, columns)
         if console.measure(table).maximum > console.width - MARGINS:
             table = _narrow(found)
-        parts += [table, Text(), Text(LEGEND, style="dim")]
+        parts += [table, Text(), *(Text(each, style="dim") for each in _legend(found))]
     section(console, f"What it holds{where}, asked or not", Group(*parts))
+
+
+def _legend(found: "Sequence[Strength]") -> list[str]:
+    """What the figures mean, and why some places have none."""
+    asked = {one.of: {each.model for each in found if each.of == one.of} for one in found if one.of}
+    heard = [safe(of) for of, models in asked.items() if of and models <= set(WORST_CASES)]
+    if not heard:
+        return [LEGEND]
+    return [LEGEND, f"Only l and alpha can be told of {', '.join(heard)}: wishes were heard there."]
 
 
 def _wide(found: "Sequence[Strength]", columns: Sequence[str]) -> Table:

@@ -48,6 +48,12 @@ class KMap:
     def advice(self, everyone: Counts) -> str:
         """Why not even one group of all rows holds, and the nearest figure that can."""
         people = self.reached(everyone)
+        if not people:
+            return (
+                f"k-map = {self.k_map} was asked, but no row of the population table equals any row of "
+                "the table in the quasi columns. Are their values written the same way in both, as in "
+                "02138 and 2138?"
+            )
         return (
             f"The population table has {people:,} rows that equal rows of the table, but k-map = "
             f"{self.k_map} was asked. The largest it allows is {people}: lower k-map, or see that "

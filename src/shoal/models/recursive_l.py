@@ -33,7 +33,7 @@ class RecursiveL:
     of: str
     """The sensitive column it speaks of."""
     c: Annotated[float, Field(gt=0, allow_inf_nan=False)]
-    """How many times as common as those the commonest value may nearly be."""
+    """The commonest value must occur less than c times as often as the rarer ones together."""
 
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = False

@@ -18,21 +18,24 @@ def people_of(policy: Policy) -> Callable[[str], pa.Array]:
     if isinstance(policy.population, str):
         path = policy.folder / policy.population
         engine = LocalEngine()
-        options, _ = engine.settle(path)
-        _check(policy, engine.names(path, options))
+        try:
+            options, _ = engine.settle(path)
+        except InputError as error:
+            raise InputError(f"{error} The policy's `population:` names this file.") from None
+        _check(policy, engine.names(path, options), f"The population table {path}")
         table = wrap(engine.read(path, options, policy.quasi))
     else:
         table = wrap(policy.population)
-        _check(policy, table.names)
+        _check(policy, table.names, "The population table")
     return table.column
 
 
-def _check(policy: Policy, names: list[str]) -> None:
+def _check(policy: Policy, names: list[str], what: str) -> None:
     missing = [name for name in policy.quasi if name not in names]
     if missing:
         raise InputError(
-            f"The population table has no column {listed(repr(name) for name in missing)}; it must "
-            "hold every quasi column of the policy, under the same names."
+            f"{what} has no column {listed(repr(name) for name in missing)}; it must hold every "
+            f"quasi column of the policy, under the same names. It has {listed(names, 30)}."
         )
 
 

@@ -33,6 +33,9 @@ from shoal.release import ColumnReport, ComponentReport, PersonalReport
 MANY_SUPPRESSED = 0.05
 """Above this share of suppressed rows a run without a limit warns."""
 
+NEARLY_ALL = 0.9
+"""Above this mean NCP a run warns that hardly any detail is left."""
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -109,7 +112,7 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         rows=cells.n_rows,
         groups=sum(grouping.n_groups for grouping in groupings),
         suppressed_rows=suppressed,
-        warnings=(*warnings, *personal_warnings(raised)),
+        warnings=(*warnings, *_all_lost(metrics["mean-ncp"]), *personal_warnings(raised)),
         notes=(*_notes(policy, groupings), *(n for g in groupings for n in g.notes)),
         components=report_components(policy, parts),
         columns=report_columns(parts),
@@ -191,6 +194,15 @@ def _limit_suppression(policy: Policy, suppressed: int, rows: int) -> list[str]:
             "set `suppression` to limit them."
         ]
     return []
+
+
+def _all_lost(mean: float | None) -> list[str]:
+    if mean is None or mean <= NEARLY_ALL:
+        return []
+    return [
+        f"Nearly all detail of the quasi columns is lost ({mean:.1%} by mean NCP). Loosen the "
+        "constraints, allow more `suppression`, list fewer quasi columns, or try another method."
+    ]
 
 
 def _notes(policy: Policy, groupings: tuple[Grouping, ...]) -> list[str]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from shoal import plugins
 from shoal.engines.local import LocalEngine
 from shoal.engines.tables import wrap
-from shoal.errors import PolicyError, listed
+from shoal.errors import PolicyError, listed, nearest
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format, format_of
 from shoal.io.frames import Table
@@ -29,6 +29,8 @@ AnyPolicy = Policy | Mapping[str, Any] | str | Path
 DETECT = CsvOptions()
 SIMPLE = ("quasi", "sensitive", "identifiers", "plain", "k", "l", "hierarchies")
 """Keywords that stand in for a policy."""
+KEYS = tuple(Policy.model_fields)
+"""Keywords that stand for keys of a policy."""
 
 
 def anonymize(
@@ -144,6 +146,7 @@ def _judge_written(
 
 def _asked(policy: AnyPolicy | None, names: list[str], keywords: Mapping[str, Any]) -> Policy:
     if policy is None:
+        _known(keywords, [*SIMPLE, *KEYS])
         if "quasi" not in keywords:
             raise PolicyError(
                 "Give a policy, or say which columns are what: quasi=[...] and k=5, for instance; "
@@ -155,8 +158,17 @@ def _asked(policy: AnyPolicy | None, names: list[str], keywords: Mapping[str, An
             f"{listed(mixed)}: a policy was given too, which says this already. Give one of the two; "
             "beside a policy only its own keys can be given, such as method or seed."
         )
-    asked = Policy.load(policy)
-    return asked.changed(**keywords) if keywords else asked
+    _known(keywords, KEYS)
+    return Policy.load(policy, **keywords)
+
+
+def _known(keywords: Mapping[str, Any], allowed: Sequence[str]) -> None:
+    for key in keywords:
+        if key not in allowed:
+            raise PolicyError(
+                f"{key}: unknown keyword; allowed: {listed(allowed, 30)}.{nearest(key, allowed)} "
+                "Models other than k and l are asked for in a policy, under `constraints`."
+            )
 
 
 def _release(

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LONGEST = 100
 """A column or constraint up to about this many characters is written on one line."""
+IN_MEMORY = "a table in memory"
+"""What stands for a population that has no path."""
 
 
 def to_data(policy: "Policy") -> dict[str, Any]:
@@ -45,12 +47,18 @@ def _population(policy: "Policy") -> str | None:
     """A path as it is; a table in memory cannot be written down."""
     if policy.population is None or isinstance(policy.population, str):
         return policy.population
-    return "a table in memory"
+    return IN_MEMORY
 
 
 def to_yaml(policy: "Policy") -> str:
-    """The policy as YAML that loads to an equal policy."""
+    """The policy as YAML that loads to an equal policy; a population in memory is left out."""
     data = to_data(policy)
+    unwritten = ""
+    if data.get("population") == IN_MEMORY and not isinstance(policy.population, str):
+        del data["population"]
+        unwritten = (
+            "# population: was a table in memory; name a file here, or give it from Python\n"
+        )
     data["columns"] = {name: _short(column) for name, column in data["columns"].items()}
     data["constraints"] = [_short(constraint) for constraint in data["constraints"]]
     data["method"] = _short(data["method"])
@@ -64,7 +72,7 @@ def to_yaml(policy: "Policy") -> str:
         default_flow_style=False,
         width=10**9,
     )
-    return text
+    return text + unwritten
 
 
 def fingerprint(policy: "Policy") -> str:

@@ -236,6 +236,11 @@ def _worded(
         elif field in hints and _is_choice_of_types(hints[field]):
             # Pydantic reports every type it tried, under paths of its own making.
             path, words = path[:1], _of_type(detail["input"], hints[field])
+        elif (
+            detail["type"].startswith(("greater_", "less_"))
+            and len(plugins.bounds_of(hints[field])) > 1
+        ):
+            words = _of_type(detail["input"], hints[field])
         if path not in told:
             problems.setdefault(path, Problem(path, words))
     return list(problems.values())

@@ -95,30 +95,32 @@ class Policy(BaseModel):
     _source: Source = PrivateAttr(default_factory=Source)
 
     @classmethod
-    def load(cls, source: "Policy | Mapping[str, Any] | str | os.PathLike[str]") -> "Policy":
-        """A policy from a file, from plain data, or from itself.
+    def load(
+        cls, source: "Policy | Mapping[str, Any] | str | os.PathLike[str]", **keys: Any
+    ) -> "Policy":
+        """A policy from a file, from plain data, or from itself; `keys` replace keys of it.
 
         A text that spans several lines is taken as YAML, any other as a file's path.
         """
         if isinstance(source, Policy):
-            return source
+            return source.changed(**keys) if keys else source
         if isinstance(source, Mapping):
-            return cls.model_validate(dict(source))
+            return cls.model_validate({**source, **keys})
         if isinstance(source, str) and "\n" in source:
-            return cls._from(parse(source, "policy", Path()))
+            return cls._from(parse(source, "policy", Path()), keys)
         if isinstance(source, str | os.PathLike):
-            return cls._from(read(Path(source)))
+            return cls._from(read(Path(source)), keys)
         raise PolicyError(
             f"policy: found {found(source)}; give a file's path, a mapping or a Policy."
         )
 
     @classmethod
-    def _from(cls, source: Source) -> "Policy":
+    def _from(cls, source: Source, keys: Mapping[str, Any]) -> "Policy":
         if "folder" in source.data:
             words = unknown_key("folder", GUIDE.keys[()])
             raise refusal([Problem(("folder",), words)], source.where)
-        data = {**source.data, "folder": source.folder}
-        return cls.model_validate(data, context=source)
+        data = {"folder": source.folder, **source.data, **keys}
+        return cls.model_validate(data, context=source.with_keys(keys))
 
     @model_validator(mode="wrap")
     @classmethod
@@ -130,7 +132,8 @@ class Policy(BaseModel):
         try:
             policy = validated(data)
         except ValidationError as error:
-            raise refusal(problems_of(error, GUIDE), source.where) from None
+            told = rules.with_sensitive(problems_of(error, GUIDE), data)
+            raise refusal(told, source.where) from None
         policy._source = source
         if broken := rules.problems(policy):
             raise refusal(broken, source.where)
@@ -207,7 +210,10 @@ class Policy(BaseModel):
         return rules.warnings(self)
 
     def to_yaml(self) -> str:
-        """The policy as text, everything written out; loading it gives an equal policy."""
+        """The policy as text, everything written out; loading it gives an equal policy.
+
+        A population that is a table in memory is left out, with a comment in its place.
+        """
         return canonical.to_yaml(self)
 
     def fingerprint(self) -> str:

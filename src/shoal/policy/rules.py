@@ -1,6 +1,6 @@
 """What must hold between the parts of a policy, and what is allowed but worth a word."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shoal import plugins
@@ -42,6 +42,20 @@ def warnings(policy: "Policy") -> list[str]:
         *_weak(policy),
         *_kept_order(policy),
         *anatomy.warnings(policy),
+    ]
+
+
+def with_sensitive(problems: Sequence[Problem], data: Any) -> list[Problem]:
+    """The problems of raw data; where a constraint names no column, with those it could name."""
+    columns = data.get("columns") if isinstance(data, Mapping) else None
+    each = columns.items() if isinstance(columns, Mapping) else ()
+    roles = {n: c.get("role") if isinstance(c, Mapping) else getattr(c, "role", c) for n, c in each}
+    allowed = listed(str(name) for name, role in roles.items() if role == "sensitive")
+    return [
+        Problem(path, f"{text.removesuffix('.')}; allowed: {allowed or 'there is none'}")
+        if path[:1] == ("constraints",) and path[-1] == "of" and text.startswith("missing.")
+        else Problem(path, text)
+        for path, text in problems
     ]
 
 
@@ -171,7 +185,10 @@ def _metrics(policy: "Policy") -> Iterator[Problem]:
 def _population(policy: "Policy") -> Iterator[Problem]:
     asking = [name_of(model) for model in policy.constraints if needs_population(model)]
     if asking and policy.population is None:
-        words = f"missing; {listed(asking)} needs it: the path of a table of all people"
+        words = (
+            f"missing; {listed(asking)} needs it, a table of all people: a file's path, or from "
+            "Python any table"
+        )
         yield Problem(("population",), words)
     if policy.population is not None and not asking:
         words = "found, but no constraint asks for it; k-map and delta-presence do"

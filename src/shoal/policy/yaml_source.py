@@ -7,6 +7,7 @@ let the last one win in silence, and a column would lose its role.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -38,10 +39,16 @@ class Source:
     data: dict[str, Any] = field(default_factory=dict)
     lines: dict[FieldPath, int] = field(default_factory=dict)
     """The line of every key and list entry, from 1."""
+    replaced: frozenset[str] = frozenset()
+    """Keys that were given beside the file: what is wrong with them is on no line of it."""
+
+    def with_keys(self, keys: Mapping[str, Any]) -> "Source":
+        """The same, with other values for some keys."""
+        return replace(self, data={**self.data, **keys}, replaced=frozenset(keys))
 
     def where(self, path: FieldPath = ()) -> str:
         """'policy.yaml:12: ', with the line of the field or of the nearest field around it."""
-        if not self.name:
+        if not self.name or (path and path[0] in self.replaced):
             return ""
         for end in range(len(path), 0, -1):
             if path[:end] in self.lines:

@@ -74,7 +74,8 @@ def _check_free(folder: Path, paths: SamplePaths, force: bool) -> None:
     there = [path.name for path in paths if path.exists()]
     if there and not force:
         raise InputError(
-            f"{folder} already holds {listed(there)}. Name another folder, or ask to overwrite."
+            f"{folder} already holds {listed(there)}. Name another folder (--folder), or overwrite "
+            "what is there (--force)."
         )
 
 
