@@ -157,3 +157,13 @@ def test_not_a_number_counts_towards_no_l(tmp_path: Path) -> None:
     pq.write_table(table, path)
     (diverse,) = verify(path, {**POLICY, "constraints": [{"l": 2, "of": "ill"}]})
     assert diverse.reached == 1
+
+
+def test_a_release_without_rows_is_not_verified(tmp_path: Path) -> None:
+    path = tmp_path / "empty.csv"
+    path.write_text("age,ill\n")
+    asked = {"columns": {"age": "quasi", "ill": "sensitive"}, "constraints": [{"k": 2}]}
+    findings = shoal.verify(path, asked)
+    assert findings[0].to_dict()["reached"] is None
+    with pytest.raises(VerificationFailed, match="no rows in which a guarantee"):
+        require(findings)

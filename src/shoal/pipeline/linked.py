@@ -15,8 +15,9 @@ from shoal.io.frames import Table
 from shoal.policy import Policy
 from shoal.policy.anatomy import count_name, group_name
 from shoal.verification.check import ClassCounter, Finding, check
-from shoal.verification.linked import Values, group_counts, largest_share
+from shoal.verification.linked import PEOPLE, Values, group_counts, largest_share, whole
 from shoal.verification.meaning import with_meaning
+from shoal.verification.people_order import require_order
 
 Read = Callable[[Sequence[str]], pa.Table]
 """Some columns of a table."""
@@ -117,7 +118,10 @@ def _counts(
     policy: Policy,
 ) -> tuple[Mapping[str, Counts], dict[str, float]]:
     _check_people(names, policy)
-    seen = _seen(people([group_name(policy)]).column(0), sensitive, policy)
+    group, plain = group_name(policy), sorted(name for name in policy.plain if name in names)
+    shown = people([group, *policy.quasi, *plain])
+    seen = _seen(shown.column(0), sensitive, policy)
+    require_order(whole(shown.column(0), PEOPLE), shown.columns[1:])
     meant = {
         name: with_meaning(counts, policy.how(name), policy.folder) if name else counts
         for name, counts in seen.items()

@@ -5,7 +5,7 @@ Nothing of the method is known here: the file or frame is read as anyone would r
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, Protocol
 
 from shoal.cells.counts import Counts
@@ -94,7 +94,7 @@ def _ask(model: Model, counts: Counts, columns: tuple[str, ...]) -> Finding:
     return Finding(
         model=name_of(model),
         asked=figure_of(model),
-        reached=model.reached(counts),
+        reached=model.reached(counts) if counts.n_groups else inf,
         columns=columns,
         of=column_of(model) or None,
         rows=int(counts.sizes.sum()),
@@ -110,6 +110,10 @@ def require(findings: Sequence[Finding], wishes: Container[str] = ()) -> None:
 
     wishes: columns in which people's wishes count, judged without what is behind them.
     """
+    if not any(finding.classes for finding in findings):
+        raise VerificationFailed(
+            "The release has no rows in which a guarantee could be found: there is nothing to verify."
+        )
     broken = [finding for finding in findings if not finding.holds]
     if broken:
         words = [_wording(finding) for finding in broken]

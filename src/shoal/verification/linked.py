@@ -16,6 +16,7 @@ from shoal.io.arrow import one_chunk
 
 Ints = npt.NDArray[np.int64]
 STAR = "*"
+PEOPLE = "The group ids of the table of people"
 WHOLE = "^[1-9][0-9]{0,17}$"
 
 
@@ -49,7 +50,7 @@ def largest_share(counts: Counts) -> float:
 
 def _sizes(people: pa.Array) -> Ints:
     """Rows of each group; the groups are numbered from 1 without a gap."""
-    ids = _whole(people, "The group ids of the table of people")
+    ids = whole(people, PEOPLE)
     sizes = np.unique(ids, return_counts=True)
     if len(sizes[0]) and sizes[0][-1] != len(sizes[0]):
         raise VerificationFailed(
@@ -60,8 +61,8 @@ def _sizes(people: pa.Array) -> Ints:
 
 
 def _histograms(name: str, table: Values, sizes: Ints) -> Counts:
-    group = _whole(table.group, f"The group ids of the table of {name}") - 1
-    count = _whole(table.count, f"The counts of the table of {name}")
+    group = whole(table.group, f"The group ids of the table of {name}") - 1
+    count = whole(table.count, f"The counts of the table of {name}")
     coded = known_text(one_chunk(table.value)).dictionary_encode()
     by_text = pc.sort_indices(coded.dictionary).to_numpy()
     width = len(by_text) + 1
@@ -107,7 +108,8 @@ def _check_order(name: str, keys: Ints) -> None:
         )
 
 
-def _whole(column: pa.Array, what: str) -> Ints:
+def whole(column: pa.Array, what: str) -> Ints:
+    """The numbers of a column; raises where one is not a whole number from 1 on."""
     texts = text_of(one_chunk(column))
     good = pc.fill_null(pc.match_substring_regex(texts, WHOLE), fill_value=False)
     wrong = len(texts) - (pc.sum(good).as_py() or 0)
