@@ -175,11 +175,12 @@ def test_in_another_thread(tmp_path: Path) -> None:
 
 
 WRITER = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 import pyarrow as pa
 from shoal.engines.local import LocalEngine
 from shoal.io.atomic import replacing
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs these tests may ignore it
 engine = LocalEngine()
 table = pa.table({"a": pa.array(["x" * 100]).take(pa.array([0] * 200_000))})
 with replacing(Path(sys.argv[1]), force=True) as place:
