@@ -1,0 +1,119 @@
+"""Charts as vector graphics, in one style, that follow the page's light or dark colours."""
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, SOFT, GRID, PAPER = "#1b1f24", "#59636e", "#d8dee4", "#fffffe"
+"""Text, lesser text, lines of the grid, and what lies behind."""
+SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b4c9a", "#8a8f98")
+"""Colours that colour-blind readers can tell apart (Okabe and Ito, 2008, and two more); in a page
+`style.css` gives each a lighter twin for dark screens."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+"""Shapes beside the colours: no chart speaks by colour alone."""
+FAINT = 0.25
+"""How dense a filled area is that lies behind others."""
+
+_VARIABLES = {INK: "ink", SOFT: "soft", GRID: "grid", PAPER: "paper"} | {
+    colour: f"series-{i}" for i, colour in enumerate(SERIES, 1)
+}
+_STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",  # text stays text: it can be read aloud, searched and copied
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 10,
+    "text.color": INK,
+    "axes.edgecolor": SOFT,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 11,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.facecolor": "none",
+    "figure.facecolor": PAPER,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5.5,
+}
+
+
+@contextmanager
+def chart(
+    width: float = 5.8, height: float = 3.4, **subplots: Any
+) -> Iterator[tuple["Figure", Any]]:
+    """A figure of some inches and its axes, to be drawn on inside the `with` block.
+
+    `subplots` are passed on to `Figure.subplots`; without them there is one pair of axes. Nothing
+    is drawn over the edge: the layout leaves room for every label.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        axes: Axes | Any = figure.subplots(**subplots)
+        yield figure, axes
+
+
+def legend_beside(figure: "Figure") -> None:
+    """All labelled lines, outside of the axes, where they cover nothing."""
+    figure.legend(loc="outside right upper")
+
+
+def inline(figure: "Figure", name: str, title: str, description: str) -> str:
+    """The figure as an SVG element for a page, told to screen readers by its title and description.
+
+    name: unlike that of every other chart on the page.
+    """
+    drawn = _drawn(figure, name)
+    drawn = drawn[drawn.index("<svg") :]
+    for colour, variable in _VARIABLES.items():
+        drawn = re.sub(colour, f"var(--{variable})", drawn, flags=re.I)
+    # ids must be single in a page
+    drawn = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", drawn)
+    head = re.match(r"<svg[^>]*>", drawn)
+    assert head is not None
+    box = re.search(r'viewBox="[^"]*"', head[0])
+    assert box is not None
+    width = round(figure.get_figwidth() * 110)
+    told = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
+    start = (
+        f'<svg class="chart" role="img" aria-label="{escape(title)}" data-chart="{escape(name)}" '
+        f'{box[0]} style="max-width: {width}px" xmlns="http://www.w3.org/2000/svg" '
+        f'xmlns:xlink="http://www.w3.org/1999/xlink">{told}'
+    )
+    return start + drawn[head.end() :]
+
+
+def save(figure: "Figure", path: Path) -> None:
+    """Write the figure as an SVG file of its own, dark on light."""
+    path.write_text(_drawn(figure, path.stem), encoding="utf-8")
+
+
+def _drawn(figure: "Figure", name: str) -> str:
+    """The same text for the same figure, whenever and wherever it is drawn."""
+    import matplotlib
+
+    text = io.StringIO()
+    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        figure.savefig(text, format="svg", metadata=nothing)
+    found = re.sub(r"<metadata>.*?</metadata>\s*", "", text.getvalue(), flags=re.S)
+    return found.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, Helvetica, Arial, sans-serif")

@@ -1,0 +1,1 @@
+"""The papers' experiments, run again: their figures, and what became of their claims."""
