@@ -1,0 +1,84 @@
+"""A real browser, and what it has to say about a page."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+DESKTOP, NARROW = 1200, 380
+"""Widths at which every page is looked at."""
+
+
+@dataclass
+class Opened:
+    """A page in the browser, and all that happened while it was opened."""
+
+    page: Any
+    """Playwright's page."""
+    complaints: list[str] = field(default_factory=list)
+    """Console errors and warnings, and errors of the page."""
+    requests: list[str] = field(default_factory=list)
+    """All that was fetched beside the page itself."""
+
+    @property
+    def charts(self) -> dict[str, str]:
+        """Per chart its text: title, description and every label."""
+        found = self.page.query_selector_all("svg[data-chart]")
+        return {one.get_attribute("data-chart"): one.text_content() for one in found}
+
+    def require_quiet(self) -> None:
+        """Nothing was complained about and nothing was fetched."""
+        assert not self.complaints
+        assert not self.requests
+
+    def require_no_overflow(self) -> None:
+        """The page itself is no wider than the window; what must be wide scrolls in its own box."""
+        wide, window = self.page.evaluate(
+            "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+        )
+        assert wide <= window, f"{wide} pixels in a window of {window}"
+
+    def require_one_main_heading_and_unique_ids(self) -> None:
+        """What a screen reader leans on."""
+        assert self.page.locator("h1").count() == 1
+        assert self.page.locator("main").count() == 1
+        ids = self.page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+        assert len(ids) == len(set(ids))
+        unnamed = self.page.locator("svg:not([aria-label])").count()
+        assert not unnamed
+
+
+@contextmanager
+def opened(
+    path: Path, width: int = DESKTOP, scheme: Literal["light", "dark"] = "light"
+) -> Iterator[Opened]:
+    """Open a file in headless Chromium; skips, saying so, where there is none."""
+    program = next((found for name in NAMES if (found := shutil.which(name))), None)
+    if program is None:
+        pytest.skip(f"no browser: install one of {', '.join(NAMES)} to run this")
+    from playwright.sync_api import sync_playwright
+
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=program, args=arguments)
+        try:
+            page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            seen = Opened(page)
+            page.on("console", lambda message: seen.complaints.append(message.text))
+            page.on("pageerror", lambda error: seen.complaints.append(str(error)))
+            page.on("request", lambda request: _note(seen, request.url, path))
+            page.goto(path.resolve().as_uri())
+            yield seen
+        finally:
+            browser.close()
+
+
+def _note(seen: Opened, url: str, path: Path) -> None:
+    if url != path.resolve().as_uri() and not url.startswith("data:"):
+        seen.requests.append(url)
