@@ -79,6 +79,21 @@ class PersonalReport:
 
 
 @dataclass(frozen=True)
+class RecognitionReport:
+    """How well a reader can name the value of one sensitive column, group by group and row by row.
+
+    For whoever publishes: of a raised value the rate tells what its label hides.
+    """
+
+    groups: tuple[float, ...]
+    """The rate of each group, in the order in which groups first appear in the published table."""
+    rows: tuple[float, ...] | None
+    """The rate of each published row; None unless asked for."""
+    group_of_row: tuple[int, ...] | None
+    """The place in `groups` of each row's group, -1 for a starred row; None unless asked for."""
+
+
+@dataclass(frozen=True)
 class Release:
     """A published table, what it guarantees and what that cost."""
 
@@ -125,6 +140,8 @@ class Release:
     of a group: how likely the best guess is."""
     personal: dict[str, PersonalReport] = field(default_factory=dict)
     """Per sensitive column in which people's own wishes count."""
+    recognition: dict[str, RecognitionReport] = field(default_factory=dict)
+    """Per sensitive column, where the policy asks for `recognition-rate` per group or row."""
     digest: str = ""
     """Where wishes count: a hash of the rows that were verified, so that no others are written."""
 
@@ -174,6 +191,7 @@ class Release:
                 | {"levels": {str(level): rows for level, rows in one.levels.items()}}
                 for name, one in self.personal.items()
             },
+            "group_recognition": {name: list(one.groups) for name, one in self.recognition.items()},
             "seconds": {step: round(taken, 4) for step, taken in self.seconds.items()},
             "warnings": list(self.warnings),
             "notes": list(self.notes),

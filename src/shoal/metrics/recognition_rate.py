@@ -1,10 +1,10 @@
 """Recognition rate: how well a reader who finds a person's group can name their value."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
+from pydantic.dataclasses import dataclass
 
 from shoal.metrics._losses import leaves_under
 from shoal.metrics.base import Parts
@@ -25,6 +25,10 @@ class RecognitionRate:
     """
 
     high_is_good: ClassVar[bool] = False
+
+    per: Literal["table", "group", "row"] = "table"
+    """`group` also keeps the rate of every group, `row` of every group and row, in
+    `release.recognition`."""
 
     def measure(self, parts: Parts) -> float | None:
         """The rate; None without a sensitive column, without groups, or where columns are treated

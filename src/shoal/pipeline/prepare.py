@@ -23,6 +23,7 @@ from shoal.pipeline.clock import Clock
 from shoal.pipeline.people import people_of
 from shoal.pipeline.personal import report_personal
 from shoal.pipeline.personal import warnings as personal_warnings
+from shoal.pipeline.recognition import Recognised, recognised
 from shoal.pipeline.reports import report_columns, report_components, report_nodes
 from shoal.policy import Policy
 from shoal.publish import personal
@@ -53,6 +54,7 @@ class Prepared:
     columns: dict[str, ColumnReport]
     minimal_nodes: tuple[dict[str, int], ...]
     personal: dict[str, PersonalReport]
+    recognition: dict[str, Recognised]
 
 
 def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Prepared:
@@ -118,6 +120,7 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         columns=report_columns(parts),
         minimal_nodes=report_nodes(parts),
         personal=raised,
+        recognition=recognised(policy, parts),
     )
 
 
