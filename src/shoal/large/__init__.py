@@ -1,0 +1,1 @@
+"""The same release from a table that no memory holds."""
