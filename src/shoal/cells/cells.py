@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,9 @@ class Cells:
     """(n_rows,) population rows that equal each canonical row, shared out among equal ones; where
     the policy names a population."""
 
+    whole: dict[str, npt.NDArray[np.int64]] | None = None
+    """Where these are some of a table's cells: the `totals` of the whole table."""
+
     @property
     def n_rows(self) -> int:
         """Rows of the table."""
@@ -67,11 +71,36 @@ class Cells:
 
     @cached_property
     def totals(self) -> dict[str, npt.NDArray[np.int64]]:
-        """Per sensitive column, (its domain's size,) rows with each value; none are missing."""
+        """Per sensitive column, (its domain's size,) rows of the table with each value; none are
+        missing."""
+        if self.whole is not None:
+            return self.whole
         return {
             name: totals_of(self.sensitive[name], domain)
             for name, domain in self.sensitive_domains.items()
         }
+
+
+def part_of(cells: Cells, rows: npt.NDArray[np.integer]) -> Cells:
+    """Some canonical rows, ascending, as cells of their own that know of the whole table's totals."""
+    cell = np.repeat(np.arange(cells.n_cells), cells.counts)[rows]
+    first = np.flatnonzero(np.diff(cell, prepend=-1))
+
+    def some(values: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
+        return None if values is None else values[rows]
+
+    return Cells(
+        domains=cells.domains,
+        codes=cells.codes[cell[first]],
+        starts=np.append(first, len(rows)).astype(np.int64),
+        rows=cells.rows[rows],
+        hashes=cells.hashes[rows],
+        sensitive={name: codes[rows] for name, codes in cells.sensitive.items()},
+        sensitive_domains=cells.sensitive_domains,
+        target=some(cells.target),
+        population=some(cells.population),
+        whole=cells.totals,
+    )
 
 
 def totals_of(codes: npt.NDArray[np.int32], domain: Domain) -> npt.NDArray[np.int64]:

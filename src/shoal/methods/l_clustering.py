@@ -8,6 +8,7 @@ from shoal.cells.cells import Cells
 from shoal.cells.domain import Kind
 from shoal.cells.grouping import Grouping
 from shoal.errors import PolicyError, listed, nearest
+from shoal.methods._blocks import BlockRows, in_blocks
 from shoal.methods.base import Progress, QuasiColumns, check_feasible
 from shoal.models.k import K
 from shoal.models.l import L
@@ -32,6 +33,9 @@ class LClustering:
 
     weights: dict[str, float] | None = None
     """How much each quasi column counts in the loss, 0 or more; 1 for columns that are not named."""
+    block_rows: BlockRows = None
+    """Rows of a block, about: the method then runs inside blocks of neighbours, faster, for more loss.
+    All rows are one block where it is left out."""
 
     def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise what this method cannot honour, before any work."""
@@ -66,7 +70,11 @@ class LClustering:
         _check_sets(cells)
         weights = self.weights or {}
         by_column = [weights.get(domain.name, 1.0) for domain in cells.domains]
-        return (cluster(cells, asked, by_column, seed, progress),)
+
+        def grown(part: Cells, _: Requirement, its_seed: int, told: Progress) -> Grouping:
+            return cluster(part, asked, by_column, its_seed, told)
+
+        return (in_blocks(cells, requirement, self.block_rows, seed, progress, grown),)
 
 
 def _check_sets(cells: Cells) -> None:
