@@ -1,0 +1,195 @@
+"""Methods that treat equal rows alike: count the cells where the rows are, search here.
+
+Only the different combinations of values come here, with their counts. What the method finds is a
+label per cell and column; every row then looks up those of its own cell.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.cells.cells import Cells
+from shoal.cells.grouping import SUPPRESSED, Grouping
+from shoal.cells.spans import Spans, spans_of
+from shoal.engines.large.cells import cells as cells_question
+from shoal.engines.large.session import Session
+from shoal.errors import InputError
+from shoal.hierarchy.text import text_of
+from shoal.large.coding import Coded
+from shoal.large.kinds import stored_kind
+from shoal.publish.escape import ANY
+from shoal.publish.labels import labels_of
+
+MOST_CELLS = 5_000_000
+"""Different combinations of quasi-identifiers and sensitive values that may be brought here."""
+Ints = npt.NDArray[np.int64]
+
+
+def bring_cells(session: Session, coded: Coded, sensitive: bool, most: int = MOST_CELLS) -> Cells:
+    """The cells of the coded table, each with as many rows as it has there.
+
+    sensitive: whether their sensitive values are needed too.
+    """
+    d = len(coded.domains)
+    names = coded.sensitive if sensitive else ()
+    codes = [f"c{j}" for j in range(d)] + [f"s{i}" for i in range(len(names))]
+    codes += ["t"] if coded.has_target else []
+    found = session.ask(cells_question("coded", codes, most + 1))
+    if found.num_rows > most:
+        raise InputError(
+            f"The table has more than {most:,} different combinations of quasi-identifiers"
+            f"{' and sensitive values' if names else ''}, too many for a method that looks at all of "
+            "them in one place. Make columns coarser first, list fewer quasi columns, or use "
+            "least-loss-partition, flexible-partition or mondrian."
+        )
+    by = {name: found.column(name).to_numpy().astype(np.int32) for name in codes}
+    order = np.lexsort([by[name] for name in reversed(codes)])
+    counts = found.column("n").to_numpy().astype(np.int64)[order]
+    every = np.stack([by[f"c{j}"][order] for j in range(d)], axis=1)
+    new = np.ones(len(every), np.bool_)
+    new[1:] = (every[1:] != every[:-1]).any(axis=1)
+    ends = np.cumsum(counts)
+    starts = np.append((ends - counts)[new], ends[-1])
+
+    def by_row(name: str) -> npt.NDArray[np.int32]:
+        return np.repeat(by[name][order], counts)
+
+    return Cells(
+        domains=coded.domains,
+        codes=np.ascontiguousarray(every[new]),
+        starts=starts,
+        rows=np.arange(ends[-1]),
+        hashes=np.broadcast_to(np.uint64(0), int(ends[-1])),
+        sensitive={name: by_row(f"s{i}") for i, name in enumerate(names)},
+        sensitive_domains={name: coded.sensitive_domains[name] for name in names},
+        target=by_row("t") if coded.has_target else None,
+    )
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """What is published of each cell."""
+
+    table: "CellTable"
+    texts: tuple[pa.Array, ...]
+    """Per quasi-identifier the different labels."""
+    label: npt.NDArray[np.int32]
+    """(cells, d) which of them."""
+    shown: npt.NDArray[np.int8]
+    """(cells,) 0: withheld, 1: published, 2: published, with all other cells starred."""
+    classes: int
+    """Different combinations of labels that are published."""
+
+    @property
+    def has_stars(self) -> bool:
+        """Whether some row's other cells are starred, so that their columns are text."""
+        return bool((self.shown == 2).any())
+
+
+def label_cells(
+    cells: Cells, groupings: Sequence[Grouping], starred: bool
+) -> tuple[Labelled, tuple[Spans, ...]]:
+    """The labels of every cell.
+
+    starred: whether rows that are suppressed in all columns are published, as stars.
+    """
+    n, d = cells.codes.shape
+    heads = cells.starts[:-1]
+    label = np.zeros((n, d), np.int32)
+    texts: list[pa.Array] = [pa.array([], pa.string())] * d
+    hidden, blank = np.ones(n, np.bool_), np.zeros(n, np.bool_)
+    spans = tuple(spans_of(cells, grouping) for grouping in groupings)
+    for grouping, span in zip(groupings, spans, strict=True):
+        group = grouping.group[heads]
+        gone = group == SUPPRESSED
+        hidden &= gone
+        if (grouping.group == SUPPRESSED).sum() < grouping.least:
+            blank |= gone
+        for j, column in enumerate(grouping.columns):
+            made = labels_of(cells.domains[column], span, j)
+            # one label more, for suppressed rows
+            texts[column] = pa.concat_arrays([made.texts, pa.array([ANY], pa.string())])
+            label[:, column] = np.append(made.of_group, len(made.texts))[group]
+    shown = np.where(blank, 2, 1)
+    shown[hidden] = 2 if starred else 0
+    kept = label[~hidden]
+    readable = [_as_read(texts[j], kept[:, j]) for j in range(d)]
+    classes = len(np.unique(np.stack(readable, axis=1), axis=0)) if len(kept) else 0
+    return (
+        Labelled(cell_table(cells), tuple(texts), label, shown.astype(np.int8), classes),
+        spans,
+    )
+
+
+def _as_read(texts: pa.Array, label: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Labels that read the same get one number."""
+    same = texts.dictionary_encode("encode").indices.to_numpy(zero_copy_only=False)
+    found: npt.NDArray[np.int32] = same[label]
+    return found
+
+
+@dataclass(frozen=True)
+class CellTable:
+    """Finds the cell of a row from its codes, column by column."""
+
+    steps: tuple[tuple[int, Ints], ...]
+    """Per column: how many codes it has, and the ascending numbers (cells so far x codes + code)."""
+
+    def __call__(self, codes: Sequence[npt.NDArray[np.int32]]) -> Ints:
+        """(n,) the place of each row's cell among all, in canonical order."""
+        at = np.zeros(len(codes[0]), np.int64)
+        for (size, numbers), column in zip(self.steps, codes, strict=True):
+            at = np.searchsorted(numbers, at * size + column)
+        return at
+
+
+def cell_table(cells: Cells) -> CellTable:
+    """What finds these cells again."""
+    steps, at = [], np.zeros(cells.n_cells, np.int64)
+    for j, domain in enumerate(cells.domains):
+        wanted = at * domain.size + cells.codes[:, j]
+        numbers = np.unique(wanted)
+        at = np.searchsorted(numbers, wanted)
+        steps.append((domain.size, numbers))
+    return CellTable(tuple(steps))
+
+
+@dataclass(frozen=True)
+class Publish:
+    """Coded rows to published ones: labels q0.., payload p0..; text where stars may stand."""
+
+    labelled: Labelled
+    payload: tuple[tuple[str, pa.DataType], ...]
+    """The columns beside the labels, and their types in the file."""
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows that are published, in any order."""
+        found = self.labelled
+        d = len(found.texts)
+        codes = [batch.column(f"c{j}").to_numpy(zero_copy_only=False) for j in range(d)]
+        cell = found.table(codes)
+        shown = found.shown[cell]
+        kept = shown > 0
+        made: dict[str, pa.Array] = {}
+        for j, texts in enumerate(found.texts):
+            made[f"q{j}"] = texts.take(pa.array(found.label[cell[kept], j]))
+        rows = batch.filter(pa.array(kept))
+        star = pa.array(shown[kept] == 2)
+        for name, kind in self.payload:
+            column = rows.column(name)
+            if found.has_stars:
+                column = pc.if_else(star, ANY, text_of(column.cast(kind)).cast(pa.string()))
+            made[name] = column
+        return pa.RecordBatch.from_pydict(made, schema=self.schema)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The published table's types."""
+        labels = [(f"q{j}", pa.string()) for j in range(len(self.labelled.texts))]
+        stars = self.labelled.has_stars
+        others = [(name, pa.string() if stars else stored_kind(kind)) for name, kind in self.payload]
+        return pa.schema([*labels, *others])
