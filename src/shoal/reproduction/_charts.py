@@ -1,0 +1,76 @@
+"""A figure as a chart."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from shoal.drawing.chart import MARKERS, SERIES, chart, inline, legend_beside
+from shoal.reproduction._tables import places, shown
+from shoal.reproduction.base import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+SIZE = (7.2, 3.5)
+WIDTH = 0.8
+"""Of a place on the level axis, the share that its bars fill."""
+
+
+@contextmanager
+def drawn(figure: Figure) -> Iterator["Drawing"]:
+    """The chart, to be saved or put into a page."""
+    with chart(*SIZE) as (picture, axes):
+        draw = _bars if figure.kind == "bars" else _lines
+        draw(figure, axes)
+        axes.set_xlabel(figure.x_label)
+        axes.set_ylabel(figure.y_label)
+        if figure.log:
+            axes.set_yscale("log")
+        elif figure.kind == "bars":
+            axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_formatter(lambda y, _: shown(_tidy(y)))
+        if len(figure.lines) > 1:
+            legend_beside(picture)
+        yield picture
+
+
+def in_page(figure: Figure) -> str:
+    """The chart for a page, with its words for screen readers."""
+    each = ", ".join(line.label for line in figure.lines)
+    words = f"{figure.y_label} against {figure.x_label}, for: {each}."
+    with drawn(figure) as picture:
+        return inline(picture, figure.name, figure.title, words)
+
+
+def _lines(figure: Figure, axes: Any) -> None:
+    for i, line in enumerate(figure.lines):
+        points = [(x, y) for x, y in zip(line.x, line.y, strict=True) if y is not None]
+        axes.plot(
+            [x for x, _ in points],
+            [y for _, y in points],
+            color=SERIES[i % len(SERIES)],
+            marker=MARKERS[i % len(MARKERS)],
+            label=line.label,
+        )
+    axes.xaxis.set_major_formatter(lambda x, _: shown(_tidy(x)))
+
+
+def _bars(figure: Figure, axes: Any) -> None:
+    at = {x: i for i, x in enumerate(places(figure))}
+    width = WIDTH / len(figure.lines)
+    for i, line in enumerate(figure.lines):
+        begin = (i - (len(figure.lines) - 1) / 2) * width
+        axes.bar(
+            [at[x] + begin for x, y in zip(line.x, line.y, strict=True) if y is not None],
+            [y for y in line.y if y is not None],
+            width * 0.92,
+            color=SERIES[i % len(SERIES)],
+            label=line.label,
+        )
+    axes.grid(visible=False, axis="x")
+    axes.set_xticks(list(at.values()), [shown(x) for x in at])
+
+
+def _tidy(number: float) -> float:
+    """Without the last digits, in which steps of an axis are a little off."""
+    return float(f"{number:.10g}")

@@ -1,0 +1,32 @@
+"""The page of a run."""
+
+from shoal.drawing.page import render
+from shoal.reproduction._charts import in_page
+from shoal.reproduction._tables import header, rows, shown
+from shoal.reproduction.base import WORDS, Figure, Reproduction
+
+CLASSES = {True: "good", False: "bad", None: "warn"}
+
+
+def page(found: Reproduction) -> str:
+    """All that was found, as HTML that needs nothing else."""
+    return render(
+        "shoal.reproduction/reproduction.html",
+        found=found,
+        claims=[(one, WORDS[one.held], CLASSES[one.held]) for one in found.result.claims],
+        counts=[(word, count) for word, count in found.held.items() if count],
+        figures=[_figure(one) for one in found.result.figures],
+        time=duration(found.seconds),
+    )
+
+
+def duration(seconds: float) -> str:
+    """`40 seconds`, `12 minutes`."""
+    if seconds < 100:
+        return f"{seconds:.0f} second{'' if round(seconds) == 1 else 's'}"
+    return f"{seconds / 60:.0f} minutes"
+
+
+def _figure(figure: Figure) -> dict[str, object]:
+    lines = [[shown(cell) for cell in row] for row in rows(figure)]
+    return {"figure": figure, "chart": in_page(figure), "header": header(figure), "rows": lines}
