@@ -1,6 +1,6 @@
 """The figures of the Classfly+ paper."""
 
-from shoal.reproduction._classfly_found import FAMILY, METHODS, Found
+from shoal.reproduction._classfly_found import METHODS, Found
 from shoal.reproduction.base import Figure, Line
 
 ROWS, CONSTRAINTS = "rows", "constraints"
@@ -70,7 +70,7 @@ def _times(found: Found, size: int, shows: str) -> Figure:
         "milliseconds",
         tuple(
             Line(name, _floats(found.fewer_rows), _milliseconds(found.times(size, name)))
-            for name in (*FAMILY, "datafly")
+            for name in METHODS
         ),
         kind="bars",
     )
@@ -104,7 +104,7 @@ def _times_by_constraints(found: Found) -> Figure:
         "milliseconds",
         tuple(
             Line(name, _floats(found.constraints), _milliseconds(found.times_by_constraints(name)))
-            for name in (*FAMILY, "datafly")
+            for name in METHODS
         ),
     )
 
