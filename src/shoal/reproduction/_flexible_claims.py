@@ -32,19 +32,15 @@ def judged(found: Found) -> tuple[Claim, ...]:
 
 
 def _as_many_as_there_can_be(found: Found) -> Claim:
-    right = [k for k in found.ks if _groups(found, k) == found.rows // k]
+    made = {k: {found.of[name, k].groups for name in (OURS, WIDEST)} for k in found.ks}
+    right = [k for k in found.ks if made[k] == {found.rows // k}]
     k = found.ks[0]
     return Claim(
         "It makes exactly ⌊n/k⌋ groups (Theorem 1).",
         len(right) == len(found.ks),
-        f"For {len(right)} of {len(found.ks)} values of k; at k = {k} {_groups(found, k):,} of "
-        f"{found.rows // k:,}.",
+        f"For {len(right)} of {len(found.ks)} values of k; at k = {k}: {found.of[OURS, k].groups:,} "
+        f"of {found.rows // k:,}.",
     )
-
-
-def _groups(found: Found, k: int) -> int:
-    """By either way to choose a column; the fewer, should they differ."""
-    return min(found.of[name, k].groups for name in (OURS, WIDEST))
 
 
 def _bounded(found: Found) -> Claim:
