@@ -1,12 +1,13 @@
-"""What became of the claims of the L-clustering paper. The thresholds are ours."""
+"""What became of the claims of the L-clustering paper, first of loss. The thresholds are ours."""
 
 import math
 from itertools import pairwise
 from statistics import mean, pstdev
 
 from shoal.errors import percent
-from shoal.reproduction._l_clustering_runs import NAMES, OURS, THEIRS, Found, Point
-from shoal.reproduction._trends import between, exponent, fit, rises, slope
+from shoal.reproduction._l_clustering_runs import NAMES, OURS, THEIRS, Found
+from shoal.reproduction._l_clustering_times import time_claims
+from shoal.reproduction._trends import between, falls
 from shoal.reproduction.base import Claim
 
 PAPERS_RATIO = 8_000
@@ -20,7 +21,7 @@ POINT = 0.02
 
 def claims(found: Found) -> tuple[Claim, ...]:
     """All of them, in the order of the figures."""
-    return (*_loss(found), *_our_time(found), *_their_time(found))
+    return (*_loss(found), *time_claims(found))
 
 
 def _loss(found: Found) -> list[Claim]:
@@ -44,20 +45,16 @@ def _loss(found: Found) -> list[Claim]:
         f"{d} QI, l = {ell}": pstdev(each) / mean(each) if mean(each) else 0.0
         for (d, ell), each in found.repeats.items()
     }
-    with_quasi = _growth(
-        {
-            f"{NAMES[m]}, l = {ell}": [p.loss for p in found.by_quasi(m, ell)]
-            for m in NAMES
-            for ell in sizes.some_l
-        }
-    )
-    with_l = _growth(
-        {
-            f"{NAMES[m]}, {d} QI": [p.loss for p in found.by_l(m, d)]
-            for m in NAMES
-            for d in sizes.quasi
-        }
-    )
+    with_quasi = {
+        f"{NAMES[m]}, l = {ell}": [p.loss for p in found.by_quasi(m, ell)]
+        for m in NAMES
+        for ell in sizes.some_l
+    }
+    with_l = {
+        f"{NAMES[m]}, {d} QI": [p.loss for p in found.by_l(m, d)]
+        for m in NAMES
+        for d in sizes.quasi
+    }
     largest = max(range(len(steps)), key=lambda i: steps[i])
     return [
         Claim(
@@ -72,8 +69,8 @@ def _loss(found: Found) -> list[Claim]:
             PAPERS_RATIO / 2 <= ratios[corner] <= PAPERS_RATIO * 2 if corner == (2, 2) else None,
             f"at {_at(*corner)}: {_times(ratios[corner])}",
         ),
-        Claim("The loss of both methods grows with QI", *with_quasi),
-        Claim("The loss of both methods grows with l", *with_l),
+        _growth("The loss of both methods grows with QI", sizes.every_quasi, with_quasi),
+        _growth("The loss of both methods grows with l", sizes.every_l, with_l),
         Claim(
             f"RL of L-clustering stays under 10 % for {five} QI",
             not over,
@@ -101,105 +98,12 @@ def _loss(found: Found) -> list[Claim]:
     ]
 
 
-def _our_time(found: Found) -> list[Claim]:
-    sizes = found.sizes
-    lines = {
-        ell: fit(sizes.every_quasi, _seconds(found.by_quasi(OURS, ell))) for ell in sizes.some_l
-    }
-    tops = {d: sizes.every_l[_largest(_seconds(found.by_l(OURS, d)))] for d in sizes.quasi}
-    powers = _powers(found, OURS)
-    return [
-        Claim(
-            "L-clustering's time grows linearly with QI (r² of a line above 0.9)",
-            min(lines.values()) > 0.9,
-            "; ".join(f"r² {fits:.2f} at l = {ell}" for ell, fits in lines.items()),
-        ),
-        Claim(
-            "L-clustering's time rises, then falls with l (the slowest l is not at an end)",
-            not {sizes.every_l[0], sizes.every_l[-1]} & set(tops.values()),
-            "; ".join(f"{d} QI: slowest at l = {ell}" for d, ell in tops.items()),
-        ),
-        Claim(
-            "L-clustering's time is quadratic in rows (a power above 1.8); ours should not be",
-            min(powers) > 1.8 if powers else None,
-            f"n^{between(powers, '.2f')}, by an exact search that looks at few rows"
-            if powers
-            else "too few rows to tell",
-        ),
-    ]
-
-
-def _their_time(found: Found) -> list[Claim]:
-    sizes = found.sizes
-    curves = {
-        ell: (
-            fit(sizes.every_quasi, [math.log(s) for s in _seconds(found.by_quasi(THEIRS, ell))]),
-            fit(sizes.every_quasi, _seconds(found.by_quasi(THEIRS, ell))),
-        )
-        for ell in sizes.some_l
-    }
-    fewest, most = sizes.quasi[0], sizes.quasi[-1]
-    slopes = {
-        d: slope(sizes.every_l, [1000 * s for s in _seconds(found.by_l(THEIRS, d))])
-        for d in (fewest, most)
-    }
-    powers = _powers(found, THEIRS)
-    longest = max(point.seconds for (m, *_), point in found.points.items() if m == THEIRS)
-    result = [
-        Claim(
-            "L-incognito's time grows exponentially with QI (its logarithm fits a line better)",
-            all(of_logs > of_times for of_logs, of_times in curves.values()),
-            "; ".join(f"l = {ell}: r² {a:.2f} against {b:.2f}" for ell, (a, b) in curves.items())
-            + f"; never above {longest:.2g} s",
-        ),
-        Claim(
-            "L-incognito's time grows linearly with rows (a power of 0.8 to 1.2)",
-            all(0.8 <= power <= 1.2 for power in powers) if powers else None,
-            f"n^{between(powers, '.2f')}" if powers else "too few rows to tell",
-        ),
-        Claim(
-            f"L-incognito's time rises with l for {fewest} QI and falls for {most}",
-            slopes[fewest] > 0 > slopes[most],
-            "; ".join(f"{d} QI: {ms:+.2g} ms for each l" for d, ms in slopes.items()),
-        ),
-    ]
-    if sizes.growing and (8, 5) in sizes.growing_at:
-        n = sizes.growing[0]
-        ours, theirs = (found.growing[m, 8, 5, n].seconds for m in (OURS, THEIRS))
-        result.append(
-            Claim(
-                f"With 8 QI, l = 5 and {n:,} rows L-incognito takes longer than L-clustering",
-                theirs > ours,
-                f"{theirs:.2g} s and {ours:.2g} s",
-            )
-        )
-    return result
-
-
-def _growth(lines: dict[str, list[float]]) -> tuple[bool, str]:
-    falling = [name for name, line in lines.items() if not rises(line)]
-    if falling:
-        return False, f"falls somewhere for {'; '.join(falling)}"
+def _growth(text: str, x: tuple[int, ...], lines: dict[str, list[float]]) -> Claim:
+    if wrong := falls(x, lines):
+        return Claim(text, False, wrong)
     times = [line[-1] / line[0] for line in lines.values() if line[0]]
-    return True, f"by {between(times)} times from the first to the last, in {len(lines)} lines"
-
-
-def _powers(found: Found, method: str) -> list[float]:
-    sizes = found.sizes
-    if len(sizes.growing) < 2:
-        return []
-    return [
-        exponent(sizes.growing, _seconds(found.by_rows(method, d, ell)))
-        for d, ell in sizes.growing_at
-    ]
-
-
-def _seconds(points: list[Point]) -> list[float]:
-    return [point.seconds for point in points]
-
-
-def _largest(figures: list[float]) -> int:
-    return max(range(len(figures)), key=lambda i: figures[i])
+    words = f"in all {len(lines)} lines"
+    return Claim(text, True, f"{words}, by {between(times)} times" if times else words)
 
 
 def _over(theirs: float, ours: float) -> float:

@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from shoal.errors import listed
+
 Numbers = Sequence[float]
 
 
@@ -26,9 +28,14 @@ def exponent(x: Numbers, y: Numbers) -> float:
     return math.log(y[-1] / y[0]) / math.log(x[-1] / x[0])
 
 
-def rises(y: Numbers) -> bool:
-    """Whether no figure lies below the one before."""
-    return all(before <= after for before, after in pairwise(y))
+def falls(x: Numbers, lines: dict[str, list[float]]) -> str:
+    """Where which lines fall: `not for ours (2 to 3)`; nothing where none does."""
+    found = {}
+    for name, y in lines.items():
+        steps = [f"{x[i]:,g} to {x[i + 1]:,g}" for i, (a, b) in enumerate(pairwise(y)) if b < a]
+        if steps:
+            found[name] = f"{name} ({listed(steps, 2)})"
+    return f"not for {listed(found.values(), 3)}" if found else ""
 
 
 def between(y: Numbers, form: str = ".3g") -> str:
