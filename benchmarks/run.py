@@ -10,7 +10,6 @@ SCRIPTS = [
     "whole_run.py",
     "peer.py",
     "constraints.py",
-    "classfly_claims.py",
     "adult.py",
     "lattice.py",
     "clustering.py",

@@ -44,7 +44,7 @@ def _claim(console: Console, claim: "Claim") -> RenderableType:
     if console.width < NARROW:
         return Group(Text.assemble(mark, " ", outcome), indented(Group(text, ours)))
     row = Table.grid(padding=(0, 2, 0, 0))
-    row.add_column(no_wrap=True, width=max(len(word) for word in WORDS.values()) + 4)
+    row.add_column(no_wrap=True, width=max(len(word) for word in WORDS.values()) + 2)
     row.add_column()
     row.add_row(Text.assemble(mark, " ", outcome), Group(text, ours))
     return row

@@ -1,6 +1,6 @@
 """A figure as a chart."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ def drawn(figure: Figure) -> Iterator["Drawing"]:
             axes.set_yscale("log")
         elif figure.kind == "bars":
             axes.set_ylim(bottom=0)
-        axes.yaxis.set_major_formatter(lambda y, _: shown(_tidy(y)))
+        axes.yaxis.set_major_formatter(lambda y, _: _tick(y, axes.get_yticks(), figure.log))
         if len(figure.lines) > 1:
             legend_beside(picture)
         yield picture
@@ -52,7 +52,7 @@ def _lines(figure: Figure, axes: Any) -> None:
             marker=MARKERS[i % len(MARKERS)],
             label=line.label,
         )
-    axes.xaxis.set_major_formatter(lambda x, _: shown(_tidy(x)))
+    axes.xaxis.set_major_formatter(lambda x, _: _tick(x, axes.get_xticks(), False))
 
 
 def _bars(figure: Figure, axes: Any) -> None:
@@ -71,6 +71,10 @@ def _bars(figure: Figure, axes: Any) -> None:
     axes.set_xticks(list(at.values()), [shown(x) for x in at])
 
 
-def _tidy(number: float) -> float:
-    """Without the last digits, in which steps of an axis are a little off."""
-    return float(f"{number:.10g}")
+def _tick(number: float, every: Iterable[float], log: bool) -> str:
+    """The label of a tick, with as many digits after the point as the others have."""
+    if log:
+        return shown(float(f"{number:.10g}"))
+    # steps of an axis are a little off in their last digits
+    digits = max(len(f"{each:.6f}".rstrip("0").partition(".")[2]) for each in every)
+    return f"{number:,.{digits}f}"

@@ -3,7 +3,7 @@
 from shoal.drawing.page import render
 from shoal.reproduction._charts import in_page
 from shoal.reproduction._tables import header, rows, shown
-from shoal.reproduction.base import WORDS, Figure, Reproduction
+from shoal.reproduction.base import WORDS, Claim, Figure, Reproduction
 
 CLASSES = {True: "good", False: "bad", None: "warn"}
 
@@ -13,11 +13,17 @@ def page(found: Reproduction) -> str:
     return render(
         "shoal.reproduction/reproduction.html",
         found=found,
-        claims=[(one, WORDS[one.held], CLASSES[one.held]) for one in found.result.claims],
+        claims=[_claim(one) for one in found.result.claims],
         counts=[(word, count) for word, count in found.held.items() if count],
         figures=[_figure(one) for one in found.result.figures],
         time=duration(found.seconds),
     )
+
+
+def _claim(claim: Claim) -> dict[str, str]:
+    words = {"text": claim.text, "found": claim.found}
+    together = {name: text.replace(" %", "\N{NO-BREAK SPACE}%") for name, text in words.items()}
+    return {**together, "outcome": WORDS[claim.held], "class": CLASSES[claim.held]}
 
 
 def duration(seconds: float) -> str:
