@@ -17,7 +17,7 @@ def test_it_tells_the_claims_and_writes_the_files(shoal, tmp_path):
     assert done.code == 0
     assert done.err == "This takes about a minute on two cores.\n"
     assert "Of 6 claims: " in done.out
-    assert "For 3 of 3 values of k; at k = 2: 153 of 153." in done.out
+    assert "for 3 of 3 values of k; at k = 2: 153 of 153" in done.out
     assert "shoal-flexible-partition/index.html" in done.out
     assert (tmp_path / "shoal-flexible-partition" / "dm.svg").exists()
     again = shoal("reproduce", "flexible-partition", "--quick")

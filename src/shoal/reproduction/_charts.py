@@ -2,14 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from shoal.drawing.chart import MARKERS, SERIES, chart, inline, legend_beside, svg
 from shoal.reproduction._tables import places, shown
 from shoal.reproduction.base import Figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
 
 SIZE = (7.2, 3.5)
 WIDTH = 0.8
@@ -17,15 +14,15 @@ WIDTH = 0.8
 
 
 @contextmanager
-def drawn(figure: Figure) -> Iterator["Drawing"]:
-    """The chart, to be looked at or saved."""
+def drawn(figure: Figure) -> Iterator[Any]:
+    """The chart as Matplotlib has it."""
     with chart(*SIZE) as (picture, axes):
         (_bars if figure.kind == "bars" else _lines)(figure, axes)
         axes.set_xlabel(figure.x_label)
         axes.set_ylabel(figure.y_label)
         if figure.log:
             axes.set_yscale("log")
-        elif figure.kind == "bars":
+        elif figure.kind == "bars" or _is_near_zero(figure):
             axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(lambda y, _: _tick(y, axes.get_yticks(), figure.log))
         if len(figure.lines) > 1:
@@ -49,6 +46,12 @@ def draw(figure: Figure) -> Drawn:
     with drawn(figure) as picture:
         file = svg(picture, figure.name)
         return Drawn(file, inline(picture, figure.name, figure.title, words, file))
+
+
+def _is_near_zero(figure: Figure) -> bool:
+    """Whether an axis from zero on leaves enough room for the lines; else it begins below them."""
+    every = [y for line in figure.lines for y in line.y if y is not None]
+    return bool(every) and 0 <= 2 * min(every) <= max(every)
 
 
 def _lines(figure: Figure, axes: Any) -> None:

@@ -10,14 +10,14 @@ SETS = {2: "C1, C2", 4: "C1 to C4", 8: "C1 to C8"}
 def figures(found: Found) -> tuple[Figure, ...]:
     """All of them, in the paper's order, and one of ours."""
     return (
-        _precision(found, 2, "Fig. 3 (a) of the paper"),
-        _precision(found, 4, "Fig. 3 (b) of the paper"),
-        _by_constraints(found, "complete", "Fig. 4 (a) of the paper, for partial too"),
-        _by_constraints(found, "naive", "Fig. 4 (b) of the paper"),
-        _times(found, 4, "Fig. 5 (a) of the paper"),
-        _times(found, 8, "Fig. 5 (b) of the paper"),
+        _precision(found, 2, "Fig. 3 (a)"),
+        _precision(found, 4, "Fig. 3 (b)"),
+        _by_constraints(found, "complete", "Fig. 4 (a); the same for partial"),
+        _by_constraints(found, "naive", "Fig. 4 (b)"),
+        _times(found, 4, "Fig. 5 (a)"),
+        _times(found, 8, "Fig. 5 (b)"),
         *(
-            _times_of(found, name, f"Fig. 6 ({letter}) of the paper")
+            _times_of(found, name, f"Fig. 6 ({letter})")
             for name, letter in (("naive", "a"), ("partial", "b"), ("complete", "c"))
         ),
         _times_by_constraints(found),

@@ -22,7 +22,7 @@ def figures(found: Found) -> tuple[Figure, ...]:
             Figure(
                 "time" if what == "seconds" else what,
                 title,
-                f"Fig. 5 ({letter}) of the paper",
+                f"Fig. 5 ({letter})",
                 "k",
                 label,
                 tuple(Line(name, ks, tuple(found.line(name, what))) for name in METHODS),
