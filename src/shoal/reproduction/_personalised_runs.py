@@ -49,7 +49,7 @@ class Sizes:
     repeats: int = 10
 
 
-QUICK = Sizes(3_000, (4, 5, 10, 20, 30), (1_000, 2_000, 3_000), repeats=2)
+QUICK = Sizes(4_000, (4, 5, 10, 20, 30), (1_000, 2_000, 4_000), repeats=3)
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class LClustering:
 
 def _notes(found: "Found", asked: "Sizes") -> tuple[str, ...]:
     notes = [
-        f"{found.rows:,} rows, of which the paper had 45,222. S is the occupation; QI are the first so "
+        f"{found.rows:,} rows; the paper had 45,222. S is the occupation; QI are the first so "
         "many of age, sex, race, marital status, education, country, work class and salary class. "
         "Ages become ranges, all else sets.",
         "L-incognito is our `incognito` by trees of our own, since the paper does not give its own; of "
