@@ -49,9 +49,10 @@ def reproduce(
 
     folder = output or Path(f"shoal-{name}")
     # asked for here, so that the time is told before the work and after mistakes in the name
-    minutes = experiment(name).minutes
-    expected = "about a minute" if quick else f"about {minutes:g} minutes"
-    typer.echo(f"This takes {expected} on two cores.", err=True)
+    full = experiment(name).minutes
+    minutes = 1 if quick else full
+    expected = "a minute" if minutes == 1 else f"{minutes:g} minutes"
+    typer.echo(f"This takes about {expected} on two cores.", err=True)
     with watching() as progress:
         found = run(name, adult, quick, folder, progress, force=force)
     if json:

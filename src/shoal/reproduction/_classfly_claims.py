@@ -25,25 +25,25 @@ def _of_precision(found: Found) -> list[Claim]:
     alike = found.compared - found.different
     return [
         Claim(
-            "The precision of complete and partial is the same at every point.",
+            "The precision of complete and partial is the same at every point",
             found.different == 0,
-            f"Cell for cell the same on {alike} of {found.compared} tables.",
+            f"cell for cell the same on {alike} of {found.compared} tables",
         ),
         Claim(
-            f"The precision of complete is {LEAST} to {MOST} % above Datafly's on average.",
+            f"The precision of complete is {LEAST} to {MOST} % above Datafly's on average",
             all(LEAST <= mean(lead) <= MOST for lead in leads.values()),
             f"{mean(leads[2]):+.1f} % on C1, C2; {mean(leads[4]):+.1f} % on C1 to C4, "
-            f"{max(leads[4]):+.1f} % at most.",
+            f"{max(leads[4]):+.1f} % at most",
         ),
         Claim(
-            "Naive is more precise than Datafly on C1, C2.",
+            "Naive is more precise than Datafly on C1, C2",
             above == points,
-            f"At {above} of {points} sizes.",
+            f"at {above} of {points} sizes",
         ),
         Claim(
-            "Naive is less precise than Datafly on C1 to C4.",
+            "Naive is less precise than Datafly on C1 to C4",
             below == points,
-            f"At {below} of {points} sizes.",
+            f"at {below} of {points} sizes",
         ),
         _rising(found),
     ]
@@ -62,10 +62,10 @@ def _rising(found: Found) -> Claim:
         for size, words in ((2, "C1, C2"), (4, "C1 to C4"))
     )
     return Claim(
-        "The precision of the family rises with rows (we ask: from first to last, and in most steps).",
+        "The precision of the family rises with rows (we ask: from first to last, and in most steps)",
         all(line[-1] > line[0] for line in each.values())
         and all(2 * count > steps for count in risen.values()),
-        f"{ends}; up in {sum(risen.values())} of {len(risen) * steps} steps.",
+        f"{ends}; up in {sum(risen.values())} of {len(risen) * steps} steps",
     )
 
 
@@ -82,32 +82,31 @@ def _of_time(found: Found) -> list[Claim]:
     first_rows, last_rows = found.fewer_rows[0], found.fewer_rows[-1]
     return [
         Claim(
-            "Naive is the slowest on C1 to C4.",
+            "Naive is the slowest on C1 to C4",
             slowest == points,
-            f"At {slowest} of {points} sizes.",
+            f"at {slowest} of {points} sizes",
         ),
         Claim(
-            f"Complete and partial take about the same time (we ask: within {100 * ALIKE:.0f} %).",
+            f"Complete and partial take about the same time (we ask: within {100 * ALIKE:.0f} %)",
             abs(ratio - 1) <= ALIKE and abs(ratio_8 - 1) <= ALIKE,
-            f"Partial takes {ratio:.2f} times as long on C1 to C4, {ratio_8:.2f} times with 8 "
-            f"constraints and {last_rows:,} rows.",
+            f"partial takes {ratio:.2f} times as long on C1 to C4, {ratio_8:.2f} times with 8 "
+            f"constraints and {last_rows:,} rows",
         ),
         Claim(
-            "Datafly is the fastest with 8 constraints.",
+            "Datafly is the fastest with 8 constraints",
             fastest == "datafly",
-            f"At {last_rows:,} rows: "
-            + ", ".join(f"{name} {1000 * last[name]:.1f} ms" for name in METHODS)
-            + ".",
+            f"at {last_rows:,} rows: "
+            + ", ".join(f"{name} {1000 * last[name]:.1f} ms" for name in METHODS),
         ),
         Claim(
-            "Time rises with the number of constraints.",
+            "Time rises with the number of constraints",
             all(line[-1] > line[0] for line in by_size.values()),
-            f"From {first_size} to {last_size}: {_growth(by_size)}.",
+            f"from {first_size} to {last_size}: {_growth(by_size)}",
         ),
         Claim(
-            "Time rises with rows.",
+            "Time rises with rows",
             all(line[-1] > line[0] for line in four.values()),
-            f"C1 to C4, from {first_rows:,} to {last_rows:,}: {_growth(four)}.",
+            f"C1 to C4, from {first_rows:,} to {last_rows:,}: {_growth(four)}",
         ),
     ]
 

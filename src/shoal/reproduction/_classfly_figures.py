@@ -4,21 +4,20 @@ from shoal.reproduction._classfly_found import METHODS, Found
 from shoal.reproduction.base import Figure, Line
 
 ROWS, CONSTRAINTS = "rows", "constraints"
-BOTH = "complete, partial"
 SETS = {2: "C1, C2", 4: "C1 to C4", 8: "C1 to C8"}
 
 
 def figures(found: Found) -> tuple[Figure, ...]:
     """All of them, in the paper's order, and one of ours."""
     return (
-        _precision(found, 2, "Fig. 3 (a) of the paper"),
-        _precision(found, 4, "Fig. 3 (b) of the paper"),
-        _by_constraints(found, "complete", BOTH, "Fig. 4 (a) of the paper"),
-        _by_constraints(found, "naive", "naive", "Fig. 4 (b) of the paper"),
-        _times(found, 4, "Fig. 5 (a) of the paper"),
-        _times(found, 8, "Fig. 5 (b) of the paper"),
+        _precision(found, 2, "Fig. 3 (a)"),
+        _precision(found, 4, "Fig. 3 (b)"),
+        _by_constraints(found, "complete", "Fig. 4 (a); the same for partial"),
+        _by_constraints(found, "naive", "Fig. 4 (b)"),
+        _times(found, 4, "Fig. 5 (a)"),
+        _times(found, 8, "Fig. 5 (b)"),
         *(
-            _times_of(found, name, f"Fig. 6 ({letter}) of the paper")
+            _times_of(found, name, f"Fig. 6 ({letter})")
             for name, letter in (("naive", "a"), ("partial", "b"), ("complete", "c"))
         ),
         _times_by_constraints(found),
@@ -26,10 +25,6 @@ def figures(found: Found) -> tuple[Figure, ...]:
 
 
 def _precision(found: Found, size: int, shows: str) -> Figure:
-    # one line for two that are the same, as the paper has it
-    labels = {name: name for name in METHODS}
-    if not found.different:
-        labels = {"datafly": "datafly", "naive": "naive", "complete": BOTH}
     return Figure(
         f"precision-{size}-constraints",
         f"Precision against rows, {SETS[size]}",
@@ -37,16 +32,15 @@ def _precision(found: Found, size: int, shows: str) -> Figure:
         ROWS,
         "precision",
         tuple(
-            Line(label, _floats(found.rows), tuple(found.precisions(size, name)))
-            for name, label in labels.items()
+            Line(name, _floats(found.rows), tuple(found.precisions(size, name))) for name in METHODS
         ),
     )
 
 
-def _by_constraints(found: Found, name: str, label: str, shows: str) -> Figure:
+def _by_constraints(found: Found, name: str, shows: str) -> Figure:
     return Figure(
         f"precision-{name}",
-        f"Precision of {label} against constraints",
+        f"Precision of {name} against constraints",
         shows,
         CONSTRAINTS,
         "precision",

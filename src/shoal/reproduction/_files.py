@@ -32,25 +32,25 @@ def check_folder(folder: Path, force: bool) -> None:
 
 def write(found: Reproduction, folder: Path, force: bool) -> None:
     """Write all files, or none."""
-    from shoal.drawing.chart import save
-    from shoal.reproduction._charts import drawn
+    from shoal.reproduction._charts import draw
     from shoal.reproduction._page import page
 
     figures = found.result.figures
+    charts = [draw(figure) for figure in figures]
     names = ["index.html", "result.json", "claims.csv"]
     names += [f"{figure.name}.{ending}" for figure in figures for ending in ("svg", "csv")]
     made = _made(folder)
     try:
         with replacing_all([folder / name for name in names], force) as files:
             text, data, claims, *others = files.paths
-            text.write_text(page(found), encoding="utf-8")
+            text.write_text(page(found, [chart.element for chart in charts]), encoding="utf-8")
             shown = json.dumps(found.to_dict(), indent=1, ensure_ascii=False)
             data.write_text(shown + "\n", encoding="utf-8")
             words = ((one.text, WORDS[one.held], one.found) for one in found.result.claims)
             _write_csv(claims, ("claim", "outcome", "found"), words)
-            for figure, drawing, table in zip(figures, others[::2], others[1::2], strict=True):
-                with drawn(figure) as picture:
-                    save(picture, drawing)
+            each = zip(figures, charts, others[::2], others[1::2], strict=True)
+            for figure, chart, drawing, table in each:
+                drawing.write_text(chart.file, encoding="utf-8")
                 _write_csv(table, header(figure), rows(figure))
             files.commit()
     except BaseException:

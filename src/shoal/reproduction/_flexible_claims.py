@@ -22,29 +22,25 @@ def judged(found: Found) -> tuple[Claim, ...]:
     return (
         _as_many_as_there_can_be(found),
         _bounded(found),
-        _compared(found, "Its DM is below that of the three others for every k.", "dm", _below),
-        _compared(found, "Its CM is below that of the three others for every k.", "cm", _below),
+        _compared(found, "Its DM is below that of the three others for every k", "dm", _below),
+        _compared(found, "Its CM is below that of the three others for every k", "cm", _below),
         _compared(
-            found, "It makes more groups than the three others for every k.", "groups", _above
+            found, "It makes more groups than the three others for every k", "groups", _above
         ),
         _quick_enough(found),
     )
 
 
 def _as_many_as_there_can_be(found: Found) -> Claim:
-    right = [k for k in found.ks if _groups(found, k) == found.rows // k]
+    made = {k: {found.of[name, k].groups for name in (OURS, WIDEST)} for k in found.ks}
+    right = [k for k in found.ks if made[k] == {found.rows // k}]
     k = found.ks[0]
     return Claim(
-        "It makes exactly ⌊n/k⌋ groups (Theorem 1).",
+        "It makes exactly ⌊n/k⌋ groups (Theorem 1)",
         len(right) == len(found.ks),
-        f"For {len(right)} of {len(found.ks)} values of k; at k = {k} {_groups(found, k):,} of "
-        f"{found.rows // k:,}.",
+        f"for {len(right)} of {len(found.ks)} values of k; at k = {k}: {found.of[OURS, k].groups:,} "
+        f"of {found.rows // k:,}",
     )
-
-
-def _groups(found: Found, k: int) -> int:
-    """By either way to choose a column; the fewer, should they differ."""
-    return min(found.of[name, k].groups for name in (OURS, WIDEST))
 
 
 def _bounded(found: Found) -> Claim:
@@ -53,9 +49,9 @@ def _bounded(found: Found) -> Claim:
     apart = max(rows - k for k, rows in largest.items())
     close = [k for k in found.ks if found.rows >= 2 * k * k]
     return Claim(
-        "No group exceeds k + ⌈β/2^x⌉ rows (Theorem 2), nor k + 1 where n ≥ 2k² (its corollary).",
+        "No group exceeds k + ⌈β/2^x⌉ rows (Theorem 2), nor k + 1 where n ≥ 2k² (its corollary)",
         not over and all(largest[k] <= k + 1 for k in close),
-        f"At most k + {apart} for every k" + (f"; over at k = {_named(over)}." if over else "."),
+        f"at most k + {apart} for every k" + (f"; over at k = {_named(over)}" if over else ""),
     )
 
 
@@ -72,7 +68,7 @@ def _compared(found: Found, text: str, what: str, better: Callable[[float, float
         words.append(
             f"{name} {_span(ratios)} times ours" + (f" (not at k = {_named(lost)})" if lost else "")
         )
-    return Claim(text, fine, "; ".join(words) + ".")
+    return Claim(text, fine, "; ".join(words))
 
 
 def _span(ratios: list[float]) -> str:
@@ -85,10 +81,10 @@ def _quick_enough(found: Found) -> Claim:
     ratios = [a / b for a, b in zip(ours, strict, strict=True)]
     slow = found.line(BOTTOM_UP, "seconds")
     return Claim(
-        f"Its time is acceptable (we ask: at most {PATIENCE} times that of strict Mondrian).",
+        f"Its time is acceptable (we ask: at most {PATIENCE} times that of strict Mondrian)",
         max(ratios) <= PATIENCE,
         f"{min(ours):.2f} to {max(ours):.2f} s, {_span(ratios)} times strict Mondrian; "
-        f"bottom-up {min(slow):.1f} to {max(slow):.1f} s.",
+        f"bottom-up {min(slow):.1f} to {max(slow):.1f} s",
     )
 
 

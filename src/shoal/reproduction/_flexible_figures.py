@@ -22,7 +22,7 @@ def figures(found: Found) -> tuple[Figure, ...]:
             Figure(
                 "time" if what == "seconds" else what,
                 title,
-                f"Fig. 5 ({letter}) of the paper",
+                f"Fig. 5 ({letter})",
                 "k",
                 label,
                 tuple(Line(name, ks, tuple(found.line(name, what))) for name in METHODS),
@@ -38,7 +38,7 @@ def figures(found: Found) -> tuple[Figure, ...]:
             "rows",
             (
                 *(Line(name, ks, tuple(found.line(name, "largest"))) for name in (OURS, RELAXED)),
-                Line("Theorem 2", ks, tuple(float(bound(found.rows, k)) for k in found.ks)),
+                Line("Theorem 2's bound", ks, tuple(float(bound(found.rows, k)) for k in found.ks)),
                 Line("2k − 1", ks, tuple(2 * k - 1 for k in ks)),
             ),
         ),

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-OURS, WIDEST = "flexible", "flexible, widest"
-STRICT, RELAXED, BOTTOM_UP = "Mondrian, strict", "Mondrian, relaxed", "bottom-up"
+OURS, WIDEST = "flexible", "flexible (widest)"
+STRICT, RELAXED, BOTTOM_UP = "strict Mondrian", "relaxed Mondrian", "bottom-up"
 OTHERS = (STRICT, RELAXED, BOTTOM_UP)
 METHODS = (OURS, WIDEST, *OTHERS)
 

@@ -1,21 +1,22 @@
 """The page of a run."""
 
+from collections.abc import Sequence
+
 from shoal.drawing.page import render
-from shoal.reproduction._charts import in_page
 from shoal.reproduction._tables import header, rows, shown
 from shoal.reproduction.base import WORDS, Claim, Figure, Reproduction
 
 CLASSES = {True: "good", False: "bad", None: "warn"}
 
 
-def page(found: Reproduction) -> str:
-    """All that was found, as HTML that needs nothing else."""
+def page(found: Reproduction, charts: Sequence[str]) -> str:
+    """All that was found, as HTML that needs nothing else; with a chart for each figure."""
     return render(
         "shoal.reproduction/reproduction.html",
         found=found,
         claims=[_claim(one) for one in found.result.claims],
         counts=[(word, count) for word, count in found.held.items() if count],
-        figures=[_figure(one) for one in found.result.figures],
+        figures=[_figure(*each) for each in zip(found.result.figures, charts, strict=True)],
         time=duration(found.seconds),
     )
 
@@ -33,6 +34,6 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes"
 
 
-def _figure(figure: Figure) -> dict[str, object]:
+def _figure(figure: Figure, chart: str) -> dict[str, object]:
     lines = [[shown(cell) for cell in row] for row in rows(figure)]
-    return {"figure": figure, "chart": in_page(figure), "header": header(figure), "rows": lines}
+    return {"figure": figure, "chart": chart, "header": header(figure), "rows": lines}

@@ -71,7 +71,7 @@ class FlexiblePartition:
         "(“flexible partition”), Theorems 1 and 2 and Fig. 5"
     )
     uses_adult = True
-    minutes = 5.0
+    minutes = 3.0
 
     def run(self, adult: "pa.Table | None", quick: bool, progress: Progress) -> Result:
         """Run the paper's experiments on Adult, or on a table like it."""

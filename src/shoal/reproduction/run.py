@@ -14,7 +14,7 @@ from shoal.reproduction.base import Experiment, Progress, Reproduction
 NOT_EXPERIMENTS = {"base", "run"}
 """Files here that hold none. A leading `_` marks others of that sort."""
 
-OWN_TABLE = "A table that the experiment makes up by the paper's description, from fixed seeds."
+OWN_TABLE = "A table that the experiment makes up by the paper's description, from fixed seeds"
 
 
 def names() -> list[str]:
