@@ -121,13 +121,13 @@ def _told(judged: tuple[Claim, ...]) -> list[str]:
 def test_claims_that_hold_are_found_to() -> None:
     judged = claims(_found(Sizes(), as_claimed, spread=0.00001))
     assert all(claim.held is True for claim in judged), _told(judged)
-    assert judged[1].found == "At 2 QI, l = 2: 8,000 times."
+    assert judged[1].found == "at 2 QI, l = 2: 8,000 times"
 
 
 def test_claims_that_do_not_hold_are_found_not_to() -> None:
     judged = claims(_found(Sizes(), as_feared, spread=0.01))
     assert all(claim.held is False for claim in judged), _told(judged)
-    assert "Not for L-clustering, l = 2 (2 to 3, 3 to 4 and 4 more), " in judged[2].found
+    assert "not for L-clustering, l = 2 (2 to 3, 3 to 4 and 4 more), " in judged[2].found
 
 
 def test_what_cannot_be_told_is_said_so() -> None:

@@ -7,7 +7,7 @@ from statistics import mean, pstdev
 from shoal.errors import percent
 from shoal.reproduction._l_clustering_runs import NAMES, OURS, THEIRS, Found
 from shoal.reproduction._l_clustering_times import time_claims
-from shoal.reproduction._trends import between, falls, judged
+from shoal.reproduction._trends import between, falls
 from shoal.reproduction.base import Claim
 
 PAPERS_RATIO = 8_000
@@ -56,13 +56,13 @@ def _loss(found: Found) -> list[Claim]:
     }
     largest = max(range(len(steps)), key=lambda i: steps[i])
     return [
-        judged(
+        Claim(
             f"L-incognito loses far more than L-clustering everywhere (at least {FAR} times as much)",
             ratios[least] >= FAR,
             f"least at {_at(*least)}: {_times(ratios[least])}; "
             f"{sum(r >= FAR for r in ratios.values())} of {len(ratios)} settings are above",
         ),
-        judged(
+        Claim(
             f"L-incognito loses about {PAPERS_RATIO:,} times as much at l = 2 with 2 QI "
             "(half to twice that)",
             PAPERS_RATIO / 2 <= ratios[corner] <= PAPERS_RATIO * 2 if corner == (2, 2) else None,
@@ -70,25 +70,25 @@ def _loss(found: Found) -> list[Claim]:
         ),
         _growth("The loss of both methods grows with QI", sizes.every_quasi, with_quasi),
         _growth("The loss of both methods grows with l", sizes.every_l, with_l),
-        judged(
+        Claim(
             f"RL of L-clustering stays under 10 % for {five} QI",
             not over,
             f"{percent(shares[0])} at l = {sizes.every_l[0]}, {percent(shares[-1])} at "
             f"l = {sizes.every_l[-1]}" + (f"; over from l = {over[0]} on" if over else ""),
         ),
-        judged(
+        Claim(
             f"RL of L-clustering grows slowly with l ({five} QI: no step of l adds more than "
             f"{100 * POINT:.0f} points)",
             max(steps) <= POINT,
             f"the largest step adds {100 * steps[largest]:.1f} points, at l = "
             f"{sizes.every_l[largest + 1]}; {sum(s <= POINT for s in steps)} of {len(steps)} are slow",
         ),
-        judged(
+        Claim(
             "RL of L-incognito jumps in steps (half or more of the steps of l change nothing)",
             all(2 * sum(same) >= len(same) for same in jumps.values()),
             "; ".join(f"{d} QI: {sum(same)} of {len(same)}" for d, same in jumps.items()),
         ),
-        judged(
+        Claim(
             f"RL of L-clustering varies little over {found.sizes.repeats} repeats (by less than "
             f"{100 * LITTLE:.0f} % of its mean)",
             max(spread.values()) < LITTLE,
@@ -102,10 +102,10 @@ def _loss(found: Found) -> list[Claim]:
 
 def _growth(text: str, x: tuple[int, ...], lines: dict[str, list[float]]) -> Claim:
     if wrong := falls(x, lines):
-        return judged(text, False, wrong)
+        return Claim(text, False, wrong)
     times = [line[-1] / line[0] for line in lines.values() if line[0]]
     words = f"in all {len(lines)} lines"
-    return judged(text, True, f"{words}, by {between(times, ',.0f')} times" if times else words)
+    return Claim(text, True, f"{words}, by {between(times, ',.0f')} times" if times else words)
 
 
 def _over(theirs: float, ours: float) -> float:

@@ -3,7 +3,7 @@
 import math
 
 from shoal.reproduction._l_clustering_runs import OURS, THEIRS, Found, Point
-from shoal.reproduction._trends import between, exponent, fit, judged, slope
+from shoal.reproduction._trends import between, exponent, fit, slope
 from shoal.reproduction.base import Claim
 
 
@@ -20,17 +20,17 @@ def _our_time(found: Found) -> list[Claim]:
     tops = {d: sizes.every_l[_largest(_seconds(found.by_l(OURS, d)))] for d in sizes.quasi}
     powers = _powers(found, OURS)
     return [
-        judged(
+        Claim(
             "L-clustering's time grows linearly with QI (r² of a line above 0.9)",
             growing and min(lines.values()) > 0.9,
             "; ".join(f"r² {fits:.2f} at l = {ell}" for ell, fits in lines.items()),
         ),
-        judged(
+        Claim(
             "L-clustering's time rises, then falls with l (the slowest l is not at an end)",
             not {sizes.every_l[0], sizes.every_l[-1]} & set(tops.values()),
             "; ".join(f"{d} QI: slowest at l = {ell}" for d, ell in tops.items()),
         ),
-        judged(
+        Claim(
             "L-clustering's time is quadratic in rows (a power above 1.8); ours should not be",
             min(powers) > 1.8 if powers else None,
             f"n^{between(powers, '.2f')}, by an exact search that looks at few rows"
@@ -56,18 +56,18 @@ def _their_time(found: Found) -> list[Claim]:
     powers = _powers(found, THEIRS)
     longest = max(point.seconds for (m, *_), point in found.points.items() if m == THEIRS)
     result = [
-        judged(
+        Claim(
             "L-incognito's time grows exponentially with QI (its logarithm fits a line better)",
             growing and all(of_logs > of_times for of_logs, of_times in curves.values()),
             "; ".join(f"l = {ell}: r² {a:.2f} against {b:.2f}" for ell, (a, b) in curves.items())
             + f"; never above {longest:.2g} s",
         ),
-        judged(
+        Claim(
             "L-incognito's time grows linearly with rows (a power of 0.8 to 1.2)",
             all(0.8 <= power <= 1.2 for power in powers) if powers else None,
             f"n^{between(powers, '.2f')}" if powers else "too few rows to tell",
         ),
-        judged(
+        Claim(
             f"L-incognito's time rises with l for {fewest} QI and falls for {most}",
             slopes[fewest] > 0 > slopes[most],
             "; ".join(f"{d} QI: {ms:+.2g} ms for each l" for d, ms in slopes.items()),
@@ -77,7 +77,7 @@ def _their_time(found: Found) -> list[Claim]:
         n = sizes.growing[0]
         ours, theirs = (found.growing[m, 8, 5, n].seconds for m in (OURS, THEIRS))
         result.append(
-            judged(
+            Claim(
                 f"With 8 QI, l = 5 and {n:,} rows L-incognito takes longer than L-clustering",
                 theirs > ours,
                 f"{theirs:.2g} s and {ours:.2g} s",

@@ -1,7 +1,7 @@
 """What became of the claims of the paper on personalised protection. The thresholds are ours."""
 
 from shoal.reproduction._personalised_runs import DIVERSITY, NAMES, PERSONAL, PLAIN, Found, Point
-from shoal.reproduction._trends import between, falls, judged
+from shoal.reproduction._trends import between, falls
 from shoal.reproduction.base import Claim
 
 MEETING = 0.02
@@ -27,7 +27,7 @@ def _loss(found: Found) -> list[Claim]:
     ]
     k = found.sizes.k
     return [
-        judged(
+        Claim(
             "Loss: personalised at least (α,l), (α,l) at least k-anonymity",
             all(ordered),
             f"at {sum(ordered)} of {len(every)} settings; personalised loses "
@@ -36,7 +36,7 @@ def _loss(found: Found) -> list[Claim]:
         ),
         _trend("Loss grows with k", found, "along_k", "loss", ",.0f"),
         _trend("Loss grows with rows", found, "along_rows", "loss", ",.0f"),
-        judged(
+        Claim(
             f"The losses of (α,l) and k-anonymity meet for large k (within {100 * MEETING:.0f} %)",
             abs(last[DIVERSITY] / last[PLAIN] - 1) < MEETING,
             f"apart by {100 * apart[0]:.1f} % at k = {k[0]}, by {100 * apart[-1]:.1f} % at k = {k[-1]}",
@@ -53,7 +53,7 @@ def _rate(found: Found) -> list[Claim]:
         if (rates := [point.rate for point in found.along_rows(model)])
     }
     return [
-        judged(
+        Claim(
             "Recognition rate: personalised lowest",
             all(lowest),
             f"at {sum(lowest)} of {len(every)} settings; "
@@ -61,7 +61,7 @@ def _rate(found: Found) -> list[Claim]:
             + " times that of (α,l)",
         ),
         _trend("Recognition rate falls with k", found, "along_k", "rate", ".3f", up=False),
-        judged(
+        Claim(
             f"Recognition rate is flat in rows (within {100 * FLAT:.0f} %)",
             max(flat.values()) < FLAT,
             "; ".join(f"{NAMES[m]} within {100 * share:.1f} %" for m, share in flat.items()),
@@ -78,7 +78,7 @@ def _time(found: Found) -> list[Claim]:
         if (seconds := [found.by_k[model, one].seconds for model in NAMES])
     }
     return [
-        judged(
+        Claim(
             f"Times are close for larger k (from k = {larger[0]} within {100 * CLOSE:.0f} %)",
             all(spread[one] < CLOSE for one in larger),
             "; ".join(f"within {100 * share:.0f} % at k = {one}" for one, share in spread.items()),
@@ -104,4 +104,4 @@ def _trend(text: str, found: Found, which: str, what: str, form: str, up: bool =
     ends = [f"{name} {line[0]:{form}} to {line[-1]:{form}}" for name, line in lines.items()]
     sign = 1 if up else -1
     wrong = falls(x, {name: [sign * y for y in line] for name, line in lines.items()})
-    return judged(text, not wrong, "; ".join([*ends, wrong] if wrong else ends))
+    return Claim(text, not wrong, "; ".join([*ends, wrong] if wrong else ends))

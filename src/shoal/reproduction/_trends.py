@@ -1,4 +1,4 @@
-"""How figures go: in a line, by a power, up or down; and how that is told."""
+"""How figures go: in a line, by a power, up or down."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 
 from shoal.errors import listed
-from shoal.reproduction.base import Claim
 
 Numbers = Sequence[float]
 
@@ -43,9 +42,3 @@ def between(y: Numbers, form: str = ".3g") -> str:
     """`0.12 to 3`, or one figure where they look the same."""
     low, high = format(min(y), form), format(max(y), form)
     return low if low == high else f"{low} to {high}"
-
-
-def judged(text: str, held: bool | None, found: str) -> Claim:
-    """A claim in whole sentences. A sign at the start stays as it is: `n^1.2`, `r² 0.9`."""
-    begin = found[0].upper() if found[1].isalpha() else found[0]
-    return Claim(f"{text}.", held, f"{begin}{found[1:]}.")
