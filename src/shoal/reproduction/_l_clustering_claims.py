@@ -42,8 +42,7 @@ def _loss(found: Found) -> list[Claim]:
         for d in sizes.quasi
     }
     spread = {
-        f"{d} QI, l = {ell}": pstdev(each) / mean(each) if mean(each) else 0.0
-        for (d, ell), each in found.repeats.items()
+        at: pstdev(each) / mean(each) if any(each) else 0.0 for at, each in found.repeats.items()
     }
     with_quasi = {
         f"{NAMES[m]}, l = {ell}": [p.loss for p in found.by_quasi(m, ell)]
@@ -93,7 +92,10 @@ def _loss(found: Found) -> list[Claim]:
             f"RL of L-clustering varies little over {found.sizes.repeats} repeats (by less than "
             f"{100 * LITTLE:.0f} % of its mean)",
             max(spread.values()) < LITTLE,
-            "; ".join(f"{at}: {percent(share)}" for at, share in spread.items()),
+            "; ".join(
+                f"{_at(*at)}: {percent(share)} ({100 * pstdev(found.repeats[at]):.2g} points)"
+                for at, share in spread.items()
+            ),
         ),
     ]
 
@@ -103,7 +105,7 @@ def _growth(text: str, x: tuple[int, ...], lines: dict[str, list[float]]) -> Cla
         return Claim(text, False, wrong)
     times = [line[-1] / line[0] for line in lines.values() if line[0]]
     words = f"in all {len(lines)} lines"
-    return Claim(text, True, f"{words}, by {between(times)} times" if times else words)
+    return Claim(text, True, f"{words}, by {between(times, ',.0f')} times" if times else words)
 
 
 def _over(theirs: float, ours: float) -> float:

@@ -41,14 +41,15 @@ class LClustering:
 
 def _notes(found: "Found", asked: "Sizes") -> tuple[str, ...]:
     notes = [
-        f"{found.rows:,} rows, of which the paper had 45,222. S is the occupation; QI are the first so "
+        f"{found.rows:,} rows; the paper had 45,222. S is the occupation; QI are the first so "
         "many of age, sex, race, marital status, education, country, work class and salary class. "
         "Ages become ranges, all else sets.",
         "L-incognito is our `incognito` by trees of our own, since the paper does not give its own; of "
         "the minimal generalisations it publishes the one that loses least. How far apart the two "
         "methods are hangs on the trees.",
-        f"Times are those of the grouping alone, by the clock, after compiling; the least of "
-        f"{asked.times}. What counts as far, little or slow is our choice and stands in the claim.",
+        "Time is that of the processor, over all threads, for the grouping alone, after compiling"
+        + (f"; the least of {asked.times}" if asked.times > 1 else "")
+        + ". What counts as far, little or slow is our choice and stands in the claim.",
     ]
     if len(found.sizes.growing) < len(asked.growing):
         notes.append(

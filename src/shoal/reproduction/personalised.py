@@ -94,6 +94,6 @@ def _notes(found: "Found") -> tuple[str, ...]:
         "All three models group with `top-down`; ages become ranges, all else climbs trees of our own "
         "with the heights of the paper's Table 8.",
         f"Rows that fit nowhere are withheld: at most {most:.3g} on average. NCP counts them in full.",
-        "Times are those of grouping and of publishing, where the personal rule is applied, by the "
-        "clock, after compiling.",
+        "Time is that of the processor, over all threads, for grouping and publishing (where the "
+        "personal rule is applied), after compiling.",
     )
