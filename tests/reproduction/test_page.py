@@ -10,7 +10,7 @@ from shoal.drawing.chart import SERIES
 from shoal.reproduction._charts import _tick, drawn
 from shoal.reproduction._files import write
 from shoal.reproduction.base import WORDS, Figure, Reproduction
-from shoal.reproduction.run import reproduce
+from shoal.reproduction.run import names, reproduce
 from tests.browser import DESKTOP, NARROW, opened
 from tests.reproduction.fixed import FOUND
 from tests.reproduction.tiny import made_tiny
@@ -127,7 +127,7 @@ def test_the_same_result_gives_the_same_files(fixed: Path, tmp_path: Path) -> No
         assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
 
 
-@pytest.mark.parametrize("name", ["classfly-plus", "flexible-partition"])
+@pytest.mark.parametrize("name", names())
 def test_the_page_of_a_real_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made_tiny(monkeypatch)
     found = reproduce(name, quick=True, folder=tmp_path / name)

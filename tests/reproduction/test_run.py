@@ -17,7 +17,7 @@ from tests.reproduction.tiny import made_tiny
 
 
 def test_experiments_are_found_by_their_files() -> None:
-    assert {"classfly-plus", "flexible-partition"} <= set(names())
+    assert names() == ["classfly-plus", "flexible-partition", "l-clustering", "personalised"]
     for name in names():
         found = experiment(name)
         assert found.title
