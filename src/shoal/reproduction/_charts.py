@@ -51,7 +51,7 @@ def draw(figure: Figure) -> Drawn:
 def _is_near_zero(figure: Figure) -> bool:
     """Whether an axis from zero on leaves enough room for the lines; else it begins below them."""
     every = [y for line in figure.lines for y in line.y if y is not None]
-    return bool(every) and 0 <= 2 * min(every) <= max(every)
+    return bool(every) and 0 <= 4 * min(every) <= max(every)
 
 
 def _lines(figure: Figure, axes: Any) -> None:
