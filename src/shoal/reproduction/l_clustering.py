@@ -20,7 +20,7 @@ class LClustering:
         "Software 21(4), 2010"
     )
     uses_adult = True
-    minutes = 8.0
+    minutes = 4.0
 
     def __init__(self, sizes: "Sizes | None" = None) -> None:
         self.sizes = sizes

@@ -21,7 +21,7 @@ class Personalised:
         "preservation”, Computer Science 45(11), 2018"
     )
     uses_adult = True
-    minutes = 12.0
+    minutes = 10.0
 
     def __init__(self, sizes: "Sizes | None" = None) -> None:
         self.sizes = sizes
