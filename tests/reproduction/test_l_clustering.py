@@ -11,23 +11,11 @@ from shoal.reproduction._l_clustering_figures import figures
 from shoal.reproduction._l_clustering_runs import NAMES, OURS, QUICK, Found, Point, Sizes
 from shoal.reproduction.base import Claim, Result
 from shoal.reproduction.l_clustering import LClustering
-
-TINY = Sizes(
-    rows=200,
-    quasi=(2, 3),
-    every_quasi=(2, 3),
-    some_l=(2, 3),
-    every_l=(2, 3),
-    repeats=2,
-    repeated=(3, 3),
-    growing=(100, 200, 100_000),
-    growing_at=((8, 5),),
-    times=1,
-)
+from tests.reproduction.tiny import L_CLUSTERING
 
 
 def tiny() -> Result:
-    return LClustering(TINY).run(adult_like(600), True, lambda *_: None)
+    return LClustering(L_CLUSTERING).run(adult_like(400), True, lambda *_: None)
 
 
 @pytest.fixture(scope="module")
@@ -139,4 +127,4 @@ def test_what_cannot_be_told_is_said_so() -> None:
 
 def test_too_little_of_a_table_is_refused() -> None:
     with pytest.raises(InputError):
-        LClustering(TINY).run(adult_like(0), True, lambda *_: None)
+        LClustering(L_CLUSTERING).run(adult_like(0), True, lambda *_: None)

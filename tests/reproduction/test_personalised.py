@@ -20,12 +20,11 @@ from shoal.reproduction._personalised_runs import (
 )
 from shoal.reproduction.base import Result
 from shoal.reproduction.personalised import Personalised
-
-TINY = Sizes(rows=300, k=(4, 8), growing=(150, 300, 100_000), growing_k=4, repeats=2)
+from tests.reproduction.tiny import PERSONALISED
 
 
 def tiny() -> Result:
-    return Personalised(TINY).run(adult_like(600), True, lambda *_: None)
+    return Personalised(PERSONALISED).run(adult_like(600), True, lambda *_: None)
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ class LClustering:
         "Software 21(4), 2010"
     )
     uses_adult = True
-    minutes = 8.0
+    minutes = 4.0
 
     def __init__(self, sizes: "Sizes | None" = None) -> None:
         self.sizes = sizes
@@ -44,7 +44,7 @@ def _notes(found: "Found", asked: "Sizes") -> tuple[str, ...]:
         f"{found.rows:,} rows; the paper had 45,222. S is the occupation; QI are the first so "
         "many of age, sex, race, marital status, education, country, work class and salary class. "
         "Ages become ranges, all else sets.",
-        "L-incognito is our `incognito` by trees of our own, since the paper does not give its own; of "
+        "L-incognito is our “incognito” by trees of our own, since the paper does not give its own; of "
         "the minimal generalisations it publishes the one that loses least. How far apart the two "
         "methods are hangs on the trees.",
         "Time is that of the processor, over all threads, for the grouping alone, after compiling"
