@@ -21,6 +21,7 @@ from shoal.policy import Column, Policy
 from shoal.policy.column import ROLES
 from shoal.policy.yaml_source import parse
 from shoal.release import ComponentReport, ConstraintReport, PersonalReport, RaisedLabel
+from shoal.reproduction.base import Claim, Figure, Line, Reproduction, Result
 from shoal.risk.attack import Attack
 from shoal.risk.inspection import ColumnReport, Inspection, Search
 from shoal.risk.linkage import Guess, Linkage
@@ -84,6 +85,9 @@ def test_every_json_field_is_documented() -> None:
     learnt = named(section("docs/commands.md", "shoal attack"))
     for part in (Attack, Linkage, Guess):
         assert {field.name for field in dataclasses.fields(part)} <= learnt
+    again = named(section("docs/commands.md", "shoal reproduce"))
+    for part in (Reproduction, Result, Claim, Figure, Line):
+        assert {field.name for field in dataclasses.fields(part)} - {"result"} <= again
 
 
 def _release() -> dict[str, Any]:

@@ -17,6 +17,7 @@ from shoal.cli.inspect import inspect
 from shoal.cli.methods import methods
 from shoal.cli.metrics import metrics
 from shoal.cli.models import models
+from shoal.cli.reproduce import reproduce
 from shoal.cli.run import run
 from shoal.cli.verify import verify
 
@@ -55,7 +56,7 @@ def shoal(
     """
 
 
-for command in (demo, inspect, init, run, verify, attack, methods, models, metrics):
+for command in (demo, inspect, init, run, verify, attack, reproduce, methods, models, metrics):
     app.command()(command)
 
 
