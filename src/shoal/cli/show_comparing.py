@@ -33,7 +33,9 @@ def comparing() -> Iterator[Watch]:
         if step == "cannot":
             return
         if method not in tasks:
-            tasks[method] = bar.add_task(f"{method:<22}", total=None, words="")
+            tasks[method] = bar.add_task(f"{method:<22}", total=1.0, words="")
+        if step == "wait":
+            return
         where = "" if k is None else f"k = {k}: "
         if step in ENDS:
             bar.update(tasks[method], total=1.0, completed=1.0, words=f"{where}{step}")

@@ -1,5 +1,7 @@
 """Methods side by side, for the eye."""
 
+import re
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from shoal.comparison.comparison import Comparison
     from shoal.comparison.outcome import Figures
 
+HELD = "\0"
+"""Stands for a space at which no line ends."""
 WIDE = 78
 """From this width on every figure has its column."""
 
@@ -37,6 +41,8 @@ def show_comparison(console: Console, found: "Comparison", written: Sequence[Pat
 def _head(found: "Comparison") -> Text:
     name = safe(found.name) or "the table"
     words = Text.assemble((name, "bold"), f": {found.rows:,} rows")
+    if found.ks != (None,) and not found.replaced:
+        words.append(f", k = {found.ks[0]:,}")
     if found.replaced:
         ks = ", ".join(f"{k:,}" for k in found.ks)
         words.append(f"; k = {ks} instead of the k of every k constraint")
@@ -125,8 +131,15 @@ def _recommend(console: Console, found: "Comparison") -> None:
         section(console, "No method finished", Text("Why is told below."))
         return
     words = [chosen.reason, *filter(None, (chosen.own, chosen.further))]
-    body = Group(*(Text(safe(each)) for each in words))
+    body = Group(*(_wrapped(console, safe(each)) for each in words))
     section(console, f"Take {chosen.method}", body)
+
+
+def _wrapped(console: Console, words: str) -> Text:
+    """Lines that never begin with a percent sign or a unit."""
+    held = re.sub(r"(?<=\d) (?=%|s\b|min\b)|(?<=k) (?==)|(?<==) (?=\d)", HELD, words)
+    lines = textwrap.wrap(held, max(console.width - 8, 20), break_on_hyphens=False)
+    return Text("\n".join(lines).replace(HELD, " "))
 
 
 def _missing(console: Console, found: "Comparison") -> None:

@@ -40,7 +40,8 @@ def planned(policy: Policy, names: Sequence[str], methods: MethodsAsked, k: KAsk
 
     `names` are all columns of the table.
     """
-    chosen, asked = read_methods(methods), read_ks(k)
+    own = plugins.name_of(type(policy.method))
+    chosen, asked = read_methods(methods, own), read_ks(k)
     policy.check(names)
     if asked and not ks_of(policy):
         raise PolicyError(
@@ -69,9 +70,12 @@ def planned(policy: Policy, names: Sequence[str], methods: MethodsAsked, k: KAsk
     return Plan(ks, chosen, tuple(jobs), tuple(refused))
 
 
-def read_methods(value: MethodsAsked) -> tuple[str, ...]:
-    """The methods asked for, each once; all of them when none is named."""
-    known = plugins.names("methods")
+def read_methods(value: MethodsAsked, own: str = "mondrian") -> tuple[str, ...]:
+    """The methods asked for, each once; all of them when none is named.
+
+    own: the policy's method, which may be one that Shoal does not bring along.
+    """
+    known = list(dict.fromkeys([*plugins.names("methods"), own]))
     if value is None:
         return tuple(known)
     words = value.split(",") if isinstance(value, str) else list(value)

@@ -20,6 +20,10 @@ from shoal.errors import ShoalError
 
 LENGTH = struct.Struct("<Q")
 """How long the pickled policy is that comes first; the table follows as an Arrow stream."""
+OF_THIS_SESSION = (
+    "The policy holds a hierarchy or method that was made in this very session, which another process "
+    "cannot load. Put its class into a module that can be imported."
+)
 PAUSE = 0.1
 """Seconds between two words on how far it is."""
 
@@ -71,10 +75,7 @@ def _received(source: BinaryIO) -> tuple[Any, Any]:
     try:
         policy = pickle.loads(pickled)
     except (AttributeError, ImportError):
-        raise InputError(
-            "The policy holds a hierarchy or method that was made in this very session, which another "
-            "process cannot load. Put its class into a module that can be imported."
-        ) from None
+        raise InputError(OF_THIS_SESSION) from None
     return policy, pa.ipc.open_stream(source).read_all()
 
 

@@ -16,8 +16,8 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
 
 Watch = Callable[[str, int | None, str, float], None]
-"""Told the method, the k, the step and how much of the step is done. Steps are those of a run, `start`
-before them, and what became of it at the end: `done`, `infeasible` and so on."""
+"""Told the method, the k, the step and how much of the step is done. Steps are those of a run, `wait`
+and `start` before them, and at the end what became of it: `done`, `infeasible` and so on."""
 DETECT = CsvOptions()
 
 
@@ -78,6 +78,8 @@ def _compared(
     found = list(plan.refused)
     for one in plan.refused:
         watch(one.method, one.k, one.status, 1.0)
+    for job in plan.jobs:
+        watch(job.method, job.k, "wait", 0.0)
     for job in plan.jobs:
 
         def tell(step: str, share: float, method: str = job.method, k: int | None = job.k) -> None:

@@ -52,14 +52,8 @@ def _draw(axes: Any, comparison: Comparison) -> None:
         x, y = zip(*points_of([one for one in done if one.method == method]), strict=True)
         colour, marker = SERIES[i % len(SERIES)], MARKERS[(i + i // len(SERIES)) % len(MARKERS)]
         axes.plot(x, y, color=colour, marker=marker, label=method, zorder=3, lw=1.2, ms=6)
-    axes.plot(
-        *_stairs(sorted(points_of(best))),
-        color=SOFT,
-        lw=5,
-        alpha=0.25,
-        zorder=1,
-        label="the frontier",
-    )
+    steps = _stairs(sorted(points_of(best)))
+    axes.plot(*steps, color=SOFT, lw=5, alpha=FAINT, zorder=1, label="the frontier")
     axes.plot(
         *points_of([_chosen(comparison)])[0],
         marker="o",

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from shoal import errors
 from shoal.comparison.asking import Job
-from shoal.comparison.child import LENGTH
+from shoal.comparison.child import LENGTH, OF_THIS_SESSION
 from shoal.comparison.outcome import Outcome, figures_from
 
 Tell = Callable[[str, float], None]
@@ -31,8 +31,12 @@ OF_THE_TABLE = ("", "read", "encode")
 def run_job(job: Job, table: pa.Table, budget: float | None, tell: Tell) -> Outcome:
     """What becomes of one method; raises what is wrong with the table or the policy."""
     tell("start", 0.0)
+    try:
+        policy = pickle.dumps(job.policy)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        raise errors.InputError(OF_THIS_SESSION) from None
     with _process() as child:
-        last = _talk(child, job, table, budget, tell)
+        last = _talk(child, policy, table, budget, tell)
     if "figures" in last:
         return Outcome(job.method, job.k, "done", figures=figures_from(last["figures"]))
     if "late" in last:
@@ -43,12 +47,16 @@ def run_job(job: Job, table: pa.Table, budget: float | None, tell: Tell) -> Outc
 
 
 def _talk(
-    child: "subprocess.Popen[bytes]", job: Job, table: pa.Table, budget: float | None, tell: Tell
+    child: "subprocess.Popen[bytes]",
+    policy: bytes,
+    table: pa.Table,
+    budget: float | None,
+    tell: Tell,
 ) -> dict[str, Any]:
     """The child's last word; `late` where it was not heard in time, nothing where it died."""
     lines = _lines(child)
     with suppress(OSError):  # it died already: its last word, if any, tells why
-        _send(child, job, table)
+        _send(child, policy, table)
     deadline = None if budget is None else time.monotonic() + max(WARM_UP, budget)
     late = f"stopped in its warm-up on a few rows, after {max(WARM_UP, budget or 0):g} seconds"
     while True:
@@ -68,11 +76,10 @@ def _talk(
             return dict(word)
 
 
-def _send(child: "subprocess.Popen[bytes]", job: Job, table: pa.Table) -> None:
+def _send(child: "subprocess.Popen[bytes]", policy: bytes, table: pa.Table) -> None:
     """Policy and table, through a pipe: no row is ever written to a disk."""
     assert child.stdin is not None
-    pickled = pickle.dumps(job.policy)
-    child.stdin.write(LENGTH.pack(len(pickled)) + pickled)
+    child.stdin.write(LENGTH.pack(len(policy)) + policy)
     with pa.ipc.new_stream(child.stdin, table.schema) as stream:
         stream.write_table(table)
     child.stdin.flush()
