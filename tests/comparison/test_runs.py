@@ -244,12 +244,21 @@ def test_a_warm_up_that_takes_too_long_is_stopped(monkeypatch):
 
 
 def test_a_population_in_memory_goes_along():
+    import duckdb
+
     policy = shoal.Policy.load(
         {
             "columns": {"name": "identifier", "age": "quasi", "zip": "quasi", "ill": "plain"},
             "constraints": [{"k-map": 2}],
-            "population": TABLE.to_pandas(),
+            "population": duckdb.from_arrow(TABLE),
         }
     )
     found = shoal.compare(TABLE, policy, methods="mondrian")
     assert found.outcomes[0].status == "done"
+
+
+def test_too_much_asked():
+    found = shoal.compare(TABLE.slice(0, 50), POLICY, methods="mondrian", k=60)
+    assert found.outcomes[0].status == "infeasible"
+    assert "The largest k it allows is 50" in found.outcomes[0].reason
+    assert found.none_can

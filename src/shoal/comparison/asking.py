@@ -5,8 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pyarrow as pa
+
 from shoal import plugins
 from shoal.comparison.outcome import Outcome
+from shoal.engines.tables import wrap
 from shoal.errors import InputError, PolicyError, listed, nearest
 from shoal.models.k import K
 from shoal.pipeline.prepare import check_method
@@ -149,7 +152,12 @@ def _with_needed_alone(policy: Policy, names: Sequence[str]) -> Policy:
     """The policy without what no release depends on: dropped columns and metrics on request."""
     wanted = policy.needed(names)
     columns = {name: column for name, column in policy.columns.items() if name in wanted}
-    return policy.changed(columns=columns, metrics=())
+    changes: dict[str, Any] = {"columns": columns, "metrics": ()}
+    if policy.population is not None and not isinstance(policy.population, str):
+        people = wrap(policy.population)  # as Arrow any kind of table can be handed over
+        kept = [name for name in people.names if name in policy.quasi] or people.names
+        changes["population"] = pa.table({name: people.column(name) for name in kept})
+    return policy.changed(**changes)
 
 
 def _with_k(policy: Policy, k: int | None) -> Policy:
