@@ -160,7 +160,6 @@ def test_what_a_method_started_ends_with_it(tmp_path):
         ("lie", "failed", "its release did not hold: k = 3 was promised"),
         ("die", "failed", "its process was ended by SIGKILL; perhaps the memory ran out"),
         ("raise", "failed", "Shoal met something it did not foresee (ValueError)"),
-        ("print", "failed", "its memory ran out"),
         ("cannot", "cannot", "mondrian finds this too large."),
     ],
 )

@@ -42,9 +42,7 @@ class Mondrian:
         elif self.how == "die":
             os.kill(os.getpid(), signal.SIGKILL)
         elif self.how == "raise":
-            raise ValueError(SECRET)
-        elif self.how == "print":
             print(SECRET)  # must not be taken for a word to the parent
-            raise MemoryError
+            raise ValueError(SECRET)
         elif self.how == "cannot":
             raise PolicyError("method: mondrian finds this too large.")
