@@ -10,6 +10,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from shoal.cli.attack import attack
+from shoal.cli.compare import compare
 from shoal.cli.demo import demo
 from shoal.cli.guard import report_usage, stopped
 from shoal.cli.init import init
@@ -56,7 +57,19 @@ def shoal(
     """
 
 
-for command in (demo, inspect, init, run, verify, attack, reproduce, methods, models, metrics):
+for command in (
+    demo,
+    inspect,
+    init,
+    run,
+    verify,
+    compare,
+    attack,
+    reproduce,
+    methods,
+    models,
+    metrics,
+):
     app.command()(command)
 
 
