@@ -31,7 +31,14 @@ from shoal.methods.base import Method
 from shoal.methods.classfly_plus import ClassflyPlus
 from shoal.methods.datafly import Datafly
 from shoal.models.requirement import Requirement
-from synthetic import COLUMNS, CONSTRAINTS, DOMAINS, cells_of, coded, columns_named
+from shoal.reproduction._synthetic import (
+    COLUMNS,
+    CONSTRAINTS,
+    cells_of,
+    coded,
+    columns_named,
+    domains,
+)
 
 HERE = Path(__file__).parent
 METHODS: dict[str, Method] = {
@@ -48,7 +55,7 @@ def typed(columns: dict[str, np.ndarray]) -> pa.Table:
     """The table as a user has it: texts, dates and numbers."""
     found = {}
     for name in COLUMNS:
-        texts = DOMAINS[name][0].texts
+        texts = domains()[name][0].texts
         if name in NUMBERS:
             texts = texts.cast(pa.int64())
         elif name == "Birth":

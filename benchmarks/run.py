@@ -10,21 +10,16 @@ SCRIPTS = [
     "whole_run.py",
     "peer.py",
     "constraints.py",
-    "classfly_claims.py",
     "adult.py",
     "lattice.py",
     "clustering.py",
-    "l_clustering_claims.py",
     "top_down.py",
-    "personal_claims.py",
 ]
 NEEDS = {
     "adult.py": ["SHOAL_ADULT"],
     "lattice.py": ["SHOAL_ADULT"],
     "clustering.py": ["SHOAL_ADULT_UCI"],
-    "l_clustering_claims.py": ["SHOAL_ADULT_UCI"],
     "top_down.py": ["SHOAL_ADULT"],
-    "personal_claims.py": ["SHOAL_ADULT"],
 }
 
 

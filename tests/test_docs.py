@@ -16,11 +16,15 @@ import typer
 import shoal
 from shoal import plugins, release
 from shoal.cli.app import app
+from shoal.comparison.advice import Recommendation
+from shoal.comparison.outcome import Figures, Outcome
+from shoal.comparison.outcome import Risk as ComparedRisk
 from shoal.hierarchy.spec import KINDS
 from shoal.policy import Column, Policy
 from shoal.policy.column import ROLES
 from shoal.policy.yaml_source import parse
 from shoal.release import ComponentReport, ConstraintReport, PersonalReport, RaisedLabel
+from shoal.reproduction.base import Claim, Figure, Line, Reproduction, Result
 from shoal.risk.attack import Attack
 from shoal.risk.inspection import ColumnReport, Inspection, Search
 from shoal.risk.linkage import Guess, Linkage
@@ -29,6 +33,7 @@ from shoal.risk.population import PopulationUniques
 from shoal.risk.reidentification import Reidentification, Risk
 from shoal.sample import write_sample
 from shoal.verification.check import Finding
+from tests.comparison.made import TWO_K
 from tests.pages import PAGES, ROOT, Block, anchors, blocks, every_block, links, read, section
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -84,6 +89,14 @@ def test_every_json_field_is_documented() -> None:
     learnt = named(section("docs/commands.md", "shoal attack"))
     for part in (Attack, Linkage, Guess):
         assert {field.name for field in dataclasses.fields(part)} <= learnt
+    again = named(section("docs/commands.md", "shoal reproduce"))
+    for part in (Reproduction, Result, Claim, Figure, Line):
+        assert {field.name for field in dataclasses.fields(part)} - {"result"} <= again
+    compared = named(section("docs/commands.md", "shoal compare"))
+    assert set(TWO_K.to_dict()) | {"input", "policy_file", "outputs", "frontier"} <= compared
+    for part in (Recommendation, Figures, Outcome, ComparedRisk):
+        names = {field.name for field in dataclasses.fields(part)} - {"figures"}
+        assert names <= compared
 
 
 def _release() -> dict[str, Any]:

@@ -8,6 +8,8 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shoal.comparison.compare import compare
+    from shoal.comparison.comparison import Comparison
     from shoal.errors import Infeasible, InputError, PolicyError, ShoalError, VerificationFailed
     from shoal.pipeline.asking import survey, verify
     from shoal.pipeline.run import anonymize, run
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Comparison",
     "Infeasible",
     "InputError",
     "Policy",
@@ -28,12 +31,14 @@ __all__ = [
     "anonymize",
     "assess",
     "attack",
+    "compare",
     "run",
     "survey",
     "verify",
 ]
 
 _HOME = {
+    "Comparison": ("shoal.comparison.comparison", "Comparison"),
     "Infeasible": ("shoal.errors", "Infeasible"),
     "InputError": ("shoal.errors", "InputError"),
     "Policy": ("shoal.policy", "Policy"),
@@ -44,6 +49,7 @@ _HOME = {
     "anonymize": ("shoal.pipeline.run", "anonymize"),
     "assess": ("shoal.risk.assessment", "assess"),
     "attack": ("shoal.risk.attack", "attack"),
+    "compare": ("shoal.comparison.compare", "compare"),
     "run": ("shoal.pipeline.run", "run"),
     "survey": ("shoal.pipeline.asking", "survey"),
     "verify": ("shoal.pipeline.asking", "verify"),

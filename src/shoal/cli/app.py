@@ -10,6 +10,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from shoal.cli.attack import attack
+from shoal.cli.compare import compare
 from shoal.cli.demo import demo
 from shoal.cli.guard import report_usage, stopped
 from shoal.cli.init import init
@@ -17,6 +18,7 @@ from shoal.cli.inspect import inspect
 from shoal.cli.methods import methods
 from shoal.cli.metrics import metrics
 from shoal.cli.models import models
+from shoal.cli.reproduce import reproduce
 from shoal.cli.run import run
 from shoal.cli.verify import verify
 
@@ -55,7 +57,19 @@ def shoal(
     """
 
 
-for command in (demo, inspect, init, run, verify, attack, methods, models, metrics):
+for command in (
+    demo,
+    inspect,
+    init,
+    run,
+    verify,
+    compare,
+    attack,
+    reproduce,
+    methods,
+    models,
+    metrics,
+):
     app.command()(command)
 
 

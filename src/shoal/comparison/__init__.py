@@ -1,1 +1,1 @@
-"""Methods side by side on one table and policy."""
+"""Methods side by side on one table: what each costs, how risky it leaves the table, which to take."""

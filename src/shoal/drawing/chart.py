@@ -77,12 +77,15 @@ def legend_beside(figure: "Figure") -> None:
     figure.legend(loc="outside right upper")
 
 
-def inline(figure: "Figure", name: str, title: str, description: str) -> str:
+def inline(
+    figure: "Figure", name: str, title: str, description: str, drawn: str | None = None
+) -> str:
     """The figure as an SVG element for a page, told to screen readers by its title and description.
 
     name: unlike that of every other chart on the page.
+    drawn: what `svg` gave, where it was asked already: drawing takes time.
     """
-    drawn = _drawn(figure, name)
+    drawn = svg(figure, name) if drawn is None else drawn
     drawn = drawn[drawn.index("<svg") :]
     for colour, variable in _VARIABLES.items():
         drawn = re.sub(colour, f"var(--{variable})", drawn, flags=re.I)
@@ -104,11 +107,11 @@ def inline(figure: "Figure", name: str, title: str, description: str) -> str:
 
 def save(figure: "Figure", path: Path) -> None:
     """Write the figure as an SVG file of its own, dark on light."""
-    path.write_text(_drawn(figure, path.stem), encoding="utf-8")
+    path.write_text(svg(figure, path.stem), encoding="utf-8")
 
 
-def _drawn(figure: "Figure", name: str) -> str:
-    """The same text for the same figure, whenever and wherever it is drawn."""
+def svg(figure: "Figure", name: str) -> str:
+    """The text of an SVG file, the same for the same figure, whenever and wherever it is drawn."""
     import matplotlib
 
     text = io.StringIO()

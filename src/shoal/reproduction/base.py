@@ -1,10 +1,12 @@
 """What an experiment is, and what it finds."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 Progress = Callable[[str, float], None]
 """Told what is being done, and the share that is done."""
@@ -20,6 +22,10 @@ class Claim:
     """None where our run cannot tell."""
     found: str
     """Our figures, in a short sentence."""
+
+
+WORDS = {True: "held", False: "did not hold", None: "cannot tell"}
+"""What became of a claim."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +65,40 @@ class Result:
     """What a reader must know to judge the figures."""
 
 
+@dataclass(frozen=True)
+class Reproduction:
+    """What was found, and when, where and on which data."""
+
+    name: str
+    title: str
+    source: str
+    data: str
+    """Which table it was, in a sentence."""
+    quick: bool
+    seconds: float
+    made: str
+    """The day."""
+    machine: str
+    versions: dict[str, str]
+    """Of Shoal, Python and what computes."""
+    result: Result
+
+    @property
+    def held(self) -> dict[str, int]:
+        """How many claims `held`, `did not hold`, and of how many one `cannot tell`."""
+        every = [WORDS[claim.held] for claim in self.result.claims]
+        return {word: every.count(word) for word in WORDS.values()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        found = asdict(self)
+        result: dict[str, Any] = found.pop("result")
+        return found | result
+
+
 class Experiment(Protocol):
-    """What one file in `reproduction/` offers, named after the method."""
+    """What one file in `reproduction/` offers, named after the method: `l_clustering.py` holds the
+    class `LClustering`, made without arguments. Files that start with `_` are for all of them."""
 
     title: str
     source: str
@@ -69,5 +107,5 @@ class Experiment(Protocol):
     minutes: float
     """About how long the full run takes on two cores."""
 
-    def run(self, adult: pa.Table | None, quick: bool, progress: Progress) -> Result:
+    def run(self, adult: "pa.Table | None", quick: bool, progress: Progress) -> Result:
         """Run the paper's experiments; `quick` on less, for about a minute."""

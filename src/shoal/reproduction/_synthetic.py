@@ -8,6 +8,7 @@ every level, so this table is coded here by hand and given to the methods withou
 
 from collections.abc import Sequence
 from datetime import date, timedelta
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -86,7 +87,10 @@ def _domain(name: str) -> tuple[Domain, npt.NDArray[np.int32]]:
     return Domain(name, Kind.TREE, texts, -1, hierarchy=tree), codes
 
 
-DOMAINS = {name: _domain(name) for name in COLUMNS}
+@cache
+def domains() -> dict[str, tuple[Domain, npt.NDArray[np.int32]]]:
+    """Per column its domain, and the code of each of its values."""
+    return {name: _domain(name) for name in COLUMNS}
 
 
 def columns_named(constraints: Sequence[K]) -> list[str]:
@@ -100,11 +104,11 @@ def coded(rows: int, seed: int) -> dict[str, npt.NDArray[np.int32]]:
     random = np.random.default_rng(seed)
     found = {}
     for name in COLUMNS:
-        domain, codes = DOMAINS[name]
+        domain, codes = domains()[name]
         found[name] = codes[random.integers(0, domain.size, rows)]
     return found
 
 
 def cells_of(columns: dict[str, npt.NDArray[np.int32]], names: Sequence[str]) -> Cells:
     """The table over some of its columns as the methods take it."""
-    return build_cells([(DOMAINS[name][0], columns[name]) for name in names], {}, [], seed=0)
+    return build_cells([(domains()[name][0], columns[name]) for name in names], {}, [], seed=0)

@@ -1,0 +1,96 @@
+"""`shoal compare`: methods side by side on one table."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli.guard import guarded
+from shoal.cli.options import (
+    Encoding,
+    Force,
+    Json,
+    PolicyFile,
+    Quote,
+    Separator,
+    Table,
+    csv_options,
+)
+
+INFEASIBLE = 3
+
+
+@guarded
+def compare(
+    table: Table,
+    policy: PolicyFile,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B", help="Only these methods; else all of them.", show_default=False
+        ),
+    ] = None,
+    k: Annotated[
+        str | None,
+        typer.Option(
+            metavar="2,5,10",
+            help="Instead of the k of every k constraint, one after another.",
+            show_default=False,
+        ),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", help="Stop each run that takes longer.", show_default=False
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="A page: .html with .json beside it, or .json alone.",
+        ),
+    ] = None,
+    force: Force = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Instead of the policy's seed.", show_default=False),
+    ] = None,
+    separator: Separator = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    json: Json = False,
+) -> None:
+    """Run methods side by side, and recommend one.
+
+    Shows what each loses, how risky it leaves the table, and what it takes. Every release is
+    verified and then thrown away.
+    """
+    from shoal.cli.console import out, print_json
+    from shoal.cli.show_comparing import comparing
+
+    if output is not None:
+        from shoal.comparison.files import check_output
+
+        check_output(output, force, table)
+    with comparing() as progress:
+        from shoal.comparison.compare import compare_file
+        from shoal.policy import Policy
+
+        asked = Policy.load(policy)
+        if seed is not None:
+            asked = asked.changed(seed=seed)
+        options = csv_options(separator, quote, encoding)
+        found = compare_file(table, asked, methods, k, budget, progress, options)
+    written = [] if output is None else found.write(output, force)
+    if json:
+        files = {"input": str(table), "policy_file": str(policy)}
+        print_json(found.to_dict() | files | {"outputs": [str(path) for path in written]})
+    else:
+        from shoal.cli.show_comparison import show_comparison
+
+        show_comparison(out(), found, written)
+    if found.none_can:
+        raise typer.Exit(INFEASIBLE)

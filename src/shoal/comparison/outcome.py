@@ -1,0 +1,67 @@
+"""What became of one method at one k."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
+
+Status = Literal["done", "cannot", "infeasible", "over budget", "failed"]
+"""`cannot`: the method does not honour such a policy. `infeasible`: it found no release of this table
+that holds. `over budget`: it was stopped. `failed`: a mistake of ours, or its memory ran out."""
+
+
+@dataclass(frozen=True)
+class Risk:
+    """How likely a stranger is right who looks for somebody in the release.
+
+    That they pick the right row, if they know that the person is in the table (prosecutor risk). With
+    `publish: anatomy`, that their best guess at a sensitive value is right.
+    """
+
+    highest: float
+    """Of any row."""
+    average: float
+    """Over all rows."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A verified release in figures; its rows are thrown away."""
+
+    loss: float
+    """Mean NCP: the share of detail that quasi columns lost."""
+    risk: Risk
+    groups: int
+    """Groups the method formed."""
+    classes: int
+    """Combinations of labels a reader can tell apart."""
+    suppressed_rows: int
+    suppressed_share: float
+    """Of all rows that came in."""
+    seconds: float
+    """From a table in memory to a verified release, kernels compiled."""
+    memory: int
+    """Bytes in use at the peak, beyond those in use before."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One method at one k."""
+
+    method: str
+    k: int | None
+    """None where the policy's own constraints were asked and do not share one k."""
+    status: Status
+    reason: str = ""
+    """Why it is not done."""
+    figures: Figures | None = None
+    """Only of what is done."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values for JSON, the figures beside the rest; null where there are none."""
+        own = {"method": self.method, "k": self.k, "status": self.status, "reason": self.reason}
+        none = {field.name: None for field in fields(Figures)}
+        return own | (none if self.figures is None else asdict(self.figures))
+
+
+def figures_from(data: dict[str, Any]) -> Figures:
+    """The figures from plain values."""
+    return Figures(**{**data, "risk": Risk(**data["risk"])})

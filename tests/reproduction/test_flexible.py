@@ -1,0 +1,98 @@
+"""The claims on the rounded partition can be held and not, and the bound is that of the theorem."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.reproduction._adult import adult_table
+from shoal.reproduction._flexible_claims import bound, judged
+from shoal.reproduction._flexible_found import BOTTOM_UP, METHODS, OURS, STRICT, WIDEST, Found, Of
+from shoal.reproduction.flexible_partition import FlexiblePartition
+from tests.reproduction.tiny import FLEXIBLE
+
+KS = (2, 5, 30)
+ROWS = 1000
+
+
+def found() -> Found:
+    """Just what the paper claims."""
+    of = {}
+    for k in KS:
+        for name in METHODS:
+            ours = name in (OURS, WIDEST)
+            groups = ROWS // k - 2 * (not ours)
+            of[name, k] = Of(groups, bound(ROWS, k), 10.0 - ours, 5.0 - ours, 0.1)
+    return Found(ROWS, KS, of)
+
+
+def outcomes(made: Found) -> list[bool | None]:
+    return [claim.held for claim in judged(made)]
+
+
+def test_what_is_as_claimed_holds() -> None:
+    assert outcomes(found()) == [True] * 6
+
+
+@pytest.mark.parametrize(
+    ("claim", "name", "other"),
+    [
+        (0, OURS, Of(199, 5, 9, 4, 0.1)),
+        (0, WIDEST, Of(201, 5, 9, 4, 0.1)),
+        (1, OURS, Of(200, 6, 9, 4, 0.1)),
+        (1, WIDEST, Of(200, 6, 9, 4, 0.1)),
+        (2, OURS, Of(200, 5, 10, 4, 0.1)),
+        (3, BOTTOM_UP, Of(150, 9, 10, 4, 0.1)),
+        (4, STRICT, Of(200, 5, 10, 5, 0.1)),
+        (5, OURS, Of(200, 5, 9, 4, 1.1)),
+    ],
+)
+def test_what_is_otherwise_does_not_hold(claim: int, name: str, other: Of) -> None:
+    made = found()
+    made.of[name, 5] = other
+    held = outcomes(made)
+    assert held[claim] is False
+    assert held.count(False) == 1
+    assert claim in (0, 1, 5) or "not at k = 5" in judged(made)[claim].found
+
+
+def parts(n: int, k: int) -> list[int]:
+    """Sizes of the groups of n rows, cut as the paper says."""
+    many, rest = divmod(n, k)
+    if many < 2:
+        return [n]
+    below = (many + 1) // 2 * k + (rest + 1) // 2
+    return parts(below, k) + parts(n - below, k)
+
+
+@given(n=st.integers(2, 3000), k=st.integers(1, 40))
+def test_the_bound_is_kept_by_plain_cuts(n: int, k: int) -> None:
+    if n < k:
+        return
+    assert max(parts(n, k)) <= bound(n, k) <= max(2 * k - 1, k)
+    assert len(parts(n, k)) == n // k
+
+
+def test_the_bound_of_some_sizes() -> None:
+    assert bound(30_162, 5) == 6
+    assert bound(30_162, 2) == 2
+    assert bound(7, 2) == 3
+    assert bound(9, 5) == 9
+
+
+def test_a_real_run_on_a_little() -> None:
+    table, _ = adult_table(None)
+    result = FlexiblePartition().run_on(table, FLEXIBLE, lambda *_: None)
+    assert [figure.name for figure in result.figures] == [
+        "dm",
+        "cm",
+        "groups",
+        "time",
+        "largest-group",
+    ]
+    for figure in result.figures[:4]:
+        assert [line.label for line in figure.lines] == list(METHODS)
+        assert all(line.x == (2, 3, 10) for line in figure.lines)
+    assert result.claims[0].held is True
+    assert result.claims[1].held is True
+    groups = result.figures[2].lines[0].y
+    assert groups == (153, 102, 30)

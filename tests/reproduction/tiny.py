@@ -1,0 +1,33 @@
+"""Experiments so small that they take no time."""
+
+import pytest
+
+from shoal.reproduction import _l_clustering_runs as l_clustering
+from shoal.reproduction import _personalised_runs as personalised
+from shoal.reproduction import classfly_plus, flexible_partition
+
+CLASSFLY = classfly_plus.Sizes((256, 512, 768), (256, 768), (2, 4, 8), 2, 1)
+FLEXIBLE = flexible_partition.Sizes(307, (2, 3, 10), 1)
+L_CLUSTERING = l_clustering.Sizes(
+    rows=200,
+    quasi=(2, 3),
+    every_quasi=(2, 3),
+    some_l=(2, 3),
+    every_l=(2, 3),
+    repeats=2,
+    repeated=(3, 3),
+    growing=(100, 200, 100_000),
+    growing_at=((8, 5),),
+    times=1,
+)
+PERSONALISED = personalised.Sizes(
+    rows=300, k=(4, 8), growing=(150, 300, 100_000), growing_k=4, repeats=2
+)
+
+
+def made_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `quick` be quicker still."""
+    monkeypatch.setattr(classfly_plus, "QUICK", CLASSFLY)
+    monkeypatch.setattr(flexible_partition, "QUICK", FLEXIBLE)
+    monkeypatch.setattr(l_clustering, "QUICK", L_CLUSTERING)
+    monkeypatch.setattr(personalised, "QUICK", PERSONALISED)
