@@ -14,8 +14,8 @@ from shoal.engines.large import duck
 from shoal.engines.large.duck import DuckSession
 from shoal.engines.large.session import Session
 from shoal.errors import InputError
-from shoal.io.csv_dialect import CsvOptions
 from shoal.io.columnar import write_columnar
+from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format
 
 OPTIONS = CsvOptions()
