@@ -4,10 +4,11 @@ An unquoted empty field is a missing value, a quoted one ("") an empty text. Duc
 encoding and column names are settled before it looks at it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -25,6 +26,7 @@ from shoal.io.csv_dialect import (
 from shoal.io.encoding import BLOCK, UTF8, as_utf8, detect_encoding, open_bytes
 from shoal.io.formats import is_packed
 
+Answer = TypeVar("Answer")
 SAMPLE = 4 * BLOCK
 """Characters of a transcoded file that are looked at to find separator and quote."""
 LINE_LIMITS = (2 << 20, 1 << 28)
@@ -99,13 +101,17 @@ class CsvFile:
         The names are ours because SQL takes 'Age' and 'age' for one.
         """
         with connection() as con:
-            for limit in LINE_LIMITS:
-                try:
-                    return con.sql(sql.replace("{file}", self._scan(limit))).to_arrow_table()
-                except duckdb.Error as error:
-                    if LINE_TOO_LONG not in str(error).lower() or limit == LINE_LIMITS[-1]:
-                        columns = len(self.names)
-                        raise reworded(self.path, self.options, columns, error) from None
+            return self.through(lambda filled: con.sql(filled).to_arrow_table(), sql)
+
+    def through(self, call: Callable[[str], Answer], sql: str) -> Answer:
+        """What `call` makes of the SQL, the file named in it; it may be called twice."""
+        for limit in LINE_LIMITS:
+            try:
+                return call(sql.replace("{file}", self._scan(limit)))
+            except duckdb.Error as error:
+                if LINE_TOO_LONG not in str(error).lower() or limit == LINE_LIMITS[-1]:
+                    columns = len(self.names)
+                    raise reworded(self.path, self.options, columns, error) from None
         raise AssertionError("the last limit returns or raises")
 
     def _scan(self, line_limit: int) -> str:
@@ -150,11 +156,11 @@ def read_csv(path: Path, options: CsvOptions, columns: Sequence[str] | None = No
     with opened(path, options) as file:
         wanted = file.names if columns is None else list(columns)
         table = file.ask(f"SELECT {', '.join(map(file.place, wanted))} FROM {{file}}")
-        _check_separators(file, table.num_rows)
+        check_separators(file, table.num_rows)
     return table.rename_columns(wanted)
 
 
-def _check_separators(file: CsvFile, rows: int) -> None:
+def check_separators(file: CsvFile, rows: int) -> None:
     """Refuse what DuckDB lets pass: a row that ends in a separator too many, rows lost on the way.
 
     Every separator stands between two columns or inside a value, so their number tells.

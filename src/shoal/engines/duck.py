@@ -14,29 +14,40 @@ Connection = Any
 """duckdb.DuckDBPyConnection; DuckDB is not typed for us."""
 
 
-@contextmanager
-def connection() -> Iterator[Connection]:
-    """A fresh database for one task. Closing it gives its buffers back; a kept one would not."""
+def settings() -> dict[str, Any]:
+    """What holds for every database: no downloads, and no more threads than we were given."""
     config: dict[str, Any] = {
         "threads": workers(),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
-        "preserve_insertion_order": True,
-        # People's rows are never spilled to a disk, where a crash would leave them.
-        "temp_directory": "",
     }
     if int(duckdb.__version__.split(".")[0]) >= 2:
         config["async_threads"] = 0
+    return config
+
+
+@contextmanager
+def connection() -> Iterator[Connection]:
+    """A fresh database for one task. Closing it gives its buffers back; a kept one would not."""
+    # People's rows are never spilled to a disk, where a crash would leave them.
+    config = {**settings(), "preserve_insertion_order": True, "temp_directory": ""}
     opened = duckdb.connect(":memory:", config=config)
     try:
-        yield opened
+        with interruptible():
+            yield opened
+    finally:
+        opened.close()
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """DuckDB swallows the exception of a signal's handler and says so by another one."""
+    try:
+        yield
     except RuntimeError as error:
-        # DuckDB swallows the exception of a signal's handler and says this instead.
         if "interrupted" in str(error).lower():
             raise KeyboardInterrupt from None
         raise
-    finally:
-        opened.close()
 
 
 def text(value: str) -> str:

@@ -113,3 +113,46 @@ def _write_arrow(table: pa.Table, path: Path) -> None:
     options = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
     with pa.ipc.new_file(str(path), table.schema, options=options) as writer:
         writer.write_table(table)
+
+
+def columnar_schema(path: Path, kind: Format, columns: Sequence[str]) -> pa.Schema:
+    """The types of the named columns, without reading rows."""
+    with _intact(path, kind):
+        if kind is Format.PARQUET:
+            schema = pq.read_schema(path)
+        else:
+            with pa.OSFile(str(path)) as source:
+                schema = _opener(path)(source).schema
+        _wanted(path, schema.names, columns)
+        return pa.schema([_plain(schema.field(name)) for name in columns])
+
+
+def columnar_batches(
+    path: Path, kind: Format, columns: Sequence[str], size: int
+) -> Iterator[pa.RecordBatch]:
+    """The named columns, at most `size` rows at a time; dictionaries are undone."""
+    with _intact(path, kind):
+        if kind is Format.PARQUET:
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(size, columns=list(columns)):
+                    yield _undone(batch.select(columns))
+            return
+        with pa.OSFile(str(path)) as source:
+            opened = _opener(path)(source)
+            whole = hasattr(opened, "num_record_batches")
+            parts = map(opened.get_batch, range(opened.num_record_batches)) if whole else opened
+            for batch in parts:
+                for begin in range(0, len(batch), size):
+                    yield _undone(batch.select(columns).slice(begin, size))
+
+
+def _plain(field: pa.Field) -> pa.Field:
+    return field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+
+
+def _undone(batch: pa.RecordBatch) -> pa.RecordBatch:
+    columns = [
+        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, batch.schema.names)

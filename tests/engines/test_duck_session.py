@@ -1,0 +1,199 @@
+"""A session in DuckDB: tables, functions on their rows, files, and nothing left behind."""
+
+import csv
+import datetime as dt
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from shoal.engines.large import duck
+from shoal.engines.large.duck import DuckSession
+from shoal.engines.large.session import Session
+from shoal.errors import InputError
+from shoal.io.columnar import write_columnar
+from shoal.io.csv_dialect import CsvOptions
+from shoal.io.formats import Format
+
+OPTIONS = CsvOptions()
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    (tmp_path / "rows").mkdir()
+    made = DuckSession("500MB", tmp_path / "rows")
+    yield made
+    made.close()
+    assert not list((tmp_path / "rows").iterdir())
+
+
+def rows(session: Session, sql: str) -> list[tuple[object, ...]]:
+    return sorted(tuple(row.values()) for row in session.ask(sql).to_pylist())
+
+
+def numbers(session: Session, n: int) -> None:
+    session.keep("numbers", f"SELECT i AS x, i % 7 AS g FROM range({n}) AS t(i)")
+
+
+def test_a_table_may_replace_the_one_it_was_made_from(session: Session) -> None:
+    numbers(session, 5)
+    session.keep("numbers", "SELECT x + 1 AS x FROM numbers WHERE x > 2")
+    assert rows(session, "SELECT x FROM numbers") == [(4,), (5,)]
+    session.drop("numbers")
+    session.drop("numbers")
+    numbers(session, 1)
+
+
+@pytest.mark.parametrize("n", [0, 1, 1000])
+def test_every_row_goes_through_the_function_once(
+    session: Session, monkeypatch: pytest.MonkeyPatch, n: int
+) -> None:
+    monkeypatch.setattr(duck, "BATCH", 64)
+    numbers(session, n)
+    schema = pa.schema([("x", pa.int64()), ("y", pa.int32())])
+
+    def doubled(batch: pa.RecordBatch) -> pa.RecordBatch:
+        double = pc.multiply(batch.column("x"), 2).cast(pa.int32())
+        return pa.RecordBatch.from_arrays([double, batch.column("x")], ["y", "x"])
+
+    session.map("numbers", "SELECT x FROM numbers", doubled, schema)
+    assert rows(session, "SELECT x, y FROM numbers") == [(i, 2 * i) for i in range(n)]
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 3000])
+def test_groups_come_whole_and_once(
+    session: Session, monkeypatch: pytest.MonkeyPatch, n: int
+) -> None:
+    monkeypatch.setattr(duck, "BATCH", 100)
+    numbers(session, n)
+    schema = pa.schema([("g", pa.int64()), ("n", pa.int64())])
+    met = []
+
+    def counted(table: pa.Table) -> pa.Table:
+        keys = set(table["g"].to_pylist())
+        assert len(keys) == 1
+        met.append(keys.pop())
+        return pa.table([[met[-1]], [len(table)]], ["g", "n"])
+
+    session.map_groups("counts", "SELECT * FROM numbers", "g", counted, schema)
+    assert len(met) == len(set(met)) == min(n, 7)
+    expected = "SELECT g, count(*) AS n FROM numbers GROUP BY g"
+    assert rows(session, "SELECT g, n FROM counts") == rows(session, expected)
+
+
+def test_groups_come_whole_from_many_threads(session: Session) -> None:
+    session.keep("many", "SELECT hash(i) % 100 AS g, i AS x FROM range(1000000) AS t(i)")
+    schema = pa.schema([("g", pa.uint64()), ("n", pa.int64())])
+
+    def counted(table: pa.Table) -> pa.Table:
+        return pa.table([[table["g"][0].as_py()], [len(table)]], schema=schema)
+
+    session.map_groups("counts", "SELECT * FROM many", "g", counted, schema)
+    expected = "SELECT g, count(*) AS n FROM many GROUP BY g"
+    assert rows(session, "SELECT g, n FROM counts") == rows(session, expected)
+
+
+def test_a_function_that_fails_leaves_the_old_table(session: Session) -> None:
+    numbers(session, 3)
+
+    def fails(_: pa.RecordBatch) -> pa.RecordBatch:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        session.map("numbers", "SELECT * FROM numbers", fails, pa.schema([("x", pa.int64())]))
+    assert rows(session, "SELECT x FROM numbers") == [(0,), (1,), (2,)]
+
+
+def test_csv_files_are_read_as_one_table_of_text(session: Session, tmp_path: Path) -> None:
+    one, two = tmp_path / "1.csv", tmp_path / "2.csv"
+    one.write_text('a,b,c\n1,x,"q,q"\n2,,""\n')
+    two.write_text("b;a;c\ny;3;é\n", encoding="latin-1")
+    schema = session.read("t", [one, two], ["c", "a"], OPTIONS)
+    assert schema == pa.schema([("p0", pa.string()), ("p1", pa.string())])
+    assert rows(session, "SELECT p0, p1 FROM t") == [("", "2"), ("q,q", "1"), ("é", "3")]
+
+
+def test_a_broken_csv_is_refused_as_elsewhere(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n1,2\n3,4,5\n")
+    with pytest.raises(InputError, match="3 fields"):
+        session.read("t", [path], ["a"], OPTIONS)
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="no column 'x'"):
+        session.read("t", [path], ["x"], OPTIONS)
+
+
+@pytest.mark.parametrize("kind", [Format.PARQUET, Format.ARROW])
+def test_typed_files_keep_their_types(session: Session, tmp_path: Path, kind: Format) -> None:
+    day = pa.array([dt.date(2020, 1, 1), None], pa.date32())
+    word = pa.array(["b", "a"]).dictionary_encode()
+    table = pa.table({"n": pa.array([1, 2], pa.int16()), "day": day, "word": word})
+    path = tmp_path / f"t.{kind}"
+    write_columnar(table, path, kind)
+    schema = session.read("t", [path, path], ["word", "day", "n"], OPTIONS)
+    assert schema.types == [pa.string(), pa.date32(), pa.int16()]
+    found = session.ask("SELECT p0, p1, p2 FROM t WHERE p2 = 1")
+    assert found.to_pylist() == [{"p0": "b", "p1": dt.date(2020, 1, 1), "p2": 1}] * 2
+
+
+def test_files_of_two_tables_are_refused(session: Session, tmp_path: Path) -> None:
+    one, two = tmp_path / "1.parquet", tmp_path / "2.parquet"
+    pq.write_table(pa.table({"a": [1]}), one)
+    pq.write_table(pa.table({"a": ["x"]}), two)
+    with pytest.raises(InputError, match=r"'a' \(int64 and string\)"):
+        session.read("t", [one, two], ["a"], OPTIONS)
+
+
+def test_a_type_that_cannot_be_held_is_named(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "t.arrow"
+    months = pa.array([(1, 2, 3)], pa.month_day_nano_interval())
+    table = pa.table({"ok": [1], "odd": pa.array([1], pa.decimal256(70, 0)), "months": months})
+    write_columnar(table, path, Format.ARROW)
+    with pytest.raises(InputError, match="'odd' is of type decimal256"):
+        session.read("t", [path], ["ok", "odd"], OPTIONS)
+
+
+def test_files_are_written_in_order(session: Session, tmp_path: Path) -> None:
+    n = 150_000
+    session.keep(
+        "t", f"SELECT i AS q0, CAST(hash(i) % 1000 AS BIGINT) AS p0 FROM range({n}) AS r(i)"
+    )
+    ask = "SELECT q0, p0 FROM t"
+    session.write(ask, tmp_path / "t.csv", ["Age", "age"], ["p0", "q0"], OPTIONS)
+    session.write(ask, tmp_path / "u.csv", ["p0", "q0"], ["p0", "q0"], OPTIONS)
+    session.write(ask, tmp_path / "t.parquet", ["p0", "q0"], ["p0", "q0"], OPTIONS)
+    session.write(ask, tmp_path / "t.arrow", ["p0", "q0"], ["p0", "q0"], OPTIONS)
+    expected = [(i, p) for p, i in sorted((p, i) for i, p in rows(session, ask))]
+    for name, header in (("t.csv", ["Age", "age"]), ("u.csv", ["p0", "q0"])):
+        with (tmp_path / name).open(newline="") as stream:
+            found = list(csv.reader(stream))
+        assert found[0] == header
+        assert [(int(a), int(b)) for a, b in found[1:]] == expected
+    found = pq.read_table(tmp_path / "t.parquet")
+    assert list(zip(*found.to_pydict().values(), strict=True)) == expected
+    with pa.ipc.open_file(tmp_path / "t.arrow") as file:
+        assert file.read_all().equals(found)
+
+
+def test_more_rows_than_memory(tmp_path: Path) -> None:
+    session = DuckSession("40MB", tmp_path)
+    try:
+        session.keep("t", "SELECT hash(i) AS h, hash(i + 1) AS g FROM range(1000000) AS r(i)")
+        session.keep(
+            "u", "SELECT h, g, row_number() OVER (PARTITION BY g % 50 ORDER BY h) AS n FROM t"
+        )
+        assert session.ask("SELECT sum(n) AS s FROM u")["s"][0].as_py() > 0
+    finally:
+        session.close()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_forgotten_session_leaves_nothing(tmp_path: Path) -> None:
+    session = DuckSession(folder=tmp_path)
+    session.keep("t", "SELECT 1 AS x")
+    assert list(tmp_path.iterdir())
+    del session
+    assert not list(tmp_path.iterdir())
