@@ -25,3 +25,14 @@ def numbered(table: str, columns: Sequence[str], alike: Sequence[str]) -> str:
     """
     over = f"PARTITION BY {', '.join(alike)} ORDER BY {alike[-1]}"
     return f"SELECT {', '.join(columns)}, row_number() OVER ({over}) AS nth FROM {table}"
+
+
+def how_many_rows(table: str) -> str:
+    """n: the rows of a table."""
+    return f"SELECT count(*) AS n FROM {table}"
+
+
+def counted(table: str, columns: Sequence[str]) -> str:
+    """The different combinations of some columns, and n: how often each occurs."""
+    named = ", ".join(columns)
+    return f"SELECT {named}, count(*) AS n FROM {table} GROUP BY {named}"
