@@ -57,3 +57,10 @@ class Domain:
     def size(self) -> int:
         """Number of codes, the missing value's included."""
         return len(self.texts)
+
+
+def with_missing_text(texts: pa.Array, missing: int) -> pa.Array:
+    """The texts of the known values, and a null where a value can be missing."""
+    if missing < 0:
+        return texts
+    return pa.concat_arrays([texts.slice(0, missing), pa.nulls(1, pa.string())])

@@ -12,7 +12,14 @@ import pyarrow as pa
 from shoal.cells.cells import Cells
 from shoal.cells.domain import Domain
 from shoal.cells.encode import build_cells
-from shoal.cells.number import check_no_star, number_quasi, number_sensitive
+from shoal.cells.number import (
+    check_no_star,
+    number_sensitive,
+    quasi_domain,
+    sensitive_domain,
+)
+from shoal.cells.ordered import Numbered
+from shoal.cells.tally import Tally, tally_of
 from shoal.threads import each
 
 if TYPE_CHECKING:
@@ -41,17 +48,25 @@ def encode(
     """Number the columns, several at a time, and reduce the rows to cells."""
 
     def number(name: str) -> tuple[Domain, npt.NDArray[np.int32]]:
-        if name not in quasi:
-            check_no_star(name, column(name))
-            return number_as_sensitive(name, column(name), sensitive[name], folder)
-        how = quasi[name]
-        return number_quasi(name, column(name), how.kind, how.order, how.hierarchy, folder)
+        tally = tally_of(name, column(name))
+        domain, codes = domain_of(tally, quasi.get(name), sensitive.get(name), folder)
+        return domain, tally.rows(codes, domain.missing)
 
     numbered = each(number, [*quasi, *sensitive])
     secret = dict(zip(sensitive, numbered[len(quasi) :], strict=True))
     # one code may stand for what a reader tells apart (nan and null, 0 and -0): values are hashed too
     others = [column(name) for name in (*plain, *sensitive)]
     return build_cells(numbered[: len(quasi)], secret, others, seed)
+
+
+def domain_of(tally: Tally, quasi: How | None, sensitive: How | None, folder: Path) -> Numbered:
+    """The domain of a column, which has one of the two roles, and the codes of its values."""
+    if quasi is not None:
+        return quasi_domain(tally, quasi.kind, quasi.order, quasi.hierarchy, folder)
+    assert sensitive is not None
+    check_no_star(tally)
+    how = sensitive
+    return sensitive_domain(tally, how.kind, how.order, how.hierarchy, folder, how.levels)
 
 
 def number_as_sensitive(

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from shoal.cells.cells import Cells
 from shoal.cells.domain import Domain
-from shoal.cells.number import distinct, uncovered
+from shoal.cells.tally import tally_of, uncovered
 from shoal.errors import HierarchyError, InputError
 from shoal.hierarchy.text import text_of
 from shoal.hierarchy.tree import TOP
@@ -63,8 +63,8 @@ def check_tree(domain: Domain) -> int:
 
 def _numbers(name: str, column: pa.Array, highest: int) -> npt.NDArray[np.int64]:
     """(n,) the level each row asks for, 0 where it asks for none."""
-    values, index = distinct(name, column)
-    texts = pc.utf8_trim_whitespace(text_of(values))
+    tally = tally_of(name, column)
+    texts = pc.utf8_trim_whitespace(text_of(tally.values))
     whole = pc.match_substring_regex(texts, r"^\d{1,9}(\.0+)?$").to_numpy(zero_copy_only=False)
     numbers = np.array(
         [int(float(t)) if ok else 0 for t, ok in zip(texts.to_pylist(), whole, strict=True)],
@@ -72,10 +72,10 @@ def _numbers(name: str, column: pa.Array, highest: int) -> npt.NDArray[np.int64]
     )
     empty = pc.equal(texts, "").to_numpy(zero_copy_only=False)
     good = (whole & (numbers >= 1) & (numbers <= highest)) | empty
-    found = uncovered(name, f"are no whole numbers from 1 to {highest}", good, values, index)
+    found = uncovered(f"are no whole numbers from 1 to {highest}", good, tally)
     if found:
         raise InputError(
             f"{found} It holds the level of protection that people ask for: correct it, or leave "
             "it empty where nothing is asked."
         )
-    return np.append(numbers, 0)[index]
+    return tally.rows(numbers, 0).astype(np.int64)

@@ -10,12 +10,12 @@ from shoal.cells.domain import Domain, Kind
 from shoal.cells.spans import Spans
 from shoal.cells.units import places, whole
 from shoal.metrics._covered import covered, leaves_at
-from shoal.metrics.base import Node, Parts
+from shoal.metrics.base import Node, Parts, Whole
 
 
-def weighted_loss(parts: Parts) -> float:
-    """L of the release: the widths of all labels that say less than the value did."""
-    return sum(_weight(parts.weights, name) * width for name, width in column_widths(parts).items())
+def weighted_loss(widths: Mapping[str, float], weights: Mapping[str, float] | None) -> float:
+    """L of a release: the widths of all labels that say less than the value did, by column."""
+    return sum(_weight(weights, name) * width for name, width in widths.items())
 
 
 def node_loss(node: Node) -> float:
@@ -31,7 +31,7 @@ def node_loss(node: Node) -> float:
     return total
 
 
-def loss_of_one_group(cells: Cells, weights: Mapping[str, float] | None = None) -> float:
+def loss_of_one_group(cells: Cells | Whole, weights: Mapping[str, float] | None = None) -> float:
     """L of the table with all rows in one group."""
     n, total = cells.n_rows, 0.0
     for domain, rows in zip(cells.domains, cells.rows_of_values, strict=True):

@@ -1,6 +1,6 @@
 """What a metric is and what it sees."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -8,13 +8,38 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.cells.cells import Cells
+from shoal.cells.domain import Domain
 from shoal.cells.grouping import Grouping
 from shoal.cells.spans import Spans
+
+Sums = dict[str, float]
+"""What can be added up over parts of a release; of figures under MOST the largest counts."""
+MOST = "most:"
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What a figure needs to know of the whole table and release beside the sums."""
+
+    domains: tuple[Domain, ...]
+    rows_of_values: tuple[npt.NDArray[np.int64], ...]
+    """Per quasi-identifier, rows of the table that hold each value."""
+    n_rows: int
+    groupings: int = 1
+    """Sets of columns that were treated apart."""
+    published_classes: int | None = None
+    """Different combinations of quasi-identifiers a reader can tell apart; None where not known."""
+    sensitive: tuple[str, ...] = ()
+    raised: tuple[str, ...] = ()
+    """The sensitive columns in which people's wishes count."""
+    has_target: bool = False
+    weights: Mapping[str, float] | None = None
+    """How much each quasi-identifier counts, where the method weighs them; 1 for those not named."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """A release taken apart."""
+    """A release taken apart, or a part of one."""
 
     cells: Cells
     groupings: tuple[Grouping, ...]
@@ -35,12 +60,30 @@ class Parts:
     """Per sensitive column in which people's wishes count, (n_rows,) the level of its tree at which
     each canonical row is published, 0 being the value itself."""
 
+    whole: Whole | None = None
+    """Where these are some rows of a larger table: what is known of all of it."""
+
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
         """Rows of every group formed, over all groupings."""
         if self.formed is not None:
             return self.formed
         return np.concatenate([span.sizes for span in self.spans])
+
+
+def whole_of(parts: Parts) -> Whole:
+    """The table that a release was made from."""
+    return parts.whole or Whole(
+        domains=parts.cells.domains,
+        rows_of_values=parts.cells.rows_of_values,
+        n_rows=parts.cells.n_rows,
+        groupings=len(parts.groupings),
+        published_classes=parts.published_classes,
+        sensitive=tuple(parts.cells.sensitive),
+        raised=tuple(parts.raised),
+        has_target=parts.target is not None,
+        weights=parts.weights,
+    )
 
 
 @dataclass(frozen=True)
@@ -64,6 +107,9 @@ class Node:
 class Metric(Protocol):
     """What one file in `metrics/` offers.
 
+    One whose figure can be made from sums over parts of a release is `Additive`: only such a metric
+    is measured on tables that no memory holds.
+
     A metric that can be told from the classes alone also has `of_node(node) -> float | None`: the
     figure that `measure` gives for the same release, without a look at the rows. A search over many
     nodes is far faster with it; without it each node is taken apart and measured.
@@ -82,6 +128,32 @@ class Metric(Protocol):
 
     def measure(self, parts: Parts) -> float | None:
         """The figure, or None where it does not apply."""
+
+
+class Additive:
+    """A metric made from sums over the parts of a release."""
+
+    def sums(self, parts: Parts) -> Sums:
+        """What is added up over the parts."""
+        raise NotImplementedError
+
+    def figure(self, sums: Sums, whole: Whole) -> float | None:
+        """The figure, or None where it does not apply."""
+        raise NotImplementedError
+
+    def measure(self, parts: Parts) -> float | None:
+        """The figure of a release in one part."""
+        return self.figure(self.sums(parts), whole_of(parts))
+
+
+def together(many: Iterable[Mapping[str, float]]) -> Sums:
+    """The sums of several parts as those of all of them."""
+    found: Sums = {}
+    for sums in many:
+        for name, amount in sums.items():
+            before = found.get(name, 0)
+            found[name] = max(before, amount) if name.startswith(MOST) else before + amount
+    return found
 
 
 def is_on_request(metric: Any) -> bool:

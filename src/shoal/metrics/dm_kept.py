@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.metrics.base import Node, Parts
+from shoal.metrics.base import Additive, Node, Parts, Sums, Whole
 
 
 @dataclass(frozen=True)
-class DmKept:
+class DmKept(Additive):
     """DM of the kept rows alone: each costs the size of its group, suppressed ones nothing; low is good.
 
     Read it beside `suppressed-rows`: suppressing everything would make it 0.
@@ -18,9 +18,13 @@ class DmKept:
 
     high_is_good: ClassVar[bool] = False
 
-    def measure(self, parts: Parts) -> float:
-        """The sum of squared group sizes, over all groupings."""
-        return float(sum((s.sizes**2).sum() for s in parts.spans))
+    def sums(self, parts: Parts) -> Sums:
+        """Squared group sizes, over all groupings."""
+        return {"squares": sum(int((span.sizes**2).sum()) for span in parts.spans)}
+
+    def figure(self, sums: Sums, whole: Whole) -> float:  # noqa: ARG002 - the sum is all
+        """The sum of squared group sizes."""
+        return float(sums["squares"])
 
     def of_node(self, node: Node) -> float:
         """The same, from the classes."""

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pydantic.dataclasses import dataclass
 
 from shoal.metrics._covered import leaves_at, values_covered
-from shoal.metrics.base import Node, Parts
+from shoal.metrics.base import Additive, Node, Parts, Sums, Whole, whole_of
 
 STEPS = 1000
 """`rank` tells losses apart to a thousandth, …"""
@@ -16,7 +16,7 @@ RANKED = 5
 
 
 @dataclass(frozen=True)
-class GeneralLoss:
+class GeneralLoss(Additive):
     """General loss: the share of its column's values that a label covers; 0 is raw, 1 nothing left.
 
     Per column (sum of shares - N/H) / (N - N/H), for N rows and H values: the share is the leaves
@@ -35,9 +35,13 @@ class GeneralLoss:
     v + 1, minus 1; `mean` their mean; `rank` lets the worst column decide, then the next worst: the
     five largest, each in thousandths, are the digits of one number from 0 to 1."""
 
-    def measure(self, parts: Parts) -> float:
+    def sums(self, parts: Parts) -> Sums:
+        """The values that each column's labels cover."""
+        return _covered(parts)
+
+    def figure(self, sums: Sums, whole: Whole) -> float:
         """The figure for all columns together."""
-        return self._together(column_general_losses(parts).values())
+        return self._together(_losses(sums, whole).values())
 
     def of_node(self, node: Node) -> float:
         """The same, from the classes."""
@@ -58,16 +62,25 @@ class GeneralLoss:
 
 def column_general_losses(parts: Parts) -> dict[str, float]:
     """The general loss of each quasi-identifier; 0 where a column has one value only."""
-    losses = {}
-    n = parts.cells.n_rows
+    return _losses(_covered(parts), whole_of(parts))
+
+
+def _losses(covered: Sums, whole: Whole) -> dict[str, float]:
+    sizes = {domain.name: domain.size for domain in whole.domains}
+    return {n: _loss(int(values), whole.n_rows, sizes[n]) for n, values in covered.items()}
+
+
+def _covered(parts: Parts) -> Sums:
+    """Per column the values under its labels, over all rows; all of them where suppressed."""
+    found: Sums = {}
     for grouping, spans in zip(parts.groupings, parts.spans, strict=True):
-        starred = n - int(spans.sizes.sum())
+        starred = parts.cells.n_rows - int(spans.sizes.sum())
         for j, column in enumerate(grouping.columns):
             domain = parts.cells.domains[column]
             # times H, so that sums stay whole numbers
             values = int((values_covered(domain, spans, j) * spans.sizes).sum())
-            losses[domain.name] = _loss(values + starred * domain.size, n, domain.size)
-    return losses
+            found[domain.name] = values + starred * domain.size
+    return found
 
 
 def _loss(values: int, n: int, size: int) -> float:

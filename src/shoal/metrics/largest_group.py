@@ -3,18 +3,22 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.metrics.base import Node, Parts
+from shoal.metrics.base import MOST, Additive, Node, Parts, Sums, Whole
 
 
 @dataclass(frozen=True)
-class LargestGroup:
+class LargestGroup(Additive):
     """Rows of the largest group formed."""
 
     high_is_good: ClassVar[bool] = False
 
-    def measure(self, parts: Parts) -> float:
+    def sums(self, parts: Parts) -> Sums:
+        """The largest size."""
+        return {f"{MOST}rows": int(parts.sizes.max(initial=0))}
+
+    def figure(self, sums: Sums, whole: Whole) -> float:  # noqa: ARG002 - the largest is all
         """The size; 0 where every row is suppressed."""
-        return float(parts.sizes.max(initial=0))
+        return float(sums[f"{MOST}rows"])
 
     def of_node(self, node: Node) -> float:
         """The same, from the classes."""

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.metrics._widths import node_loss, weighted_loss
-from shoal.metrics.base import Node, Parts
+from shoal.metrics._widths import column_widths, node_loss, weighted_loss
+from shoal.metrics.base import Additive, Node, Parts, Sums, Whole
 
 
 @dataclass(frozen=True)
-class Loss:
+class Loss(Additive):
     """L: how many values each label stands for, summed over all cells that changed; low is good.
 
     A cell published as it was costs 0. An interval [a~b] costs b - a + 1, a set its number of values,
@@ -23,9 +23,13 @@ class Loss:
     high_is_good: ClassVar[bool] = False
     only_worsens: ClassVar[bool] = True
 
-    def measure(self, parts: Parts) -> float:
-        """The sum."""
-        return weighted_loss(parts)
+    def sums(self, parts: Parts) -> Sums:
+        """The widths of each column's labels."""
+        return column_widths(parts)
+
+    def figure(self, sums: Sums, whole: Whole) -> float:
+        """The sum, columns weighed."""
+        return weighted_loss(sums, whole.weights)
 
     def of_node(self, node: Node) -> float:
         """The same, from the classes."""

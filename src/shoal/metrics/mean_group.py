@@ -3,18 +3,22 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.metrics.base import Node, Parts
+from shoal.metrics.base import Additive, Node, Parts, Sums, Whole
 
 
 @dataclass(frozen=True)
-class MeanGroup:
+class MeanGroup(Additive):
     """Rows of the average group formed; the closer to k the better."""
 
     high_is_good: ClassVar[bool] = False
 
-    def measure(self, parts: Parts) -> float:
+    def sums(self, parts: Parts) -> Sums:
+        """Groups and their rows."""
+        return {"groups": len(parts.sizes), "rows": int(parts.sizes.sum())}
+
+    def figure(self, sums: Sums, whole: Whole) -> float:  # noqa: ARG002 - groups are all
         """The mean; 0 where every row is suppressed."""
-        return float(parts.sizes.mean()) if len(parts.sizes) else 0.0
+        return sums["rows"] / sums["groups"] if sums["groups"] else 0.0
 
     def of_node(self, node: Node) -> float:
         """The same, from the classes."""

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shoal.metrics._losses import column_losses, node_losses
-from shoal.metrics.base import Node, Parts
+from shoal.metrics.base import Additive, Node, Parts, Sums, Whole
 
 
 @dataclass(frozen=True)
-class Ncp:
+class Ncp(Additive):
     """NCP: how much of every value's certainty is lost, summed over rows and columns; 0 is best.
 
     A range costs its width over the column's width, a set or a hierarchy node its share of all
@@ -21,9 +21,13 @@ class Ncp:
     high_is_good: ClassVar[bool] = False
     only_worsens: ClassVar[bool] = True
 
-    def measure(self, parts: Parts) -> float:
+    def sums(self, parts: Parts) -> Sums:
+        """The loss of each column."""
+        return column_losses(parts)
+
+    def figure(self, sums: Sums, whole: Whole) -> float:  # noqa: ARG002 - the sum is all
         """The sum."""
-        return sum(column_losses(parts).values())
+        return sum(sums.values())
 
     def of_node(self, node: Node) -> float:
         """The same, from the classes."""

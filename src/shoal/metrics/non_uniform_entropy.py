@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.metrics._bits import column_bits, node_bits
-from shoal.metrics.base import Node, Parts
+from shoal.metrics._bits import column_bits, label_bits, node_bits
+from shoal.metrics.base import Additive, Node, Parts, Sums, Whole
 
 
 @dataclass(frozen=True)
-class NonUniformEntropy:
+class NonUniformEntropy(Additive):
     """Non-uniform entropy: bits that the labels withhold, summed over all cells; 0 is the raw table.
 
     A cell costs log2(c / r): r rows of the table hold its raw value, c any value under its label. So
@@ -23,9 +23,13 @@ class NonUniformEntropy:
     high_is_good: ClassVar[bool] = False
     only_worsens: ClassVar[bool] = True
 
-    def measure(self, parts: Parts) -> float:
+    def sums(self, parts: Parts) -> Sums:
+        """The bits under each column's labels."""
+        return label_bits(parts)
+
+    def figure(self, sums: Sums, whole: Whole) -> float:
         """The sum, in bits."""
-        return sum(lost for lost, _ in column_bits(parts).values())
+        return sum(lost for lost, _ in column_bits(sums, whole))
 
     def of_node(self, node: Node) -> float:
         """The same, from the classes."""

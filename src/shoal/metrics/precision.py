@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shoal.cells.spans import Spans
-from shoal.metrics.base import Node, Parts
+from shoal.metrics.base import Additive, Node, Parts, Sums, Whole
 
 
 @dataclass(frozen=True)
-class Precision:
+class Precision(Additive):
     """Precision: 1 minus the mean share of its hierarchy that a cell has climbed; 1 is the raw table.
 
     A suppressed cell counts as climbed to the top. Needs a hierarchy for every quasi-identifier.
@@ -20,12 +20,15 @@ class Precision:
     high_is_good: ClassVar[bool] = True
     only_worsens: ClassVar[bool] = True
 
-    def measure(self, parts: Parts) -> float | None:
+    def sums(self, parts: Parts) -> Sums:
+        """Per column with a hierarchy, the share of it that its cells have climbed."""
+        return column_climbs(parts)
+
+    def figure(self, sums: Sums, whole: Whole) -> float | None:
         """The mean over all cells, or None where some column has no hierarchy."""
-        columns = column_precision(parts)
-        if len(columns) < len(parts.cells.domains):
+        if len(sums) < len(whole.domains):
             return None
-        return sum(columns.values()) / len(columns)
+        return sum(1 - climbed / whole.n_rows for climbed in sums.values()) / len(sums)
 
     def of_node(self, node: Node) -> float:
         """The same, from the classes."""
@@ -37,15 +40,19 @@ class Precision:
 
 def column_precision(parts: Parts) -> dict[str, float]:
     """The precision of each column that has a hierarchy."""
+    n = parts.cells.n_rows
+    return {name: 1 - climbed / n for name, climbed in column_climbs(parts).items()}
+
+
+def column_climbs(parts: Parts) -> Sums:
+    """Per column with a hierarchy, over all rows, the share of it that each has climbed."""
     found = {}
     for grouping, spans in zip(parts.groupings, parts.spans, strict=True):
         for j, column in enumerate(grouping.columns):
             domain = parts.cells.domains[column]
             if domain.hierarchy is not None:
-                lost = _climbed(spans, j, domain.hierarchy.height) + (
-                    parts.cells.n_rows - int(spans.sizes.sum())
-                )
-                found[domain.name] = 1 - lost / parts.cells.n_rows
+                starred = parts.cells.n_rows - int(spans.sizes.sum())
+                found[domain.name] = _climbed(spans, j, domain.hierarchy.height) + starred
     return found
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from shoal.metrics._queries import draw, reader_of, true_count
-from shoal.metrics.base import Parts
+from shoal.metrics.base import Additive, Parts, Sums, Whole
 from shoal.threads import each
 
 BOUND = 0.001
@@ -16,7 +16,7 @@ anyone would outweigh all others."""
 
 
 @dataclass(frozen=True)
-class QueryError:
+class QueryError(Additive):
     """Query error: mean relative error of random range counts answered on the release; low is good.
 
     A query counts the rows inside a random range of some quasi-identifiers: neighbouring values, or
@@ -43,15 +43,23 @@ class QueryError:
     seed: Annotated[int, Field(ge=0)] = 0
     """Where drawing starts: the same seed asks the same queries."""
 
-    def measure(self, parts: Parts) -> float:
-        """The mean over all queries."""
+    def sums(self, parts: Parts) -> Sums:
+        """Per query the rows that it asks for, and those that the reader expects."""
         cells, counts, reader = parts.cells, parts.cells.counts, reader_of(parts)
         codes = np.ascontiguousarray(cells.codes.T)
-        least = max(1.0, BOUND * cells.n_rows)
 
-        def error(number: int) -> float:
+        def answers(number: int) -> tuple[int, float]:
             query = draw(cells.domains, self.columns, self.selectivity, self.seed, number)
-            truth = true_count(codes, counts, query)
-            return abs(reader.count(query) - truth) / max(truth, least)
+            return true_count(codes, counts, query), reader.count(query)
 
-        return float(np.mean(each(error, range(self.queries))))
+        found: Sums = {}
+        for number, (truth, answer) in enumerate(each(answers, range(self.queries))):
+            found[f"truth:{number}"], found[f"answer:{number}"] = truth, answer
+        return found
+
+    def figure(self, sums: Sums, whole: Whole) -> float:
+        """The mean over all queries."""
+        least = max(1.0, BOUND * whole.n_rows)
+        truth = np.array([sums[f"truth:{i}"] for i in range(self.queries)])
+        answer = np.array([sums[f"answer:{i}"] for i in range(self.queries)])
+        return float(np.mean(np.abs(answer - truth) / np.maximum(truth, least)))

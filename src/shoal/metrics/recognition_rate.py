@@ -7,13 +7,13 @@ import numpy.typing as npt
 from pydantic.dataclasses import dataclass
 
 from shoal.metrics._losses import leaves_under
-from shoal.metrics.base import Parts
+from shoal.metrics.base import Additive, Parts, Sums, Whole
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class RecognitionRate:
+class RecognitionRate(Additive):
     """Recognition rate (ARR): how likely a guess at a row's sensitive value is right; low is good.
 
     A row's rate is the share of its group that has its value, over the number of values that what is
@@ -30,13 +30,20 @@ class RecognitionRate:
     """`group` also keeps the rate of every group, `row` of every group and row, in
     `release.recognition`."""
 
-    def measure(self, parts: Parts) -> float | None:
+    def sums(self, parts: Parts) -> Sums:
+        """Groups, and per sensitive column the sum of their rates."""
+        if len(parts.groupings) != 1:
+            return {}
+        columns = parts.cells.sensitive
+        rates = {f"of:{name}": float(group_rates(parts, name).sum()) for name in columns}
+        return {"groups": parts.groupings[0].n_groups, **rates}
+
+    def figure(self, sums: Sums, whole: Whole) -> float | None:
         """The rate; None without a sensitive column, without groups, or where columns are treated
         apart."""
-        columns = parts.cells.sensitive
-        if not columns or len(parts.groupings) != 1 or not parts.groupings[0].n_groups:
+        if not whole.sensitive or whole.groupings != 1 or not sums["groups"]:
             return None
-        return float(np.mean([group_rates(parts, name).mean() for name in columns]))
+        return float(np.mean([sums[f"of:{name}"] / sums["groups"] for name in whole.sensitive]))
 
 
 def row_rates(parts: Parts, column: str, leaves: npt.NDArray[np.int64] | None = None) -> Floats:

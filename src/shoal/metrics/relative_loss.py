@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.metrics._widths import loss_of_one_group, node_loss, weighted_loss
-from shoal.metrics.base import Node, Parts
+from shoal.metrics._widths import column_widths, loss_of_one_group, node_loss, weighted_loss
+from shoal.metrics.base import Additive, Node, Parts, Sums, Whole
 
 
 @dataclass(frozen=True)
-class RelativeLoss:
+class RelativeLoss(Additive):
     """RL: the loss L over that of the same table with all rows in one group; 0 is the raw table.
 
     1 is as bad as one group. A suppressed cell costs all that a column can hold, so a release with
@@ -20,9 +20,13 @@ class RelativeLoss:
     high_is_good: ClassVar[bool] = False
     only_worsens: ClassVar[bool] = True
 
-    def measure(self, parts: Parts) -> float | None:
+    def sums(self, parts: Parts) -> Sums:
+        """The widths of each column's labels."""
+        return column_widths(parts)
+
+    def figure(self, sums: Sums, whole: Whole) -> float | None:
         """The ratio, or None where one group would lose nothing and rows were suppressed."""
-        return _ratio(weighted_loss(parts), loss_of_one_group(parts.cells, parts.weights))
+        return _ratio(weighted_loss(sums, whole.weights), loss_of_one_group(whole, whole.weights))
 
     def of_node(self, node: Node) -> float | None:
         """The same, from the classes."""

@@ -4,12 +4,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.metrics._bits import column_bits, node_bits
-from shoal.metrics.base import Node, Parts
+from shoal.metrics._bits import column_bits, label_bits, node_bits
+from shoal.metrics.base import Additive, Node, Parts, Sums, Whole
 
 
 @dataclass(frozen=True)
-class RelativeNonUniformEntropy:
+class RelativeNonUniformEntropy(Additive):
     """Non-uniform entropy over that of a wholly suppressed table; 0 is the raw table, 1 nothing left.
 
     Source: Gionis and Tassa, "k-Anonymization with minimal loss of information", 2009.
@@ -18,9 +18,13 @@ class RelativeNonUniformEntropy:
     high_is_good: ClassVar[bool] = False
     only_worsens: ClassVar[bool] = True
 
-    def measure(self, parts: Parts) -> float:
+    def sums(self, parts: Parts) -> Sums:
+        """The bits under each column's labels."""
+        return label_bits(parts)
+
+    def figure(self, sums: Sums, whole: Whole) -> float:
         """The share; 0 where no column tells rows apart."""
-        return _share(column_bits(parts).values())
+        return _share(column_bits(sums, whole))
 
     def of_node(self, node: Node) -> float:
         """The same, from the classes."""

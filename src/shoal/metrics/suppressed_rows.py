@@ -3,18 +3,22 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.metrics.base import Node, Parts
+from shoal.metrics.base import Additive, Node, Parts, Sums, Whole
 
 
 @dataclass(frozen=True)
-class SuppressedRows:
+class SuppressedRows(Additive):
     """Rows withheld from the release, or starred in every column."""
 
     high_is_good: ClassVar[bool] = False
 
-    def measure(self, parts: Parts) -> float:
+    def sums(self, parts: Parts) -> Sums:
+        """Suppressed rows."""
+        return {"suppressed": int(parts.suppressed.sum())}
+
+    def figure(self, sums: Sums, whole: Whole) -> float:  # noqa: ARG002 - the sum is all
         """The number."""
-        return float(parts.suppressed.sum())
+        return float(sums["suppressed"])
 
     def of_node(self, node: Node) -> float:
         """The same, from the classes."""

@@ -35,6 +35,7 @@ class Alpha:
     of: str
     """The sensitive column it speaks of."""
 
+    high_is_strong: ClassVar[bool] = False
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = False
 

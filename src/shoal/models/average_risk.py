@@ -30,6 +30,7 @@ class AverageRisk:
     average_risk: Annotated[float, Field(gt=0, le=1)]
     """The largest average risk: 0.05 asks for classes of 20 rows on average."""
 
+    high_is_strong: ClassVar[bool] = False
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = True
 
@@ -44,11 +45,16 @@ class AverageRisk:
 
     def holds_over(self, counts: Counts) -> bool:
         """Whether a release of these classes holds."""
-        return _risk(counts) <= self.average_risk
+        return self.over(counts.n_groups, int(counts.sizes.sum()))[0]
 
     def reached(self, counts: Counts) -> float:
         """The smallest threshold that a release of these classes holds."""
-        return rounded_up(_risk(counts))
+        return self.over(counts.n_groups, int(counts.sizes.sum()))[1]
+
+    def over(self, classes: int, rows: int) -> tuple[bool, float]:
+        """Whether a release of so many classes and rows holds, and the smallest threshold it does."""
+        risk = classes / max(1, rows)
+        return risk <= self.average_risk, rounded_up(risk)
 
     def advice(self, everyone: Counts) -> str:
         """Why not even one group of all rows holds, and the nearest figure that can."""
@@ -58,7 +64,3 @@ class AverageRisk:
             f"{self.average_risk:g} was asked. The smallest it allows is {least:g}: raise it or add "
             "rows."
         )
-
-
-def _risk(counts: Counts) -> float:
-    return counts.n_groups / max(1, int(counts.sizes.sum()))

@@ -39,6 +39,7 @@ class Beta:
     enhanced: bool = False
     """Whether growth is also at most -ln p, which binds where a common value would near certainty."""
 
+    high_is_strong: ClassVar[bool] = False
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = False
 

@@ -31,6 +31,7 @@ class DeltaPresence:
     """The smallest share, against learning that a person is not in the table; above 0 it can be
     verified, but no method promises it."""
 
+    high_is_strong: ClassVar[bool] = False
     holds_when_merged: ClassVar[bool] = False
     holds_when_joined: ClassVar[bool] = False
     needs_population: ClassVar[bool] = True

@@ -34,6 +34,7 @@ class EntropyL:
     of: str
     """The sensitive column it speaks of."""
 
+    high_is_strong: ClassVar[bool] = True
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = False
 

@@ -25,6 +25,7 @@ class K:
     on: tuple[str, ...] | None = None
     """The quasi-identifiers it speaks of; all of them when left out."""
 
+    high_is_strong: ClassVar[bool] = True
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = True
 

@@ -26,6 +26,7 @@ class KMap:
     k_map: Annotated[int, Field(ge=1)]
     """The fewest people of the population whom a combination fits."""
 
+    high_is_strong: ClassVar[bool] = True
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = True
     needs_population: ClassVar[bool] = True

@@ -25,6 +25,7 @@ class L:
     of: str
     """The sensitive column it speaks of."""
 
+    high_is_strong: ClassVar[bool] = True
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = True
 

@@ -35,6 +35,7 @@ class RecursiveL:
     c: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     """The commonest value must occur less than c times as often as the rarer ones together."""
 
+    high_is_strong: ClassVar[bool] = True
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = False
 

@@ -29,6 +29,12 @@ class Model(Protocol):
 
     A model that is judged over the whole release and not group by group also has
     `holds_over(counts) -> bool`; its `holds` is then a rule for single groups that is enough for it.
+    `over(classes, rows) -> (bool, float)` tells from the number of classes and rows alone whether it
+    holds, and what is reached.
+
+    `high_is_strong: ClassVar[bool]` tells whether the larger of two figures is the stronger promise.
+    Without it, or with `holds_over` and no `over`, a model cannot be asked of tables that no memory
+    holds: their classes are judged in pieces.
     """
 
     holds_when_merged: ClassVar[bool]

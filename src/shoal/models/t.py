@@ -36,6 +36,7 @@ class T:
     """Between two values: all the same, by their places in the column's order, or by the height of
     their lowest common node in the column's hierarchy."""
 
+    high_is_strong: ClassVar[bool] = False
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = False
 

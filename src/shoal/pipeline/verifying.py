@@ -6,10 +6,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from shoal.cells.counts import Counts
-from shoal.constraints.sets import Constraint, components, union
 from shoal.engines.local import LocalEngine
 from shoal.engines.tables import wrap
-from shoal.errors import PolicyError, VerificationFailed, listed
+from shoal.errors import VerificationFailed, listed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
 from shoal.models.requirement import POPULATION
@@ -21,6 +20,7 @@ from shoal.pipeline.linked import (
 )
 from shoal.pipeline.people import count_people
 from shoal.policy import Policy
+from shoal.policy.exempt import check_columns, exempt, exempt_parts, needed
 from shoal.verification.check import ClassCounter, Finding, check
 from shoal.verification.meaning import with_meaning
 from shoal.verification.personal import at_worst
@@ -63,12 +63,12 @@ def table_counter(published: Table, policy: Policy, hidden: Behind = NOTHING) ->
     Columns of which `hidden` knows the values are judged on these, once it is sure that what was
     published follows the personal rule; others of that sort at the worst.
     """
-    _check_columns(published.names, policy)
-    rows = pa.table({name: published.column(name) for name in _needed(published.names, policy)})
+    check_columns(published.names, policy)
+    rows = pa.table({name: published.column(name) for name in needed(published.names, policy)})
     rows = with_originals(rows, policy, hidden)
 
     def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
-        starred = _exempt(policy, columns, published.names)
+        starred = exempt(policy, columns, published.names)
         own = [name for name in of if name != POPULATION]
         counts = LocalEngine().count_classes(rows, columns, own, starred=starred)
         found = _with_meaning(counts, policy, hidden.values)
@@ -83,8 +83,8 @@ def _verify_paired(
     """Ask the models of a written file, read back row by row beside what is behind its rows."""
     engine = LocalEngine()
     names = engine.names(path, options)
-    _check_columns(names, policy)
-    read = engine.read(path, options, _needed(names, policy))
+    check_columns(names, policy)
+    read = engine.read(path, options, needed(names, policy))
     if read.num_rows != hidden.rows:
         raise VerificationFailed(
             f"The written file has {read.num_rows:,} rows, but {hidden.rows:,} were to be published."
@@ -97,10 +97,10 @@ def file_counter(file: Path, policy: Policy, options: CsvOptions) -> ClassCounte
     engine = LocalEngine()
     settled, _ = engine.settle(file, options)
     names = engine.names(file, settled)
-    _check_columns(names, policy)
+    check_columns(names, policy)
 
     def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
-        starred = _exempt(policy, columns, names)
+        starred = exempt(policy, columns, names)
         own = [name for name in of if name != POPULATION]
         found = _with_meaning(engine.count_classes(file, columns, own, settled, starred), policy)
         if POPULATION not in of:
@@ -123,34 +123,6 @@ def _with_meaning(
         else:
             found[name] = with_meaning(one, policy.how(name), policy.folder)
     return found
-
-
-def _exempt(policy: Policy, columns: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The columns in which an exempt row reads `*`; none where there can be no such rows.
-
-    Exempt are rows suppressed in the part of the constraints that `columns` belong to, with their
-    sensitive and plain cells hidden too. Nothing else is ever left out.
-    """
-    for part in _parts(policy):
-        if columns[0] in part:
-            return [*part, *_others(policy, names)]
-    return []
-
-
-def _parts(policy: Policy) -> list[list[str]]:
-    """The sets of columns in which a row may be suppressed; none where it would be withheld."""
-    place = {name: j for j, name in enumerate(policy.quasi)}
-    asked = [
-        Constraint(tuple(place[name] for name in getattr(model, "on", None) or policy.quasi), 1)
-        for model in policy.constraints
-    ]
-    parts = [[policy.quasi[j] for j in union(part).columns] for part in components(asked)]
-    return parts if len(parts) > 1 or policy.suppressed == "starred" else []
-
-
-def _others(policy: Policy, names: Sequence[str]) -> list[str]:
-    """The published columns beside the quasi-identifiers."""
-    return [name for name in names if name in policy.columns and name not in policy.quasi]
 
 
 def expect(
@@ -180,33 +152,4 @@ def expect(
 
 def rows_found(policy: Policy, findings: Sequence[Finding]) -> int | None:
     """The rows of a release, or None where some of them are exempt from the models."""
-    return None if _parts(policy) else findings[0].rows
-
-
-def _needed(names: Sequence[str], policy: Policy) -> list[str]:
-    """The columns that any model or exemption speaks of."""
-    others = _others(policy, names) if _parts(policy) else policy.sensitive
-    speaks = {*policy.quasi, *others}
-    return [name for name in names if name in speaks]
-
-
-def _check_columns(names: Sequence[str], policy: Policy) -> None:
-    wanted = [*policy.quasi, *policy.sensitive]
-    missing = [name for name in wanted if name not in names]
-    if len(missing) == len(wanted):
-        raise PolicyError(
-            f"The release has none of the columns the policy speaks of ({listed(wanted)}), but "
-            f"{len(names)} others. Is this the policy it was made by, and has the file a line of "
-            "column names?"
-        )
-    if missing:
-        raise PolicyError(
-            f"The release has no column {listed(repr(name) for name in missing)}, which the policy "
-            f"speaks of; it has {listed(names)}. Is this the policy it was made by?"
-        )
-    hidden = [name for name in names if name not in policy.published(names)]
-    if hidden:
-        raise VerificationFailed(
-            f"The release holds {listed(repr(name) for name in hidden)}, which the policy does not "
-            "let be published."
-        )
+    return None if exempt_parts(policy) else findings[0].rows

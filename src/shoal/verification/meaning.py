@@ -1,13 +1,58 @@
 """What the published values of a sensitive column mean: their order, hierarchy and levels."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from shoal.cells.counts import Counts
+from shoal.cells.domain import Domain
 from shoal.cells.table import How, number_as_sensitive
 from shoal.errors import HierarchyError
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What texts numbered by their order mean to the policy."""
+
+    domain: Domain
+    place: npt.NDArray[np.int32]
+    """(texts,) the code of each text."""
+
+    def of(self, counts: Counts, totals: npt.NDArray[np.int64] | None = None) -> Counts:
+        """The same histograms in codes; `totals`: of all classes, if these are only some."""
+        owner = np.repeat(np.arange(counts.n_groups), np.diff(counts.starts))
+        values = self.place[counts.values]
+        order = np.lexsort((values, owner))
+        if totals is None:
+            totals = self.totals(counts.values, counts.counts)
+        return replace(
+            counts,
+            values=values[order].astype(np.int32),
+            counts=counts.counts[order],
+            domain=self.domain,
+            totals=totals,
+        )
+
+    def totals(
+        self, texts: npt.NDArray[np.integer], counts: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """(domain.size,) rows with each code, from rows of texts; a text may come many times."""
+        codes = self.place[texts]
+        return np.bincount(codes, counts, minlength=self.domain.size).astype(np.int64)
+
+
+def meaning_of(name: str, texts: pa.Array, how: How, folder: Path) -> Meaning:
+    """What the published texts of a column mean."""
+    try:
+        return Meaning(*number_as_sensitive(name, texts, how, folder))
+    except HierarchyError:  # it speaks of rows of the different values, which are no rows of a file
+        raise HierarchyError(
+            f"The release's column '{name}' holds values that have no place in the order, hierarchy or "
+            "levels that the policy gives it. Is this the policy it was made by?"
+        ) from None
 
 
 def with_meaning(counts: Counts, how: How, folder: Path) -> Counts:
@@ -16,22 +61,4 @@ def with_meaning(counts: Counts, how: How, folder: Path) -> Counts:
     Everything is made from the published texts: the totals are those of the published rows.
     """
     assert counts.domain is not None
-    name = counts.domain.name
-    try:
-        domain, place = number_as_sensitive(name, counts.domain.texts, how, folder)
-    except HierarchyError:  # it speaks of rows of the different values, which are no rows of a file
-        raise HierarchyError(
-            f"The release's column '{name}' holds values that have no place in the order, hierarchy or "
-            "levels that the policy gives it. Is this the policy it was made by?"
-        ) from None
-    owner = np.repeat(np.arange(counts.n_groups), np.diff(counts.starts))
-    values = place[counts.values]
-    order = np.lexsort((values, owner))
-    totals = np.bincount(values, counts.counts, minlength=domain.size).astype(np.int64)
-    return replace(
-        counts,
-        values=values[order].astype(np.int32),
-        counts=counts.counts[order],
-        domain=domain,
-        totals=totals,
-    )
+    return meaning_of(counts.domain.name, counts.domain.texts, how, folder).of(counts)

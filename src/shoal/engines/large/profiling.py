@@ -1,0 +1,38 @@
+"""Questions about the columns of a raw table, and about rows that look alike."""
+
+from collections.abc import Sequence
+
+
+def tally(table: str, column: str, most: int) -> str:
+    """v: a value of a column, n: rows that hold it; of at most so many values."""
+    return f"SELECT {column} AS v, count(*) AS n FROM {table} GROUP BY {column} LIMIT {most}"
+
+
+def how_many(table: str, column: str) -> str:
+    """n: the different values of a column, a missing one among them."""
+    return f"SELECT count(*) AS n FROM (SELECT {column} FROM {table} GROUP BY {column}) AS found"
+
+
+def rows_of(table: str, columns: Sequence[str]) -> str:
+    """Some columns of a table."""
+    return f"SELECT {', '.join(columns)} FROM {table}"
+
+
+def numbered(table: str, columns: Sequence[str], alike: Sequence[str]) -> str:
+    """The columns, and nth: the number of each row among those that are alike, from 1 on.
+
+    Which of them gets which number is left open.
+    """
+    over = f"PARTITION BY {', '.join(alike)} ORDER BY {alike[-1]}"
+    return f"SELECT {', '.join(columns)}, row_number() OVER ({over}) AS nth FROM {table}"
+
+
+def how_many_rows(table: str) -> str:
+    """n: the rows of a table."""
+    return f"SELECT count(*) AS n FROM {table}"
+
+
+def counted(table: str, columns: Sequence[str]) -> str:
+    """The different combinations of some columns, and n: how often each occurs."""
+    named = ", ".join(columns)
+    return f"SELECT {named}, count(*) AS n FROM {table} GROUP BY {named}"

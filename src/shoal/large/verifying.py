@@ -1,0 +1,180 @@
+"""Verify the published table of a session: by its text, class by class where the rows are.
+
+Classes are put into pieces by a hash of their labels. Each piece is judged by itself; here only the
+verdicts of the pieces are put together.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.engines.large.profiling import counted, how_many, how_many_rows, rows_of, tally
+from shoal.engines.large.session import Session
+from shoal.errors import InputError
+from shoal.io.arrow import one_chunk
+from shoal.large.can import check_large
+from shoal.large.coding import MOST_VALUES
+from shoal.large.seeing import JUDGED, STAR, Judge, See, Seen, Spell, spelled
+from shoal.large.kinds import check_kinds
+from shoal.models.requirement import Model, column_of, figure_of, name_of, options_of
+from shoal.policy import Policy
+from shoal.policy.exempt import check_columns, exempt, needed
+from shoal.verification.check import Finding
+from shoal.verification.meaning import Meaning, meaning_of
+
+PIECE = 250_000
+"""Published rows of an average piece."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """The published texts of a sensitive column."""
+
+    texts: pa.Array
+    """(m,) each once, in order; no missing one and no `*`."""
+    counts: npt.NDArray[np.int64]
+    """(m,) rows with each."""
+    meaning: Meaning
+
+
+def verify(
+    session: Session,
+    table: str,
+    names: Sequence[str],
+    schema: pa.Schema,
+    policy: Policy,
+    piece_rows: int = PIECE,
+) -> tuple[Finding, ...]:
+    """Ask the policy's models of a table whose columns p0, p1, ... are the release's `names`.
+
+    schema: the types of the columns in the release's files. The findings are those of
+    `verification.check` on the same rows.
+    """
+    check_large(policy)
+    check_columns(names, policy)
+    read = needed(names, policy)
+    at = {name: i for i, name in enumerate(names)}
+    kinds = [schema.types[at[name]] for name in read]
+    check_kinds(read, pa.schema(list(zip(read, kinds, strict=True))))
+    place = {name: i for i, name in enumerate(read)}
+    sets = list(dict.fromkeys(_columns(model, policy) for model in policy.constraints))
+    asked = list(dict.fromkeys(c for model in policy.constraints if (c := column_of(model))))
+    values = {
+        name: _values(session, table, name, f"p{at[name]}", kinds[place[name]], policy)
+        for name in asked
+    }
+    n_rows = int(session.ask(how_many_rows(table)).column("n")[0].as_py())
+    see = See(
+        columns=tuple((f"p{at[name]}", kind) for name, kind in zip(read, kinds, strict=True)),
+        classes=tuple(place[name] for name in policy.quasi),
+        sensitive=tuple((place[name], values[name].texts) for name in asked),
+        sets=tuple(
+            Seen(
+                tuple(place[name] for name in columns),
+                tuple(place[name] for name in exempt(policy, columns, names)),
+            )
+            for columns in sets
+        ),
+        pieces=1 + n_rows // piece_rows,
+    )
+    seen, judged = f"{table}_seen", f"{table}_judged"
+    session.map(seen, rows_of(table, [column for column, _ in see.columns]), see, see.schema)
+    pieces: list[dict[str, Any]] = []
+    for i, columns in enumerate(sets):
+        judge = _judge(policy, columns, i, values)
+        needs = [*(column for column, _ in judge.sensitive), *judge.keys]
+        sql = counted(seen, [f"b{i}", judge.exempt, *needs])
+        session.map_groups(judged, sql, f"b{i}", judge, JUDGED)
+        pieces += session.ask(rows_of(judged, JUDGED.names)).to_pylist()
+    for name in (seen, judged, f"{table}_spelled"):
+        session.drop(name)
+    return tuple(
+        _finding(model, _columns(model, policy), [one for one in pieces if one["model"] == i])
+        for i, model in enumerate(policy.constraints)
+    )
+
+
+def _columns(model: Model, policy: Policy) -> tuple[str, ...]:
+    return tuple(getattr(model, "on", None) or policy.quasi)
+
+
+def _judge(
+    policy: Policy, columns: tuple[str, ...], number: int, values: dict[str, Values]
+) -> Judge:
+    models = [
+        (i, model)
+        for i, model in enumerate(policy.constraints)
+        if _columns(model, policy) == columns
+    ]
+    of = {name for _, model in models if (name := column_of(model))}
+    return Judge(
+        keys=tuple(f"k{policy.quasi.index(name)}" for name in columns),
+        exempt=f"e{number}",
+        sensitive=tuple((f"s{i}", name) for i, name in enumerate(values) if name in of),
+        meanings={name: values[name].meaning for name in values if name in of},
+        totals={
+            name: one.meaning.totals(np.arange(len(one.texts)), one.counts)
+            for name, one in values.items()
+            if name in of
+        },
+        models=tuple(models),
+    )
+
+
+def _values(
+    session: Session, table: str, name: str, place: str, kind: pa.DataType, policy: Policy
+) -> Values:
+    if pa.types.is_floating(kind):  # a database takes 0 and -0 for one, a reader does not
+        spell, texts_only = Spell(place, kind), pa.schema([("v", pa.string())])
+        session.map(f"{table}_spelled", rows_of(table, [place]), spell, texts_only)
+        table, place, kind = f"{table}_spelled", "v", pa.string()
+    found = session.ask(tally(table, place, MOST_VALUES + 2))
+    if len(found) > MOST_VALUES + 1:
+        n = int(session.ask(how_many(table, place)).column("n")[0].as_py())
+        raise InputError(
+            f"The release's column '{name}' has {n:,} different values, but a large run can number at "
+            f"most {MOST_VALUES:,} of a sensitive column."
+        )
+    texts = spelled(one_chunk(found.column("v")), kind)
+    times = found.column("n").cast(pa.int64()).to_numpy()
+    known = pc.fill_null(pc.not_equal(texts, STAR), fill_value=False)
+    texts, times = texts.filter(known), times[known.to_numpy(zero_copy_only=False)]
+    once = texts.dictionary_encode()
+    counts = np.zeros(len(once.dictionary), np.int64)
+    np.add.at(counts, once.indices.to_numpy(), times)
+    order = pc.sort_indices(once.dictionary)
+    sorted_texts = once.dictionary.take(order)
+    meaning = meaning_of(name, sorted_texts, policy.how(name), policy.folder)
+    return Values(sorted_texts, counts[order.to_numpy()], meaning)
+
+
+def _finding(model: Model, columns: tuple[str, ...], pieces: list[dict[str, Any]]) -> Finding:
+    classes, rows = (sum(one[name] for one in pieces) for name in ("classes", "rows"))
+    failing = sum(one["failing"] for one in pieces)
+    smallest = min((s for one in pieces if (s := one["smallest"]) is not None), default=None)
+    figures = [json.loads(one["reached"]) for one in pieces]
+    weaker = min if getattr(model, "high_is_strong", False) else max
+    reached = weaker(figures) if figures else inf
+    over = getattr(model, "over", None)
+    if over is not None and pieces:  # judged as a whole: single classes may fall short
+        holds, reached = over(classes, rows)
+        failing, smallest = (0, None) if holds else (failing, smallest)
+    return Finding(
+        model=name_of(model),
+        asked=figure_of(model),
+        reached=reached,
+        columns=columns,
+        of=column_of(model) or None,
+        rows=rows,
+        classes=classes,
+        failing=failing,
+        smallest_failing=smallest,
+        options=options_of(model),
+    )

@@ -1,0 +1,270 @@
+"""The coded table of a session has the codes, hashes and order of the cells in memory."""
+
+import datetime as dt
+import pickle
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.cells.cells import Cells
+from shoal.cells.table import encode
+from shoal.engines.large.duck import DuckSession
+from shoal.engines.large.session import Session
+from shoal.engines.local import LocalEngine
+from shoal.errors import HierarchyError, InputError
+from shoal.hierarchy.text import text_of
+from shoal.io.csv_dialect import CsvOptions
+from shoal.large import coding, lookup
+from shoal.large.coding import Coded, code, columns_to_read
+from shoal.large.kinds import as_read, check_kinds
+from shoal.policy import Policy
+
+OPTIONS = CsvOptions()
+NAN = float("nan")
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    made = DuckSession("500MB", tmp_path_factory.mktemp("rows"))
+    yield made
+    made.close()
+
+
+def written(table: pa.Table, path: Path, files: int = 1) -> list[Path]:
+    """A table in some Parquet files."""
+    edges = np.linspace(0, len(table), files + 1).astype(int)
+    paths = [path.with_name(f"{path.name}{i}.parquet") for i in range(files)]
+    for i, part in enumerate(paths):
+        pq.write_table(table.slice(edges[i], edges[i + 1] - edges[i]), part)
+    return paths
+
+
+def coded_by(session: Session, paths: list[Path], policy: Policy, **how: Any) -> Coded:
+    """The coded table of some files."""
+    schema = session.read("raw", paths, columns_to_read(policy), OPTIONS)
+    return code(session, policy, schema, **how)
+
+
+def cells_of(table: pa.Table, policy: Policy) -> Cells:
+    def column(name: str) -> pa.Array:
+        return table.column(name).combine_chunks()
+
+    quasi = {name: policy.how(name) for name in policy.quasi}
+    sensitive = {name: policy.how(name) for name in sorted(policy.sensitive)}
+    return encode(column, quasi, sensitive, sorted(policy.plain), policy.seed, policy.folder)
+
+
+def texts(column: pa.ChunkedArray) -> list[str | None]:
+    """Values as texts; 0 and -0, missing and not a number stay apart."""
+    if pa.types.is_floating(column.type):
+        return [None if v is None else repr(v) for v in column.to_pylist()]
+    return text_of(column.combine_chunks()).to_pylist()
+
+
+def expected(cells: Cells, table: pa.Table, policy: Policy) -> list[tuple[Any, ...]]:
+    """Every row in canonical order."""
+    codes = np.repeat(cells.codes, cells.counts, axis=0).tolist()
+    hashes = (cells.hashes ^ np.uint64(1 << 63)).view(np.int64).tolist()
+    secret = [cells.sensitive[name].tolist() for name in sorted(policy.sensitive)]
+    names = [*sorted(policy.plain), *sorted(policy.sensitive)]
+    others = [texts(table.column(name).take(pa.array(cells.rows))) for name in names]
+    return [
+        (*row, *(column[i] for column in (*secret, hashes, *others))) for i, row in enumerate(codes)
+    ]
+
+
+def found(session: Session, coded: Coded) -> list[tuple[Any, ...]]:
+    order = ", ".join([*(f"c{i}" for i in range(len(coded.quasi))), "key", "h"])
+    table = session.ask(f"SELECT * FROM coded ORDER BY {order}")
+    shown = [n for n in table.column_names if n not in ("node", "key", "t")]
+    kinds = {field.name: field.type for field in coded.schema}
+    columns = [
+        texts(pa.chunked_array([as_read(table[n].combine_chunks(), kinds[n])]))
+        if n in kinds
+        else table[n].to_pylist()
+        for n in shown
+    ]
+    at = table.select(order.split(", ")).to_pylist()
+    rows = sorted(range(len(at)), key=lambda i: tuple(at[i].values()))
+    return [tuple(column[i] for column in columns) for i in rows]
+
+
+POLICY = Policy.load(
+    {
+        "columns": {
+            "age": "quasi",
+            "town": {"role": "quasi", "kind": "unordered"},
+            "height": {"role": "quasi", "kind": "ordered"},
+            "born": {"role": "quasi", "hierarchy": {"date": ["month", "year"]}},
+            "ill": "sensitive",
+            "ward": "plain",
+            "cost": "plain",
+        },
+        "constraints": [{"k": 2}],
+        "seed": 7,
+    }
+)
+ROWS = st.fixed_dictionaries(
+    {
+        "age": st.sampled_from([1, 2, 10, 250, None]),
+        "town": st.sampled_from(["Å", "b", "b ", "", "long name of a town", None]),
+        "height": st.sampled_from([0.0, -0.0, 1.5, NAN, None]),
+        "born": st.sampled_from([dt.date(1964, 3, 7), dt.date(1964, 3, 8), dt.date(2001, 1, 1)]),
+        "ill": st.sampled_from([Decimal("1.50"), Decimal("2.00"), None]),
+        "ward": st.sampled_from([0.0, -0.0, 2.5, NAN, None]),
+        "cost": st.sampled_from([dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, 3), None]),
+    }
+)
+TYPES: dict[str, list[pa.DataType]] = {
+    "age": [pa.int16(), pa.uint8(), pa.uint64(), pa.int64()],
+    "town": [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())],
+    "height": [pa.float64(), pa.float32()],
+    "born": [pa.date32(), pa.timestamp("ms"), pa.timestamp("us")],
+    "ill": [pa.decimal128(9, 2), pa.decimal128(38, 2)],
+    "ward": [pa.float64(), pa.float32()],
+    "cost": [pa.timestamp("s"), pa.timestamp("us", "UTC"), pa.timestamp("ms")],
+}
+SCHEMAS = st.fixed_dictionaries({name: st.sampled_from(kinds) for name, kinds in TYPES.items()})
+
+
+@settings(deadline=None, max_examples=20)
+@given(rows=st.lists(ROWS, min_size=1, max_size=40), types=SCHEMAS, files=st.integers(1, 3))
+def test_rows_are_coded_as_in_memory(
+    session: Session,
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[dict[str, Any]],
+    types: dict[str, pa.DataType],
+    files: int,
+) -> None:
+    columns = {name: typed([row[name] for row in rows], kind) for name, kind in types.items()}
+    paths = written(pa.table(columns), tmp_path_factory.getbasetemp() / "in", files)
+    table = pa.concat_tables([LocalEngine().read(path) for path in paths])
+    table = table.unify_dictionaries()
+    gone = [name for name in POLICY.quasi if all(v in (None, "nan") for v in texts(table[name]))]
+    if gone:
+        with pytest.raises(InputError, match=f"'{gone[0]}' is a quasi-identifier but every value"):
+            coded_by(session, paths, POLICY)
+        return
+    cells, coded = cells_of(table, POLICY), coded_by(session, paths, POLICY)
+    assert found(session, coded) == expected(cells, table, POLICY)
+    assert [d.texts for d in coded.domains] == [d.texts for d in cells.domains]
+    assert [d.missing for d in coded.domains] == [d.missing for d in cells.domains]
+    assert coded.n_rows == cells.n_rows
+    for mine, theirs in zip(coded.rows_of_values, cells.rows_of_values, strict=True):
+        assert mine.tolist() == theirs.tolist()
+    assert coded.totals["ill"].tolist() == cells.totals["ill"].tolist()
+
+
+def typed(values: list[Any], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_dictionary(kind):
+        return pa.array(values, kind.value_type).dictionary_encode()
+    return pa.array(values).cast(kind)
+
+
+SMALL = Policy.load(
+    {
+        "columns": {"zip": "quasi", "ill": "sensitive", "ward": "plain"},
+        "constraints": [{"k": 2}],
+        "target": "ward",
+    }
+)
+
+
+def small(n: int = 30, **columns: Any) -> pa.Table:
+    made = {
+        "zip": [f"0{i % 7}" for i in range(n)],
+        "ill": [["flu", "cold", None][i % 3] for i in range(n)],
+        "ward": [["A", "B"][i % 2] for i in range(n)],
+    }
+    return pa.table(made | columns)
+
+
+def test_batches_of_any_size_and_equal_words(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values that share a word are told apart by themselves, and functions travel."""
+    table = small()
+    whole = found(session, coded_by(session, written(table, tmp_path / "in"), SMALL))
+    assert whole == expected(cells_of(table, SMALL), table, SMALL)
+
+    def lookup_of(*args: Any) -> lookup.Lookup:
+        monkeypatch.setattr(lookup, "words_of", lambda values: np.zeros(len(values), np.uint64))
+        made = lookup.lookup_of(*args)
+        monkeypatch.undo()
+        assert made.words is None
+        return pickle.loads(pickle.dumps(made))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(coding, "lookup_of", lookup_of)
+        coded = coded_by(session, written(table, tmp_path / "in", files=4), SMALL)
+    assert found(session, coded) == whole
+
+
+def test_the_target_has_a_code_per_value(session: Session, tmp_path: Path) -> None:
+    assert coded_by(session, written(small(), tmp_path / "in"), SMALL).has_target
+    pairs = session.ask("SELECT DISTINCT t, p0 FROM coded").to_pylist()
+    assert sorted((row["t"], row["p0"]) for row in pairs) == [(0, "A"), (1, "B")]
+
+
+def test_too_many_values_are_refused(session: Session, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        coded_by(session, written(small(), tmp_path / "in"), SMALL, most_values=6)
+    assert "Column 'zip' has 7 different values" in str(error.value)
+    assert "at most 6" in str(error.value)
+    coded_by(session, written(small(), tmp_path / "in"), SMALL, most_values=7)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (pa.list_(pa.int64()), "list<item: int64>.*Take it apart"),
+        (pa.timestamp("ns"), "timestamp.ns.*Round it to microseconds"),
+        (pa.timestamp("us", "Europe/Oslo"), "timestamp.us.*into UTC, or"),
+        (pa.decimal256(50, 0), "decimal256.*38 digits"),
+        (pa.dictionary(pa.int8(), pa.time64("us")), "dictionary.*Turn it into text"),
+    ],
+)
+def test_types_that_do_not_fit_are_refused(kind: pa.DataType, words: str) -> None:
+    schema = pa.schema([("p0", pa.string()), ("p1", kind)])
+    with pytest.raises(InputError, match=f"Column 'ward' is of the type {words}"):
+        check_kinds(["ill", "ward"], schema)
+
+
+def test_what_is_wrong_is_said_as_in_memory(session: Session, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no rows"):
+        coded_by(session, written(small(30).slice(0, 0), tmp_path / "in"), SMALL)
+    with pytest.raises(InputError, match="every value of it is missing"):
+        coded_by(session, written(small(zip=pa.nulls(30, pa.string())), tmp_path / "in"), SMALL)
+    with pytest.raises(InputError, match=r"'ill' is sensitive and reads '\*' in 30 rows\."):
+        coded_by(session, written(small(ill=["*"] * 30), tmp_path / "in"), SMALL)
+    ordered = Policy.load(
+        {"columns": {"zip": {"role": "quasi", "order": ["00"]}}, "constraints": [{"k": 2}]}
+    )
+    with pytest.raises(
+        HierarchyError, match=r"6 distinct values in 25 rows are not in its 'order'"
+    ):
+        coded_by(session, written(small(), tmp_path / "in"), ordered)
+
+
+def test_a_table_that_changes_is_noticed(session: Session, tmp_path: Path) -> None:
+    class Changing:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(session, name)
+
+        def map(self, *args: Any) -> None:
+            session.keep("raw", "SELECT p0, p1, CAST('99' AS VARCHAR) AS p2 FROM raw")
+            session.map(*args)
+
+    path = tmp_path / "in.parquet"
+    pq.write_table(small(), path)
+    schema = session.read("raw", [path], columns_to_read(SMALL), OPTIONS)
+    with pytest.raises(InputError, match="'zip' holds other values than when it was first read"):
+        code(Changing(), SMALL, schema)

@@ -1,0 +1,182 @@
+"""A release in a session is judged as one in memory, class by class in any number of pieces."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.engines.large.duck import DuckSession
+from shoal.engines.large.session import Session
+from shoal.engines.tables import wrap
+from shoal.errors import HierarchyError, InputError, PolicyError, VerificationFailed
+from shoal.io.csv_dialect import CsvOptions
+from shoal.large.can import check_large
+from shoal.large.judging import See
+from shoal.large.verifying import verify
+from shoal.pipeline.verifying import verify_table
+from shoal.policy import Policy
+from shoal.verification.check import Finding, require
+
+NAN = float("nan")
+ILL = {
+    "role": "sensitive",
+    "hierarchy": {"tree": {"any": {"lung": ["flu", "cold"], "skin": ["rash"]}}},
+}
+COLUMNS: dict[str, Any] = {
+    "age": "quasi",
+    "town": "quasi",
+    "sex": "quasi",
+    "ill": ILL,
+    "pay": {"role": "sensitive", "kind": "ordered"},
+    "dose": "sensitive",
+    "ward": "plain",
+}
+ANY_MODEL = st.sampled_from(
+    [
+        {"k": 2},
+        {"k": 2, "on": ["age"]},
+        {"k": 3, "on": ["sex", "town"]},
+        {"l": 2, "of": "ill"},
+        {"l": 2, "of": "dose"},
+        {"alpha": 0.6, "of": "ill"},
+        {"entropy-l": 1.5, "of": "pay"},
+        {"recursive-l": 2, "c": 2, "of": "dose"},
+        {"t": 0.3, "of": "ill"},
+        {"t": 0.3, "of": "ill", "distance": "hierarchical"},
+        {"t": 0.3, "of": "pay", "distance": "ordered"},
+        {"beta": 1, "of": "ill"},
+        {"beta": 1, "of": "dose", "enhanced": True},
+        {"delta": 1, "of": "ill"},
+        {"average-risk": 0.4},
+    ]
+)
+LABELS = st.sampled_from(["[1~2]", "[3~4]", "*", None])
+ROWS = st.fixed_dictionaries(
+    {
+        "age": LABELS,
+        "town": LABELS,
+        "sex": st.sampled_from(["f", "*"]),
+        "ill": st.sampled_from(["flu", "cold", "rash", "*", None]),
+        "pay": st.sampled_from(["1", "+1", "10", "9", "*", None]),
+        "dose": st.sampled_from([0.0, -0.0, 1.5, NAN, None]),
+        "ward": st.sampled_from(["A", "*", None]),
+    }
+)
+STARS = {name: None if name == "dose" else "*" for name in COLUMNS}
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    made = DuckSession("500MB", tmp_path_factory.mktemp("rows"))
+    yield made
+    made.close()
+
+
+def verified(
+    session: Session, table: pa.Table, policy: Policy, path: Path, piece_rows: int = 3
+) -> tuple[Finding, ...]:
+    pq.write_table(table, path)
+    names = table.column_names
+    schema = session.read("published", [path], names, CsvOptions())
+    return verify(session, "published", names, schema, policy, piece_rows)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    rows=st.lists(ROWS, max_size=25),
+    stars=st.integers(0, 3),
+    models=st.lists(ANY_MODEL, min_size=1, max_size=4, unique_by=str),
+    suppressed=st.sampled_from(["withheld", "starred"]),
+    as_text=st.booleans(),
+    piece_rows=st.sampled_from([1, 4, 100]),
+)
+def test_findings_are_those_of_one_machine(
+    session: Session,
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[dict[str, Any]],
+    stars: int,
+    models: list[dict[str, Any]],
+    suppressed: str,
+    as_text: bool,
+    piece_rows: int,
+) -> None:
+    policy = Policy.load({"columns": COLUMNS, "constraints": models, "suppressed": suppressed})
+    every = [*rows, *[STARS] * stars]
+    columns = {
+        name: pa.array([row[name] for row in every], pa.string())
+        for name in COLUMNS
+        if name != "dose"
+    }
+    dose = pa.array([row["dose"] for row in every], pa.float64())
+    if as_text:  # as in a CSV file, where stars are possible too
+        texts = [None if v is None else str(v) for v in dose.to_pylist()]
+        dose = pa.array([*texts[: len(rows)], *["*"] * stars], pa.string())
+    table = pa.table(columns | {"dose": dose}).select(list(COLUMNS))
+    path = tmp_path_factory.getbasetemp() / "release.parquet"
+    expected = verify_table(wrap(table), policy)
+    found = verified(session, table, policy, path, piece_rows)
+    assert found == expected
+    assert [str(one.reached) for one in found] == [str(one.reached) for one in expected]
+
+
+def released(**columns: Any) -> pa.Table:
+    made = {"age": ["[1~2]"] * 4 + ["[3~4]"], "ill": ["flu", "cold", "flu", "rash", "flu"]}
+    return pa.table(made | columns)
+
+
+POLICY = Policy.load({"columns": {"age": "quasi", "ill": ILL}, "constraints": [{"k": 2}]})
+
+
+def test_what_fails_is_said(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "release.parquet"
+    findings = verified(session, released(), POLICY, path)
+    with pytest.raises(VerificationFailed, match="1 of 2 published classes fall short"):
+        require(findings)
+    with pytest.raises(PolicyError, match="no column 'ill'"):
+        verified(session, released().drop(["ill"]), POLICY, path)
+    with pytest.raises(VerificationFailed, match="holds 'name'"):
+        verified(session, released(name=["x"] * 5), POLICY, path)
+    strange = POLICY.changed(constraints=[{"l": 1, "of": "ill"}])
+    with pytest.raises(
+        HierarchyError, match="The release's column 'ill' holds values that have no"
+    ):
+        verified(session, released(ill=["what"] * 5), strange, path)
+
+
+def test_values_that_were_not_there_before_are_noticed() -> None:
+    see = See((("p0", pa.string()),), (), ((0, pa.array(["flu"])),), (), 1)
+    batch = pa.RecordBatch.from_pydict({"p0": ["flu", "*", None]})
+    assert see(batch).column("s0").to_pylist() == [0, -1, -1]
+    with pytest.raises(InputError, match="changed while it was being verified"):
+        see(pa.RecordBatch.from_pydict({"p0": ["flu", "cold"]}))
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"order": "kept"}, "`order: kept` asks for rows as they came"),
+        ({"publish": "anatomy", "constraints": [{"l": 2, "of": "ill"}]}, "`publish: anatomy`"),
+        ({"population": "people.csv", "constraints": [{"k-map": 2}]}, "k-map compares groups"),
+        (
+            {
+                "columns": {
+                    "age": "quasi",
+                    "ill": ILL
+                    | {"levels": {1: ["flu", "cold"], 3: ["rash"]}, "preference": "wish"},
+                    "wish": "preference",
+                },
+            },
+            "'ill' has a `preference`",
+        ),
+    ],
+)
+def test_what_large_engines_do_not_do_is_refused(keys: dict[str, Any], words: str) -> None:
+    policy = POLICY.changed(**keys)
+    with pytest.raises(PolicyError, match=words):
+        check_large(policy)
+    check_large(POLICY)
