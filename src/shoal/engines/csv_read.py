@@ -101,14 +101,15 @@ class CsvFile:
         with connection() as con:
             for limit in LINE_LIMITS:
                 try:
-                    return con.sql(sql.replace("{file}", self._scan(limit))).to_arrow_table()
+                    return con.sql(sql.replace("{file}", self.scan(limit))).to_arrow_table()
                 except duckdb.Error as error:
                     if LINE_TOO_LONG not in str(error).lower() or limit == LINE_LIMITS[-1]:
                         columns = len(self.names)
                         raise reworded(self.path, self.options, columns, error) from None
         raise AssertionError("the last limit returns or raises")
 
-    def _scan(self, line_limit: int) -> str:
+    def scan(self, line_limit: int) -> str:
+        """The SQL of the file's rows."""
         types = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(self.names)))
         quote = self.options.quote or ""
         escape = self.options.escape or quote
@@ -150,11 +151,11 @@ def read_csv(path: Path, options: CsvOptions, columns: Sequence[str] | None = No
     with opened(path, options) as file:
         wanted = file.names if columns is None else list(columns)
         table = file.ask(f"SELECT {', '.join(map(file.place, wanted))} FROM {{file}}")
-        _check_separators(file, table.num_rows)
+        check_separators(file, table.num_rows)
     return table.rename_columns(wanted)
 
 
-def _check_separators(file: CsvFile, rows: int) -> None:
+def check_separators(file: CsvFile, rows: int) -> None:
     """Refuse what DuckDB lets pass: a row that ends in a separator too many, rows lost on the way.
 
     Every separator stands between two columns or inside a value, so their number tells.
