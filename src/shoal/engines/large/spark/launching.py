@@ -1,6 +1,7 @@
 """A Spark of our own: its Java started quietly, bound to this machine where that is enough."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -72,6 +73,7 @@ def launch(master: str, settings: Mapping[str, str]) -> Launched:
 
     if master.startswith(CLUSTER):
         require_answer(master)
+    _require_java()
     conf = SparkConf(loadDefaults=False).setMaster(master).setAppName("shoal")
     conf.setAll([*_settings(master).items(), *settings.items()])
     before = signal.getsignal(signal.SIGINT)
@@ -81,10 +83,7 @@ def launch(master: str, settings: Mapping[str, str]) -> Launched:
         gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
     except (PySparkRuntimeError, OSError):
         log.close()
-        raise InputError(
-            "Spark could not start: it needs Java 17 or later. Install one, and let JAVA_HOME name "
-            "it if it is not the 'java' of this shell."
-        ) from None
+        raise no_java() from None
     try:
         context = SparkContext(conf=conf, gateway=gateway)
     except Py4JError:
@@ -93,6 +92,20 @@ def launch(master: str, settings: Mapping[str, str]) -> Launched:
         raise unreachable(master) from None
     context.pythonExec = _python()
     return Launched(SparkSession(context), gateway, log, before)
+
+
+def _require_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    if shutil.which("java", path=None if home is None else str(Path(home, "bin"))) is None:
+        raise no_java()
+
+
+def no_java() -> InputError:
+    """The error for a machine on which Java does not start."""
+    return InputError(
+        "Spark could not start: it needs Java 17 or later. Install one, and let JAVA_HOME name it if "
+        "it is not the 'java' of this shell."
+    )
 
 
 def _python() -> str:
