@@ -83,7 +83,14 @@ def test_only_engines_talk_to_a_database() -> None:
     assert rooms(importers("duckdb")) == {"engines"}
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyspark"])
+def test_only_the_spark_engine_imports_pyspark() -> None:
+    for library in ("pyspark", "py4j"):
+        assert {Path(file).parent.as_posix() for file in importers(library)} == {
+            "engines/large/spark"
+        }
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frame_libraries_come_with_the_user(library: str) -> None:
     assert importers(library) == set()
 

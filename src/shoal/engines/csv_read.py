@@ -107,14 +107,15 @@ class CsvFile:
         """What `call` makes of the SQL, the file named in it; it may be called twice."""
         for limit in LINE_LIMITS:
             try:
-                return call(sql.replace("{file}", self._scan(limit)))
+                return call(sql.replace("{file}", self.scan(limit)))
             except duckdb.Error as error:
                 if LINE_TOO_LONG not in str(error).lower() or limit == LINE_LIMITS[-1]:
                     columns = len(self.names)
                     raise reworded(self.path, self.options, columns, error) from None
         raise AssertionError("the last limit returns or raises")
 
-    def _scan(self, line_limit: int) -> str:
+    def scan(self, line_limit: int) -> str:
+        """The SQL of the file's rows."""
         types = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(self.names)))
         quote = self.options.quote or ""
         escape = self.options.escape or quote

@@ -32,12 +32,12 @@ class Replacement:
 
     def commit(self) -> None:
         """Move the finished file into place, its bytes safe on the disk first."""
-        _sync(self.path)
+        sync(self.path)
         if self._force:
             self.path.replace(self._target)
         else:
             self._move_if_free()
-        _sync(self._target.parent)
+        sync(self._target.parent)
 
     def way_back(self, after: ExitStack) -> Callable[[], None]:
         """To be asked before `commit`: how to bring back what it replaces; `after` tidies up."""
@@ -111,7 +111,7 @@ def replacing(target: Path, force: bool, source: Path | None = None) -> Iterator
     ending = "".join(target.suffixes[-2:]) if target.suffix == ".gz" else target.suffix
     _remove_stale(target, ending)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.{MARK}{ending}")
-    with _ended_as_exit():
+    with ended_as_exit():
         try:
             yield Replacement(target, temporary, force)
         finally:
@@ -123,11 +123,12 @@ def _remove_stale(target: Path, ending: str) -> None:
     shape = re.compile(rf"\.{re.escape(target.name)}\.(\d+)(?:\.old)?\.{MARK}{re.escape(ending)}")
     for other in target.parent.iterdir():
         found = shape.fullmatch(other.name)
-        if found and not _is_alive(int(found[1])):
+        if found and not is_alive(int(found[1])):
             other.unlink(missing_ok=True)
 
 
-def _is_alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Whether a process of this number runs that is not ours."""
     if pid == os.getpid():
         # Ours begins only now: this one is of an earlier process with our number.
         return False
@@ -144,7 +145,7 @@ def _is_alive(pid: int) -> bool:
 
 
 @contextmanager
-def _ended_as_exit() -> Iterator[None]:
+def ended_as_exit() -> Iterator[None]:
     """Let SIGTERM and SIGHUP unwind the block as Ctrl-C does, where nobody else handles them."""
     taken: list[signal.Signals] = []
     # Only a main thread may set handlers.
@@ -165,7 +166,7 @@ def _leave(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - 
     raise SystemExit(128 + number)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     """Make the system write a file or a folder through to the disk."""
     try:
         handle = os.open(path, os.O_RDONLY)

@@ -1,0 +1,111 @@
+"""What to say when Spark fails: an error of ours that began in an executor, or a known trouble.
+
+Spark's own messages may quote rows, so not a word of them is passed on.
+"""
+
+import json
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from shoal import errors
+from shoal.errors import InputError, ShoalError
+
+FRAME = "shoal-says:"
+CARRIED = re.compile(rf'{FRAME}(\[".*?"\]):{FRAME}')
+TROUBLES = (
+    (
+        r"No module named '(?:shoal|numba|duckdb|pyarrow|pandas|numpy)\b",
+        "The executors of {place} cannot import shoal and what it needs. Install it there in the "
+        "same version, for the Python that PYSPARK_PYTHON names.",
+    ),
+    (
+        r"PYTHON_VERSION_MISMATCH",
+        "The executors of {place} run another version of Python than this process. Install the "
+        "same one there, and name it with PYSPARK_PYTHON.",
+    ),
+    (
+        r"Cannot run program",
+        "The executors of {place} have no Python under the path that they were told. Name theirs "
+        "with PYSPARK_PYTHON.",
+    ),
+    (
+        r"No space left on device",
+        "A disk of {place} is full. Spark keeps what does not fit into memory in spark.local.dir.",
+    ),
+    (
+        r"FAILED_READ_FILE|CANNOT_READ_FILE_FOOTER|is not a Parquet file|FileNotFoundException",
+        "A file of the table could not be read by {place}. Is it whole, and on storage that every "
+        "worker and this machine share under the same path?",
+    ),
+    (
+        r"maxResultSize",
+        "An answer is too large for this machine (spark.driver.maxResultSize). Give the policy "
+        "columns with fewer distinct values.",
+    ),
+    (
+        r"OutOfMemoryError|MemoryError",
+        "{place} ran out of memory. Give its executors more (spark.executor.memory; on one machine "
+        "spark.driver.memory).",
+    ),
+    (
+        r"SparkContext was shut down|stopped SparkContext|All masters are unresponsive|Master removed"
+        r"|Answer from Java side is empty|Connection refused",
+        "{place} went away while it worked. Is the cluster still up, and are its workers free?",
+    ),
+    (
+        r"ExecutorLostFailure|Job aborted due to stage failure.*(?:exited|Lost executor)",
+        "{place} lost its executors again and again. Their logs tell why; often it is too little "
+        "memory.",
+    ),
+)
+
+
+def carry(error: ShoalError) -> RuntimeError:
+    """An error of ours, packed for the way from an executor to the driver."""
+    packed = json.dumps([type(error).__name__, str(error)])
+    return RuntimeError(f"{FRAME}{packed}:{FRAME}")
+
+
+def unpacked(text: str) -> ShoalError | None:
+    """The error of ours in what Spark says, if there is one."""
+    found = CARRIED.search(text)
+    if not found:
+        return None
+    kind, message = json.loads(found[1])
+    made: ShoalError = getattr(errors, kind, InputError)(message)
+    return made
+
+
+def reworded(text: str, place: str) -> ShoalError | None:
+    """An error that says what to do, if what Spark says is of a kind that the user can act on."""
+    for pattern, message in TROUBLES:
+        if re.search(pattern, text):
+            return InputError(message.format(place=place))
+    return None
+
+
+@contextmanager
+def understood(place: str) -> Iterator[None]:
+    """Let failures of Spark come out as errors of ours where they are known."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    with quiet():
+        try:
+            yield
+        except (PySparkException, Py4JError, ConnectionError) as error:
+            text = f"{type(error).__name__}: {error}"
+            ours = unpacked(text) or reworded(text, place)
+            if ours is None:
+                raise
+            raise ours from None
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without what PySpark says about the pandas that it asks for: no frame of pandas is made."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
+        yield

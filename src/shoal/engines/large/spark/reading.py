@@ -1,0 +1,154 @@
+"""Files as frames. Parquet is read by Spark; CSV by our own reader, inside the executors.
+
+Spark's CSV reader takes an empty text for a missing one, drops blanks, forgives rows of the wrong
+length and cuts at line ends inside quotes unless told otherwise. Ours is the one of the local engine,
+so a file means the same on both; its unit of work is a file.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shoal.engines.csv_read import settle
+from shoal.engines.csv_stream import csv_batches
+from shoal.engines.large.sources import files_of
+from shoal.engines.large.spark.failures import carry
+from shoal.engines.large.spark.kinds import held, refused
+from shoal.engines.large.spark.tables import Frame
+from shoal.engines.large.spark.travelling import Batches, BatchesFunction
+from shoal.errors import InputError, ShoalError, listed, nearest
+from shoal.io.columnar import columnar_names
+from shoal.io.csv_dialect import CsvOptions, header_names
+from shoal.io.formats import Format
+
+
+@dataclass(frozen=True)
+class Found:
+    """A table in files, as Spark sees it."""
+
+    frame: Frame
+    schema: pa.Schema
+    quick: bool
+    """Whether reading it again costs so little that it need not be kept."""
+
+
+def read_frame(
+    spark: Any, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions, parts: int
+) -> Found:
+    """The named columns as p0, p1, ...; `parts` is how many tasks run at once."""
+    files, kind = files_of(sources)
+    if kind is Format.CSV:
+        return _csv(spark, files, columns, options, parts)
+    if kind is Format.PARQUET:
+        return _parquet(spark, files, columns)
+    raise InputError(
+        f"{files[0]}: Spark reads no Arrow files. Write the table as Parquet, or run with the local "
+        "engine."
+    )
+
+
+def _csv(
+    spark: Any, files: list[Path], columns: Sequence[str], options: CsvOptions, parts: int
+) -> Found:
+    options, _ = settle(files[0], options)
+    names = header_names(files[0], options)
+    require_columns(files[0], columns, names)
+    for other in files[1:]:
+        if header_names(other, options) != names:
+            raise InputError(
+                f"{other} and {files[0]} name different columns in their first lines. The files of "
+                "one table must have the same header."
+            )
+    schema = pa.schema([pa.field(f"p{i}", pa.string()) for i in range(len(columns))])
+    kinds = ", ".join(f"p{i} string" for i in range(len(columns)))
+    function = _file_reader([str(file.absolute()) for file in files], options, tuple(columns))
+    frame = spark.range(0, len(files), 1, len(files)).mapInArrow(function, kinds)
+    if len(files) < parts:
+        # by the content of a row alone, so that a row goes to the same place if it is read again
+        frame = frame.repartition(parts, *schema.names)
+    return Found(frame, schema, quick=False)
+
+
+def _file_reader(
+    files: list[str], options: CsvOptions, columns: tuple[str, ...]
+) -> BatchesFunction:
+    def read(batches: Batches) -> Batches:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from read_one(files[number], options, columns)
+
+    return read
+
+
+def read_one(file: str, options: CsvOptions, columns: tuple[str, ...]) -> Batches:
+    """The rows of one file, in an executor."""
+    try:
+        yield from csv_batches(Path(file), options, columns)
+    except FileNotFoundError:
+        raise carry(
+            InputError(
+                f"{file} is not there for the executors. Put the table on storage that every worker "
+                "and this machine share under the same path."
+            )
+        ) from None
+    except ShoalError as error:
+        raise carry(error) from None
+
+
+def _parquet(spark: Any, files: list[Path], columns: Sequence[str]) -> Found:
+    schema = _parquet_schema(files, columns)
+    # names of files are meant as they stand, stars and brackets too
+    reader = spark.read.option("__globPaths__", "false")
+    frame = reader.parquet(*(str(file.absolute()) for file in files))
+    names = list(frame.columns)
+    # by place: a session of the user's may take 'Age' and 'age' for one name
+    frame = frame.toDF(*(f"x{i}" for i in range(len(names))))
+    chosen = [frame[f"x{names.index(name)}"].alias(f"p{i}") for i, name in enumerate(columns)]
+    return Found(frame.select(*chosen), schema, quick=True)
+
+
+def _parquet_schema(files: list[Path], columns: Sequence[str]) -> pa.Schema:
+    first: pa.Schema | None = None
+    rows = 0
+    for file in files:
+        names = columnar_names(file, Format.PARQUET)
+        require_columns(file, columns, names)
+        with pq.ParquetFile(file) as parquet:
+            whole = parquet.schema_arrow
+            rows += parquet.metadata.num_rows
+        found = pa.schema([pa.field(f"p{i}", whole.field(c).type) for i, c in enumerate(columns)])
+        if first is not None and found != first:
+            changed = next(c for c, a, b in zip(columns, first, found, strict=True) if a != b)
+            raise InputError(
+                f"{file} and {files[0]} hold column '{changed}' in different types. The files of "
+                "one table must have the same."
+            )
+        first = first or found
+    assert first is not None
+    if rows == 0:
+        raise no_rows(listed([str(file) for file in files], 3))
+    fields = []
+    for name, field in zip(columns, first, strict=True):
+        kind = held(field.type)
+        if kind is None:
+            raise refused(str(files[0]), name, field.type)
+        fields.append(pa.field(field.name, kind))
+    return pa.schema(fields)
+
+
+def require_columns(where: object, columns: Sequence[str], names: list[str]) -> None:
+    """Raise an InputError that names the first column that is not there."""
+    for column in columns:
+        if column not in names:
+            raise InputError(
+                f"{where} has no column '{column}'.{nearest(column, names)} It has: {listed(names)}."
+            )
+
+
+def no_rows(where: str) -> InputError:
+    """The error for a table with nobody in it."""
+    return InputError(f"{where}: the table has no rows. There is nothing to publish.")

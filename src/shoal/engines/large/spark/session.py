@@ -1,0 +1,131 @@
+"""The session: tables that live in Spark, questions in SQL, functions that run in its executors."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.engines.large.session import BatchFunction, TableFunction
+from shoal.engines.large.spark.failures import understood
+from shoal.engines.large.spark.grouping import slotted
+from shoal.engines.large.spark.kinds import PLAIN, carried, refused
+from shoal.engines.large.spark.launching import Launched
+from shoal.engines.large.spark.reading import no_rows, read_frame, require_columns
+from shoal.engines.large.spark.tables import Frame, Tables
+from shoal.engines.large.spark.travelling import SLOT, over_batches, over_groups
+from shoal.engines.large.spark.writing import write_folder
+from shoal.errors import listed
+from shoal.io.csv_dialect import CsvOptions
+
+
+class SparkTables:
+    """Tables in Spark; see `shoal.engines.large.session.Session` for what each call does.
+
+    `write` makes a folder. It is written in place: give it a hidden name, look at it, then move it
+    (`shoal.io.folders.replacing_folder`).
+    """
+
+    def __init__(self, spark: Any, place: str, parts: int, launched: Launched | None) -> None:
+        self._spark = spark
+        self._place = place
+        self._parts = parts
+        self._launched = launched
+        self._tables = Tables(spark)
+
+    def read(
+        self, name: str, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions
+    ) -> pa.Schema:
+        """Make a table of the named columns of some files or folders of files."""
+        with understood(self._place):
+            found = read_frame(self._spark, sources, columns, options, self._parts)
+            if found.quick:
+                self._tables.name(name, found.frame)
+            elif not self._tables.keep(name, found.frame):
+                self._tables.drop(name)
+                raise no_rows(listed([str(source) for source in sources], 3))
+        return found.schema
+
+    def adopt(self, name: str, frame: Frame, columns: Sequence[str]) -> pa.Schema:
+        """Make a table of the named columns of the user's frame, called p0, p1, ..."""
+        with understood(self._place):
+            names = list(frame.columns)
+            require_columns("The Spark frame", columns, names)
+            plain = frame.toDF(*(f"x{i}" for i in range(len(names))))
+            places = [names.index(column) for column in columns]
+            for column, at in zip(columns, places, strict=True):
+                kind = frame.schema[at].dataType.simpleString()
+                if not PLAIN.fullmatch(kind):
+                    raise refused("The Spark frame", column, kind)
+            chosen = [plain[f"x{at}"].alias(f"p{i}") for i, at in enumerate(places)]
+            table = plain.select(*chosen)
+            # kept, since a frame may give other rows each time it is asked
+            if not self._tables.keep(name, table):
+                self._tables.drop(name)
+                raise no_rows("The Spark frame")
+            return table.limit(0).toArrow().schema
+
+    def ask(self, sql: str) -> pa.Table:
+        """A small answer."""
+        with understood(self._place):
+            return self._tables.answer(sql).toArrow()
+
+    def keep(self, name: str, sql: str) -> None:
+        """Make a table of an answer."""
+        with understood(self._place):
+            self._tables.keep(name, self._tables.answer(sql))
+
+    def map(self, name: str, sql: str, function: BatchFunction, schema: pa.Schema) -> None:
+        """Make a table of an answer, each batch of which has gone through a function."""
+        with understood(self._place):
+            held = carried(schema)
+            frame = self._tables.answer(sql).mapInArrow(over_batches(function, held), _struct(held))
+            self._tables.keep(name, frame)
+
+    def map_groups(
+        self, name: str, sql: str, key: str, function: TableFunction, schema: pa.Schema
+    ) -> None:
+        """Make a table of an answer, the rows of each key having gone through a function together."""
+        with understood(self._place):
+            held = carried(schema)
+            frame = slotted(self._tables.answer(sql), key, self._parts)
+            # the slot is in front, so that Spark sees each key's rows together and moves none again
+            groups = frame.groupBy(SLOT, key)
+            self._tables.keep(name, groups.applyInArrow(over_groups(function, held), _struct(held)))
+
+    def drop(self, name: str) -> None:
+        """Forget a table."""
+        with understood(self._place):
+            self._tables.drop(name)
+
+    def write(
+        self,
+        sql: str,
+        target: Path,
+        names: Sequence[str],
+        order: Sequence[str],
+        options: CsvOptions,
+    ) -> None:
+        """Write an answer to a folder of part files that is not there yet."""
+        with understood(self._place):
+            write_folder(self._tables.answer(sql), target, names, order, options)
+
+    def frame(self, sql: str, names: Sequence[str]) -> Frame:
+        """An answer as a frame for the user, computed and kept by Spark also after `close`."""
+        with understood(self._place):
+            self._tables.keep("handed", self._tables.answer(sql))
+            return self._tables.release("handed").toDF(*names)
+
+    def close(self) -> None:
+        """Forget all tables; end Spark too if it is ours."""
+        with understood(self._place):
+            if self._launched is None:
+                self._tables.clear()
+            else:
+                self._launched.end()
+
+
+def _struct(schema: pa.Schema) -> Any:
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)

@@ -1,0 +1,79 @@
+"""The tables of a Spark session, and the answers that come from them."""
+
+import re
+import uuid
+from typing import Any
+
+from shoal.engines.large.spark.failures import quiet
+
+Frame = Any
+"""pyspark.sql.DataFrame, of the classic kind or over Spark Connect."""
+
+
+class Tables:
+    """Named frames, kept by Spark in memory and on its disks.
+
+    Each is counted at once: what is kept was computed then, in full, and what it came from may go. If
+    an executor is lost, Spark computes its share again from the files, by the same pure steps.
+    """
+
+    def __init__(self, spark: Any) -> None:
+        self._spark = spark
+        # the user's own views of such names stay as they are
+        self._prefix = f"shoal_{uuid.uuid4().hex[:12]}_"
+        self._frames: dict[str, Frame] = {}
+        self._rows: dict[str, int] = {}
+
+    def answer(self, sql: str) -> Frame:
+        """What the SQL asks of the tables, not yet computed."""
+        used = [name for name in self._frames if re.search(rf"\b{re.escape(name)}\b", sql)]
+        views = ", ".join(f"{name} AS (SELECT * FROM {self._prefix}{name})" for name in used)
+        text = sql.strip()
+        if views and text[:5].upper() == "WITH ":
+            text = f"WITH {views}, {text[5:]}"
+        elif views:
+            text = f"WITH {views} {text}"
+        return self._spark.sql(text)
+
+    def keep(self, name: str, frame: Frame) -> int:
+        """Compute the frame and keep it under the name; gives how many rows it has."""
+        from pyspark import StorageLevel
+
+        kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            rows = int(kept.count())
+        except BaseException:
+            with quiet():
+                kept.unpersist()
+            raise
+        self.drop(name)
+        kept.createOrReplaceTempView(self._prefix + name)
+        self._frames[name], self._rows[name] = kept, rows
+        return rows
+
+    def name(self, name: str, frame: Frame) -> None:
+        """Give a frame a name without keeping its rows: it is read again when it is asked."""
+        self.drop(name)
+        frame.createOrReplaceTempView(self._prefix + name)
+        self._frames[name] = frame
+
+    def drop(self, name: str) -> None:
+        """Forget a table; one that is not there is no matter."""
+        frame = self._frames.pop(name, None)
+        if frame is None:
+            return
+        self._spark.catalog.dropTempView(self._prefix + name)
+        if self._rows.pop(name, None) is not None:
+            frame.unpersist()
+
+    def release(self, name: str) -> Frame:
+        """Hand a table over to the caller: nothing here will end it."""
+        frame = self._frames.pop(name)
+        self._rows.pop(name, None)
+        self._spark.catalog.dropTempView(self._prefix + name)
+        return frame
+
+    def clear(self) -> None:
+        """Forget all tables."""
+        for name in list(self._frames):
+            self.drop(name)

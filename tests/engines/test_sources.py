@@ -1,0 +1,48 @@
+"""Which files make a table."""
+
+from pathlib import Path
+
+import pytest
+
+from shoal.engines.large.sources import files_of
+from shoal.errors import InputError
+from shoal.io.formats import Format
+
+
+def make(folder: Path, *names: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        (folder / name).write_text("a\n1\n")
+    return folder
+
+
+def test_files_of_folders_by_name_without_marks(tmp_path: Path) -> None:
+    folder = make(tmp_path / "t", "b.csv", "a.csv.gz", "_SUCCESS", ".b.csv.crc")
+    (folder / "empty.csv").touch()
+    alone = make(tmp_path, "z.tsv") / "z.tsv"
+    found, kind = files_of([folder, alone])
+    assert [file.name for file in found] == ["a.csv.gz", "b.csv", "z.tsv"]
+    assert kind is Format.CSV
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["a.csv", "b.parquet"], "must have one format; found csv, parquet"),
+        (["a.csv", "a.csv.bak"], r"no table by their names \(a.csv.bak\)"),
+        (["_SUCCESS"], "holds no file with a table"),
+    ],
+)
+def test_doubtful_folders(tmp_path: Path, names: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        files_of([make(tmp_path / "t", *names)])
+
+
+def test_folders_in_folders_and_missing_files(tmp_path: Path) -> None:
+    make(make(tmp_path / "t", "a.csv") / "year=2020", "b.csv")
+    with pytest.raises(InputError, match=r"holds folders \(year=2020\)"):
+        files_of([tmp_path / "t"])
+    with pytest.raises(InputError, match="does not exist"):
+        files_of([tmp_path / "no.csv"])
+    with pytest.raises(InputError, match="No file was named"):
+        files_of([])

@@ -1,0 +1,353 @@
+"""Every call of a session on a real cluster, against plain Python; also when a worker is killed."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from shoal.engines.large.spark.opening import open_frame, open_spark
+from shoal.engines.large.spark.session import SparkTables
+from shoal.engines.local import LocalEngine
+from shoal.errors import Infeasible, InputError
+from shoal.io.csv_dialect import CsvOptions
+from shoal.io.folders import replacing_folder
+from tests.spark.cluster import Cluster, kill_worker
+from tests.spark.processes import until_gone
+
+ENGINE = LocalEngine()
+COMMA = CsvOptions(",", '"', "utf-8")
+Rows = Counter[tuple[Any, ...]]
+NASTY = (
+    'a,b\n1,""\n2,\n,NULL\n',
+    'a,b\r\n" x ","two\r\nlines, and ""quotes"""\r\n',
+    '\ufeffa,b\n é ,#1\n\n\\N,x"y\n',
+    "a,b\n",
+    "a,b\n'1',\\\n5,5",
+)
+
+
+def rows_of(table: pa.Table) -> Rows:
+    return Counter(tuple(row.values()) for row in table.to_pylist())
+
+
+def asked(session: SparkTables, name: str) -> Rows:
+    return rows_of(session.ask(f"SELECT * FROM {name}"))
+
+
+def people(n: int) -> pa.Table:
+    return pa.table(
+        {
+            "name": [f"n{i * 7919 % 1000}" for i in range(n)],
+            "Age": pa.array([None if i % 11 == 0 else i % 50 for i in range(n)], pa.int32()),
+            "age": [float(i) / 4 for i in range(n)],
+        }
+    )
+
+
+def in_files(folder: Path, table: pa.Table, files: int, ending: str) -> Path:
+    folder.mkdir()
+    size = -(-table.num_rows // files)
+    for i in range(files):
+        ENGINE.write(table.slice(i * size, size), folder / f"part-{i}{ending}", options=COMMA)
+    (folder / "_SUCCESS").touch()
+    return folder
+
+
+def test_executors_without_shoal_are_told_of(cluster: Cluster, tmp_path: Path) -> None:
+    lines = "import sys, os.path as p\n"
+    lines += (
+        "sys.path[:] = [d for d in sys.path if not p.exists(p.join(d, 'shoal', '__init__.py'))]\n"
+    )
+    (tmp_path / "sitecustomize.py").write_text(lines)
+    settings = {"spark.executorEnv.PYTHONPATH": str(tmp_path)}
+    with pytest.raises(InputError, match="cannot import shoal") as raised:
+        open_spark(cluster.address, settings)
+    assert cluster.address in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("files", "ending"),
+    [(1, ".csv"), (2, ".parquet"), (3, ".csv.gz"), (6, ".parquet"), (7, ".csv")],
+)
+def test_one_to_seven_files(session: SparkTables, tmp_path: Path, files: int, ending: str) -> None:
+    table = people(500)
+    folder = in_files(tmp_path / "t", table, files, ending)
+    schema = session.read("raw", [folder], ["age", "name", "Age"], COMMA)
+    assert schema.names == ["p0", "p1", "p2"]
+    if ending == ".parquet":
+        assert schema.types == [pa.float64(), pa.string(), pa.int32()]
+        assert asked(session, "raw") == rows_of(table.select(["age", "name", "Age"]))
+    else:
+        parts = [ENGINE.read(f, COMMA, ["age", "name", "Age"]) for f in folder.glob("part*")]
+        assert asked(session, "raw") == rows_of(pa.concat_tables(parts))
+    session.drop("raw")
+
+
+def test_csv_means_the_same_as_on_one_machine(session: SparkTables, tmp_path: Path) -> None:
+    files = []
+    for i, text in enumerate(NASTY):
+        files.append(tmp_path / f"{i} [*]{{é}}.csv")
+        files[-1].write_bytes(text.encode())
+    session.read("nasty", files, ["b", "a"], COMMA)
+    alone = pa.concat_tables([ENGINE.read(file, COMMA, ["b", "a"]) for file in files])
+    assert alone.num_rows == 8
+    assert asked(session, "nasty") == rows_of(alone)
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (
+            ["a,b\n1,2\n", "a,b\n1,2\n3\n"],
+            "1.csv, line 3: 1 field, but the first line names 2 columns",
+        ),
+        (["a,b\n1,2\n", "b,a\n1,2\n"], "name different columns"),
+        (["a,b\n", "a,b\n"], "the table has no rows"),
+        (["a,c\n1,2\n"], "has no column 'b'"),
+    ],
+)
+def test_bad_csv(session: SparkTables, tmp_path: Path, texts: list[str], message: str) -> None:
+    for i, text in enumerate(texts):
+        (tmp_path / f"{i}.csv").write_text(text)
+    with pytest.raises(InputError, match=message) as raised:
+        session.read("bad", [tmp_path], ["a", "b"], COMMA)
+    assert "Traceback" not in str(raised.value)
+
+
+def test_types_that_do_not_map_are_named(session: SparkTables, tmp_path: Path) -> None:
+    kinds = pa.table({"a": [1], "b": pa.array([1], pa.duration("s"))})
+    pq.write_table(kinds, tmp_path / "t.parquet")
+    with pytest.raises(InputError, match=r"column 'b' is of type duration\[s\]"):
+        session.read("bad", [tmp_path / "t.parquet"], ["a", "b"], COMMA)
+    pq.write_table(kinds.slice(0, 0), tmp_path / "t.parquet")
+    with pytest.raises(InputError, match="the table has no rows"):
+        session.read("bad", [tmp_path / "t.parquet"], ["a"], COMMA)
+
+
+def test_values_of_every_type_come_back(session: SparkTables, tmp_path: Path) -> None:
+    import datetime as dt
+    from decimal import Decimal
+
+    moment = dt.datetime(1964, 3, 7, 12, 30, 0, 123000)
+    table = pa.table(
+        {
+            "u8": pa.array([200, None], pa.uint8()),
+            "u64": pa.array([2**64 - 1, 0], pa.uint64()),
+            "d": pa.array([Decimal("1.50"), None], pa.decimal128(38, 2)),
+            "t": pa.array([moment, None], pa.timestamp("ms")),
+            "z": pa.array([moment, None], pa.timestamp("us", "UTC")),
+            "day": pa.array([moment.date(), None], pa.date32()),
+            "cat": pa.array(["x", None]).dictionary_encode(),
+            "yes": [True, None],
+            "bytes": [b"\x00\xff", None],
+            "f": pa.array([0.1, float("inf")], pa.float32()),
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet")
+    schema = session.read("typed", [tmp_path / "t.parquet"], table.column_names, COMMA)
+    back = session.ask("SELECT * FROM typed")
+    assert back.schema.types == schema.types
+    assert rows_of(back) == rows_of(table)
+    session.map("same", "SELECT * FROM typed", lambda batch: batch, schema)
+    assert asked(session, "same") == rows_of(table)
+
+
+def numbers(session: SparkTables, tmp_path: Path, n: int) -> None:
+    """A table `numbers` with p0 = 0..n-1."""
+    pq.write_table(pa.table({"i": range(n)}), tmp_path / "n.parquet", row_group_size=max(1, n // 4))
+    session.read("numbers", [tmp_path / "n.parquet"], ["i"], COMMA)
+
+
+def test_map_keep_and_drop(session: SparkTables, tmp_path: Path) -> None:
+    numbers(session, tmp_path, 1000)
+
+    def squares(batch: pa.RecordBatch) -> pa.RecordBatch:
+        wide = [str(v * v) for v in batch.column("p0").to_pylist() if v % 3]
+        kept = pa.array([v % 5 for v in batch.column("p0").to_pylist() if v % 3], pa.int64())
+        # other types and another order than was said
+        return pa.record_batch({"text": pa.array(wide, pa.large_string()), "node": kept})
+
+    schema = pa.schema([("node", pa.int32()), ("text", pa.string())])
+    session.map("coded", "SELECT p0 FROM numbers", squares, schema)
+    expected = Counter((i % 5, str(i * i)) for i in range(1000) if i % 3)
+    assert asked(session, "coded") == expected
+    for _ in range(3):
+        session.keep(
+            "coded",
+            "SELECT CASE WHEN node < 3 THEN node + 1 ELSE node END AS node, text FROM coded",
+        )
+    assert asked(session, "coded") == Counter(
+        {(max(3, node), text): n for (node, text), n in expected.items()}
+    )
+    session.keep(
+        "few", "WITH c AS (SELECT node FROM coded) SELECT node, count(*) AS n FROM c GROUP BY node"
+    )
+    session.drop("coded")
+    session.drop("numbers")
+    nodes = Counter(max(3, i % 5) for i in range(1000) if i % 3)
+    assert asked(session, "few") == Counter(nodes.items())
+    from pyspark.errors import AnalysisException
+
+    with pytest.raises(AnalysisException):
+        session.ask("SELECT * FROM coded")
+
+
+def test_groups_come_whole_and_once(session: SparkTables, tmp_path: Path) -> None:
+    numbers(session, tmp_path, 999)
+    schema = pa.schema([("node", pa.int64()), ("n", pa.int64()), ("total", pa.int64())])
+
+    def summed(group: pa.Table) -> pa.Table:
+        assert group.column_names == ["node", "p0"]
+        values = group["p0"].to_pylist()
+        return pa.table({"node": [group["node"][0]], "n": [len(values)], "total": [sum(values)]})
+
+    sql = "SELECT p0 % 10 * (p0 % 10) AS node, p0 FROM numbers"
+    session.map_groups("sums", sql, "node", summed, schema)
+    plain: dict[int, list[int]] = {}
+    for i in range(999):
+        plain.setdefault((i % 10) ** 2, []).append(i)
+    assert asked(session, "sums") == Counter((k, len(v), sum(v)) for k, v in plain.items())
+
+
+def test_errors_of_ours_come_back_as_they_were(session: SparkTables, tmp_path: Path) -> None:
+    numbers(session, tmp_path, 10)
+
+    def refuse(batch: pa.RecordBatch) -> pa.RecordBatch:
+        raise Infeasible(f'No "release": {batch.num_columns}\ncolumn.')
+
+    with pytest.raises(Infeasible, match=r'^No "release": 1\ncolumn\.$'):
+        session.map("never", "SELECT p0 FROM numbers", refuse, pa.schema([("p0", pa.int64())]))
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_a_folder_is_written_alike_from_any_parts(
+    session: SparkTables, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shoal.engines.large.spark.writing.PART_ROWS", 150)
+    table = pa.concat_tables([people(400), people(30)]).sort_by("age")
+    target = tmp_path / f"out{ending}"
+    seen = []
+    for files in (1, 5):
+        source = in_files(tmp_path / f"in{files}", table, files, ".parquet")
+        session.read("rows", [source], table.column_names, COMMA)
+        with replacing_folder(target, files > 1, [source]) as folder:
+            session.write(
+                "SELECT p0, p1, p2 FROM rows", folder.path, ["Wer", "alt; wie", "x"], ["p1"], COMMA
+            )
+            assert not target.exists() or files > 1
+            folder.commit()
+        seen.append({part.name: part.read_bytes() for part in target.iterdir()})
+    assert seen[0] == seen[1]
+    assert len(seen[0]) == 3
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in1", "in5", target.name]
+    parts = [ENGINE.read(part, COMMA) for part in sorted(target.iterdir())]
+    whole = pa.concat_tables(parts)
+    assert whole.column_names == ["Wer", "alt; wie", "x"]
+    as_text = rows_of(table)
+    if ending == ".csv":
+        as_text = Counter()
+        for name, age, x in (tuple(row.values()) for row in table.to_pylist()):
+            as_text[(name, None if age is None else str(age), str(x))] += 1
+    assert rows_of(whole) == as_text
+    for part in parts:
+        ages = [int(v) for v in part["alt; wie"].drop_null().to_pylist()]
+        assert ages == sorted(ages)
+
+
+def test_a_frame_of_the_users(session: SparkTables, tmp_path: Path) -> None:
+    numbers(session, tmp_path, 50)
+    theirs = session.frame("SELECT p0, CAST(p0 % 3 AS string) AS p1 FROM numbers", ["Age", "age"])
+    ours = open_frame(theirs)
+    schema = ours.adopt("raw", theirs, ["age", "Age"])
+    assert schema.types == [pa.string(), pa.int64()]
+    assert asked(ours, "raw") == Counter((str(i % 3), i) for i in range(50))
+    back = ours.frame("SELECT p1 FROM raw WHERE p0 = '0'", ["kept"])
+    ours.close()
+    assert rows_of(back.toArrow()) == Counter((i,) for i in range(0, 50, 3))
+    nested = theirs.selectExpr("array(1) AS a")
+    with pytest.raises(InputError, match="column 'a' is of type array<int>"):
+        ours.adopt("raw", nested, ["a"])
+    with pytest.raises(InputError, match="no rows"):
+        ours.adopt("raw", theirs.limit(0), ["Age"])
+    with pytest.raises(InputError, match="is open in this Python already"):
+        open_spark()
+
+
+def killed_amid(cluster: Cluster, folder: Path, work: Callable[[], None]) -> int:
+    """Run `work` and kill a worker while both are in a function; gives how often functions began."""
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    end = time.monotonic() + 300
+    while len({mark.name.split("-")[0] for mark in folder.glob("*-*")}) < 2:
+        assert thread.is_alive(), failures
+        assert time.monotonic() < end, "the functions were not called by both executors"
+        time.sleep(0.05)
+    victim = cluster.busy()[0]
+    pids = kill_worker(victim)
+    assert len(pids) >= 3, "a worker, its executor and its Python"
+    assert not until_gone(pids)
+    (folder / "go").touch()
+    thread.join(300)
+    assert not thread.is_alive()
+    if failures:
+        raise failures[0]
+    return len(list(folder.glob("*-*")))
+
+
+def waiting(folder: str) -> Callable[[Any], Any]:
+    """A function that says that it was called and then waits until it may go on."""
+
+    def wait(rows: Any) -> Any:
+        import os
+        import time
+        import uuid
+        from pathlib import Path
+
+        Path(folder, f"{os.getppid()}-{uuid.uuid4().hex}").touch()
+        while not Path(folder, "go").exists():
+            time.sleep(0.02)
+        return rows
+
+    return wait
+
+
+@pytest.mark.parametrize("stage", ["map", "groups"])
+def test_a_killed_worker_changes_nothing(
+    session: SparkTables, cluster: Cluster, tmp_path: Path, stage: str
+) -> None:
+    cluster.mend()
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    numbers(session, tmp_path, 4000)
+    # what is kept is lost in part too, and must be computed again
+    session.keep("kept", "SELECT p0 % 8 AS node, p0 FROM numbers")
+    schema = pa.schema([("node", pa.int64()), ("p0", pa.int64())])
+    wait = waiting(str(marks))
+
+    def work() -> None:
+        if stage == "map":
+            session.map("out", "SELECT node, p0 FROM kept", wait, schema)
+        else:
+            session.map_groups("out", "SELECT node, p0 FROM kept", "node", wait, schema)
+
+    begun = killed_amid(cluster, marks, work)
+    expected = Counter((i % 8, i) for i in range(4000))
+    assert asked(session, "out") == expected
+    assert asked(session, "kept") == expected
+    assert begun > (2 if stage == "map" else 8), "what the killed worker had begun was done again"
+    session.drop("out")
+    session.drop("kept")

@@ -1,0 +1,107 @@
+"""What of the Spark engine needs no Spark to be tested."""
+
+import time
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal import errors
+from shoal.engines.large.spark.failures import carry, reworded, unpacked
+from shoal.engines.large.spark.grouping import slot_bounds
+from shoal.engines.large.spark.kinds import carried, held
+from shoal.engines.large.spark.launching import hosts, is_loopback, within
+from shoal.engines.large.spark.opening import open_spark
+from shoal.errors import InputError
+
+
+@given(sizes=st.lists(st.integers(1, 40), min_size=1, max_size=60), slots=st.integers(1, 20))
+def test_slots_hold_all_keys_and_about_equal_rows(sizes: list[int], slots: int) -> None:
+    slots = min(slots, len(sizes))
+    bounds = slot_bounds(list(enumerate(sizes)), slots)
+    assert bounds == sorted(set(bounds))
+    assert len(bounds) < slots or slots == 1
+    filled = [0] * (len(bounds) + 1)
+    for key, rows in enumerate(sizes):
+        filled[sum(bound <= key for bound in bounds)] += rows
+    assert min(filled) > 0
+    assert max(filled) <= sum(sizes) / slots + max(sizes)
+
+
+def test_equal_groups_use_every_slot() -> None:
+    for slots in range(1, 17):
+        assert len(slot_bounds([(key, 5) for key in range(16)], slots)) == slots - 1
+
+
+@given(message=st.text(), kind=st.sampled_from(["InputError", "Infeasible", "VerificationFailed"]))
+def test_errors_travel(message: str, kind: str) -> None:
+    sent: errors.ShoalError = getattr(errors, kind)(message)
+    back = unpacked(f"PythonException: Traceback\nRuntimeError: {carry(sent)}\n at x")
+    assert type(back) is type(sent)
+    assert str(back) == message
+
+
+def test_troubles_are_told_without_spark_s_words() -> None:
+    told = reworded("ModuleNotFoundError: No module named 'shoal' row=(secret)", "PLACE")
+    assert "Install it there" in str(told)
+    assert "secret" not in str(told)
+    assert reworded("a bug", "PLACE") is None
+    assert unpacked("a bug") is None
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(pa.float16(), pa.duration("s"), pa.timestamp("ns"), pa.timestamp("us", "Europe/Zurich")),
+        *(
+            pa.decimal256(50, 0),
+            pa.list_(pa.int8()),
+            pa.time64("us"),
+            pa.null(),
+            pa.decimal128(5, -1),
+        ),
+    ],
+    ids=str,
+)
+def test_types_that_spark_would_change(kind: pa.DataType) -> None:
+    assert held(kind) is None
+    with pytest.raises(InputError, match="column 'ward' is of type"):
+        carried(pa.schema([("ward", kind)]))
+
+
+def test_addresses() -> None:
+    assert hosts("spark://a:7077,[::1]:1") == [("a", 7077), ("::1", 1)]
+    assert is_loopback("spark://localhost:7077")
+    assert not is_loopback("spark://127.0.0.1:1,there:1")
+    for wrong in ("spark://", "spark://a", "spark://a:b", "spark://:7077", "spark://a:70777"):
+        with pytest.raises(InputError, match="is no address of a Spark master"):
+            open_spark(wrong)
+    with pytest.raises(InputError, match="'sparc' is no place to run"):
+        open_spark("sparc")
+
+
+def test_a_master_that_is_not_there() -> None:
+    # nobody listens on port 1
+    with pytest.raises(InputError, match=r"spark://127\.0\.0\.1:1 cannot be reached"):
+        open_spark("spark://127.0.0.1:1")
+
+
+def test_no_java(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    with pytest.raises(InputError, match="needs Java 17"):
+        open_spark()
+
+
+def test_waiting_has_an_end() -> None:
+    stopped: list[bool] = []
+
+    def work() -> None:
+        while not stopped:
+            time.sleep(0.01)
+
+    assert within(0.05, work, lambda: stopped.append(True)) == (False, None)
+    assert stopped == [True]
+    assert within(60, lambda: 5, lambda: None) == (True, 5)
+    with pytest.raises(ZeroDivisionError):
+        within(60, lambda: 1 // 0, lambda: None)
