@@ -7,6 +7,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from shoal.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from shoal.comparison.compare import compare
     from shoal.comparison.comparison import Comparison
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from shoal.risk.assessment import assess
     from shoal.risk.attack import attack
 
-__version__ = "0.1.0"
 __all__ = [
     "Comparison",
     "Infeasible",

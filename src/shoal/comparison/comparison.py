@@ -5,7 +5,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import shoal
 from shoal.comparison.advice import Recommendation, recommend
 from shoal.comparison.asking import own_k
 from shoal.comparison.frontier import frontier
@@ -13,6 +12,7 @@ from shoal.comparison.outcome import Outcome
 from shoal.errors import percent
 from shoal.plugins import name_of
 from shoal.policy import Policy
+from shoal.version import __version__
 
 VERSION = 1
 """Of the form of the JSON."""
@@ -85,7 +85,7 @@ class Comparison:
         best = {id(one) for one in self.frontier}
         return {
             "comparison": VERSION,
-            "shoal": shoal.__version__,
+            "shoal": __version__,
             "name": self.name,
             "rows": self.rows,
             "policy": self.policy.fingerprint(),

@@ -3,7 +3,6 @@
 from typing import Any
 from zlib import crc32
 
-import shoal
 from shoal.comparison.comparison import Comparison
 from shoal.comparison.picture import picture
 from shoal.comparison.telling import missing, ranked
@@ -11,6 +10,7 @@ from shoal.comparison.words import at_k, memory_words, seconds_words
 from shoal.drawing.chart import SERIES
 from shoal.drawing.page import render
 from shoal.errors import percent
+from shoal.version import __version__
 
 
 def page(comparison: Comparison) -> str:
@@ -44,7 +44,7 @@ def _values(comparison: Comparison, name: str = "frontier") -> dict[str, Any]:
         "percent": percent,
         "seconds_words": seconds_words,
         "memory_words": memory_words,
-        "version": shoal.__version__,
+        "version": __version__,
         "fingerprint": comparison.policy.fingerprint(),
     }
 

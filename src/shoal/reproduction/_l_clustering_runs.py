@@ -147,13 +147,13 @@ def _point(
     times: int,
     seed: int = 0,
 ) -> Point:
-    import shoal
+    from shoal.pipeline.run import anonymize
 
     asked = _policy(method, d, ell) | {"seed": seed}
     taken = []
     for _ in range(times):
         watch = Stopwatch()
-        release = shoal.anonymize(table, asked, progress=watch)
+        release = anonymize(table, asked, progress=watch)
         taken.append(watch.seconds["group"])
     loss, share = release.metrics["loss"], release.metrics["relative-loss"]
     assert loss is not None

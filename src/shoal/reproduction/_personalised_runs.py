@@ -122,10 +122,10 @@ def _drawn(table: pa.Table, rows: int, seed: int) -> pa.Table:
 
 
 def _run(table: pa.Table, model: str, k: int, seed: int) -> tuple[float, ...]:
-    import shoal
+    from shoal.pipeline.run import anonymize
 
     watch = Stopwatch()
-    release = shoal.anonymize(table, _policy(model, k) | {"seed": seed}, progress=watch)
+    release = anonymize(table, _policy(model, k) | {"seed": seed}, progress=watch)
     loss, rate = release.metrics["ncp"], release.metrics["recognition-rate"]
     assert loss is not None
     assert rate is not None

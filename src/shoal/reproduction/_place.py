@@ -19,7 +19,7 @@ def machine() -> str:
 
 def versions() -> dict[str, str]:
     """Of Shoal, of Python and of what computes."""
-    from shoal import __version__
+    from shoal.version import __version__
 
     own = {"shoal": __version__, "python": platform.python_version()}
     return own | {package: version(package) for package in COMPUTES}
