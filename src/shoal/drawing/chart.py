@@ -135,12 +135,13 @@ def _small_tag(tag: str) -> str:
 def _drawn(figure: "Figure", name: str) -> str:
     """The same text for the same figure, whenever and wherever it is drawn."""
     import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     text = io.StringIO()
     with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}), warnings.catch_warnings():
         # the reader's browser has the letters that the font here may lack
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(text, format="svg", metadata=nothing)
+        FigureCanvasSVG(figure).print_svg(text, metadata=nothing)  # savefig would draw it twice
     found = re.sub(r"<metadata>.*?</metadata>\s*", "", text.getvalue(), flags=re.S)
     return re.sub(r"font-family: 'DejaVu Sans'[^;\"]*", f"font-family: {_FONT}", found)

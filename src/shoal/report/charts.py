@@ -6,6 +6,7 @@ as wide as a telephone's screen and need no box that scrolls.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from shoal.drawing.chart import GRID, INK, PAPER, SERIES, SOFT, chart, inline
@@ -43,7 +44,7 @@ def losses(name: str, loss: Mapping[str, float], mean: float | None, title: str)
         colours = [SOFT if whole and not i else AFTER for i in at]
         axes.barh(at, [share for _, share in rows], height=0.56, color=colours)
         for i, (_, share) in enumerate(rows):
-            axes.text(1.02, i, percent(share), va="center_baseline", size=SIZE, color=INK)
+            axes.text(1.02, i, percent(share), va="center_baseline", size=SIZE)
         if whole and len(rows) > 1:
             axes.axhline(0.5, color=SOFT, linewidth=0.8, clip_on=False)
         _rows(axes, labels)
@@ -117,23 +118,29 @@ def generality(name: str, levels: Sequence[tuple[str, float]], title: str) -> st
         axes.set_axis_off()
         axes.set_xlim(0, 1)
         axes.set_ylim(height - 0.05, 0)  # inches, downwards
-        so_far = 0.0
-        for i, (label, share) in enumerate(levels):
-            gone = label == SUPPRESSED
-            colour, dense = (SOFT, 0.5) if gone else (AFTER, 1 - 0.88 * i / max(4, len(levels) - 1))
-            axes.barh(0.17, share, 0.28, so_far, color=colour, alpha=dense, linewidth=0)
-            so_far += share
-            if share and so_far < 0.999:
-                axes.plot([so_far, so_far], [0.03, 0.31], color=PAPER, linewidth=1.2)
-            y = 0.5 + ROW * i
-            axes.barh(y, 0.03, 0.15, 0, color=colour, alpha=dense, linewidth=0)
-            axes.barh(y, 0.03, 0.15, 0, facecolor="none", edgecolor=SOFT, linewidth=0.6)
-            room = (WIDTH - 1.0) * POINTS
-            axes.text(0.045, y, cut(label, room, SIZE), va="center_baseline", size=SIZE, color=INK)
-            axes.text(1, y, percent(share), va="center_baseline", ha="right", size=SIZE, color=INK)
-        axes.barh(0.17, 1, 0.28, 0, facecolor="none", edgecolor=SOFT, linewidth=0.6)
+        shades = [_shade(i, label, len(levels)) for i, (label, _) in enumerate(levels)]
+        shares = [share for _, share in levels]
+        ends = list(accumulate(shares))
+        starts = [end - share for end, share in zip(ends, shares, strict=True)]
+        rows = [0.5 + ROW * i for i in range(len(levels))]
+        axes.barh([0.17] * len(levels), shares, 0.28, starts, color=shades, linewidth=0)
+        inner = [start for start in starts if start > 0.001]
+        axes.vlines(inner, 0.03, 0.31, color=PAPER, linewidth=1.2)
+        axes.barh(0.17, 1, 0.28, facecolor="none", edgecolor=SOFT, linewidth=0.6)
+        axes.barh(rows, 0.03, 0.15, color=shades, edgecolor=SOFT, linewidth=0.6)
+        room = (WIDTH - 1.0) * POINTS
+        for y, (label, share) in zip(rows, levels, strict=True):
+            axes.text(0.045, y, cut(label, room, SIZE), va="center_baseline", size=SIZE)
+            axes.text(1, y, percent(share), va="center_baseline", ha="right", size=SIZE)
         told = "One bar from left to right, its parts listed below it in the same order."
         return inline(figure, name, title, told)
+
+
+def _shade(place: int, label: str, of: int) -> tuple[str, float]:
+    """Strong for what is exact, paler for every step from there."""
+    if label == SUPPRESSED:
+        return SOFT, 0.5
+    return AFTER, 1 - 0.88 * place / max(4, of - 1)
 
 
 def _room(labels: Sequence[str]) -> tuple[float, list[str]]:
@@ -153,10 +160,12 @@ def _place(figure: Any, axes: "Axes", left: float, right: float, top: float, low
 
 
 def _rows(axes: "Axes", labels: Sequence[str]) -> None:
-    axes.set_yticks(range(len(labels)), labels, size=SIZE)
+    """Names beside the rows. They are no ticks: those take several times as long to draw."""
+    beside = axes.get_yaxis_transform()
+    for i, label in enumerate(labels):
+        axes.text(-0.02, i, label, transform=beside, ha="right", va="center_baseline", size=SIZE)
+    axes.set_yticks([])
     axes.set_ylim(len(labels) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(visible=False, axis="y")
     axes.spines["bottom"].set_visible(False)
     axes.spines["left"].set_visible(False)
 

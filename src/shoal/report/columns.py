@@ -10,9 +10,11 @@ from shoal.report.labels import shown
 MOST_DRAWN = 20
 """Values of a column in a chart, and columns in the chart of losses with the most to lose first; the
 table below has all."""
-BUDGET = 600_000
+BUDGET = 500_000
 """Letters that the charts of single columns may take; from there on tables tell the rest, so that the
 page stays one that opens at once."""
+MOST_COLUMNS = 120
+"""Columns on the page, those with the most to lose first; the certificate has all."""
 MANY = 10
 """With more columns than this, only those that lost most are open."""
 OPEN = 4
@@ -72,12 +74,13 @@ def loss_view(certificate: dict[str, Any]) -> LossView | None:
 
 
 def column_views(certificate: dict[str, Any]) -> list[ColumnView]:
-    """Every column with something to tell, in the policy's order."""
+    """What became of each column, in the policy's order."""
     columns = certificate["cost"]["columns"]
-    worst = sorted(columns, key=lambda name: -(columns[name]["loss"] or 0))[:OPEN]
-    opened = set(columns) if len(columns) <= MANY else set(worst)
+    worst = sorted(columns, key=lambda name: -(columns[name]["loss"] or 0))[:MOST_COLUMNS]
+    opened = set(columns) if len(columns) <= MANY else set(worst[:OPEN])
+    told = {name: one for name, one in columns.items() if name in set(worst)}
     left, views = BUDGET, []
-    for place, (name, one) in enumerate(columns.items(), 1):
+    for place, (name, one) in enumerate(told.items(), 1):
         first, second = _charts(place, name, one) if left > 0 else ("", "")
         left -= len(first) + len(second)
         views.append(

@@ -9,9 +9,13 @@ EVEN = 0.5
 """From here on a chance is told in per cent: `1 in 1.4` says nothing to anybody."""
 
 
+BLANK = "\u00a0"
+"""One at which no line ends."""
+
+
 def percent(share: float) -> str:
     """As everywhere, on one line."""
-    return errors.percent(share).replace(" ", "\u00a0")
+    return errors.percent(share).replace(" ", BLANK)
 
 
 def counted(n: int, what: str, many: str = "") -> str:
@@ -34,7 +38,7 @@ def chance(share: float) -> str:
         return "none"
     if share >= 1:
         return "certain"
-    return percent(share) if share >= EVEN else f"1 in {1 / share:,.0f}"
+    return percent(share) if share >= EVEN else f"1{BLANK}in{BLANK}{1 / share:,.0f}"
 
 
 def share_of(n: int, whole: int, what: str = "row") -> str:

@@ -3,19 +3,32 @@
 import re
 import unicodedata
 from functools import cache
+from typing import Any
 
 NARROW, WIDE = 0.62, 1.05
 """How wide a letter is, as a share of the font's size; Chinese and the like, and emoji, are wide."""
 LONGEST = 160
 """Letters of a text in a page's tables; more would tell a reader nothing."""
+NOTHING = "(empty)"
 _HIDDEN = re.compile(r"[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+")
 """Line breaks, other controls, and what turns the direction of the text around it."""
 
 
 def shown(text: object, longest: int = LONGEST) -> str:
     """A text on one line, cut where it is too long."""
-    line = _HIDDEN.sub(" ", str(text))
+    line = _HIDDEN.sub(" ", str(text)).strip() or NOTHING
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
+
+
+def clean(value: Any) -> Any:
+    """All texts in a certificate without what turns or breaks the page; line breaks stay."""
+    if isinstance(value, dict):
+        return {clean(key): clean(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean(one) for one in value]
+    if isinstance(value, str):
+        return "\n".join(_HIDDEN.sub(" ", line) for line in value.split("\n"))
+    return value
 
 
 def width(text: str, size: float) -> float:

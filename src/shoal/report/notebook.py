@@ -27,7 +27,8 @@ STYLE = """
 .shoal-release li { margin: 0.1em 0; padding: 0; overflow-wrap: anywhere; }
 .shoal-release .shoal-soft { color: var(--soft); }
 .shoal-release .shoal-warn { border-left: 4px solid #c98a00; padding-left: 0.6em; }
-.shoal-release svg { display: block; width: 100%; max-width: 27em !important; height: auto; margin: 0.4em 0; }
+.shoal-release svg { display: block; width: 100%; height: auto; margin: 0.4em 0;
+  max-width: 27em !important; }
 """
 
 

@@ -6,10 +6,12 @@ from typing import Any
 from shoal.report import figures
 from shoal.report.columns import column_views, loss_view
 from shoal.report.figures import percent
-from shoal.report.labels import shown
+from shoal.report.labels import clean, shown
 from shoal.report.sizes import sizes_view
 from shoal.report.verdict import cards, verdict
 
+MOST_SAMPLED = 60
+"""Columns of the sample: more make a page that nobody can scroll."""
 PROMPT = "$ "
 """How a line starts that is typed and not read."""
 
@@ -28,6 +30,7 @@ def page(certificate: dict[str, Any]) -> str:
     """The whole page as HTML, with no raw row behind it: all it shows is in the certificate."""
     from shoal.drawing.page import render
 
+    certificate = clean(certificate)
     return render(
         "shoal.report/report.html",
         certificate=certificate,
@@ -40,6 +43,7 @@ def page(certificate: dict[str, Any]) -> str:
         sizes=sizes_view(certificate),
         steps=_steps(certificate),
         limits=_limits(certificate),
+        MOST_SAMPLED=MOST_SAMPLED,
         percent=percent,
         shown=shown,
         chance=figures.chance,
@@ -78,7 +82,7 @@ def _risks(certificate: dict[str, Any]) -> list[RiskRow]:
 
     def chance(share: float) -> str:
         told = figures.chance(share)
-        return f"{percent(share)} ({told})" if told.startswith("1 in") else percent(share)
+        return f"{percent(share)} ({told})" if 0 < share < figures.EVEN else percent(share)
 
     rows = [
         row(
