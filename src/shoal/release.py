@@ -4,6 +4,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.evidence.evidence import Evidence
+
 if TYPE_CHECKING:
     from shoal.policy import Policy
     from shoal.verification.check import Finding
@@ -125,6 +127,8 @@ class Release:
     of a group: how likely the best guess is."""
     personal: dict[str, PersonalReport] = field(default_factory=dict)
     """Per sensitive column in which people's own wishes count."""
+    evidence: Evidence = field(default_factory=Evidence)
+    """What is kept of the run for a report: shares and counts, never a row."""
     digest: str = ""
     """Where wishes count: a hash of the rows that were verified, so that no others are written."""
 

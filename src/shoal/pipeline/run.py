@@ -202,5 +202,6 @@ def _release(
         sensitive_tables=made.sensitive,
         largest_share=verdict.largest_share,
         personal=prepared.personal,
+        evidence=prepared.evidence,
         digest=digest_of(_held(wrap(made.table))) if policy.preferences else "",
     )
