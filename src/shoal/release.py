@@ -211,3 +211,12 @@ class Release:
         n = self.published_classes
         classes = f"{n:,} class{'' if n == 1 else 'es'}"
         return f"{rows} in {classes}; found {held}; loss {loss:.1%} by {self.method}>"
+
+    def _repr_html_(self) -> str | None:
+        """As a notebook shows it; nothing, and so `repr`, where that cannot be made."""
+        try:
+            from shoal.report.notebook import notebook
+
+            return notebook(self)
+        except Exception:  # showing a result must never lose it
+            return None

@@ -2,6 +2,7 @@
 
 import io
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
@@ -25,7 +26,9 @@ FAINT = 0.25
 _VARIABLES = {INK: "ink", SOFT: "soft", GRID: "grid", PAPER: "paper"} | {
     colour: f"series-{i}" for i, colour in enumerate(SERIES, 1)
 }
+_FONT = "'DejaVu Sans', Verdana, Helvetica, Arial, sans-serif"
 _STYLE: dict[Any, Any] = {
+    "text.parse_math": False,  # a dollar sign in a column's name is a dollar sign
     "svg.fonttype": "none",  # text stays text: it can be read aloud, searched and copied
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
@@ -83,11 +86,8 @@ def inline(figure: "Figure", name: str, title: str, description: str) -> str:
     name: unlike that of every other chart on the page.
     """
     drawn = _drawn(figure, name)
-    drawn = drawn[drawn.index("<svg") :]
-    for colour, variable in _VARIABLES.items():
-        drawn = re.sub(colour, f"var(--{variable})", drawn, flags=re.I)
-    # ids must be single in a page
-    drawn = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", drawn)
+    drawn = _small(drawn[drawn.index("<svg") :])
+    drawn = re.sub("<[^>]*>", lambda tag: _of_the_page(tag[0], name), drawn)
     head = re.match(r"<svg[^>]*>", drawn)
     assert head is not None
     box = re.search(r'viewBox="[^"]*"', head[0])
@@ -96,7 +96,8 @@ def inline(figure: "Figure", name: str, title: str, description: str) -> str:
     told = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
     start = (
         f'<svg class="chart" role="img" aria-label="{escape(title)}" data-chart="{escape(name)}" '
-        f'{box[0]} style="max-width: {width}px" xmlns="http://www.w3.org/2000/svg" '
+        f'{box[0]} style="max-width: {width}px; font-family: {_FONT}; stroke-linejoin: round" '
+        'xmlns="http://www.w3.org/2000/svg" '
         f'xmlns:xlink="http://www.w3.org/1999/xlink">{told}'
     )
     return start + drawn[head.end() :]
@@ -107,13 +108,40 @@ def save(figure: "Figure", path: Path) -> None:
     path.write_text(_drawn(figure, path.stem), encoding="utf-8")
 
 
+def _of_the_page(tag: str, name: str) -> str:
+    """A tag in the page's colours, its ids single in the page."""
+    for colour, variable in _VARIABLES.items():
+        tag = re.sub(colour, f"var(--{variable})", tag, flags=re.I)
+    return re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", tag)
+
+
+def _small(drawn: str) -> str:
+    """The same picture in about half the text, with nothing that reaches beyond it."""
+    drawn = re.sub(r"<!--.*?-->", "", drawn, flags=re.S)
+    # a rule for every element would hold for the whole page around it
+    drawn = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", drawn, flags=re.S)
+    drawn = re.sub(r"<[^>]*>", lambda tag: _small_tag(tag[0]), drawn)
+    return re.sub(r">\s*\n\s*<", "><", drawn)
+
+
+def _small_tag(tag: str) -> str:
+    tag = re.sub(r'<g id="[\w.]+">', "<g>", tag)
+    tag = re.sub(r" font-family: [^;\"]*;", "", tag)
+    tag = re.sub(r' transform="rotate\(-?0 [^)]*\)"', "", tag)
+    tag = re.sub(r"(\.\d\d)\d+", r"\1", tag)
+    return re.sub(r"\s*\n\s*", " ", tag)
+
+
 def _drawn(figure: "Figure", name: str) -> str:
     """The same text for the same figure, whenever and wherever it is drawn."""
     import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     text = io.StringIO()
-    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
+    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}), warnings.catch_warnings():
+        # the reader's browser has the letters that the font here may lack
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(text, format="svg", metadata=nothing)
+        FigureCanvasSVG(figure).print_svg(text, metadata=nothing)  # savefig would draw it twice
     found = re.sub(r"<metadata>.*?</metadata>\s*", "", text.getvalue(), flags=re.S)
-    return found.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, Helvetica, Arial, sans-serif")
+    return re.sub(r"font-family: 'DejaVu Sans'[^;\"]*", f"font-family: {_FONT}", found)
