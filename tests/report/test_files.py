@@ -247,9 +247,9 @@ def test_nothing_is_written_where_the_page_fails(
 def test_without_what_draws_nothing_is_begun(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.drawing.needs.find_spec", lambda name: None)
+    monkeypatch.setattr("shoal.drawing.needs.find_spec", {}.get)
     begun: list[str] = []
-    watch = {"progress": lambda step, share: begun.append(step)}
+    watch = {"progress": lambda step, _: begun.append(step)}
     with pytest.raises(shoal.InputError, match="not installed"):
         run_files(tmp_path, report=tmp_path / "report.html", **watch)
     assert not begun
@@ -260,6 +260,16 @@ def test_without_what_draws_nothing_is_begun(
 def test_a_report_must_be_a_page_or_a_certificate(tmp_path: Path) -> None:
     with pytest.raises(shoal.InputError, match=r"Allowed: \.html"):
         run_files(tmp_path, report=tmp_path / "report.pdf")
+
+
+def test_a_policy_is_never_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "policy.json"
+    path.write_text(json.dumps(POLICY), encoding="utf-8")
+    release = shoal.anonymize(table(), path)
+    for report in ("policy.json", "policy.html"):
+        with pytest.raises(shoal.InputError, match="is the policy itself"):
+            release.report(tmp_path / report, force=True)
+    assert json.loads(path.read_text(encoding="utf-8")) == POLICY
 
 
 @needs_drawing

@@ -85,7 +85,7 @@ def run(
     clock, engine = Clock(progress or nobody), LocalEngine()
     source, target, asked = Path(source), Path(target), Policy.load(policy)
     kind, others = format_of(target), sensitive_files(target, asked)
-    reports = check_report(report)
+    reports = check_report(report, asked)
     with replacing_all([target, *others.values(), *reports], force, source) as places:
         paths = places.paths[: 1 + len(others)]
         with clock.step("read"):
@@ -121,7 +121,7 @@ def write_release(
     engine, policy = LocalEngine(), release.policy
     format_of(target)  # a name that tells no format is refused before any work
     targets = [target, *sensitive_files(target, policy).values()]
-    reports = check_report(report)
+    reports = check_report(report, policy)
     with replacing_all([*targets, *reports], force) as places:
         paths = places.paths[: len(targets)]
         written = DETECT.for_output(target)

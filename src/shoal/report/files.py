@@ -27,7 +27,7 @@ def texts(release: Release, targets: Sequence[Path]) -> list[str]:
 
 def write_report(release: Release, path: Path, force: bool = False) -> Path:
     """Write the files of a report; all of them appear, or none."""
-    targets = check_report(path)
+    targets = check_report(path, release.policy)
     with replacing_all(targets, force) as places:
         for place, text in zip(places.paths, texts(release, targets), strict=True):
             place.write_text(text, encoding="utf-8")
