@@ -67,7 +67,7 @@ def pairs(
 ) -> str:
     """Label, before and after: a wide pale bar, and a narrow strong one upon it.
 
-    mark: a line above the bar of this place, and its words.
+    mark: a line above the bars of this place, and its words in the legend.
     """
     left, labels = _room([label for label, _, _ in bars])
     with chart(WIDTH, TOP + ROW * len(bars) + BOTTOM) as (figure, axes):
@@ -86,26 +86,16 @@ def pairs(
         _scale(axes, max((max(b, a) for _, b, a in bars), default=0.0))
         figure.text(0.0, 1 - 0.02 / figure.get_figheight(), what, va="top", size=SIZE, color=SOFT)
         if mark is not None:
-            axes.axhline(mark[0] - 0.5, color=INK, linewidth=1.2, linestyle=(0, (4, 2)))
-            axes.annotate(
-                mark[1],
-                (1, mark[0] - 0.5),
-                (0, -4),
-                xycoords=("axes fraction", "data"),
-                textcoords="offset points",
-                ha="right",
-                va="top",
-                size=SIZE,
-                bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.85, "pad": 1},
-            )
+            line = {"color": INK, "linewidth": 1.2, "linestyle": (0, (3, 1.5)), "clip_on": False}
+            axes.axhline(mark[0] - 0.5, label=mark[1], **line)
         figure.legend(
             loc="upper right",
-            ncols=2,
+            ncols=3,
             fontsize=SIZE,
             borderpad=0,
             borderaxespad=0.3,
-            handlelength=1.5,
-            columnspacing=1.4,
+            handlelength=1.6,
+            columnspacing=1.2,
         )
         return inline(figure, name, title, description)
 
@@ -175,6 +165,6 @@ def _scale(axes: "Axes", largest: float) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axes.set_xlim(0, max(largest * 1.04, 0.01))
-    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share * 100:g} %"))
     axes.tick_params(axis="x", length=0, labelsize=SIZE, labelcolor=SOFT)
