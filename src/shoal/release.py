@@ -1,5 +1,6 @@
 """What `anonymize` gives back."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,14 +133,29 @@ class Release:
     digest: str = ""
     """Where wishes count: a hash of the rows that were verified, so that no others are written."""
 
-    def write(self, path: str | Path, force: bool = False) -> Path:
+    def write(
+        self, path: str | Path, force: bool = False, report: str | Path | None = None
+    ) -> Path:
         """Write the published rows to a CSV, Parquet or Arrow file, verified before it is in place.
 
-        With `publish: anatomy` the sensitive tables are written beside it.
+        With `publish: anatomy` the sensitive tables are written beside it. `report` is written too:
+        a page as .html with its certificate beside it, or the certificate alone as .json.
         """
         from shoal.pipeline.run import write_release
 
-        return write_release(self, Path(path), force)
+        return write_release(self, Path(path), force, report)
+
+    def report(self, path: str | Path, force: bool = False) -> Path:
+        """Write a report: a page as .html with its certificate beside it, or that alone as .json."""
+        from shoal.report.files import write_report
+
+        return write_report(self, Path(path), force)
+
+    def report_texts(self, targets: Sequence[Path]) -> list[str]:
+        """What the files of a report hold, each by the end of its name."""
+        from shoal.report.files import texts
+
+        return texts(self, targets)
 
     @property
     def verified(self) -> bool:

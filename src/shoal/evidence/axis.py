@@ -16,6 +16,8 @@ MOST_BINS = 10
 """About so many bins between the ends."""
 ENDS = (0.02, 0.98)
 """The rows outside of these shares fall into the open bins at the ends."""
+FAR = Decimal(10) ** 15
+"""Numbers from here on are written with an exponent."""
 EPOCH = date(1970, 1, 1)
 
 
@@ -62,6 +64,8 @@ def axis_of(texts: pa.Array, rows: npt.NDArray[np.integer], guess: bool) -> Axis
     if not np.isfinite(numbers).all():
         return None
     low, high = ends_of(numbers, rows)
+    if not np.isfinite(high - low):
+        return None
     whole = bool((numbers == np.rint(numbers)).all())
     step = _round_step((high - low) / MOST_BINS)
     return Axis(numbers, max(step, Decimal(1)) if whole else step, whole, _number)
@@ -103,6 +107,8 @@ def _round_step(width: float) -> Decimal:
 
 
 def _number(edge: Decimal) -> str:
+    if abs(edge) >= FAR:
+        return f"{edge:.6g}"
     return f"{edge + 0:,f}" if edge == edge.to_integral() else f"{edge.normalize():,f}"
 
 

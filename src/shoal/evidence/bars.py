@@ -125,6 +125,8 @@ def _edges(axis: Axis, before: Ints) -> list[Decimal]:
     """Round edges, with enough rows in every bin."""
     low, high = ends_of(axis.at, before)
     first, last = (int(np.floor(end / float(axis.step))) for end in (low, high))
+    if last - first > 2 * MOST_BARS:  # further apart than floats can count
+        return []
     edges = [axis.step * k for k in range(first + 1, last + 1)]
     rows = np.bincount(_cut(axis, edges), before, len(edges) + 1)
     kept, inside = [], 0

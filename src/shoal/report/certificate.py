@@ -1,5 +1,7 @@
 """The certificate: all that a report tells, as plain values, which `shoal verify` can check."""
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import date
@@ -15,7 +17,7 @@ from shoal.cells.number import COMMON
 from shoal.engines.tables import wrap
 from shoal.evidence.evidence import Evidence, Histogram
 from shoal.evidence.sizes import binned
-from shoal.pipeline.behind import digest_of
+from shoal.pipeline.digest import digest_of
 from shoal.policy import Policy
 from shoal.policy.canonical import to_data
 from shoal.policy.parts import plain_named
@@ -28,6 +30,7 @@ from shoal.verification.check import Finding
 
 FORMAT = 1
 """Grows when a reader of older certificates would misread a new one."""
+SEAL = "seal"
 HIDDEN = "…"
 PACKAGES = ("numpy", "numba", "duckdb", "pyarrow")
 
@@ -35,6 +38,17 @@ PACKAGES = ("numpy", "numba", "duckdb", "pyarrow")
 def certificate(release: Release) -> dict[str, Any]:
     """Everything a report shows of a release, for JSON. It holds no row that was not published, and
     no value that few rows share."""
+    told = _told_of(release)
+    return {**told, SEAL: seal_of(told)}
+
+
+def seal_of(told: Mapping[str, Any]) -> str:
+    """A hash of all that a certificate tells, so that a change of it is noticed."""
+    rest = {key: value for key, value in told.items() if key != SEAL}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def _told_of(release: Release) -> dict[str, Any]:
     policy, evidence = release.policy, release.evidence
     published = _columns(release.table)
     before, after = _risk(evidence.before), _risk(evidence.after)

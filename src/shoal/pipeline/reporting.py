@@ -1,0 +1,16 @@
+"""Where a report goes; what it holds is the release's own to tell."""
+
+from pathlib import Path
+
+from shoal.drawing.needs import require_drawing
+from shoal.io.beside import is_page, report_files
+
+
+def check_report(path: str | Path | None) -> list[Path]:
+    """The files of a report, none where none is asked for; to be asked before any work."""
+    if path is None:
+        return []
+    files = report_files(Path(path))
+    if is_page(files[0]):
+        require_drawing("A report as a page (a certificate alone, as a .json file, does not)")
+    return files
