@@ -25,6 +25,8 @@ SIZE = 9.5
 POINTS = 72
 WIDEST_LABELS = 0.44
 """The share of a chart that names may take."""
+UNTOUCHED = ("as it was", "in a table apart")
+"""Levels of values that lost nothing: they alone are drawn in full colour."""
 SUPPRESSED = "suppressed"
 """The level of values that are not there any more; it has a colour of its own."""
 BEFORE, AFTER = SERIES[7], SERIES[0]
@@ -108,7 +110,8 @@ def generality(name: str, levels: Sequence[tuple[str, float]], title: str) -> st
         axes.set_axis_off()
         axes.set_xlim(0, 1)
         axes.set_ylim(height - 0.05, 0)  # inches, downwards
-        shades = [_shade(i, label, len(levels)) for i, (label, _) in enumerate(levels)]
+        first = 0 if levels[0][0] in UNTOUCHED else 1
+        shades = [_shade(i, label, len(levels)) for i, (label, _) in enumerate(levels, first)]
         shares = [share for _, share in levels]
         ends = list(accumulate(shares))
         starts = [end - share for end, share in zip(ends, shares, strict=True)]
@@ -130,7 +133,7 @@ def _shade(place: int, label: str, of: int) -> tuple[str, float]:
     """Strong for what is exact, paler for every step from there."""
     if label == SUPPRESSED:
         return SOFT, 0.5
-    return AFTER, 1 - 0.88 * place / max(4, of - 1)
+    return AFTER, 1 - 0.88 * place / max(4, of)
 
 
 def _room(labels: Sequence[str]) -> tuple[float, list[str]]:

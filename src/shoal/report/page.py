@@ -95,7 +95,7 @@ def _risks(certificate: dict[str, Any]) -> list[RiskRow]:
         ),
         row("The same, on average", lambda one: one["prosecutor"]["average"], chance),
         row(f"People with a chance above {limit}", lambda one: one["prosecutor"]["above"]),
-        row("Rows that nobody else looks like", lambda one: one["unique_share"]),
+        row("Rows that look like no other", lambda one: one["unique_share"]),
     ]
     if before["marketer"] != before["prosecutor"]["average"]:
         rows.append(row("Right guesses of who tries everybody", lambda one: one["marketer"]))
