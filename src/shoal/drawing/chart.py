@@ -133,7 +133,8 @@ def _small_tag(tag: str) -> str:
 
 
 def _drawn(figure: "Figure", name: str) -> str:
-    """The same text for the same figure, whenever and wherever it is drawn."""
+    """The same text for the same figure, whenever and wherever it is drawn; drawn once, where
+    `savefig` would draw it twice."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
@@ -142,6 +143,7 @@ def _drawn(figure: "Figure", name: str) -> str:
         # the reader's browser has the letters that the font here may lack
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        FigureCanvasSVG(figure).print_svg(text, metadata=nothing)  # savefig would draw it twice
+        canvas = FigureCanvasSVG(figure)
+        canvas.print_svg(text, metadata=nothing)  # type: ignore[no-untyped-call]
     found = re.sub(r"<metadata>.*?</metadata>\s*", "", text.getvalue(), flags=re.S)
     return re.sub(r"font-family: 'DejaVu Sans'[^;\"]*", f"font-family: {_FONT}", found)

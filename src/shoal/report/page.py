@@ -69,7 +69,7 @@ def _sections(certificate: dict[str, Any]) -> list[tuple[str, str]]:
         ("suppression", "Suppression", True),
         ("personal", "People's own wishes", certificate["personal"]),
         ("anatomy", "Anatomy", certificate["anatomy"]),
-        ("sample", "Sample", certificate["sample"]["rows"]),
+        ("sample", "Sample", certificate["sample"]["rows"] or certificate["anatomy"]),
         ("reproduce", "How to repeat it", True),
     ]
     return [(place, name) for place, name, there in found if there]
