@@ -80,6 +80,14 @@ def legend_beside(figure: "Figure") -> None:
     figure.legend(loc="outside right upper")
 
 
+def percent_ticks(axis: Any, at_most: int) -> None:
+    """Tell the shares along an axis as per cent, at so many places or a few less."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(at_most, steps=[1, 2, 2.5, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda share, _: f"{share * 100:g} %"))
+
+
 def inline(figure: "Figure", name: str, title: str, description: str) -> str:
     """The figure as an SVG element for a page, told to screen readers by its title and description.
 

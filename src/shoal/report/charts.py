@@ -7,14 +7,11 @@ as wide as a telephone's screen and need no box that scrolls.
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from shoal.drawing.chart import GRID, INK, PAPER, SERIES, SOFT, chart, inline
+from shoal.drawing.chart import GRID, INK, PAPER, SERIES, SOFT, chart, inline, percent_ticks
 from shoal.report.figures import percent
 from shoal.report.labels import cut, width
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 WIDTH = 4.2
 """Inches of every chart."""
@@ -85,7 +82,9 @@ def pairs(
         )
         axes.barh(at, [after for _, _, after in bars], height=0.34, color=AFTER, label="after")
         _rows(axes, labels)
-        _scale(axes, max((max(b, a) for _, b, a in bars), default=0.0))
+        axes.set_xlim(0, max(0.01, 1.04 * max((max(b, a) for _, b, a in bars), default=0.0)))
+        percent_ticks(axes.xaxis, at_most=4)
+        axes.tick_params(axis="x", length=0, labelsize=SIZE, labelcolor=SOFT)
         figure.text(0.0, 1 - 0.02 / figure.get_figheight(), what, va="top", size=SIZE, color=SOFT)
         if mark is not None:
             line = {"color": INK, "linewidth": 1.2, "linestyle": (0, (3, 1.5)), "clip_on": False}
@@ -144,7 +143,7 @@ def _room(labels: Sequence[str]) -> tuple[float, list[str]]:
     return max(0.5, (widest + 9) / POINTS), texts
 
 
-def _place(figure: Any, axes: "Axes", left: float, right: float, top: float, low: float) -> None:
+def _place(figure: Any, axes: Any, left: float, right: float, top: float, low: float) -> None:
     """Where the axes lie, by the inches around them; what lies behind is the page's own."""
     wide, high = figure.get_size_inches()
     figure.set_layout_engine("none")
@@ -152,7 +151,7 @@ def _place(figure: Any, axes: "Axes", left: float, right: float, top: float, low
     axes.set_position((left / wide, low / high, 1 - (left + right) / wide, 1 - (top + low) / high))
 
 
-def _rows(axes: "Axes", labels: Sequence[str]) -> None:
+def _rows(axes: Any, labels: Sequence[str]) -> None:
     """Names beside the rows. They are no ticks: those take several times as long to draw."""
     beside = axes.get_yaxis_transform()
     for i, label in enumerate(labels):
@@ -161,13 +160,3 @@ def _rows(axes: "Axes", labels: Sequence[str]) -> None:
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.spines["bottom"].set_visible(False)
     axes.spines["left"].set_visible(False)
-
-
-def _scale(axes: "Axes", largest: float) -> None:
-    """A scale of per cent, from nothing to a little more than the largest."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    axes.set_xlim(0, max(largest * 1.04, 0.01))
-    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share * 100:g} %"))
-    axes.tick_params(axis="x", length=0, labelsize=SIZE, labelcolor=SOFT)
