@@ -159,7 +159,7 @@ AWKWARD = (
     "<script>alert(1)</script>",
     "</style></svg><b>bold</b>",
     "price in $ and $",
-    "非常に長い列の名前がここにあります、とても長いので切らなければなりません",
+    "とてもながいなまえのれつがここにあります、ながいのできらなければなりません",
     "עברית מימין לשמאל",
     "\u202eright to left",
     "line\nbreak\tand \x00 nothing",
