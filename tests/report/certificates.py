@@ -145,7 +145,7 @@ def hospital(**changes: Any) -> dict[str, Any]:
     return made | changes
 
 
-def many_columns(n: int = 30) -> dict[str, Any]:
+def many_columns(n: int = 14) -> dict[str, Any]:
     """More columns than anybody wants to scroll past, each with all a column can have."""
     labels = [f"{10 * i} to {10 * i + 9}" for i in range(14)]
     levels = ["as it was", *(f"at level {i}" for i in range(1, 6)), "anything (*)", "suppressed"]
@@ -159,7 +159,7 @@ AWKWARD = (
     "<script>alert(1)</script>",
     "</style></svg><b>bold</b>",
     "price in $ and $",
-    "非常に長い列の名前がここにあります、とても長いので切らなければなりません",
+    "とてもながいなまえのれつがここにあります、ながいのできらなければなりません",
     "עברית מימין לשמאל",
     "\u202eright to left",
     "line\nbreak\tand \x00 nothing",
@@ -175,9 +175,11 @@ def awkward() -> dict[str, Any]:
     """Names and values that break a careless page."""
     made = hospital()
     columns = {
-        name: column("unordered", 0.5, list(AWKWARD), list(AWKWARD)) for name in (*AWKWARD, "empty")
+        name: column("unordered", 0.5, list(AWKWARD), list(AWKWARD))
+        if name in AWKWARD[:3]
+        else column("hierarchy", 0.5, [], [])
+        for name in AWKWARD
     }
-    columns["empty"] = column("hierarchy", None, [], [])
     return made | {
         "cost": made["cost"] | {"columns": columns},
         "guarantees": [
@@ -221,6 +223,7 @@ def apart() -> dict[str, Any]:
         "release": release,
         "anatomy": {"largest_share": {"disease": 0.34, "salary": 0.5}},
         "cost": made["cost"] | {"mean_ncp": None},
+        "sample": made["sample"] | {"rows": [], "hidden": 0},
         "suppression": made["suppression"] | {"how": "starred", "components": components},
     }
 

@@ -88,7 +88,7 @@ def test_every_chart_is_there_with_its_labels_and_its_figures(pages: dict[str, P
         assert set(charts) == {"loss", "class-sizes"} | values | (levels - {"levels-5"})
         assert "31.6\u00a0%" in charts["loss"]
         assert all(name in charts["loss"] for name in ("all columns", "age", "zip", "nationality"))
-        assert "asked: 5 or more" in charts["class-sizes"]
+        assert "asked: 5" in charts["class-sizes"]
         assert all(f"{name} rows" in charts["class-sizes"] for name in ("2 to 4", "20 to 49"))
         assert all(word in charts["values-1"] for word in ("under 20", "before", "after", "20 %"))
         assert "in a range of up to 20 %" in charts["levels-1"]
@@ -100,8 +100,11 @@ def test_every_chart_is_there_with_its_labels_and_its_figures(pages: dict[str, P
 
 def test_the_keyboard_reaches_all_that_opens_or_scrolls(pages: dict[str, Path]) -> None:
     with opened(pages["wished"], NARROW) as seen:
-        wanted = seen.page.locator("summary, .scroll, pre, a").count()
-        hidden = seen.page.locator("details:not([open]) .scroll").count()
+        # what lies in a box that is closed cannot be reached, and need not be
+        wanted = seen.page.evaluate("""[...document.querySelectorAll('summary, .scroll, pre, a')]
+            .filter(one => !(one.matches('summary') ? one.parentElement.parentElement : one)
+                .closest('details:not([open])')).length""")
+        assert wanted > 20
         reached = set()
         for _ in range(wanted + 5):
             seen.page.keyboard.press("Tab")
@@ -111,7 +114,7 @@ def test_the_keyboard_reaches_all_that_opens_or_scrolls(pages: dict[str, Path]) 
                 )
             )
         body = seen.page.evaluate("[...document.querySelectorAll('*')].indexOf(document.body)")
-        assert len(reached - {body}) == wanted - hidden
+        assert len(reached - {body}) == wanted
         seen.page.locator("summary").first.focus()
         seen.page.keyboard.press("Enter")
         assert seen.page.locator("details").first.evaluate("d => d.open") is True

@@ -7,14 +7,11 @@ as wide as a telephone's screen and need no box that scrolls.
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from shoal.drawing.chart import GRID, INK, PAPER, SERIES, SOFT, chart, inline
+from shoal.drawing.chart import GRID, INK, PAPER, SERIES, SOFT, chart, inline, percent_ticks
 from shoal.report.figures import percent
 from shoal.report.labels import cut, width
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 WIDTH = 4.2
 """Inches of every chart."""
@@ -25,6 +22,8 @@ SIZE = 9.5
 POINTS = 72
 WIDEST_LABELS = 0.44
 """The share of a chart that names may take."""
+UNTOUCHED = ("as it was", "in a table apart")
+"""Levels of values that lost nothing: they alone are drawn in full colour."""
 SUPPRESSED = "suppressed"
 """The level of values that are not there any more; it has a colour of its own."""
 BEFORE, AFTER = SERIES[7], SERIES[0]
@@ -67,7 +66,7 @@ def pairs(
 ) -> str:
     """Label, before and after: a wide pale bar, and a narrow strong one upon it.
 
-    mark: a line above the bar of this place, and its words.
+    mark: a line above the bars of this place, and its words in the legend.
     """
     left, labels = _room([label for label, _, _ in bars])
     with chart(WIDTH, TOP + ROW * len(bars) + BOTTOM) as (figure, axes):
@@ -83,29 +82,21 @@ def pairs(
         )
         axes.barh(at, [after for _, _, after in bars], height=0.34, color=AFTER, label="after")
         _rows(axes, labels)
-        _scale(axes, max((max(b, a) for _, b, a in bars), default=0.0))
+        axes.set_xlim(0, max(0.01, 1.04 * max((max(b, a) for _, b, a in bars), default=0.0)))
+        percent_ticks(axes.xaxis, at_most=4)
+        axes.tick_params(axis="x", length=0, labelsize=SIZE, labelcolor=SOFT)
         figure.text(0.0, 1 - 0.02 / figure.get_figheight(), what, va="top", size=SIZE, color=SOFT)
         if mark is not None:
-            axes.axhline(mark[0] - 0.5, color=INK, linewidth=1.2, linestyle=(0, (4, 2)))
-            axes.annotate(
-                mark[1],
-                (1, mark[0] - 0.5),
-                (0, -4),
-                xycoords=("axes fraction", "data"),
-                textcoords="offset points",
-                ha="right",
-                va="top",
-                size=SIZE,
-                bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.85, "pad": 1},
-            )
+            line = {"color": INK, "linewidth": 1.2, "linestyle": (0, (3, 1.5)), "clip_on": False}
+            axes.axhline(mark[0] - 0.5, label=mark[1], **line)
         figure.legend(
             loc="upper right",
-            ncols=2,
+            ncols=3,
             fontsize=SIZE,
             borderpad=0,
             borderaxespad=0.3,
-            handlelength=1.5,
-            columnspacing=1.4,
+            handlelength=1.6,
+            columnspacing=1.2,
         )
         return inline(figure, name, title, description)
 
@@ -118,7 +109,8 @@ def generality(name: str, levels: Sequence[tuple[str, float]], title: str) -> st
         axes.set_axis_off()
         axes.set_xlim(0, 1)
         axes.set_ylim(height - 0.05, 0)  # inches, downwards
-        shades = [_shade(i, label, len(levels)) for i, (label, _) in enumerate(levels)]
+        first = 0 if levels[0][0] in UNTOUCHED else 1
+        shades = [_shade(i, label, len(levels)) for i, (label, _) in enumerate(levels, first)]
         shares = [share for _, share in levels]
         ends = list(accumulate(shares))
         starts = [end - share for end, share in zip(ends, shares, strict=True)]
@@ -140,7 +132,7 @@ def _shade(place: int, label: str, of: int) -> tuple[str, float]:
     """Strong for what is exact, paler for every step from there."""
     if label == SUPPRESSED:
         return SOFT, 0.5
-    return AFTER, 1 - 0.88 * place / max(4, of - 1)
+    return AFTER, 1 - 0.88 * place / max(4, of)
 
 
 def _room(labels: Sequence[str]) -> tuple[float, list[str]]:
@@ -151,7 +143,7 @@ def _room(labels: Sequence[str]) -> tuple[float, list[str]]:
     return max(0.5, (widest + 9) / POINTS), texts
 
 
-def _place(figure: Any, axes: "Axes", left: float, right: float, top: float, low: float) -> None:
+def _place(figure: Any, axes: Any, left: float, right: float, top: float, low: float) -> None:
     """Where the axes lie, by the inches around them; what lies behind is the page's own."""
     wide, high = figure.get_size_inches()
     figure.set_layout_engine("none")
@@ -159,7 +151,7 @@ def _place(figure: Any, axes: "Axes", left: float, right: float, top: float, low
     axes.set_position((left / wide, low / high, 1 - (left + right) / wide, 1 - (top + low) / high))
 
 
-def _rows(axes: "Axes", labels: Sequence[str]) -> None:
+def _rows(axes: Any, labels: Sequence[str]) -> None:
     """Names beside the rows. They are no ticks: those take several times as long to draw."""
     beside = axes.get_yaxis_transform()
     for i, label in enumerate(labels):
@@ -168,13 +160,3 @@ def _rows(axes: "Axes", labels: Sequence[str]) -> None:
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.spines["bottom"].set_visible(False)
     axes.spines["left"].set_visible(False)
-
-
-def _scale(axes: "Axes", largest: float) -> None:
-    """A scale of per cent, from nothing to a little more than the largest."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    axes.set_xlim(0, max(largest * 1.04, 0.01))
-    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share * 100:g} %"))
-    axes.tick_params(axis="x", length=0, labelsize=SIZE, labelcolor=SOFT)

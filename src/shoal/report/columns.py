@@ -23,8 +23,8 @@ KINDS = {
     "unordered": "published as sets of values",
     "hierarchy": "published as steps of a hierarchy",
     "sensitive": "sensitive, guarded by the guarantees",
-    "plain": "published as it is",
 }
+APART = {"sensitive": "sensitive, published in a table apart"}
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,11 @@ class LossView:
     left_out: int
     """Columns that only the table has."""
 
+    @property
+    def is_any(self) -> bool:
+        """Whether any column lost anything."""
+        return any(share for _, share in self.rows)
+
 
 def loss_view(certificate: dict[str, Any]) -> LossView | None:
     """The loss of each column; None where none is known."""
@@ -78,6 +83,7 @@ def column_views(certificate: dict[str, Any]) -> list[ColumnView]:
     columns = certificate["cost"]["columns"]
     worst = sorted(columns, key=lambda name: -(columns[name]["loss"] or 0))[:MOST_COLUMNS]
     opened = set(columns) if len(columns) <= MANY else set(worst[:OPEN])
+    kinds = KINDS if certificate["anatomy"] is None else APART
     told = {name: one for name, one in columns.items() if name in set(worst)}
     left, views = BUDGET, []
     for place, (name, one) in enumerate(told.items(), 1):
@@ -87,9 +93,9 @@ def column_views(certificate: dict[str, Any]) -> list[ColumnView]:
             ColumnView(
                 place=place,
                 name=shown(name),
-                kind=KINDS.get(one["kind"], one["kind"]),
+                kind=kinds.get(one["kind"], "published as it is"),
                 loss=one["loss"],
-                is_open=name in opened,
+                is_open=name in opened and one["loss"] != 0,
                 lumped=one["lumped"],
                 distribution=one["distribution"],
                 generality=one["generality"],

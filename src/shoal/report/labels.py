@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 NARROW, WIDE = 0.62, 1.05
-"""How wide a letter is, as a share of the font's size; Chinese and the like, and emoji, are wide."""
+"""How wide a letter is, as a share of the font's size; East Asian letters and emoji are wide."""
 LONGEST = 160
 """Letters of a text in a page's tables; more would tell a reader nothing."""
 NOTHING = "(empty)"

@@ -1,5 +1,6 @@
 """The report: one page for whoever must sign, made from a certificate and nothing else."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from shoal.report.verdict import cards, verdict
 
 MOST_SAMPLED = 60
 """Columns of the sample: more make a page that nobody can scroll."""
+DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 PROMPT = "$ "
 """How a line starts that is typed and not read."""
 
@@ -43,6 +45,7 @@ def page(certificate: dict[str, Any]) -> str:
         sizes=sizes_view(certificate),
         steps=_steps(certificate),
         limits=_limits(certificate),
+        known=_known(certificate),
         MOST_SAMPLED=MOST_SAMPLED,
         percent=percent,
         shown=shown,
@@ -66,7 +69,7 @@ def _sections(certificate: dict[str, Any]) -> list[tuple[str, str]]:
         ("suppression", "Suppression", True),
         ("personal", "People's own wishes", certificate["personal"]),
         ("anatomy", "Anatomy", certificate["anatomy"]),
-        ("sample", "Sample", certificate["sample"]["rows"]),
+        ("sample", "Sample", certificate["sample"]["rows"] or certificate["anatomy"]),
         ("reproduce", "How to repeat it", True),
     ]
     return [(place, name) for place, name, there in found if there]
@@ -92,7 +95,7 @@ def _risks(certificate: dict[str, Any]) -> list[RiskRow]:
         ),
         row("The same, on average", lambda one: one["prosecutor"]["average"], chance),
         row(f"People with a chance above {limit}", lambda one: one["prosecutor"]["above"]),
-        row("Rows that nobody else looks like", lambda one: one["unique_share"]),
+        row("Rows that look like no other", lambda one: one["unique_share"]),
     ]
     if before["marketer"] != before["prosecutor"]["average"]:
         rows.append(row("Right guesses of who tries everybody", lambda one: one["marketer"]))
@@ -100,10 +103,15 @@ def _risks(certificate: dict[str, Any]) -> list[RiskRow]:
 
 
 def _steps(certificate: dict[str, Any]) -> list[tuple[str, bool]]:
-    """How to repeat the run: each line, and whether it is typed."""
-    return [
-        (line.removeprefix(PROMPT), line.startswith(PROMPT)) for line in certificate["reproduce"]
-    ]
+    """How to repeat the run: each line, and whether it is typed. Digests are in full below."""
+    lines = [DIGEST.sub(r"\1…", line) for line in certificate["reproduce"]]
+    return [(line.removeprefix(PROMPT), line.startswith(PROMPT)) for line in lines]
+
+
+def _known(certificate: dict[str, Any]) -> list[str]:
+    """The columns that others may know."""
+    columns = certificate["cost"]["columns"]
+    return [name for name, one in columns.items() if one["kind"] != "sensitive"]
 
 
 def _limits(certificate: dict[str, Any]) -> list[str]:

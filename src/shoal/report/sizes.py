@@ -17,7 +17,9 @@ class SizesView:
 
 
 def sizes_view(certificate: dict[str, Any]) -> SizesView | None:
-    """The sizes of classes; None where there are none."""
+    """The sizes of classes; None where there are none, or where publishing changes none."""
+    if certificate["anatomy"] is not None:
+        return None
     before, after = (certificate["class_sizes"][when] for when in ("before", "after"))
     bins = sorted({(one["low"], one["high"]) for one in (*before, *after)})
     if not bins:
@@ -75,4 +77,4 @@ def _asked(certificate: dict[str, Any], lows: list[int]) -> tuple[int, str] | No
     k = max(asked, default=0)
     if k < 2 or k not in lows[1:]:
         return None
-    return lows.index(k), f"asked: {k:,} or more"
+    return lows.index(k), f"asked: {k:,}"

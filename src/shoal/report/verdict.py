@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.report.figures import chance, counted, percent
+from shoal.report.figures import EVEN, chance, counted, percent
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,19 @@ def cards(certificate: dict[str, Any]) -> list[Card]:
 def _risk_cards(certificate: dict[str, Any]) -> list[Card]:
     if certificate["anatomy"] is not None:
         return [
-            Card("best guess of " + name, percent(share), "once a person's group is found")
+            Card(
+                f"best guess of {name}",
+                percent(share),
+                "at most, once a group is found",
+                "" if share <= EVEN else "warn",
+            )
             for name, share in certificate["anatomy"]["largest_share"].items()
         ][:3]
     before, after = certificate["risk"]["before"], certificate["risk"]["after"]
     highest = [one["prosecutor"]["highest"] for one in (before, after)]
     return [
         Card(
-            "chance to pick out the most exposed",
+            "highest risk to be picked out",
             chance(highest[1]),
             f"{chance(highest[0])} before",
         ),
@@ -84,12 +89,13 @@ def _price_cards(certificate: dict[str, Any]) -> list[Card]:
     rows, came = certificate["release"]["rows"], certificate["input"]["rows"]
     loss = certificate["cost"]["mean_ncp"]
     made = []
-    if loss is not None:
+    apart = certificate["anatomy"] is not None
+    if loss is not None and not apart:
         made.append(Card("of the detail given up", percent(loss), "mean of the columns below"))
     gone = f"{out['rows']:,} {out['how']}" if out["rows"] else "none suppressed"
     made.append(Card("rows published", f"{rows:,}", f"of {came:,}, {gone}"))
-    called = "groups" if certificate["anatomy"] is not None else "classes"
-    number = groups["formed"] if called == "groups" else groups["published_classes"]
+    called = "groups of people" if apart else "classes of rows that look alike"
+    number = groups["formed"] if apart else groups["published_classes"]
     sizes = "" if groups["mean"] is None else f"{groups['mean']:,.1f} rows on average"
-    made.append(Card(f"{called} of rows that look alike", f"{number:,}", sizes))
+    made.append(Card(called, f"{number:,}", sizes))
     return made

@@ -65,10 +65,13 @@ def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
             "of people and not to single ones."
         )
     else:
-        each = [f"{name} {_coarser(policy.columns[name])}" for name in policy.quasi]
+        alike: dict[str, list[str]] = {}
+        for name in policy.quasi:
+            alike.setdefault(_coarser(policy.columns[name]), []).append(name)
+        each = [f"{listed(named, MANY)} {how}" for how, named in alike.items()]
         yield (
             "Others may know these quasi columns, so they are published only as coarsely as the "
-            f"guarantees need: {listed(each, MANY)}."
+            f"guarantees need: {'; '.join(each)}."
         )
     secret = [name for name in policy.sensitive if name not in policy.preferences]
     if secret and policy.publish != "anatomy":
@@ -98,7 +101,7 @@ def _coarser(column: Column) -> str:
     if spec is not None:
         return "(by a tree of wider values)"
     if column.kind is None:
-        return "(as ranges or sets, whichever fits its values)"
+        return "(as ranges or sets, whichever fits their values)"
     return "(as ranges)" if column.kind == "ordered" else "(as sets)"
 
 
@@ -107,7 +110,7 @@ def _constraint(policy: Policy, model: Any) -> str:
     of, every = getattr(model, "of", None), set(on) == set(policy.quasi)
     words = promise(name_of(model), figure_of(model), of, on, every)
     if policy.publish == "anatomy":
-        words = words.replace("rows that share all quasi columns", "the rows of a group")
+        words = words.replace("rows that share all quasi columns", "rows of a group")
     return words
 
 
