@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-import shoal
 from shoal.cells.number import COMMON
 from shoal.engines.tables import wrap
 from shoal.evidence.evidence import Evidence, Histogram
@@ -27,6 +26,7 @@ from shoal.report.warnings import warnings
 from shoal.report.words import policy_words, promise
 from shoal.risk.reidentification import Reidentification, reidentification
 from shoal.verification.check import Finding
+from shoal.version import __version__
 
 FORMAT = 1
 """Grows when a reader of older certificates would misread a new one."""
@@ -54,7 +54,7 @@ def _told_of(release: Release) -> dict[str, Any]:
     before, after = _risk(evidence.before), _risk(evidence.after)
     return {
         "certificate": FORMAT,
-        "shoal": shoal.__version__,
+        "shoal": __version__,
         "made": date.today().isoformat(),
         "input": {
             "rows": release.rows,
@@ -221,7 +221,7 @@ def _reproduce(release: Release) -> list[str]:
     """Sentences, and commands that begin with `$`."""
     evidence = release.evidence
     return [
-        f"Take Shoal {shoal.__version__}, the policy with the digest {release.policy.fingerprint()} "
+        f"Take Shoal {__version__}, the policy with the digest {release.policy.fingerprint()} "
         f"(it holds the seed, {release.seed}), and the input: {release.rows:,} rows whose columns "
         f"have the digest {evidence.schema_digest}. The same input gives the same rows, whatever "
         "their order.",
