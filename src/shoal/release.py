@@ -1,8 +1,11 @@
 """What `anonymize` gives back."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from shoal.evidence.evidence import Evidence
 
 if TYPE_CHECKING:
     from shoal.policy import Policy
@@ -142,17 +145,34 @@ class Release:
     """Per sensitive column in which people's own wishes count."""
     recognition: dict[str, RecognitionReport] = field(default_factory=dict)
     """Per sensitive column, where the policy asks for `recognition-rate` per group or row."""
+    evidence: Evidence = field(default_factory=Evidence)
+    """What is kept of the run for a report: shares and counts, never a row."""
     digest: str = ""
     """Where wishes count: a hash of the rows that were verified, so that no others are written."""
 
-    def write(self, path: str | Path, force: bool = False) -> Path:
+    def write(
+        self, path: str | Path, force: bool = False, report: str | Path | None = None
+    ) -> Path:
         """Write the published rows to a CSV, Parquet or Arrow file, verified before it is in place.
 
-        With `publish: anatomy` the sensitive tables are written beside it.
+        With `publish: anatomy` the sensitive tables are written beside it. `report` is written too:
+        a page as .html with its certificate beside it, or the certificate alone as .json.
         """
         from shoal.pipeline.run import write_release
 
-        return write_release(self, Path(path), force)
+        return write_release(self, Path(path), force, report)
+
+    def report(self, path: str | Path, force: bool = False) -> Path:
+        """Write a report: a page as .html with its certificate beside it, or that alone as .json."""
+        from shoal.report.files import write_report
+
+        return write_report(self, Path(path), force)
+
+    def report_texts(self, targets: Sequence[Path]) -> list[str]:
+        """What the files of a report hold, each by the end of its name."""
+        from shoal.report.files import texts
+
+        return texts(self, targets)
 
     @property
     def verified(self) -> bool:
@@ -209,3 +229,12 @@ class Release:
         n = self.published_classes
         classes = f"{n:,} class{'' if n == 1 else 'es'}"
         return f"{rows} in {classes}; found {held}; loss {loss:.1%} by {self.method}>"
+
+    def _repr_html_(self) -> str | None:
+        """As a notebook shows it; nothing, and so `repr`, where that cannot be made."""
+        try:
+            from shoal.report.notebook import notebook
+
+            return notebook(self)
+        except Exception:  # showing a result must never lose it
+            return None

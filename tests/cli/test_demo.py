@@ -2,6 +2,8 @@
 
 import pytest
 
+from shoal.drawing.needs import can_draw
+
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
@@ -12,13 +14,15 @@ def test_it_shows_the_whole_way(shoal, tmp_path):
     made = shoal("demo", "--rows", 300)
     assert made.code == 0
     folder = tmp_path / "shoal-demo"
-    for name in ("hospital.csv", "policy.yaml", "release.csv"):
+    reports = ("report.html", "report.json") if can_draw() else ()
+    for name in ("hospital.csv", "policy.yaml", "release.csv", *reports):
         assert (folder / name).is_file()
         assert f"shoal-demo/{name}" in made.out
     assert "Verified" in made.out
     assert "✔" in made.out
     assert "As published" in made.out
     assert "shoal inspect hospital.csv" in made.out
+    assert ("--certificate report.json" in made.out) == bool(reports)
     assert max(map(len, made.out.splitlines())) <= 80
 
 

@@ -17,7 +17,7 @@ def demo(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Make up a hospital table, anonymise it, verify it.
+    """Make up a hospital table, anonymise it, verify it and report on it.
 
     Run it as often as you like: it replaces its own files. Where you have edited its policy, it
     asks for --force first.
@@ -27,22 +27,29 @@ def demo(
     replace = force or _is_as_shipped(folder / "policy.yaml")
     target = folder / "release.csv"
     with watching() as progress:
+        from shoal.drawing.needs import can_draw
+        from shoal.io.beside import report_files
         from shoal.pipeline.run import run
         from shoal.sample import write_sample
 
         progress("make up", 0.0)
         sample = write_sample(folder, rows, seed, force=replace)
-        release = run(sample.table, sample.policy, target, force=replace, progress=progress)
+        report = folder / "report.html" if can_draw() else None
+        release = run(
+            sample.table, sample.policy, target, force=replace, report=report, progress=progress
+        )
+        reports = report_files(report) if report else []
     if json:
         from shoal.cli.console import print_json
 
         files = {"table": sample.table, "policy": sample.policy, "output": target}
-        print_json(release.to_dict() | {name: str(path) for name, path in files.items()})
+        data = release.to_dict() | {name: str(path) for name, path in files.items()}
+        print_json(data | {"report": [str(path) for path in reports]})
     else:
         from shoal.cli.console import out
         from shoal.cli.show_demo import show_demo
 
-        show_demo(out(), release, sample, target)
+        show_demo(out(), release, sample, target, reports)
 
 
 def _is_as_shipped(policy: Path) -> bool:

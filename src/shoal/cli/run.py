@@ -49,6 +49,14 @@ def run(
             show_default=False,
         ),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Write a report too: .html with its certificate beside it, or .json alone.",
+            show_default=False,
+        ),
+    ] = None,
     separator: Separator = None,
     quote: Quote = None,
     encoding: Encoding = None,
@@ -66,6 +74,7 @@ def run(
     changes: dict[str, Any] = {"seed": seed, "method": method}
     given = {key: value for key, value in changes.items() if value is not None}
     with watching(quiet) as progress:
+        from shoal.io.beside import report_files
         from shoal.pipeline.linked import sensitive_files
         from shoal.pipeline.run import run as run_pipeline
         from shoal.plugins import name_of
@@ -80,15 +89,19 @@ def run(
             asked = asked.changed(**given)
         options = csv_options(separator, quote, encoding)
         release = run_pipeline(
-            table, asked, output, options=options, force=force, progress=progress
+            table, asked, output, options=options, force=force, report=report, progress=progress
         )
         others = sensitive_files(output, asked)
+        reports = report_files(report) if report else []
     if json:
         paths = {"input": table, "policy": policy, "output": output}
-        written = {"sensitive_outputs": {name: str(path) for name, path in others.items()}}
+        written = {
+            "sensitive_outputs": {name: str(path) for name, path in others.items()},
+            "report": [str(path) for path in reports],
+        }
         data = release.to_dict() | {name: str(path) for name, path in paths.items()}
         print_json(data | written)
     elif not quiet:
         from shoal.cli.show_release import show_release
 
-        show_release(out(), release, output, others)
+        show_release(out(), release, output, others, reports)

@@ -1,5 +1,6 @@
 """What the demo made, and where to go from there."""
 
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,13 @@ SHOWN = ("age", "sex", "race", "zip", "education", "disease")
 MOST = 6
 
 
-def show_demo(console: Console, release: "Release", sample: "SamplePaths", target: Path) -> None:
+def show_demo(
+    console: Console,
+    release: "Release",
+    sample: "SamplePaths",
+    target: Path,
+    reports: Sequence[Path] = (),
+) -> None:
     """The release, some rows of it, the files, and some commands to try."""
     show_summary(console, release)
     if console.width >= NARROW:
@@ -30,16 +37,18 @@ def show_demo(console: Console, release: "Release", sample: "SamplePaths", targe
         (sample.policy, "what may be published, and why"),
         (sample.personal, "the same, with people's own wishes"),
         (target, "the release"),
+        *zip(reports, ("a report on it, to open in a browser", "its certificate"), strict=False),
     ):
         files.add_row(safe(str(path)), *([] if console.width < NARROW else [Text(what, "dim")]))
     section(console, "Files", files)
     table, policy = sample.table.name, sample.policy.name
+    checked = f" --certificate {reports[-1].name}" if reports else ""
     commands = (
         typed("cd", target.parent),
         f"shoal inspect {table}",
         f"shoal run {table} {policy} -o other.csv --method mondrian",
         f"shoal run {table} {sample.personal.name} -o personal.csv",
-        f"shoal verify {target.name} {policy}",
+        f"shoal verify {target.name} {policy}{checked}",
         f"shoal attack {target.name} {policy} --known {table} --raw {table}",
         f"shoal init {table} -o my-policy.yaml",
     )

@@ -24,11 +24,15 @@ BAR, NARROW_BAR = 24, 8
 
 
 def show_release(
-    console: Console, release: "Release", path: Path, others: Mapping[str, Path] = NONE
+    console: Console,
+    release: "Release",
+    path: Path,
+    others: Mapping[str, Path] = NONE,
+    reports: Sequence[Path] = (),
 ) -> None:
     """The summary, and where the files are; `others` by sensitive column."""
     show_summary(console, release)
-    lines(console, "Written", [str(each) for each in (path, *others.values())])
+    lines(console, "Written", [str(each) for each in (path, *others.values(), *reports)])
 
 
 def show_summary(console: Console, release: "Release") -> None:

@@ -16,6 +16,14 @@ def verify(
     separator: Separator = None,
     quote: Quote = None,
     encoding: Encoding = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Check this certificate too: the .json file of a report.",
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Check that a release holds what its policy promises, and what else it holds.
@@ -35,20 +43,41 @@ def verify(
 
         progress("verify", 0.0)
         asked = Policy.load(policy)
+        told, unlike = None, list[str]()
+        if certificate is not None:
+            from shoal.report.checking import read_certificate
+
+            told = read_certificate(certificate)
         others = sensitive_files(release, asked)
         options = csv_options(separator, quote, encoding)
         verdict = judge_files(release, others, asked, options)
         findings, shares = verdict.findings, verdict.largest_share
         found = survey(release, asked, options)
+        if told is not None:
+            from shoal.report.checking import differences
+
+            unlike = differences(told, asked, release, others, findings, options)
+
+    def hold() -> None:
+        require(findings, asked.preferences)
+        if told is not None:
+            from shoal.report.checking import require_fits
+
+            require_fits(unlike)
+
     if not json:
         from shoal.cli.show_release import show_findings
         from shoal.cli.show_strength import show_strengths
 
         show_findings(out(), findings, asked.quasi, release, others, shares)
         show_strengths(out(), found, asked.quasi)
-        require(findings, asked.preferences)
+        if told is not None and certificate is not None:
+            from shoal.cli.show_certificate import show_certificate
+
+            show_certificate(out(), certificate, told, unlike)
+        hold()
         return
-    failure = error_of(lambda: require(findings, asked.preferences))
+    failure = error_of(hold)
     shown = {
         "release": str(release),
         "sensitive_files": {name: str(path) for name, path in others.items()},
@@ -56,6 +85,9 @@ def verify(
         "guarantees": [finding.to_dict() for finding in findings],
         "found": [strength.to_dict() for strength in found],
         "largest_share": shares,
+        "certificate": None
+        if told is None
+        else {"file": str(certificate), "fits": not unlike, "differences": unlike},
     }
     print_json(shown | failure)
     if failure:

@@ -2,6 +2,7 @@
 
 import io
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
@@ -25,7 +26,9 @@ FAINT = 0.25
 _VARIABLES = {INK: "ink", SOFT: "soft", GRID: "grid", PAPER: "paper"} | {
     colour: f"series-{i}" for i, colour in enumerate(SERIES, 1)
 }
+_FONT = "'DejaVu Sans', Verdana, Helvetica, Arial, sans-serif"
 _STYLE: dict[Any, Any] = {
+    "text.parse_math": False,  # a dollar sign in a column's name is a dollar sign
     "svg.fonttype": "none",  # text stays text: it can be read aloud, searched and copied
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
@@ -77,6 +80,14 @@ def legend_beside(figure: "Figure") -> None:
     figure.legend(loc="outside right upper")
 
 
+def percent_ticks(axis: Any, at_most: int) -> None:
+    """Tell the shares along an axis as per cent, at so many places or a few less."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(at_most, steps=[1, 2, 2.5, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda share, _: f"{share * 100:g} %"))
+
+
 def inline(
     figure: "Figure", name: str, title: str, description: str, drawn: str | None = None
 ) -> str:
@@ -86,11 +97,8 @@ def inline(
     drawn: what `svg` gave, where it was asked already: drawing takes time.
     """
     drawn = svg(figure, name) if drawn is None else drawn
-    drawn = drawn[drawn.index("<svg") :]
-    for colour, variable in _VARIABLES.items():
-        drawn = re.sub(colour, f"var(--{variable})", drawn, flags=re.I)
-    # ids must be single in a page
-    drawn = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", drawn)
+    drawn = _small(drawn[drawn.index("<svg") :])
+    drawn = re.sub("<[^>]*>", lambda tag: _of_the_page(tag[0], name), drawn)
     head = re.match(r"<svg[^>]*>", drawn)
     assert head is not None
     box = re.search(r'viewBox="[^"]*"', head[0])
@@ -99,7 +107,8 @@ def inline(
     told = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
     start = (
         f'<svg class="chart" role="img" aria-label="{escape(title)}" data-chart="{escape(name)}" '
-        f'{box[0]} style="max-width: {width}px" xmlns="http://www.w3.org/2000/svg" '
+        f'{box[0]} style="max-width: {width}px; font-family: {_FONT}; stroke-linejoin: round" '
+        'xmlns="http://www.w3.org/2000/svg" '
         f'xmlns:xlink="http://www.w3.org/1999/xlink">{told}'
     )
     return start + drawn[head.end() :]
@@ -110,13 +119,42 @@ def save(figure: "Figure", path: Path) -> None:
     path.write_text(svg(figure, path.stem), encoding="utf-8")
 
 
+def _of_the_page(tag: str, name: str) -> str:
+    """A tag in the page's colours, its ids single in the page."""
+    for colour, variable in _VARIABLES.items():
+        tag = re.sub(colour, f"var(--{variable})", tag, flags=re.I)
+    return re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", tag)
+
+
+def _small(drawn: str) -> str:
+    """The same picture in about half the text, with nothing that reaches beyond it."""
+    drawn = re.sub(r"<!--.*?-->", "", drawn, flags=re.S)
+    # a rule for every element would hold for the whole page around it
+    drawn = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", drawn, flags=re.S)
+    drawn = re.sub(r"<[^>]*>", lambda tag: _small_tag(tag[0]), drawn)
+    return re.sub(r">\s*\n\s*<", "><", drawn)
+
+
+def _small_tag(tag: str) -> str:
+    tag = re.sub(r'<g id="[\w.]+">', "<g>", tag)
+    tag = re.sub(r" font-family: [^;\"]*;", "", tag)
+    tag = re.sub(r' transform="rotate\(-?0 [^)]*\)"', "", tag)
+    tag = re.sub(r"(\.\d\d)\d+", r"\1", tag)
+    return re.sub(r"\s*\n\s*", " ", tag)
+
+
 def svg(figure: "Figure", name: str) -> str:
-    """The text of an SVG file, the same for the same figure, whenever and wherever it is drawn."""
+    """The text of an SVG file, the same for the same figure, whenever and wherever it is drawn; drawn
+    once, where `savefig` would draw it twice."""
     import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     text = io.StringIO()
-    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
+    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}), warnings.catch_warnings():
+        # the reader's browser has the letters that the font here may lack
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(text, format="svg", metadata=nothing)
+        canvas = FigureCanvasSVG(figure)
+        canvas.print_svg(text, metadata=nothing)  # type: ignore[no-untyped-call]
     found = re.sub(r"<metadata>.*?</metadata>\s*", "", text.getvalue(), flags=re.S)
-    return found.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, Helvetica, Arial, sans-serif")
+    return re.sub(r"font-family: 'DejaVu Sans'[^;\"]*", f"font-family: {_FONT}", found)

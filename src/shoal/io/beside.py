@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from shoal.errors import InputError
 from shoal.io.formats import ending_of
 
+PAGES, CERTIFICATE = (".html", ".htm"), ".json"
 LONGEST = 60
 """Characters of a column's name that go into a file's name."""
 
@@ -22,6 +24,23 @@ def beside(path: Path, columns: Iterable[str]) -> dict[str, Path]:
     stem = path.name.removesuffix(ending)
     words = {names[0]: "sensitive"} if len(names) == 1 else _told_apart(sorted(names))
     return {name: path.with_name(f"{stem}.{words[name]}{ending}") for name in names}
+
+
+def report_files(path: Path) -> list[Path]:
+    """The files of a report: a page and its certificate beside it, or a certificate alone."""
+    ending = path.suffix.lower()
+    if ending not in (*PAGES, CERTIFICATE):
+        found = f"ends in '{path.suffix}'" if path.suffix else "has no ending"
+        raise InputError(
+            f"{path}: the name of a report {found}. Allowed: .html (the page, with its certificate "
+            "beside it as .json) or .json (the certificate alone)."
+        )
+    return [path, path.with_suffix(CERTIFICATE)] if ending in PAGES else [path]
+
+
+def is_page(path: Path) -> bool:
+    """Whether a report's file is its page."""
+    return path.suffix.lower() in PAGES
 
 
 def _told_apart(names: list[str]) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """What stands behind the rows of a release in which people's wishes count."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ import pyarrow.compute as pc
 from shoal.errors import VerificationFailed
 from shoal.hierarchy.text import text_of
 from shoal.io.frames import Table
+from shoal.pipeline.digest import digest_of, read_text
 from shoal.policy import Policy
 from shoal.verification.personal import STAR, require_rule, tree_of
 
@@ -49,21 +49,11 @@ def with_originals(rows: pa.Table, policy: Policy, hidden: Behind) -> pa.Table:
     for name, values in hidden.values.items():
         shown = text_of(rows.column(name)).cast(pa.string())
         domain = tree_of(policy.how(name), name, policy.folder)
-        require_rule(domain, values, hidden.wishes[name], _read_text(shown))
+        require_rule(domain, values, hidden.wishes[name], read_text(shown))
         starred = pc.fill_null(pc.equal(shown, STAR), False)
         paired = pc.if_else(starred, STAR, values.cast(pa.string()))
         rows = rows.set_column(rows.column_names.index(name), name, paired)
     return rows
-
-
-def digest_of(rows: pa.Table) -> str:
-    """A hash of a table as a CSV file would tell it: equal for rows that read the same."""
-    texts = pa.table({name: _read_text(rows.column(name)) for name in rows.column_names})
-    found = hashlib.sha256()
-    for name in texts.column_names:
-        for part in (name, *texts[name].to_pylist()):
-            found.update(b"-" if part is None else f"{len(part)}:{part}".encode())
-    return found.hexdigest()
 
 
 def require_same(rows: pa.Table, digest: str, what: str) -> None:
@@ -73,9 +63,3 @@ def require_same(rows: pa.Table, digest: str, what: str) -> None:
             f"{what} is not what was verified when the release was made. Its guarantees were judged "
             "on the values behind it, so no other rows can be written. Make the release again."
         )
-
-
-def _read_text(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """As a CSV file tells it, in which an empty text is a missing one."""
-    texts = text_of(column).cast(pa.string())
-    return pc.if_else(pc.equal(texts, ""), None, texts)

@@ -14,6 +14,8 @@ from shoal.cells.spans import Spans, as_they_are, spans_of
 from shoal.cells.table import codes_in_order, encode
 from shoal.cells.wishes import read_wishes
 from shoal.errors import Infeasible, InputError, PolicyError
+from shoal.evidence.collect import collect
+from shoal.evidence.evidence import Evidence
 from shoal.io.frames import Table
 from shoal.metrics._losses import column_losses
 from shoal.metrics.base import Metric, Parts, is_on_request
@@ -55,6 +57,7 @@ class Prepared:
     minimal_nodes: tuple[dict[str, int], ...]
     personal: dict[str, PersonalReport]
     recognition: dict[str, Recognised]
+    evidence: Evidence
 
 
 def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Prepared:
@@ -107,6 +110,14 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         metrics = {name: metric.measure(parts) for name, metric in _metrics(policy).items()}
         losses = {name: loss / cells.n_rows for name, loss in column_losses(parts).items()}
         raised = report_personal(policy, parts, shown)
+        evidence = collect(
+            parts,
+            published.sizes,
+            losses,
+            {name: policy.columns[name].hierarchy for name in policy.quasi},
+            policy.sensitive,
+            _schema(table, names, policy),
+        )
     return Prepared(
         published=published,
         metrics=metrics,
@@ -121,6 +132,7 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         minimal_nodes=report_nodes(parts),
         personal=raised,
         recognition=recognised(policy, parts),
+        evidence=evidence,
     )
 
 
@@ -176,6 +188,12 @@ def _cells(table: Table, policy: Policy) -> Cells:
     if policy.target is None:
         return cells
     return replace(cells, target=codes_in_order(cells, table.column(policy.target)))
+
+
+def _schema(table: Table, names: list[str], policy: Policy) -> dict[str, str | None]:
+    """Every column of the input, with the type of those that a run reads."""
+    read = set(policy.needed(names))
+    return {name: str(table.column(name).type) if name in read else None for name in names}
 
 
 def _limit_suppression(policy: Policy, suppressed: int, rows: int) -> list[str]:

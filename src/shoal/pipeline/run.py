@@ -1,6 +1,7 @@
 """Frames in and frames out, files in and files out; nothing leaves unverified."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format, format_of
 from shoal.io.frames import Table
 from shoal.io.together import replacing_all
-from shoal.pipeline.behind import NOTHING, Behind, behind, digest_of, require_same
+from shoal.pipeline.behind import NOTHING, Behind, behind, require_same
 from shoal.pipeline.clock import Clock, Watcher, nobody
+from shoal.pipeline.digest import digest_of
 from shoal.pipeline.linked import Verdict, sensitive_files
 from shoal.pipeline.made import Made, make
 from shoal.pipeline.prepare import Prepared, check_method, prepare
+from shoal.pipeline.reporting import check_report
 from shoal.pipeline.reports import anatomy_notes, report_constraints
 from shoal.pipeline.verifying import expect, judge_files, judge_tables, rows_found
 from shoal.policy import Policy, simple
@@ -71,16 +74,20 @@ def run(
     *,
     options: CsvOptions = DETECT,
     force: bool = False,
+    report: str | Path | None = None,
     progress: Watcher | None = None,
 ) -> Release:
     """Anonymise a file into another; the new file is verified before it is in its place.
 
-    A policy with `publish: anatomy` makes several files, which appear together.
+    A policy with `publish: anatomy` makes several files, which appear together. So does a `report`:
+    a page as .html with its certificate beside it, or the certificate alone as .json.
     """
     clock, engine = Clock(progress or nobody), LocalEngine()
     source, target, asked = Path(source), Path(target), Policy.load(policy)
     kind, others = format_of(target), sensitive_files(target, asked)
-    with replacing_all([target, *others.values()], force, source) as places:
+    reports = check_report(report, asked)
+    with replacing_all([target, *others.values(), *reports], force, source) as places:
+        paths = places.paths[: 1 + len(others)]
         with clock.step("read"):
             options, guessed = engine.settle(source, options)
             names = engine.names(source, options)
@@ -94,32 +101,49 @@ def run(
         del table
         written = options.for_output(target)
         with clock.step("write"):
-            for rows, path in zip(made.tables, places.paths, strict=True):
+            for rows, path in zip(made.tables, paths, strict=True):
                 engine.write(rows, path, options=written)
         with clock.step("verify"):
-            verdict = _judge_written(made.tables, places.paths, asked, written, hidden)
+            verdict = _judge_written(made.tables, paths, asked, written, hidden)
+        release = _release(made, prepared, asked, verdict, clock, guessed)
+        if reports:
+            with clock.step("report"):
+                _write_report(release, reports, places.paths[len(paths) :])
+            release = replace(release, seconds=dict(clock.seconds))
         places.commit()
-    return _release(made, prepared, asked, verdict, clock, guessed)
+    return release
 
 
-def write_release(release: Release, target: Path, force: bool = False) -> Path:
+def write_release(
+    release: Release, target: Path, force: bool = False, report: str | Path | None = None
+) -> Path:
     """Write a release's rows to a file, verified before it is in its place."""
     engine, policy = LocalEngine(), release.policy
     format_of(target)  # a name that tells no format is refused before any work
     targets = [target, *sensitive_files(target, policy).values()]
-    with replacing_all(targets, force) as places:
+    reports = check_report(report, policy)
+    with replacing_all([*targets, *reports], force) as places:
+        paths = places.paths[: len(targets)]
         written = DETECT.for_output(target)
         tables = [_held(wrap(n)) for n in (release.table, *release.sensitive_tables.values())]
-        for rows, path in zip(tables, places.paths, strict=True):
+        for rows, path in zip(tables, paths, strict=True):
             engine.write(rows, path, options=written)
         if policy.preferences:  # the models were asked of the values behind these very rows
             require_same(tables[0], release.digest, "The release's table")
-            read = engine.read(places.paths[0], written, tables[0].column_names)
+            read = engine.read(paths[0], written, tables[0].column_names)
             require_same(read, release.digest, "The written file")
         else:
-            _judge_written(tables, places.paths, policy, written)
+            _judge_written(tables, paths, policy, written)
+        _write_report(release, reports, places.paths[len(paths) :])
         places.commit()
     return target
+
+
+def _write_report(release: Release, targets: Sequence[Path], paths: Sequence[Path]) -> None:
+    """Write the files of a report; `paths` are where they wait for their places."""
+    if targets:
+        for path, text in zip(paths, release.report_texts(targets), strict=True):
+            path.write_text(text, encoding="utf-8")
 
 
 def _held(table: Table) -> pa.Table:
@@ -203,5 +227,6 @@ def _release(
         largest_share=verdict.largest_share,
         personal=prepared.personal,
         recognition={name: one.report(made.origin) for name, one in prepared.recognition.items()},
+        evidence=prepared.evidence,
         digest=digest_of(_held(wrap(made.table))) if policy.preferences else "",
     )

@@ -140,6 +140,11 @@ class Policy(BaseModel):
         return policy
 
     @property
+    def read_from(self) -> str:
+        """The file it was read from, as the user wrote it; empty where there is none."""
+        return self._source.name
+
+    @property
     def quasi(self) -> tuple[str, ...]:
         """The quasi-identifiers, in the policy's order."""
         return self.having("quasi")

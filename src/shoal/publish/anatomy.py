@@ -51,6 +51,8 @@ class Anatomy:
     sensitive: dict[str, Counted]
     classes: int
     """Different combinations of quasi-identifiers."""
+    sizes: Ints
+    """(classes,) rows with each."""
 
 
 def part(
@@ -64,7 +66,7 @@ def part(
     """The two tables of a grouping; suppressed rows are in neither."""
     kept = np.flatnonzero(grouping.group != SUPPRESSED)
     rows, group = cells.rows[kept], _dense(grouping.group[kept])
-    place, classes = _places(rows, column, quasi, plain)
+    place, sizes = _places(rows, column, quasi, plain)
     values = {name: _ranks(gather(column(name), rows)) for name in sensitive}
     entries = {name: _entries(group, ranks, size) for name, (ranks, size) in values.items()}
     ids = _ids(group, place, list(entries.values()))
@@ -74,7 +76,7 @@ def part(
         by = np.lexsort((ranks, ids[of]))
         _, first = np.unique(values[name][0], return_index=True)
         counted[name] = Counted(rows[first][ranks[by]], ids[of][by], count[by])
-    return Anatomy(rows[order], ids[group][order], counted, classes)
+    return Anatomy(rows[order], ids[group][order], counted, len(sizes), sizes)
 
 
 def _dense(group: Ranks) -> Ranks:
@@ -85,16 +87,16 @@ def _dense(group: Ranks) -> Ranks:
 
 def _places(
     rows: Ints, column: Callable[[str], pa.Array], quasi: Sequence[str], plain: Sequence[str]
-) -> tuple[Ranks, int]:
-    """(n,) each row's place by what the first table shows of it, and how many classes there are."""
+) -> tuple[Ranks, Ints]:
+    """(n,) each row's place by what the first table shows of it, and the rows of every class."""
     shown = [gather(column(name), rows) for name in (*quasi, *plain)]
     ranked = each(_ranks, shown)
     # values that read alike may differ (0 and -0), and then the order of the input must not decide
     _, alike = np.unique(hash_rows(len(rows), [], shown, 0), return_inverse=True)
     ranked.append((alike.astype(np.int32), len(rows)))
     ranks, sizes = [rank for rank, _ in ranked], [size for _, size in ranked]
-    _, classes = number_rows(ranks[: len(quasi)], sizes[: len(quasi)])
-    return number_rows(ranks, sizes)[0], classes
+    classes, n_classes = number_rows(ranks[: len(quasi)], sizes[: len(quasi)])
+    return number_rows(ranks, sizes)[0], np.bincount(classes, minlength=n_classes)
 
 
 def _ranks(values: pa.Array) -> tuple[Ranks, int]:

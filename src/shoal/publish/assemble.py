@@ -31,6 +31,8 @@ class Published:
     """Different combinations of labels."""
     suppressed: npt.NDArray[np.bool_]
     """(n_rows,) canonical rows that are suppressed in every column."""
+    sizes: npt.NDArray[np.int64]
+    """(classes,) rows of each class."""
     blank: npt.NDArray[np.bool_]
     """(published,) rows whose other cells are starred too: suppressed in some columns, with too few
     others to hide among."""
@@ -74,7 +76,8 @@ def assemble(
     }
     for name, column in personal.items():
         published[name] = _starred(column.take(pa.array(order)), blank[order])
-    return Published(cells.rows[order], published, n_classes, suppressed, blank[order])
+    sizes = np.bincount(classes[classes != SUPPRESSED], minlength=n_classes)
+    return Published(cells.rows[order], published, n_classes, suppressed, sizes, blank[order])
 
 
 def _starred(column: pa.DictionaryArray, blank: npt.NDArray[np.bool_]) -> pa.DictionaryArray:

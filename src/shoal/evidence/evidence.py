@@ -1,0 +1,87 @@
+"""What is kept of a run to show what it did: shares and counts, never a row.
+
+A value is in it by name only where at least `COMMON` rows of the input share it.
+"""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:  # a release can be imported without pyarrow
+    import pyarrow as pa
+
+Histogram = tuple[tuple[int, int], ...]
+"""Sizes of classes with how many classes have each, ascending."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A value, or several told together."""
+
+    label: str
+    before: float
+    """Its share of the input rows."""
+    after: float
+    """Its share of the rows published in the column, as a reader would guess: the rows under a wider
+    label are spread evenly over the values it covers."""
+
+
+@dataclass(frozen=True)
+class Generality:
+    """How coarse some cells of a column were published."""
+
+    label: str
+    share: float
+    """Of all input rows."""
+
+
+@dataclass(frozen=True)
+class ColumnEvidence:
+    """What became of one column."""
+
+    kind: Literal["ordered", "unordered", "hierarchy", "sensitive"]
+    loss: float | None
+    """Mean NCP; None where nothing was measured."""
+    distribution: tuple[Bar, ...] = ()
+    generality: tuple[Generality, ...] = ()
+    """From the finest to the coarsest; suppressed cells last."""
+    lumped: int = 0
+    """Different values told together as "others", because they are rare or too many."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Classes of about one size."""
+
+    low: int
+    high: int
+    classes: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Dominance:
+    """The most frequent value of a sensitive column."""
+
+    label: str | None
+    """None where too few rows share it to name it."""
+    share: float
+    """Of all input rows."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a report tells of a run, beside the release itself."""
+
+    columns: dict[str, ColumnEvidence] = field(default_factory=dict)
+    """The quasi-identifiers in the policy's order, then the sensitive columns."""
+    before: Histogram = ()
+    """The classes of the raw quasi-identifiers."""
+    after: Histogram = ()
+    """The classes that a reader of the release can tell apart."""
+    schema_digest: str = ""
+    """A hash of the input's column names, and of the types of those that were read."""
+    input_columns: tuple[str, ...] = ()
+    dominant: dict[str, Dominance] = field(default_factory=dict)
+    """Per sensitive column with any values."""
+    common: "dict[str, pa.Array]" = field(default_factory=dict)
+    """Per quasi-identifier published as ranges or sets, the values that may be named."""

@@ -1,0 +1,152 @@
+"""Whether a certificate fits a release: what it tells is asked of the file again."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.engines.local import LocalEngine
+from shoal.errors import InputError, VerificationFailed, listed
+from shoal.io.csv_dialect import CsvOptions
+from shoal.pipeline.digest import digest_of
+from shoal.policy import Policy
+from shoal.policy.canonical import to_data
+from shoal.report.certificate import FORMAT, SEAL, seal_of
+from shoal.verification.check import Finding
+
+NEEDED = ("shoal", "made", "policy", "release", "guarantees", SEAL)
+SAME = ("model", "asked", "of", "columns", "options")
+"""What makes two guarantees the same."""
+FIGURES = ("reached", "classes", "failing", "smallest_failing", "rows", "holds")
+AT_WORST = ("reached", "failing", "smallest_failing", "holds")
+"""Figures that a file alone cannot tell of a column in which wishes count."""
+
+
+def read_certificate(path: Path) -> dict[str, Any]:
+    """The certificate in a file; raises `InputError` where it is none."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        raise InputError(f"{path} is no certificate: it is not JSON. {_WHICH}") from None
+    if not isinstance(found, dict) or not isinstance(found.get("certificate"), int):
+        raise InputError(f"{path} is no certificate of Shoal. {_WHICH}")
+    if found["certificate"] > FORMAT:
+        raise InputError(
+            f"{path} has the format {found['certificate']}, but this Shoal reads up to {FORMAT}: it "
+            "was made by a newer one. Take that one, or a later."
+        )
+    missing = [key for key in NEEDED if key not in found]
+    if missing or not all(isinstance(found[key], dict) for key in ("policy", "release")):
+        raise InputError(f"{path} is no whole certificate. {_WHICH}")
+    return found
+
+
+_WHICH = "Give the .json file that `shoal run --report` wrote beside the page."
+
+
+def differences(
+    told: Mapping[str, Any],
+    policy: Policy,
+    path: Path,
+    others: Mapping[str, Path],
+    findings: Sequence[Finding],
+    options: CsvOptions,
+) -> list[str]:
+    """What a certificate tells otherwise than the release in `path` and its policy, a sentence each.
+
+    others: the further files of the release, by sensitive column. findings: what was found in them.
+    """
+    return [
+        *_sealed(told),
+        *_policy(told["policy"], policy),
+        *_rows(told["release"], path, others, options),
+        *_guarantees(told["guarantees"], findings, policy),
+    ]
+
+
+def require_fits(found: Sequence[str]) -> None:
+    """Raise `VerificationFailed` unless there is no difference."""
+    if found:
+        raise VerificationFailed("\n".join(["The certificate does not fit:", *found]))
+
+
+def _sealed(told: Mapping[str, Any]) -> Iterator[str]:
+    if told[SEAL] != seal_of(told):
+        yield "The certificate was changed after it was made: its seal does not fit what it holds."
+
+
+def _policy(told: Mapping[str, Any], policy: Policy) -> Iterator[str]:
+    if told.get("digest") == policy.fingerprint():
+        return
+    theirs, ours = told.get("data"), json.loads(json.dumps(to_data(policy)))
+    other = ""
+    if isinstance(theirs, dict):
+        keys = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
+        other = f" They differ in {listed(keys)}." if keys else ""
+    yield f"The certificate is of another policy than the one given.{other}"
+
+
+def _rows(
+    told: Mapping[str, Any], path: Path, others: Mapping[str, Path], options: CsvOptions
+) -> Iterator[str]:
+    engine = LocalEngine()
+    settled, _ = engine.settle(path, options)
+    names = engine.names(path, settled)
+    if names != told.get("columns"):
+        theirs = told.get("columns")
+        shown = listed(map(str, theirs)) if isinstance(theirs, list) else "none"
+        yield f"The file has the columns {listed(names)}, the certificate {shown}."
+    rows = engine.read(path, settled, names)
+    if rows.num_rows != told.get("rows"):
+        yield f"The file has {rows.num_rows:,} rows, the certificate {_number(told.get('rows'))}."
+    elif digest_of(rows) != told.get("digest"):
+        yield "The rows of the file are not those the certificate was made for: their digests differ."
+    digests = told.get("sensitive_digests") or {}
+    if set(digests) != set(others):
+        yield (
+            f"The release has tables apart for {listed(others) or 'no column'}, the certificate for "
+            f"{listed(digests) or 'no column'}."
+        )
+    for name in sorted(set(digests) & set(others)):
+        settled, _ = engine.settle(others[name], options)
+        if digest_of(engine.read(others[name], settled)) != digests[name]:
+            yield f"The table of {name} is not the one the certificate was made for."
+
+
+def _guarantees(
+    told: Sequence[Mapping[str, Any]], findings: Sequence[Finding], policy: Policy
+) -> Iterator[str]:
+    ours = [json.loads(json.dumps(finding.to_dict())) for finding in findings]
+    if not isinstance(told, list) or [_same(one) for one in told] != [_same(one) for one in ours]:
+        yield "The certificate has other guarantees than the policy asks for."
+        return
+    for theirs, found in zip(told, ours, strict=True):
+        left_out = AT_WORST if found["of"] in policy.preferences else ()
+        for figure in FIGURES:
+            if figure not in left_out and theirs.get(figure) != found[figure]:
+                of = f" of {found['of']}" if found["of"] else ""
+                yield (
+                    f"{found['model']}{of}: {figure.replace('_', ' ')} is "
+                    f"{_number(found[figure])} in the release, {_number(theirs.get(figure))} in the "
+                    "certificate."
+                )
+
+
+def _same(one: Any) -> Any:
+    return [one.get(key) for key in SAME] if isinstance(one, Mapping) else None
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    return (
+        f"{value:,}"
+        if isinstance(value, int)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else "no number"
+    )

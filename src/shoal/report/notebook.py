@@ -1,0 +1,100 @@
+"""A release as a notebook shows it: what is guaranteed, what it cost and one chart.
+
+Its colours are those of the notebook around it, which knows whether it is light or dark: text takes
+the colour of the output area, lines a paler shade of it, and bars two colours that can be seen on any
+ground. All of its style holds for this output alone.
+"""
+
+from html import escape
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from shoal.report.figures import counted, figure, percent
+from shoal.report.labels import shown
+
+if TYPE_CHECKING:
+    from shoal.release import Release
+    from shoal.verification.check import Finding
+
+MOST = 12
+"""Columns in the chart, guarantees and warnings: a cell of a notebook is small."""
+STYLE = """
+.shoal-release { --ink: currentColor; --soft: color-mix(in srgb, currentColor 72%, transparent);
+  --grid: color-mix(in srgb, currentColor 20%, transparent); --paper: transparent;
+  --series-1: #2f8fc9; --series-8: #808890; max-width: 46rem; line-height: 1.5; }
+.shoal-release p, .shoal-release ul { margin: 0.3em 0; padding: 0; }
+.shoal-release ul { list-style: none; }
+.shoal-release li { margin: 0.1em 0; padding: 0; overflow-wrap: anywhere; }
+.shoal-release .shoal-soft { color: var(--soft); }
+.shoal-release .shoal-warn { border-left: 4px solid #c98a00; padding-left: 0.6em; }
+.shoal-release svg { display: block; width: 100%; height: auto; margin: 0.4em 0;
+  max-width: 27em !important; }
+"""
+
+
+def notebook(release: "Release") -> str:
+    """The HTML of a notebook's output."""
+    held = "Verified" if release.verified else "Not verified"
+    parts = [
+        f"<p><strong>{held}:</strong> {_rows(release)}</p>",
+        f"<ul>{''.join(map(_finding, release.findings[:MOST]))}</ul>",
+        f"<p>{escape(_cost(release))}</p>",
+        _chart(release),
+        *(_warning(text) for text in release.warnings[:MOST]),
+        f'<p class="shoal-soft">{escape(release.method)}, seed {release.seed}. '
+        "<code>release.report('report.html')</code> writes the whole report.</p>",
+    ]
+    return f'<div class="shoal-release"><style>{STYLE}</style>{"".join(parts)}</div>'
+
+
+def _rows(release: "Release") -> str:
+    rows = f"{release.published_rows:,} of {counted(release.rows, 'row')}"
+    if release.policy.publish == "anatomy":
+        return f"{rows} in {counted(release.groups, 'group')}, sensitive values apart"
+    return f"{rows} in {counted(release.published_classes, 'class', 'classes')}"
+
+
+def _finding(finding: "Finding") -> str:
+    tick = "✔" if finding.holds else "✘"
+    of = f" of {escape(shown(finding.of, 40))}" if finding.of else ""
+    found = figure(finding.reached) if finding.classes else "none"
+    words = f"<strong>{escape(finding.model)}</strong>{of}{escape(finding.details)}"
+    return f"<li>{tick} {words}: asked {figure(finding.asked)}, found {found}</li>"
+
+
+def _cost(release: "Release") -> str:
+    gone = f"{counted(release.suppressed_rows, 'row')} suppressed"
+    loss = release.metrics.get("mean-ncp")
+    if release.largest_share:
+        shares = ", ".join(
+            f"{percent(share)} for {shown(name, 40)}"
+            for name, share in release.largest_share.items()
+        )
+        return f"The best guess is right with a chance of up to {shares}; {gone}."
+    if loss is None:
+        return f"{gone}."
+    return f"Loss {percent(loss)} of the detail; {gone}."
+
+
+def _warning(text: str) -> str:
+    return f'<p class="shoal-warn">{escape(shown(text, 400))}</p>'
+
+
+def _chart(release: "Release") -> str:
+    from shoal.drawing.needs import can_draw
+
+    loss = release.column_loss
+    if not loss or not any(loss.values()):
+        return ""
+    if not can_draw():
+        return "<p class=\"shoal-soft\">For charts: <code>pip install 'shoal[report]'</code></p>"
+    from shoal.report.charts import losses
+
+    worst = set(sorted(loss, key=lambda name: -loss[name])[:MOST])
+    drawn = {name: share for name, share in loss.items() if name in worst}
+    title = "Detail lost per column"
+    if len(drawn) < len(loss):
+        title += f" (the {len(drawn)} of {len(loss)} that lost most)"
+    name = f"shoal-loss-{crc32(repr(drawn).encode()):x}"  # other releases have other ids
+    caption = f'<p class="shoal-soft">{title}</p>'
+    return caption + losses(name, drawn, release.metrics.get("mean-ncp"), title)
