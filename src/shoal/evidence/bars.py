@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.cells.domain import Kind
-from shoal.cells.number import COMMON
+from shoal.cells.tally import COMMON
 from shoal.evidence.axis import Axis, axis_of, ends_of
 from shoal.evidence.evidence import Bar
 from shoal.evidence.spread import Rows

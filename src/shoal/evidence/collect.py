@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from shoal.cells.cells import Cells
 from shoal.cells.domain import Kind
-from shoal.cells.number import COMMON
+from shoal.cells.tally import COMMON
 from shoal.evidence.bars import distribution
 from shoal.evidence.evidence import ColumnEvidence, Dominance, Evidence
 from shoal.evidence.generality import generality_of_quasi, generality_of_sensitive

@@ -17,7 +17,7 @@ from shoal.cells.costs import costs_of
 from shoal.cells.domain import Domain
 from shoal.cells.encode import pack
 from shoal.cells.grouping import Grouping
-from shoal.cells.spans import spans_of
+from shoal.cells.spans import Spans, spans_of
 from shoal.kernels.front import whole
 from shoal.kernels.sorting import run_starts
 from shoal.large.labels import Ints
@@ -41,6 +41,17 @@ class GroupFragment(Protocol):
 
     def __call__(self, cells: Cells, depth: int, totals: Totals) -> Grouping:
         """The groups of a fragment `depth` cuts down; `totals` are the whole table's."""
+
+
+class MeasureFragment(Protocol):
+    """What is told of a fragment's groups; it can travel to another process."""
+
+    def __call__(self, cells: Cells, grouping: Grouping, spans: Spans, rows: pa.Table) -> str:
+        """A text for whoever puts the fragments together."""
+
+
+TOLD = -1
+"""The group of a row that is no person, but what is told of a fragment."""
 
 
 @dataclass(frozen=True)
@@ -75,17 +86,23 @@ class Finish:
     payload: tuple[str, ...]
     """Which columns of the coded table are published as they are."""
     group: GroupFragment
+    more: tuple[str, ...] = ()
+    """What the measuring needs of the coded table beside codes."""
+    measure: MeasureFragment | None = None
+    """What is measured of the fragment; then one row more has it as text in `told`, with g = TOLD."""
 
     @property
     def columns(self) -> list[str]:
         """What it needs of the coded table, beside `node`."""
         quasi = [f"c{j}" for j in range(len(self.domains))]
-        return [*quasi, *(f"s{i}" for i in range(len(self.sensitive))), "key", "h", *self.payload]
+        secret = [f"s{i}" for i in range(len(self.sensitive))]
+        return [*quasi, *secret, *self.more, "key", "h", *self.payload]
 
     def schema(self, coded: pa.Schema) -> pa.Schema:
         """What it gives, where the payload has the types of `coded`."""
         quasi = [pa.field(f"q{j}", pa.string()) for j in range(len(self.domains))]
-        return pa.schema([*quasi, *(coded.field(p) for p in self.payload), ("g", pa.int64())])
+        shown = [coded.field(p) for p in self.payload]
+        return pa.schema([*quasi, *shown, ("g", pa.int64()), ("told", pa.string())])
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         """Group and label the rows of one fragment; suppressed ones are left out."""
@@ -101,7 +118,18 @@ class Finish:
             found[f"q{column}"] = labels.texts.take(pa.array(labels.of_group[group]))
         taken = rows.select(list(self.payload)).take(pa.array(cells.rows[kept]))
         found |= dict(zip(self.payload, taken.columns, strict=True))
-        return pa.table(found | {"g": pa.array((number << 32) + group.astype(np.int64))})
+        found["g"] = pa.array((number << 32) + group.astype(np.int64))
+        found["told"] = pa.nulls(len(kept), pa.string())
+        table = pa.table(found)
+        if self.measure is None:
+            return table
+        told = {
+            name: pa.nulls(1, kind)
+            for name, kind in zip(table.schema.names, table.schema.types, strict=True)
+        }
+        told |= {"g": pa.array([TOLD], pa.int64())}
+        told |= {"told": pa.array([self.measure(cells, grouping, spans, rows)], pa.string())}
+        return pa.concat_tables([table, pa.table(told, table.schema)])
 
     def _cells(self, rows: pa.Table) -> Cells:
         quasi = [_numbers(rows, f"c{j}").astype(np.int32) for j in range(len(self.domains))]
@@ -122,6 +150,7 @@ class Finish:
             hashes=_numbers(rows, "h").view(np.uint64)[order] ^ SIGN,
             sensitive=sensitive,
             sensitive_domains=self.sensitive_domains,
+            whole=self.totals,
         )
 
 

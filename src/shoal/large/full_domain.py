@@ -29,14 +29,16 @@ MOST_CELLS = 5_000_000
 Ints = npt.NDArray[np.int64]
 
 
-def bring_cells(session: Session, coded: Coded, sensitive: bool, most: int = MOST_CELLS) -> Cells:
+def bring_cells(
+    session: Session, coded: Coded, sensitive: Sequence[str], most: int = MOST_CELLS
+) -> Cells:
     """The cells of the coded table, each with as many rows as it has there.
 
-    sensitive: whether their sensitive values are needed too.
+    sensitive: the columns whose values are needed too.
     """
     d = len(coded.domains)
-    names = coded.sensitive if sensitive else ()
-    codes = [f"c{j}" for j in range(d)] + [f"s{i}" for i in range(len(names))]
+    names = {name: f"s{coded.sensitive.index(name)}" for name in sensitive}
+    codes = [*(f"c{j}" for j in range(d)), *names.values()]
     codes += ["t"] if coded.has_target else []
     found = session.ask(cells_question("coded", codes, most + 1))
     if found.num_rows > most:
@@ -64,7 +66,7 @@ def bring_cells(session: Session, coded: Coded, sensitive: bool, most: int = MOS
         starts=starts,
         rows=np.arange(ends[-1]),
         hashes=np.broadcast_to(np.uint64(0), int(ends[-1])),
-        sensitive={name: by_row(f"s{i}") for i, name in enumerate(names)},
+        sensitive={name: by_row(column) for name, column in names.items()},
         sensitive_domains={name: coded.sensitive_domains[name] for name in names},
         target=by_row("t") if coded.has_target else None,
     )
@@ -191,5 +193,7 @@ class Publish:
         """The published table's types."""
         labels = [(f"q{j}", pa.string()) for j in range(len(self.labelled.texts))]
         stars = self.labelled.has_stars
-        others = [(name, pa.string() if stars else stored_kind(kind)) for name, kind in self.payload]
+        others = [
+            (name, pa.string() if stars else stored_kind(kind)) for name, kind in self.payload
+        ]
         return pa.schema([*labels, *others])

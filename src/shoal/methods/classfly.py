@@ -1,5 +1,7 @@
 """Classfly: settle the rows that are common enough, generalise the others."""
 
+from typing import ClassVar
+
 from pydantic.dataclasses import dataclass
 
 from shoal.cells.cells import Cells
@@ -18,6 +20,9 @@ class Classfly:
 
     Source: Classfly as described in the paper of Classfly+ (see `classfly-plus`).
     """
+
+    from_cells: ClassVar[bool] = True
+    """Rows that are equal are treated alike, so that counts of them are all it needs."""
 
     def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise what this method cannot honour, before any work."""

@@ -1,6 +1,6 @@
 """Classfly+: several k-anonymity constraints over different columns at once."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic.dataclasses import dataclass
 
@@ -26,6 +26,9 @@ class ClassflyPlus:
     variant: Literal["complete", "partial", "naive"] = "complete"
     """How rows are settled: `complete` by all constraints at once, `partial` by adding one after
     another (the same result), `naive` by the one constraint that covers them all."""
+
+    from_cells: ClassVar[bool] = True
+    """Rows that are equal are treated alike, so that counts of them are all it needs."""
 
     def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise what this method cannot honour, before any work."""

@@ -1,5 +1,7 @@
 """Datafly: climb the whole table until few enough rows fail, and suppress those."""
 
+from typing import ClassVar
+
 from pydantic.dataclasses import dataclass
 
 from shoal.cells.cells import Cells
@@ -17,6 +19,9 @@ class Datafly:
 
     Source: Sweeney, "Datafly: a system for providing anonymity in medical data", 1998.
     """
+
+    from_cells: ClassVar[bool] = True
+    """Rows that are equal are treated alike, so that counts of them are all it needs."""
 
     def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise what this method cannot honour, before any work."""

@@ -1,7 +1,7 @@
 """Incognito: all minimal full-domain generalisations, and the best of them."""
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator
 from pydantic.dataclasses import dataclass
@@ -30,6 +30,9 @@ class Incognito:
 
     metric: Annotated[str, AfterValidator(known_metric)] = "mean-ncp"
     """The metric by which the published node is chosen among the minimal ones."""
+
+    from_cells: ClassVar[bool] = True
+    """Rows that are equal are treated alike, so that counts of them are all it needs."""
 
     def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise what this method cannot honour, before any work."""

@@ -1,6 +1,6 @@
 """The best of all full-domain generalisations."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import AfterValidator
@@ -29,6 +29,9 @@ class Optimal:
 
     metric: Annotated[str, AfterValidator(known_metric)] = "mean-ncp"
     """The metric by which nodes are compared."""
+
+    from_cells: ClassVar[bool] = True
+    """Rows that are equal are treated alike, so that counts of them are all it needs."""
 
     def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise what this method cannot honour, before any work."""

@@ -84,7 +84,7 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         groupings = policy.method.group(cells, requirement, policy.seed, progress)
     hidden = np.all([grouping.group == SUPPRESSED for grouping in groupings], axis=0)
     suppressed = int(hidden.sum())
-    warnings = [*policy.warnings(), *_limit_suppression(policy, suppressed, cells.n_rows)]
+    warnings = [*policy.warnings(), *limit_suppression(policy, suppressed, cells.n_rows)]
     formed = None
     with clock.step("publish"):
         seen = groupings
@@ -107,7 +107,7 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
             formed=formed,
             raised=wishes,
         )
-        metrics = {name: metric.measure(parts) for name, metric in _metrics(policy).items()}
+        metrics = {name: metric.measure(parts) for name, metric in metrics_of(policy).items()}
         losses = {name: loss / cells.n_rows for name, loss in column_losses(parts).items()}
         raised = report_personal(policy, parts, shown)
         evidence = collect(
@@ -125,7 +125,7 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         rows=cells.n_rows,
         groups=sum(grouping.n_groups for grouping in groupings),
         suppressed_rows=suppressed,
-        warnings=(*warnings, *_all_lost(metrics["mean-ncp"]), *personal_warnings(raised)),
+        warnings=(*warnings, *all_lost(metrics["mean-ncp"]), *personal_warnings(raised)),
         notes=(*_notes(policy, groupings), *(n for g in groupings for n in g.notes)),
         components=report_components(policy, parts),
         columns=report_columns(parts),
@@ -136,7 +136,7 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
     )
 
 
-def _metrics(policy: Policy) -> dict[str, Metric]:
+def metrics_of(policy: Policy) -> dict[str, Metric]:
     """By name, the metrics that the policy asks for, and all that need not be asked for."""
     every = plugins.metrics().items()
     found = {name: metric() for name, metric in every if not is_on_request(metric)}
@@ -196,7 +196,8 @@ def _schema(table: Table, names: list[str], policy: Policy) -> dict[str, str | N
     return {name: str(table.column(name).type) if name in read else None for name in names}
 
 
-def _limit_suppression(policy: Policy, suppressed: int, rows: int) -> list[str]:
+def limit_suppression(policy: Policy, suppressed: int, rows: int) -> list[str]:
+    """Warnings about suppressed rows; raises `Infeasible` where the policy does not allow so many."""
     share = suppressed / rows
     if suppressed == rows:
         raise Infeasible(
@@ -217,7 +218,8 @@ def _limit_suppression(policy: Policy, suppressed: int, rows: int) -> list[str]:
     return []
 
 
-def _all_lost(mean: float | None) -> list[str]:
+def all_lost(mean: float | None) -> list[str]:
+    """A warning where hardly any detail is left."""
     if mean is None or mean <= NEARLY_ALL:
         return []
     return [

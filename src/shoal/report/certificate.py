@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.cells.number import COMMON
+from shoal.cells.tally import COMMON
 from shoal.engines.tables import wrap
 from shoal.evidence.evidence import Evidence, Histogram
 from shoal.evidence.sizes import binned

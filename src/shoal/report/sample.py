@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.cells.number import COMMON
+from shoal.cells.tally import COMMON
 from shoal.hierarchy.text import text_of
 from shoal.publish.unescape import enclosed, pieces, plain, split_at
 

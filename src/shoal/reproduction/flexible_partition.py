@@ -120,12 +120,13 @@ def _measured(cells: Cells, method: Method, k: int, repeats: int) -> Of:
     spans = tuple(spans_of(cells, grouping) for grouping in groupings)
     nothing = np.zeros(cells.n_rows, np.bool_)
     parts = Parts(cells, groupings, spans, 0, nothing, cells.target)
-    cm = Cm().measure(parts)
+    cm, dm = Cm().measure(parts), Dm().measure(parts)
     assert cm is not None
+    assert dm is not None
     return Of(
         groups=len(parts.sizes),
         largest=int(parts.sizes.max()),
-        dm=Dm().measure(parts),
+        dm=dm,
         cm=cm,
         seconds=min(seconds for _, seconds in runs),
     )

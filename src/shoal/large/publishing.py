@@ -1,0 +1,191 @@
+"""Group and label the coded table of a session: the published rows stay there."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.cells.grouping import SUPPRESSED
+from shoal.engines.large.cells import classes as classes_question
+from shoal.engines.large.cells import people, told_rows
+from shoal.engines.large.profiling import rows_of
+from shoal.engines.large.session import Session
+from shoal.errors import PolicyError
+from shoal.large.blocks import InBlock
+from shoal.large.coding import Coded
+from shoal.large.fragments import CutOn, Finish, GroupFragment
+from shoal.large.full_domain import Publish, bring_cells, label_cells
+from shoal.large.kinds import stored_kind
+from shoal.large.measuring import COUNTS, LOSSES, Measure, added, additive, figures
+from shoal.large.tops import FRAGMENT_ROWS, Tops, cut_tops
+from shoal.methods._blocks import block_requirement
+from shoal.methods.flexible_partition import FlexiblePartition
+from shoal.metrics._losses import column_losses
+from shoal.metrics.base import Metric, Parts, Whole
+from shoal.models.requirement import Requirement
+from shoal.plugins import name_of
+from shoal.policy import Policy
+
+PUBLISHED = "published"
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was published, under the name PUBLISHED: q0.. labels, p0.. the other columns."""
+
+    metrics: dict[str, float | None]
+    losses: dict[str, float]
+    """Mean NCP by column."""
+    groups: int
+    suppressed_rows: int
+    classes: int
+    """Different combinations of labels among the rows that are published."""
+    types: pa.Schema
+    """Of the published columns p0.. ; text where stars may stand."""
+    parts: Parts | None
+    """For methods that treat equal rows alike: the release taken apart."""
+
+
+def check_method(policy: Policy) -> None:
+    """Raise `PolicyError` where the method needs all rows in one place."""
+    method, name = policy.method, name_of(type(policy.method))
+    if hasattr(method, "cutting") or getattr(method, "from_cells", False):
+        return
+    if not hasattr(method, "block_rows"):
+        raise PolicyError(
+            f"method: {name} needs all rows in one place, so it cannot run on a large engine. Use "
+            "least-loss-partition, flexible-partition or mondrian, or run on one machine "
+            "(`--engine local`)."
+        )
+    if method.block_rows is None:
+        raise PolicyError(
+            f"method: {name} needs all rows in one place, unless it runs inside blocks. Give it "
+            f"`block_rows`, as in `method: {{name: {name}, block_rows: 10000}}`; the release is then "
+            "the same on every engine."
+        )
+    if policy.suppressed == "starred":
+        raise PolicyError(
+            f"method: {name} may suppress rows, and `suppressed: starred` is not written by large "
+            "engines for it. Choose `suppressed: withheld`, or run on one machine (`--engine local`)."
+        )
+
+
+def publish(
+    session: Session,
+    coded: Coded,
+    policy: Policy,
+    metrics: Mapping[str, Metric],
+    progress: Progress,
+    fragment_rows: int = FRAGMENT_ROWS,
+) -> Outcome:
+    """Make the published rows."""
+    limit = None if policy.suppression is None else int(policy.suppression * coded.n_rows)
+    requirement = Requirement(policy.constraints, limit)
+    method: Any = policy.method
+    if getattr(method, "from_cells", False):
+        return _by_cells(session, coded, policy, requirement, metrics, progress)
+    group: GroupFragment
+    if hasattr(method, "cutting"):
+        tops = cut_tops(session, coded, requirement, method.cutting(), fragment_rows, progress)
+        group = CutOn(method, requirement, coded.n_rows)
+    else:
+        blocks = block_requirement(requirement, method.block_rows)
+        widest = FlexiblePartition(dimension="widest").cutting()
+        tops = cut_tops(session, coded, blocks, widest, 1, progress)
+        group = InBlock(method, requirement, policy.seed)
+    return _by_fragments(session, coded, policy, tops, group, metrics)
+
+
+def _whole(coded: Coded, policy: Policy) -> Whole:
+    return Whole(
+        domains=coded.domains,
+        rows_of_values=coded.rows_of_values,
+        n_rows=coded.n_rows,
+        sensitive=coded.sensitive,
+        has_target=coded.has_target,
+        weights=getattr(policy.method, "weights", None),
+    )
+
+
+def _by_fragments(
+    session: Session,
+    coded: Coded,
+    policy: Policy,
+    tops: Tops,
+    group: GroupFragment,
+    metrics: Mapping[str, Metric],
+) -> Outcome:
+    whole = _whole(coded, policy)
+    shown = tuple(f"p{i}" for i in range(len(coded.payload)))
+    finish = Finish(
+        coded.domains,
+        coded.sensitive,
+        coded.sensitive_domains,
+        coded.totals,
+        np.array([one.depth for one in tops.fragments], np.int64),
+        shown,
+        group,
+        more=("t",) if coded.has_target else (),
+        measure=Measure(additive(metrics), whole),
+    )
+    stored = pa.schema([(f.name, stored_kind(f.type)) for f in coded.schema])
+    made = f"{PUBLISHED}_made"
+    schema = finish.schema(stored)
+    session.map_groups(made, tops.rows(finish.columns), "node", finish, schema)
+    sums = added(session.ask(told_rows(made)).column("told").to_pylist())
+    names = [*(f"q{j}" for j in range(len(coded.domains))), *shown]
+    session.keep(PUBLISHED, people(made, names))
+    session.drop(made)
+    classes = _classes(session, len(coded.domains))
+    return Outcome(
+        metrics=figures(metrics, sums, replace(whole, published_classes=classes)),
+        losses={name: loss / coded.n_rows for name, loss in sums[LOSSES].items()},
+        groups=int(sums[COUNTS]["groups"]),
+        suppressed_rows=int(sums[COUNTS]["suppressed"]),
+        classes=classes,
+        types=coded.schema,
+        parts=None,
+    )
+
+
+def _classes(session: Session, d: int) -> int:
+    asked = classes_question(PUBLISHED, [f"q{j}" for j in range(d)])
+    return int(session.ask(asked).column("n")[0].as_py())
+
+
+def _by_cells(
+    session: Session,
+    coded: Coded,
+    policy: Policy,
+    requirement: Requirement,
+    metrics: Mapping[str, Metric],
+    progress: Progress,
+) -> Outcome:
+    cells = bring_cells(session, coded, requirement.columns)
+    method: Any = policy.method
+    groupings = method.group(cells, requirement, policy.seed, progress)
+    labelled, spans = label_cells(cells, groupings, policy.suppressed == "starred")
+    payload = tuple((f.name, f.type) for f in coded.schema)
+    make = Publish(labelled, payload)
+    needed = [*(f"c{j}" for j in range(len(coded.domains))), *(name for name, _ in payload)]
+    session.map(PUBLISHED, rows_of("coded", needed), make, make.schema)
+    hidden = np.all([grouping.group == SUPPRESSED for grouping in groupings], axis=0)
+    parts = Parts(cells, groupings, spans, labelled.classes, hidden, cells.target)
+    known = set(cells.sensitive) == set(coded.sensitive)
+    return Outcome(
+        metrics={
+            name: one.measure(parts) if known or name != "recognition-rate" else None
+            for name, one in metrics.items()
+        },
+        losses={name: loss / coded.n_rows for name, loss in column_losses(parts).items()},
+        groups=sum(grouping.n_groups for grouping in groupings),
+        suppressed_rows=int(hidden.sum()),
+        classes=labelled.classes,
+        types=pa.schema([make.schema.field(name) for name, _ in payload])
+        if labelled.has_stars
+        else coded.schema,
+        parts=parts,
+    )
