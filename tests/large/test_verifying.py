@@ -18,7 +18,7 @@ from shoal.engines.tables import wrap
 from shoal.errors import HierarchyError, InputError, PolicyError, VerificationFailed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.large.can import check_large
-from shoal.large.judging import See
+from shoal.large.classes import See
 from shoal.large.verifying import verify
 from shoal.pipeline.verifying import verify_table
 from shoal.policy import Policy

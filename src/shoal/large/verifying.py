@@ -21,7 +21,7 @@ from shoal.errors import InputError
 from shoal.io.arrow import one_chunk
 from shoal.large.can import check_large
 from shoal.large.coding import MOST_VALUES
-from shoal.large.judging import JUDGED, STAR, Judge, See, Seen, Spell, spelled
+from shoal.large.classes import JUDGED, STAR, Judge, See, Seen, Spell, spelled
 from shoal.large.kinds import check_kinds
 from shoal.models.requirement import Model, column_of, figure_of, name_of, options_of
 from shoal.policy import Policy
