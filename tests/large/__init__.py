@@ -1,0 +1,1 @@
+"""Large tables: the same release from rows that no memory holds."""

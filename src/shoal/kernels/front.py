@@ -53,8 +53,12 @@ def whole(
     starts: npt.NDArray[np.int64],
     sizes: npt.NDArray[np.int64],
     along_all: bool,
+    depth: int = 0,
 ) -> Front:
-    """The front that holds the whole table as one group; `sizes` are the columns' domain sizes."""
+    """The front that holds the whole table as one group; `sizes` are the columns' domain sizes.
+
+    depth: how many cuts led to it, where it is but a part of a table.
+    """
     n, d = codes.shape
     order = np.empty((d if along_all else 1, n), np.int32)
     if along_all:
@@ -67,7 +71,7 @@ def whole(
         np.diff(starts).astype(np.int32),
         order,
         np.array([starts[-1]], np.int64),
-        np.zeros(1, np.int64),
+        np.full(1, depth, np.int64),
         along_all,
     )
 

@@ -9,11 +9,16 @@ from shoal.methods._cutting import Ints
 from shoal.methods._ranked import Ranked, by_width, cut_at
 
 
+def half(rows: Ints, min_rows: int) -> Ints:  # noqa: ARG001 - as every rule is asked
+    """Half of the rows, the odd one with them."""
+    return rows - rows // 2
+
+
 class RelaxedMedian(Ranked):
     """Two halves, equal values on both sides; the widest column first."""
 
-    def __init__(self, front: Front, costs: Costs, min_rows: int) -> None:  # noqa: ARG002
-        super().__init__(front, by_width(front, costs), cut_at(front, front.rows - front.rows // 2))
+    def __init__(self, front: Front, costs: Costs, min_rows: int) -> None:
+        super().__init__(front, by_width(front, costs), cut_at(front, half(front.rows, min_rows)))
 
 
 class StrictMedian(Ranked):

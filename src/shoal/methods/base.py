@@ -47,8 +47,15 @@ def check_feasible(cells: Cells, requirement: Requirement, *, can_suppress: bool
 
     everyone = np.arange(cells.n_rows, dtype=np.int32)
     counts = counts_of_runs(cells, requirement, everyone, np.array([0, cells.n_rows], np.int64))
+    check_holds(counts, requirement, can_suppress=can_suppress)
+
+
+def check_holds(
+    counts: Mapping[str, Counts], requirement: Requirement, *, can_suppress: bool = False
+) -> None:
+    """The same, from the counts of all rows as one group."""
     for model in requirement.models:
-        asked: Counts = counts[asked_under(model)]
+        asked = counts[asked_under(model)]
         if model.holds(asked).all():
             continue
         needed = getattr(model, "least_suppressed", None)

@@ -1,6 +1,6 @@
 """Rounded ("flexible") partition: exactly ⌊n/k⌋ groups, none larger than it must be."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic.dataclasses import dataclass
 
@@ -8,6 +8,9 @@ from shoal.cells.cells import Cells
 from shoal.cells.grouping import Grouping
 from shoal.methods.base import Progress
 from shoal.models.requirement import Requirement
+
+if TYPE_CHECKING:
+    from shoal.methods._cutting import Cutting
 
 
 @dataclass(frozen=True)
@@ -33,11 +36,15 @@ class FlexiblePartition:
         progress: Progress,
     ) -> tuple[Grouping, ...]:
         """Groups by rounded cuts."""
-        from shoal.methods._cutting import partition
-        from shoal.methods._rounded import LeastLossRounded, WidestRounded
+        from shoal.methods._cutting import partition_by
+
+        return (partition_by(cells, requirement, self.cutting(), progress),)
+
+    def cutting(self) -> "Cutting":
+        """Its rule, also for tables that no memory holds."""
+        from shoal.methods._cutting import Cutting
+        from shoal.methods._rounded import LeastLossRounded, WidestRounded, rows_below
 
         if self.dimension == "least-loss":
-            grouping = partition(cells, requirement, LeastLossRounded, progress, along_all=True)
-        else:
-            grouping = partition(cells, requirement, WidestRounded, progress, along_all=False)
-        return (grouping,)
+            return Cutting(lambda _: LeastLossRounded, True, rows_below, by_loss=True)
+        return Cutting(lambda _: WidestRounded, along_all=False, below=rows_below)

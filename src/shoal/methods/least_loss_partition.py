@@ -1,11 +1,16 @@
 """Least-loss partition: of all cuts a group allows, take the one that loses least."""
 
+from typing import TYPE_CHECKING
+
 from pydantic.dataclasses import dataclass
 
 from shoal.cells.cells import Cells
 from shoal.cells.grouping import Grouping
 from shoal.methods.base import Progress
 from shoal.models.requirement import Requirement
+
+if TYPE_CHECKING:
+    from shoal.methods._cutting import Chooser, Cutting
 
 
 @dataclass(frozen=True)
@@ -27,10 +32,19 @@ class LeastLossPartition:
         progress: Progress,
     ) -> tuple[Grouping, ...]:
         """Groups by the best boundary."""
+        from shoal.methods._cutting import partition_by
+
+        return (partition_by(cells, requirement, self.cutting(), progress),)
+
+    def cutting(self) -> "Cutting":
+        """Its rule, also for tables that no memory holds."""
+        from functools import partial
+
         from shoal.methods._boundary import LeastLossBoundary
-        from shoal.methods._cutting import partition
+        from shoal.methods._cutting import Cutting
+        from shoal.methods._rounded import rows_below
 
-        def choose(front, costs, min_rows):  # type: ignore[no-untyped-def]
-            return LeastLossBoundary(front, costs, min_rows, cells.n_rows)
+        def chooser(n_rows: int) -> "Chooser":
+            return partial(LeastLossBoundary, n_rows=n_rows)
 
-        return (partition(cells, requirement, choose, progress, along_all=True),)
+        return Cutting(chooser, True, rows_below, by_loss=True, boundaries_first=True)

@@ -1,11 +1,16 @@
 """Mondrian: cut the widest column in the middle while both halves hold."""
 
+from typing import TYPE_CHECKING
+
 from pydantic.dataclasses import dataclass
 
 from shoal.cells.cells import Cells
 from shoal.cells.grouping import Grouping
 from shoal.methods.base import Progress
 from shoal.models.requirement import Requirement
+
+if TYPE_CHECKING:
+    from shoal.methods._cutting import Cutting
 
 
 @dataclass(frozen=True)
@@ -29,8 +34,15 @@ class Mondrian:
         progress: Progress,
     ) -> tuple[Grouping, ...]:
         """Groups by median cuts."""
-        from shoal.methods._cutting import partition
-        from shoal.methods._median import RelaxedMedian, StrictMedian
+        from shoal.methods._cutting import partition_by
 
-        chooser = StrictMedian if self.strict else RelaxedMedian
-        return (partition(cells, requirement, chooser, progress, along_all=False),)
+        return (partition_by(cells, requirement, self.cutting(), progress),)
+
+    def cutting(self) -> "Cutting":
+        """Its rule, also for tables that no memory holds."""
+        from shoal.methods._cutting import Cutting
+        from shoal.methods._median import RelaxedMedian, StrictMedian, half
+
+        if self.strict:
+            return Cutting(lambda _: StrictMedian, along_all=False, below=None)
+        return Cutting(lambda _: RelaxedMedian, along_all=False, below=half)

@@ -1,0 +1,137 @@
+"""Where a cut goes through equal values: the row it goes through, and the two parts it makes.
+
+A slice is the rows of a node with one code in one column. The first rows of it in canonical order go
+below a cut, the others above.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.engines.large import questions
+from shoal.engines.large.session import Session
+
+FEW = 200_000
+"""So many rows are put in order to find the one in question; of more, columns are counted first."""
+Ints = npt.NDArray[np.int64]
+
+
+class Slice(NamedTuple):
+    """The rows with a code in a column of a node, the first `below` of which part from the others."""
+
+    node: int
+    column: int
+    code: int
+    rows: int
+    below: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """One side of a slice that is parted."""
+
+    low: Ints
+    """(d,)"""
+    high: Ints
+    members: dict[int, Ints]
+    """Per set column, the codes that occur."""
+
+
+class Slices:
+    """What is known of the slices of a round; each thing is asked once."""
+
+    def __init__(self, session: Session, table: str, columns: int, sets: list[int]) -> None:
+        self._session, self._table, self._columns, self._sets = session, table, columns, sets
+        self._last: dict[Slice, tuple[int, ...]] = {}
+        self._parts: dict[Slice, tuple[Part, Part]] = {}
+        self._values: dict[tuple[Slice, int], Mapping[int, int]] = {}
+
+    def last(self, slices: Iterable[Slice]) -> list[tuple[int, ...]]:
+        """The last row below of each slice, as (c0, ..., key, h)."""
+        asked = list(slices)
+        self._find([one for one in dict.fromkeys(asked) if one not in self._last])
+        return [self._last[one] for one in asked]
+
+    def parts(self, slices: Iterable[Slice]) -> list[tuple[Part, Part]]:
+        """What both sides of each slice cover."""
+        asked = list(slices)
+        new = [one for one in dict.fromkeys(asked) if one not in self._parts]
+        if new:
+            pieces = self._sides(new)
+            sql = questions.spans(self._table, self._columns, pieces, self._sets)
+            found = {row["part"]: self._part(row) for row in self._session.ask(sql).to_pylist()}
+            for number, one in enumerate(new):
+                self._parts[one] = found[2 * number], found[2 * number + 1]
+        return [self._parts[one] for one in asked]
+
+    def values(self, slices: Iterable[Slice], sensitive: int) -> list[Mapping[int, int]]:
+        """How often each code of a sensitive column occurs below, in each slice."""
+        asked = list(slices)
+        new = [one for one in dict.fromkeys(asked) if (one, sensitive) not in self._values]
+        if new:
+            found: dict[int, dict[int, int]] = {}
+            for part, value, n in zip(*self._tally(self._sides(new), f"s{sensitive}"), strict=True):
+                found.setdefault(int(part), {})[int(value)] = int(n)
+            for number, one in enumerate(new):
+                self._values[one, sensitive] = found[2 * number]
+        return [self._values[one, sensitive] for one in asked]
+
+    def _tally(self, pieces: list[questions.Piece], column: str) -> tuple[Ints, Ints, Ints]:
+        """Piece, code and rows."""
+        answer = self._session.ask(questions.tally(self._table, pieces, column))
+        part, value, n = (answer[name].to_numpy().astype(np.int64) for name in ("part", "v", "n"))
+        return part, value, n
+
+    def _sides(self, slices: list[Slice]) -> list[questions.Piece]:
+        return [
+            questions.Piece(number, one.node, one.column, one.code, last=last)
+            for number, (one, last) in enumerate(zip(slices, self.last(slices), strict=True))
+        ]
+
+    def _part(self, row: dict[str, object]) -> Part:
+        def ends(side: str) -> Ints:
+            return np.array([row[f"{side}{j}"] for j in range(self._columns)], np.int64)
+
+        members = {j: np.array(row[f"m{j}"], np.int64) for j in self._sets}
+        return Part(ends("l"), ends("h"), members)
+
+    def _find(self, slices: list[Slice]) -> None:
+        """Count columns while many rows are in question, then put the rest in order."""
+        if not slices:
+            return
+        first: dict[Slice, tuple[int, ...]] = dict.fromkeys(slices, ())
+        rows = {one: one.rows for one in slices}
+        place = {one: one.below for one in slices}
+        for j in range(self._columns):
+            many = [one for one in slices if rows[one] * len(slices) > FEW]
+            asked = [one for one in many if one.column != j]
+            for one in many:
+                if one.column == j:
+                    first[one] += (one.code,)
+            if not asked:
+                continue
+            part, value, n = self._tally(_pieces(asked, first), f"c{j}")
+            for number, one in enumerate(asked):
+                mine = np.flatnonzero(part == number)
+                mine = mine[np.argsort(value[mine])]
+                upto = np.cumsum(n[mine])
+                at = int(np.searchsorted(upto, place[one]))
+                rows[one] = int(n[mine[at]])
+                place[one] -= int(upto[at]) - rows[one]
+                first[one] += (int(value[mine[at]]),)
+        places = {number: place[one] for number, one in enumerate(slices)}
+        sql = questions.nth(self._table, self._columns, _pieces(slices, first), places)
+        answer = self._session.ask(sql)
+        names = [name for name in answer.column_names if name != "part"]
+        for row in answer.to_pylist():
+            self._last[slices[row["part"]]] = tuple(row[name] for name in names)
+
+
+def _pieces(slices: list[Slice], first: Mapping[Slice, tuple[int, ...]]) -> list[questions.Piece]:
+    return [
+        questions.Piece(number, one.node, one.column, one.code, first[one])
+        for number, one in enumerate(slices)
+    ]

@@ -1,0 +1,46 @@
+"""The coded table of some cells, as a session would hold it, without the way through files."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.cells.cells import Cells
+from shoal.cells.domain import Domain
+from shoal.engines.large.duck import DuckSession
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a coded table means."""
+
+    domains: tuple[Domain, ...]
+    sensitive_domains: dict[str, Domain]
+    totals: dict[str, np.ndarray]
+    n_rows: int
+    sensitive: tuple[str, ...]
+    schema: pa.Schema
+
+
+def put(session: DuckSession, cells: Cells, payload: list[pa.Array] | None = None) -> Made:
+    """Make the table `coded`; payload in canonical order, else each row's number in it."""
+    n, counts = cells.n_rows, cells.counts
+    codes = [np.repeat(column, counts).astype(np.int32) for column in cells.codes.T]
+    names = tuple(sorted(cells.sensitive))
+    plain = payload if payload is not None else [pa.array(np.arange(n, dtype=np.int64))]
+    # keys rise inside a cell and are all over the place among cells
+    cell = np.repeat(np.arange(cells.n_cells), counts)
+    key = (np.arange(n) - cells.starts[cell]) * 1_000_003 - cell * 7_777_777
+    columns = {"node": np.zeros(n, np.int64)}
+    columns |= {f"c{j}": column for j, column in enumerate(codes)}
+    columns |= {f"s{i}": cells.sensitive[name] for i, name in enumerate(names)}
+    columns |= {"h": np.arange(n, dtype=np.int64)[::-1].copy(), "key": key.astype(np.int64)}
+    table = pa.table(columns | {f"p{i}": column for i, column in enumerate(plain)})
+    table = table.take(np.random.default_rng(n).permutation(n))
+    schema = pa.schema([table.schema.field(f"p{i}") for i in range(len(plain))])
+
+    def pick(batch: pa.RecordBatch) -> pa.RecordBatch:
+        return table.slice(batch.column(0)[0].as_py(), len(batch)).combine_chunks().to_batches()[0]
+
+    session.map("coded", f"SELECT i FROM range({n}) AS t(i) ORDER BY i", pick, table.schema)
+    return Made(cells.domains, cells.sensitive_domains, cells.totals, n, names, schema)
