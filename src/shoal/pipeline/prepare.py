@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from shoal import plugins
 from shoal.cells.cells import Cells
 from shoal.cells.grouping import SUPPRESSED, Grouping
 from shoal.cells.people import with_population
@@ -16,7 +15,7 @@ from shoal.cells.wishes import read_wishes
 from shoal.errors import Infeasible, InputError, PolicyError
 from shoal.io.frames import Table
 from shoal.metrics._losses import column_losses
-from shoal.metrics.base import Metric, Parts, is_on_request
+from shoal.metrics.base import Parts, chosen_metrics
 from shoal.models.delta_presence import DeltaPresence
 from shoal.models.requirement import Requirement
 from shoal.pipeline.clock import Clock
@@ -104,7 +103,8 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
             formed=formed,
             raised=wishes,
         )
-        metrics = {name: metric.measure(parts) for name, metric in _metrics(policy).items()}
+        chosen = chosen_metrics(policy.metrics)
+        metrics = {name: metric.measure(parts) for name, metric in chosen.items()}
         losses = {name: loss / cells.n_rows for name, loss in column_losses(parts).items()}
         raised = report_personal(policy, parts, shown)
     return Prepared(
@@ -122,14 +122,6 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         personal=raised,
         recognition=recognised(policy, parts),
     )
-
-
-def _metrics(policy: Policy) -> dict[str, Metric]:
-    """By name, the metrics that the policy asks for, and all that need not be asked for."""
-    every = plugins.metrics().items()
-    found = {name: metric() for name, metric in every if not is_on_request(metric)}
-    found |= {plugins.name_of(type(metric)): metric for metric in policy.metrics}
-    return dict(sorted(found.items()))
 
 
 def _publish(
