@@ -108,7 +108,7 @@ def large(
 @pytest.mark.parametrize("method", METHODS)
 @given(table=coded_tables(), data=st.data())
 @settings(
-    max_examples=25,
+    max_examples=12,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -1,6 +1,7 @@
 """A release in a session is judged as one in memory, class by class in any number of pieces."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal import plugins
 from shoal.engines.large.duck import DuckSession
 from shoal.engines.large.session import Session
 from shoal.engines.tables import wrap
 from shoal.errors import HierarchyError, InputError, PolicyError, VerificationFailed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.large.can import check_large
-from shoal.large.seeing import See
+from shoal.large.classes import See
 from shoal.large.verifying import verify
 from shoal.pipeline.verifying import verify_table
 from shoal.policy import Policy
@@ -83,7 +85,8 @@ def verified(
     pq.write_table(table, path)
     names = table.column_names
     schema = session.read("published", [path], names, CsvOptions())
-    return verify(session, "published", names, schema, policy, piece_rows)
+    columns = {name: f"p{i}" for i, name in enumerate(names)}
+    return verify(session, "published", columns, schema, policy, piece_rows)
 
 
 @settings(deadline=None, max_examples=40)
@@ -180,3 +183,22 @@ def test_what_large_engines_do_not_do_is_refused(keys: dict[str, Any], words: st
     with pytest.raises(PolicyError, match=words):
         check_large(policy)
     check_large(POLICY)
+
+
+def test_every_model_says_which_figure_is_the_stronger() -> None:
+    for name, model in plugins.models().items():
+        assert isinstance(model.high_is_strong, bool), name
+        assert hasattr(model, "over") or not hasattr(model, "holds_over"), name
+
+
+@dataclass(frozen=True)
+class Whim:
+    """A model that says nothing of itself."""
+
+    whim: int = 1
+
+
+def test_a_model_that_cannot_be_judged_in_pieces_is_refused() -> None:
+    policy = POLICY.model_copy(update={"constraints": (Whim(),)})
+    with pytest.raises(PolicyError, match="does not say how classes that are judged apart"):
+        check_large(policy)

@@ -199,7 +199,8 @@ def _make(session: Session, raw: str, name: str, encode: Encode, schema: pa.Sche
 def _tally(
     session: Session, raw: str, name: str, place: str, kind: pa.DataType, most: int
 ) -> Tally:
-    found = session.ask(tally(raw, place, most + 2))
+    # three more than are too many: null, not a number, and 0 beside -0 are no values of their own
+    found = session.ask(tally(raw, place, most + 4))
     values = as_read(one_chunk(found.column("v")), kind)
     counts = found.column("n").cast(pa.int64()).to_numpy()
     made = tally_of_counts(name, values, counts)

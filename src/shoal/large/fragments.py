@@ -16,12 +16,13 @@ from shoal.cells.cells import Cells
 from shoal.cells.costs import costs_of
 from shoal.cells.domain import Domain
 from shoal.cells.encode import pack
-from shoal.cells.grouping import Grouping
+from shoal.cells.grouping import SUPPRESSED, Grouping
 from shoal.cells.spans import Spans, spans_of
 from shoal.kernels.front import whole
 from shoal.kernels.sorting import run_starts
 from shoal.large.labels import Ints
 from shoal.methods._cutting import Cutting, Totals, cut_down
+from shoal.metrics.base import Parts
 from shoal.models.requirement import Requirement
 from shoal.publish.labels import labels_of
 
@@ -46,10 +47,12 @@ class GroupFragment(Protocol):
 class MeasureFragment(Protocol):
     """What is told of a fragment's groups; it can travel to another process."""
 
-    def __call__(self, cells: Cells, grouping: Grouping, spans: Spans, rows: pa.Table) -> str:
+    def __call__(self, parts: Parts) -> str:
         """A text for whoever puts the fragments together."""
 
 
+TARGET = "t"
+"""Where the coded table has the class of each row."""
 TOLD = -1
 """The group of a row that is no person, but what is told of a fragment."""
 
@@ -128,8 +131,17 @@ class Finish:
             for name, kind in zip(table.schema.names, table.schema.types, strict=True)
         }
         told |= {"g": pa.array([TOLD], pa.int64())}
-        told |= {"told": pa.array([self.measure(cells, grouping, spans, rows)], pa.string())}
+        told |= {
+            "told": pa.array([self.measure(self._parts(cells, grouping, spans, rows))], pa.string())
+        }
         return pa.concat_tables([table, pa.table(told, table.schema)])
+
+    def _parts(self, cells: Cells, grouping: Grouping, spans: Spans, rows: pa.Table) -> Parts:
+        target = (
+            _numbers(rows, TARGET).astype(np.int32)[cells.rows] if TARGET in self.more else None
+        )
+        hidden = grouping.group == SUPPRESSED
+        return Parts(cells, (grouping,), (spans,), 0, hidden, target)
 
     def _cells(self, rows: pa.Table) -> Cells:
         quasi = [_numbers(rows, f"c{j}").astype(np.int32) for j in range(len(self.domains))]

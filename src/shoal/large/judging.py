@@ -10,7 +10,6 @@ from shoal.cells.counts import Counts
 from shoal.cells.domain import Domain
 from shoal.engines.large import questions
 from shoal.engines.large.session import Session
-from shoal.engines.large.tree import Tree
 from shoal.large.choosing import Places
 from shoal.large.histograms import Histograms
 from shoal.large.labels import Ints
@@ -55,13 +54,13 @@ class Judge:
     def __init__(
         self,
         session: Session,
-        tree: Tree,
+        table: str,
         coded: Coded,
         requirement: Requirement,
         seen: Histograms,
         slices: Slices,
     ) -> None:
-        self._session, self._tree, self._coded = session, tree, coded
+        self._session, self._table, self._coded = session, table, coded
         self._requirement, self._seen, self._slices = requirement, seen, slices
         self._sensitive = [coded.sensitive.index(name) for name in requirement.columns]
         self._joint: dict[tuple[int, int, int], tuple[Ints, Ints, Ints]] = {}
@@ -130,7 +129,7 @@ class Judge:
         if not wanted:
             return
         nodes = {j: self._seen.nodes[asked].tolist() for j, asked in wanted.items()}
-        answer = self._session.ask(questions.joint(self._tree, nodes, self._sensitive))
+        answer = self._session.ask(questions.joint(self._table, nodes, self._sensitive))
         along, of, node, code, value, rows = (
             answer[name].to_numpy().astype(np.int64) for name in ("j", "i", "node", "v", "s", "n")
         )

@@ -1,7 +1,7 @@
 """Group and label the coded table of a session: the published rows stay there."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,15 @@ from shoal.engines.large.session import Session
 from shoal.errors import PolicyError
 from shoal.large.blocks import InBlock
 from shoal.large.coding import Coded
-from shoal.large.fragments import CutOn, Finish, GroupFragment
+from shoal.large.fragments import TARGET, CutOn, Finish, GroupFragment
 from shoal.large.full_domain import Publish, bring_cells, label_cells
 from shoal.large.kinds import stored_kind
-from shoal.large.measuring import COUNTS, LOSSES, Measure, added, additive, figures
+from shoal.large.measuring import measure_of, measured
 from shoal.large.tops import FRAGMENT_ROWS, Tops, cut_tops
 from shoal.methods._blocks import block_requirement
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.metrics._losses import column_losses
-from shoal.metrics.base import Metric, Parts, Whole
+from shoal.metrics.base import Parts, chosen_metrics
 from shoal.models.requirement import Requirement
 from shoal.plugins import name_of
 from shoal.policy import Policy
@@ -45,7 +45,10 @@ class Outcome:
     """Different combinations of labels among the rows that are published."""
     types: pa.Schema
     """Of the published columns p0.. ; text where stars may stand."""
-    parts: Parts | None
+    columns: dict[str, tuple[float, dict[int, int]]] = field(default_factory=dict)
+    """Per column with a hierarchy its precision, and published rows by level."""
+    notes: tuple[str, ...] = ()
+    parts: Parts | None = None
     """For methods that treat equal rows alike: the release taken apart."""
 
 
@@ -77,7 +80,6 @@ def publish(
     session: Session,
     coded: Coded,
     policy: Policy,
-    metrics: Mapping[str, Metric],
     progress: Progress,
     fragment_rows: int = FRAGMENT_ROWS,
 ) -> Outcome:
@@ -86,7 +88,7 @@ def publish(
     requirement = Requirement(policy.constraints, limit)
     method: Any = policy.method
     if getattr(method, "from_cells", False):
-        return _by_cells(session, coded, policy, requirement, metrics, progress)
+        return _by_cells(session, coded, policy, requirement, progress)
     group: GroupFragment
     if hasattr(method, "cutting"):
         tops = cut_tops(session, coded, requirement, method.cutting(), fragment_rows, progress)
@@ -96,18 +98,7 @@ def publish(
         widest = FlexiblePartition(dimension="widest").cutting()
         tops = cut_tops(session, coded, blocks, widest, 1, progress)
         group = InBlock(method, requirement, policy.seed)
-    return _by_fragments(session, coded, policy, tops, group, metrics)
-
-
-def _whole(coded: Coded, policy: Policy) -> Whole:
-    return Whole(
-        domains=coded.domains,
-        rows_of_values=coded.rows_of_values,
-        n_rows=coded.n_rows,
-        sensitive=coded.sensitive,
-        has_target=coded.has_target,
-        weights=getattr(policy.method, "weights", None),
-    )
+    return _by_fragments(session, coded, policy, tops, group)
 
 
 def _by_fragments(
@@ -116,9 +107,8 @@ def _by_fragments(
     policy: Policy,
     tops: Tops,
     group: GroupFragment,
-    metrics: Mapping[str, Metric],
 ) -> Outcome:
-    whole = _whole(coded, policy)
+    measure = measure_of(policy, coded)
     shown = tuple(f"p{i}" for i in range(len(coded.payload)))
     finish = Finish(
         coded.domains,
@@ -128,26 +118,28 @@ def _by_fragments(
         np.array([one.depth for one in tops.fragments], np.int64),
         shown,
         group,
-        more=("t",) if coded.has_target else (),
-        measure=Measure(additive(metrics), whole),
+        more=(TARGET,) if coded.has_target else (),
+        measure=measure,
     )
     stored = pa.schema([(f.name, stored_kind(f.type)) for f in coded.schema])
     made = f"{PUBLISHED}_made"
     schema = finish.schema(stored)
     session.map_groups(made, tops.rows(finish.columns), "node", finish, schema)
-    sums = added(session.ask(told_rows(made)).column("told").to_pylist())
+    told = session.ask(told_rows(made)).column("told").to_pylist()
     names = [*(f"q{j}" for j in range(len(coded.domains))), *shown]
     session.keep(PUBLISHED, people(made, names))
     session.drop(made)
     classes = _classes(session, len(coded.domains))
+    found = measured(policy, measure, told, classes)
     return Outcome(
-        metrics=figures(metrics, sums, replace(whole, published_classes=classes)),
-        losses={name: loss / coded.n_rows for name, loss in sums[LOSSES].items()},
-        groups=int(sums[COUNTS]["groups"]),
-        suppressed_rows=int(sums[COUNTS]["suppressed"]),
+        metrics=found.metrics,
+        losses=found.column_loss,
+        groups=int(found.metrics["groups"] or 0),
+        suppressed_rows=int(found.metrics["suppressed-rows"] or 0),
         classes=classes,
         types=coded.schema,
-        parts=None,
+        columns={name: (found.precision[name], found.levels[name]) for name in found.precision},
+        notes=found.notes,
     )
 
 
@@ -161,7 +153,6 @@ def _by_cells(
     coded: Coded,
     policy: Policy,
     requirement: Requirement,
-    metrics: Mapping[str, Metric],
     progress: Progress,
 ) -> Outcome:
     cells = bring_cells(session, coded, requirement.columns)
@@ -178,7 +169,7 @@ def _by_cells(
     return Outcome(
         metrics={
             name: one.measure(parts) if known or name != "recognition-rate" else None
-            for name, one in metrics.items()
+            for name, one in chosen_metrics(policy.metrics).items()
         },
         losses={name: loss / coded.n_rows for name, loss in column_losses(parts).items()},
         groups=sum(grouping.n_groups for grouping in groupings),
@@ -187,5 +178,6 @@ def _by_cells(
         types=pa.schema([make.schema.field(name) for name, _ in payload])
         if labelled.has_stars
         else coded.schema,
+        notes=tuple(note for grouping in groupings for note in grouping.notes),
         parts=parts,
     )

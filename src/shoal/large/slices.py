@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from shoal.engines.large import questions
 from shoal.engines.large.session import Session
-from shoal.engines.large.tree import Tree, not_after
 
 FEW = 200_000
 """So many rows are put in order to find the one in question; of more, columns are counted first."""
@@ -44,8 +43,8 @@ class Part:
 class Slices:
     """What is known of the slices of a round; each thing is asked once."""
 
-    def __init__(self, session: Session, tree: Tree, sets: list[int]) -> None:
-        self._session, self._tree, self._sets = session, tree, sets
+    def __init__(self, session: Session, table: str, columns: int, sets: list[int]) -> None:
+        self._session, self._table, self._columns, self._sets = session, table, columns, sets
         self._last: dict[Slice, tuple[int, ...]] = {}
         self._parts: dict[Slice, tuple[Part, Part]] = {}
         self._values: dict[tuple[Slice, int], Mapping[int, int]] = {}
@@ -61,8 +60,9 @@ class Slices:
         asked = list(slices)
         new = [one for one in dict.fromkeys(asked) if one not in self._parts]
         if new:
-            answer = self._session.ask(questions.spans(self._tree, self._sides(new), self._sets))
-            found = {row["part"]: self._part(row) for row in answer.to_pylist()}
+            pieces = self._sides(new)
+            sql = questions.spans(self._table, self._columns, pieces, self._sets)
+            found = {row["part"]: self._part(row) for row in self._session.ask(sql).to_pylist()}
             for number, one in enumerate(new):
                 self._parts[one] = found[2 * number], found[2 * number + 1]
         return [self._parts[one] for one in asked]
@@ -72,28 +72,28 @@ class Slices:
         asked = list(slices)
         new = [one for one in dict.fromkeys(asked) if (one, sensitive) not in self._values]
         if new:
-            sides = self._sides(new)
-            answer = self._session.ask(questions.tally(self._tree, sides, f"s{sensitive}"))
             found: dict[int, dict[int, int]] = {}
-            for part, value, n in zip(
-                *(answer[name].to_pylist() for name in ["part", "v", "n"]), strict=True
-            ):
-                found.setdefault(part, {})[value] = n
+            for part, value, n in zip(*self._tally(self._sides(new), f"s{sensitive}"), strict=True):
+                found.setdefault(int(part), {})[int(value)] = int(n)
             for number, one in enumerate(new):
                 self._values[one, sensitive] = found[2 * number]
         return [self._values[one, sensitive] for one in asked]
 
-    def _sides(self, slices: list[Slice]) -> list[dict[int, str]]:
-        texts = {}
-        for number, (one, last) in enumerate(zip(slices, self.last(slices), strict=True)):
-            before = not_after(last, self._tree.columns, one.column)
-            side = f"CASE WHEN {before} THEN {2 * number} ELSE {2 * number + 1} END"
-            texts[one] = f"CASE WHEN c{one.column} = {one.code} THEN {side} END"
-        return by_column(texts)
+    def _tally(self, pieces: list[questions.Piece], column: str) -> tuple[Ints, Ints, Ints]:
+        """Piece, code and rows."""
+        answer = self._session.ask(questions.tally(self._table, pieces, column))
+        part, value, n = (answer[name].to_numpy().astype(np.int64) for name in ("part", "v", "n"))
+        return part, value, n
+
+    def _sides(self, slices: list[Slice]) -> list[questions.Piece]:
+        return [
+            questions.Piece(number, one.node, one.column, one.code, last=last)
+            for number, (one, last) in enumerate(zip(slices, self.last(slices), strict=True))
+        ]
 
     def _part(self, row: dict[str, object]) -> Part:
         def ends(side: str) -> Ints:
-            return np.array([row[f"{side}{j}"] for j in range(self._tree.columns)], np.int64)
+            return np.array([row[f"{side}{j}"] for j in range(self._columns)], np.int64)
 
         members = {j: np.array(row[f"m{j}"], np.int64) for j in self._sets}
         return Part(ends("l"), ends("h"), members)
@@ -102,43 +102,36 @@ class Slices:
         """Count columns while many rows are in question, then put the rest in order."""
         if not slices:
             return
-        known: dict[Slice, list[str]] = {one: [f"c{one.column} = {one.code}"] for one in slices}
+        first: dict[Slice, tuple[int, ...]] = dict.fromkeys(slices, ())
         rows = {one: one.rows for one in slices}
         place = {one: one.below for one in slices}
-        for j in range(self._tree.columns):
-            many = [one for one in slices if rows[one] * len(slices) > FEW and one.column != j]
-            if not many:
+        for j in range(self._columns):
+            many = [one for one in slices if rows[one] * len(slices) > FEW]
+            asked = [one for one in many if one.column != j]
+            for one in many:
+                if one.column == j:
+                    first[one] += (one.code,)
+            if not asked:
                 continue
-            asked = self._numbered(many, known)
-            answer = self._session.ask(questions.tally(self._tree, asked, f"c{j}"))
-            part, value, n = (answer[name].to_numpy() for name in ("part", "v", "n"))
-            for number, one in enumerate(many):
+            part, value, n = self._tally(_pieces(asked, first), f"c{j}")
+            for number, one in enumerate(asked):
                 mine = np.flatnonzero(part == number)
                 mine = mine[np.argsort(value[mine])]
                 upto = np.cumsum(n[mine])
                 at = int(np.searchsorted(upto, place[one]))
                 rows[one] = int(n[mine[at]])
                 place[one] -= int(upto[at]) - rows[one]
-                known[one].append(f"c{j} = {value[mine[at]]}")
-        asked = self._numbered(slices, known)
+                first[one] += (int(value[mine[at]]),)
         places = {number: place[one] for number, one in enumerate(slices)}
-        answer = self._session.ask(questions.nth(self._tree, asked, places))
+        sql = questions.nth(self._table, self._columns, _pieces(slices, first), places)
+        answer = self._session.ask(sql)
         names = [name for name in answer.column_names if name != "part"]
         for row in answer.to_pylist():
             self._last[slices[row["part"]]] = tuple(row[name] for name in names)
 
-    def _numbered(self, slices: list[Slice], known: dict[Slice, list[str]]) -> list[dict[int, str]]:
-        return by_column(
-            {
-                one: f"CASE WHEN {' AND '.join(known[one])} THEN {number} END"
-                for number, one in enumerate(slices)
-            }
-        )
 
-
-def by_column(texts: Mapping[Slice, str]) -> list[dict[int, str]]:
-    """Texts per node, those of each column together: a row lies in one slice along each column."""
-    found: dict[int, dict[int, str]] = {}
-    for one, text in texts.items():
-        found.setdefault(one.column, {})[one.node] = text
-    return list(found.values())
+def _pieces(slices: list[Slice], first: Mapping[Slice, tuple[int, ...]]) -> list[questions.Piece]:
+    return [
+        questions.Piece(number, one.node, one.column, one.code, first[one])
+        for number, one in enumerate(slices)
+    ]

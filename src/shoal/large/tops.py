@@ -27,6 +27,8 @@ from shoal.methods.base import check_holds
 from shoal.models.requirement import Requirement
 
 FRAGMENT_ROWS = 250_000
+CUTTING = "cutting"
+"""The table of the rows that are still being cut, `node` being their node."""
 
 
 @dataclass(frozen=True)
@@ -66,29 +68,39 @@ def cut_tops(
     costs, least = costs_of(coded.domains), requirement.min_rows
     spans = needed_spans(costs, only_counts=not (cutting.by_loss or cutting.boundaries_first))
     sets = np.flatnonzero(costs.kind == SET).tolist()
+    kept = [f"c{j}" for j in range(tree.columns)] + [f"s{i}" for i in range(len(coded.sensitive))]
     known = {0: Fragment(0, coded.n_rows)}
-    open_nodes = [0]
-    while open_nodes := [
-        node
-        for node in open_nodes
-        if known[node].rows > fragment_rows and known[node].rows >= 2 * least
-    ]:
+
+    def is_open(node: int) -> bool:
+        return known[node].rows > fragment_rows and known[node].rows >= 2 * least
+
+    table = questions.CODED
+    open_nodes = [0] if is_open(0) else []
+    while open_nodes:
         nodes = np.array(open_nodes, np.int64)
         depth = np.array([known[node].depth for node in open_nodes], np.int64)
-        seen = read(costs, nodes, depth, session.ask(questions.histograms(tree, open_nodes, spans)))
-        slices = Slices(session, tree, sets)
-        judge = Judge(session, tree, coded, requirement, seen, slices)
+        answer = session.ask(questions.histograms(table, tree.columns, spans))
+        seen = read(costs, nodes, depth, answer)
+        slices = Slices(session, table, tree.columns, sets)
+        judge = Judge(session, table, coded, requirement, seen, slices)
         tries = tries_of(cutting, seen, slices, least, coded.n_rows)
-        groups, places = _choose(seen, judge, tries)
+        moves: dict[int, tuple[Cut, int | None, int | None]] = {}
         open_nodes = []
-        for node, cut, below in _cuts(seen, slices, groups, places):
+        for node, cut, below in _cuts(seen, slices, *_choose(seen, judge, tries)):
             whole = known[node]
             children = tree.cut(node, cut)
             for child, rows in zip(children, (below, whole.rows - below), strict=True):
                 known[child] = Fragment(whole.depth + 1, rows)
-                open_nodes.append(child)
-        left = sum(known[node].rows for node in open_nodes if known[node].rows > fragment_rows)
+            goes_on = [child if is_open(child) else None for child in children]
+            open_nodes += filter(None, goes_on)
+            moves[node] = cut, goes_on[0], goes_on[1]
+        if open_nodes:
+            # rows of finished fragments are left behind: no round reads them again
+            session.keep(CUTTING, questions.cut(table, tree.columns, moves, [*kept, "key", "h"]))
+            table = CUTTING
+        left = sum(known[node].rows for node in open_nodes)
         progress(1 - left / max(1, coded.n_rows))
+    session.drop(CUTTING)
     return Tops(tree, tuple(known[leaf] for leaf in tree.leaves()))
 
 

@@ -5,7 +5,7 @@ verdicts of the pieces are put together.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -20,9 +20,9 @@ from shoal.engines.large.session import Session
 from shoal.errors import InputError
 from shoal.io.arrow import one_chunk
 from shoal.large.can import check_large
+from shoal.large.classes import JUDGED, STAR, Judge, See, Seen, Spell, spelled
 from shoal.large.coding import MOST_VALUES
 from shoal.large.kinds import check_kinds
-from shoal.large.seeing import JUDGED, STAR, Judge, See, Seen, Spell, spelled
 from shoal.models.requirement import Model, column_of, figure_of, name_of, options_of
 from shoal.policy import Policy
 from shoal.policy.exempt import check_columns, exempt, needed
@@ -47,48 +47,49 @@ class Values:
 def verify(
     session: Session,
     table: str,
-    names: Sequence[str],
+    columns: Mapping[str, str],
     schema: pa.Schema,
     policy: Policy,
     piece_rows: int = PIECE,
 ) -> tuple[Finding, ...]:
-    """Ask the policy's models of a table whose columns p0, p1, ... are the release's `names`.
+    """Ask the policy's models of a published table.
 
-    schema: the types of the columns in the release's files. The findings are those of
-    `verification.check` on the same rows.
+    columns: by its name in the release, in the release's order, where each column stands in the
+    table. schema: the types of these, in the same order, in the release's files. The findings are
+    those of `verification.check` on the same rows.
     """
+    names = list(columns)
     check_large(policy)
     check_columns(names, policy)
     read = needed(names, policy)
-    at = {name: i for i, name in enumerate(names)}
-    kinds = [schema.types[at[name]] for name in read]
+    kinds = [schema.types[names.index(name)] for name in read]
     check_kinds(read, pa.schema(list(zip(read, kinds, strict=True))))
     place = {name: i for i, name in enumerate(read)}
     sets = list(dict.fromkeys(_columns(model, policy) for model in policy.constraints))
     asked = list(dict.fromkeys(c for model in policy.constraints if (c := column_of(model))))
     values = {
-        name: _values(session, table, name, f"p{at[name]}", kinds[place[name]], policy)
+        name: _values(session, table, name, columns[name], kinds[place[name]], policy)
         for name in asked
     }
     n_rows = int(session.ask(how_many_rows(table)).column("n")[0].as_py())
     see = See(
-        columns=tuple((f"p{at[name]}", kind) for name, kind in zip(read, kinds, strict=True)),
+        columns=tuple((columns[name], kind) for name, kind in zip(read, kinds, strict=True)),
         classes=tuple(place[name] for name in policy.quasi),
         sensitive=tuple((place[name], values[name].texts) for name in asked),
         sets=tuple(
             Seen(
-                tuple(place[name] for name in columns),
-                tuple(place[name] for name in exempt(policy, columns, names)),
+                tuple(place[name] for name in chosen),
+                tuple(place[name] for name in exempt(policy, chosen, names)),
             )
-            for columns in sets
+            for chosen in sets
         ),
         pieces=1 + n_rows // piece_rows,
     )
     seen, judged = f"{table}_seen", f"{table}_judged"
     session.map(seen, rows_of(table, [column for column, _ in see.columns]), see, see.schema)
     pieces: list[dict[str, Any]] = []
-    for i, columns in enumerate(sets):
-        judge = _judge(policy, columns, i, values)
+    for i, chosen in enumerate(sets):
+        judge = _judge(policy, chosen, i, values)
         needs = [*(column for column, _ in judge.sensitive), *judge.keys]
         sql = counted(seen, [f"b{i}", judge.exempt, *needs])
         session.map_groups(judged, sql, f"b{i}", judge, JUDGED)

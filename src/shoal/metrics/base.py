@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from shoal import plugins
 from shoal.cells.cells import Cells
 from shoal.cells.domain import Domain
 from shoal.cells.grouping import Grouping
@@ -159,3 +160,11 @@ def together(many: Iterable[Mapping[str, float]]) -> Sums:
 def is_on_request(metric: Any) -> bool:
     """Whether a metric is measured only where it is asked for."""
     return bool(getattr(metric, "on_request", False))
+
+
+def chosen_metrics(asked: Iterable[Metric]) -> dict[str, Metric]:
+    """By name, the metrics that are asked for, and all that need not be asked for."""
+    every = plugins.metrics().items()
+    found: dict[str, Metric] = {n: metric() for n, metric in every if not is_on_request(metric)}
+    found |= {plugins.name_of(type(metric)): metric for metric in asked}
+    return dict(sorted(found.items()))

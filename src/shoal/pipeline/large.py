@@ -24,7 +24,7 @@ from shoal.large.publishing import check_method as check_large_method
 from shoal.large.tops import FRAGMENT_ROWS
 from shoal.large.verifying import verify
 from shoal.pipeline.clock import Clock
-from shoal.pipeline.prepare import all_lost, check_method, limit_suppression, metrics_of
+from shoal.pipeline.prepare import all_lost, check_method, limit_suppression
 from shoal.pipeline.reports import (
     report_columns,
     report_components,
@@ -32,7 +32,7 @@ from shoal.pipeline.reports import (
     report_nodes,
 )
 from shoal.policy import Policy
-from shoal.release import ComponentReport, Release
+from shoal.release import ColumnReport, ComponentReport, Release
 from shoal.verification.check import Finding, require
 
 RAW, RELEASE = "raw", "release"
@@ -108,7 +108,7 @@ def run_large(
             session.write(rows_of(PUBLISHED, columns), hidden.path, shown, columns, written)
         with clock.step("verify"):
             back = session.read(RELEASE, [hidden.path], shown, written)
-            findings = verify(session, RELEASE, shown, back, policy)
+            findings = verify(session, RELEASE, _places(shown), back, policy)
             _expect(session, coded, outcome, policy)
             require(findings)
         hidden.commit()
@@ -129,7 +129,7 @@ def anonymize_frame(session: Any, frame: Any, policy: Policy, clock: Clock) -> R
         kinds = {f"p{i}": f.type for i, f in enumerate(outcome.types)}
         types = [kinds.get(column, pa.string()) for column in columns]
         back = pa.schema([(f"p{i}", kind) for i, kind in enumerate(types)])
-        findings = verify(session, RELEASE, shown, back, policy)
+        findings = verify(session, RELEASE, _places(shown), back, policy)
         _expect(session, coded, outcome, policy)
         require(findings)
     made = session.frame(rows_of(RELEASE, [f"p{i}" for i in range(len(shown))]), shown)
@@ -143,7 +143,7 @@ def _publish(
         coded = code(session, policy, schema, RAW)
         session.drop(RAW)
     with clock.step("group") as progress:
-        outcome = publish(session, coded, policy, metrics_of(policy), progress, fragment_rows)
+        outcome = publish(session, coded, policy, progress, fragment_rows)
     session.drop("coded")
     limit_suppression(policy, outcome.suppressed_rows, coded.n_rows)
     return coded, outcome
@@ -155,6 +155,11 @@ def _shown(policy: Policy, names: Sequence[str], coded: Coded) -> tuple[list[str
     place = {name: f"q{j}" for j, name in enumerate(coded.quasi)}
     place |= {name: f"p{i}" for i, name in enumerate(coded.payload)}
     return shown, [place[name] for name in shown]
+
+
+def _places(names: Sequence[str]) -> dict[str, str]:
+    """Where the columns of a release stand that was read back."""
+    return {name: f"p{i}" for i, name in enumerate(names)}
 
 
 def _expect(session: Session, coded: Coded, outcome: Outcome, policy: Policy) -> None:
@@ -196,11 +201,13 @@ def _release(
         seed=policy.seed,
         seconds=dict(clock.seconds),
         warnings=(*guessed, *warnings, *all_lost(outcome.metrics["mean-ncp"])),
-        notes=tuple(n for g in parts.groupings for n in g.notes) if parts else (),
+        notes=outcome.notes,
         column_loss=outcome.losses,
         constraints=report_constraints(policy, components, findings),
         components=components,
-        columns=report_columns(parts) if parts else {},
+        columns=report_columns(parts)
+        if parts
+        else {name: ColumnReport(*told) for name, told in outcome.columns.items()},
         minimal_nodes=report_nodes(parts) if parts else (),
     )
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from shoal import plugins
 from shoal.cells.cells import Cells
 from shoal.cells.grouping import SUPPRESSED, Grouping
 from shoal.cells.people import with_population
@@ -18,7 +17,7 @@ from shoal.evidence.collect import collect
 from shoal.evidence.evidence import Evidence
 from shoal.io.frames import Table
 from shoal.metrics._losses import column_losses
-from shoal.metrics.base import Metric, Parts, is_on_request
+from shoal.metrics.base import Parts, chosen_metrics
 from shoal.models.delta_presence import DeltaPresence
 from shoal.models.requirement import Requirement
 from shoal.pipeline.clock import Clock
@@ -107,7 +106,8 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
             formed=formed,
             raised=wishes,
         )
-        metrics = {name: metric.measure(parts) for name, metric in metrics_of(policy).items()}
+        chosen = chosen_metrics(policy.metrics)
+        metrics = {name: metric.measure(parts) for name, metric in chosen.items()}
         losses = {name: loss / cells.n_rows for name, loss in column_losses(parts).items()}
         raised = report_personal(policy, parts, shown)
         evidence = collect(
@@ -134,14 +134,6 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         recognition=recognised(policy, parts),
         evidence=evidence,
     )
-
-
-def metrics_of(policy: Policy) -> dict[str, Metric]:
-    """By name, the metrics that the policy asks for, and all that need not be asked for."""
-    every = plugins.metrics().items()
-    found = {name: metric() for name, metric in every if not is_on_request(metric)}
-    found |= {plugins.name_of(type(metric)): metric for metric in policy.metrics}
-    return dict(sorted(found.items()))
 
 
 def _publish(

@@ -46,9 +46,11 @@ class Contents:
     name: str
     type: Type
     codes: npt.NDArray[np.integer]
-    """(n,) equal values have equal codes, 0 .. size - 1; missing is a value of its own."""
+    """(n,) equal values have equal codes, 0 .. size - 1; missing is a value of its own. Nothing where
+    the rows are not at hand."""
     counts: npt.NDArray[np.int64]
-    """(size,) rows of each code; those of missing values, if there are any, come last."""
+    """(size,) rows of each code; those of missing values, if there are any, come last. With `times`:
+    (m,) the different counts there are."""
     missing: int
     """Rows without a value."""
     text_length: float
@@ -57,11 +59,18 @@ class Contents:
     """Characters of the longest; 0 for columns that hold no text."""
     can_be_ordered: bool
     """Whether every value is a finite number, a date or a time."""
+    times: npt.NDArray[np.int64] | None = None
+    """(m,) how many codes have each of the counts, where codes were counted elsewhere."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of the table."""
+        return int((self.counts * self._times).sum())
 
     @property
     def size(self) -> int:
         """How many codes there are."""
-        return len(self.counts)
+        return int(self._times.sum())
 
     @property
     def distinct(self) -> int:
@@ -71,13 +80,17 @@ class Contents:
     @property
     def unique_rows(self) -> int:
         """Rows with a value that no other row has; missing values are alike."""
-        return int((self.counts == 1).sum())
+        return int(self._times[self.counts == 1].sum())
 
     @property
     def entropy(self) -> float:
         """How much the column tells about a row, in bits."""
-        shares = self.counts / max(1, len(self.codes))
-        return float(-(shares * np.log2(shares)).sum())
+        shares = self.counts / max(1, self.rows)
+        return float(-(shares * np.log2(shares) * self._times).sum())
+
+    @property
+    def _times(self) -> npt.NDArray[np.int64]:
+        return np.ones(len(self.counts), np.int64) if self.times is None else self.times
 
 
 def contents_of(name: str, column: pa.ChunkedArray | pa.Array) -> Contents:

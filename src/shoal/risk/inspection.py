@@ -4,19 +4,20 @@ Counts and column names only: no value of the table is in what comes out.
 """
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from shoal.errors import InputError, listed
-from shoal.risk.assessment import assessed, classes_of
-from shoal.risk.contents import contents_of
+from shoal.risk.assessment import Assessment, assessed, classes_of
+from shoal.risk.contents import Contents, contents_of
 from shoal.risk.minimal_uniques import MinimalUniques
 from shoal.risk.population import PopulationUniques
 from shoal.risk.reidentification import Reidentification
 from shoal.risk.roles import Role, Treatment, suggest
-from shoal.risk.search import ColumnSet, Search, search
+from shoal.risk.search import ColumnSet, Search, UniqueRows, search
 from shoal.risk.uniqueness import unique_rows, unique_without_each
 
 __all__ = ["ColumnReport", "ColumnSet", "Inspection", "Search", "inspect_table"]
@@ -90,9 +91,27 @@ def inspect_table(
     fraction: the share of a population that is in the table, to estimate who is unique there. msu:
     the largest set of columns in which minimal sample uniques are looked for.
     """
-    _require_single_names(table.column_names)
-    rows = table.num_rows
+    require_single_names(table.column_names)
     contents = [contents_of(name, table.column(name)) for name in table.column_names]
+    rows = table.num_rows
+
+    def told(quasi: Sequence[Contents]) -> Assessment:
+        return assessed(quasi, classes_of(quasi, rows)[1], None, fraction, msu)
+
+    return inspection_of(contents, rows, told, unique_rows, unique_without_each)
+
+
+def inspection_of(
+    contents: Sequence[Contents],
+    rows: int,
+    told: Callable[[Sequence[Contents]], Assessment],
+    unique_rows: UniqueRows,
+    unique_without_each: Callable[[int, Sequence[Contents]], list[int]],
+) -> Inspection:
+    """The inspection of columns that are counted, rows being counted as it asks.
+
+    told: the risk of a table in which some columns are known.
+    """
     suggested = [suggest(column) for column in contents]
     quasi = [c for c, s in zip(contents, suggested, strict=True) if s.role == "quasi"]
     unique = unique_rows(rows, quasi)
@@ -119,22 +138,22 @@ def inspect_table(
         for column, suggestion in zip(contents, suggested, strict=True)
     )
     keys = tuple(c.name for c in contents if rows > 1 and c.unique_rows == rows)
-    _, sizes = classes_of(quasi, rows)
-    told = assessed(quasi, sizes, None, fraction, msu)
+    risk = told(quasi)
     return Inspection(
         rows=rows,
         columns=reports,
         unique_rows=unique,
         unique_share=share(unique),
         keys=keys,
-        search=search(quasi, rows),
-        risk=told.reidentification,
-        population_uniques=told.population_uniques,
-        minimal_uniques=told.minimal_uniques,
+        search=search(quasi, rows, unique_rows),
+        risk=risk.reidentification,
+        population_uniques=risk.population_uniques,
+        minimal_uniques=risk.minimal_uniques,
     )
 
 
-def _require_single_names(names: list[str]) -> None:
+def require_single_names(names: Sequence[str]) -> None:
+    """Refuse a table in which a name stands for several columns."""
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise InputError(

@@ -58,16 +58,24 @@ class Reidentification:
 
 
 def reidentification(
-    sizes: Ints, population: Ints | None = None, threshold: float = THRESHOLD
+    sizes: Ints,
+    population: Ints | None = None,
+    threshold: float = THRESHOLD,
+    times: Ints | None = None,
 ) -> Reidentification:
-    """The risks of a table whose classes have `sizes` rows, and `population` people elsewhere."""
-    rows = int(sizes.sum())
-    unique = int((sizes == 1).sum())
+    """The risks of a table whose classes have `sizes` rows, and `population` people elsewhere.
+
+    times: how many classes there are of each size, if more than one.
+    """
+    times = np.ones(len(sizes), np.int64) if times is None else times
+    every = sizes * times
+    rows = int(every.sum())
+    unique = int(times[sizes == 1].sum())
     people = sizes if population is None else np.maximum(sizes, population)
-    prosecutor, journalist = _risk(sizes, sizes, threshold), _risk(sizes, people, threshold)
+    prosecutor, journalist = _risk(every, sizes, threshold), _risk(every, people, threshold)
     return Reidentification(
         rows=rows,
-        classes=len(sizes),
+        classes=int(times.sum()),
         unique_rows=unique,
         unique_share=unique / rows if rows else 0.0,
         threshold=threshold,
@@ -75,7 +83,7 @@ def reidentification(
         journalist=journalist,
         marketer=journalist.average,
         basis="table" if population is None else "population",
-        outside=0 if population is None else int(sizes[population < sizes].sum()),
+        outside=0 if population is None else int(every[population < sizes].sum()),
     )
 
 

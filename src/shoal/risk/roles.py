@@ -64,7 +64,7 @@ def _by_name(column: Contents) -> tuple[Role, str] | None:
 
 
 def _by_values(column: Contents) -> tuple[Role, str]:
-    rows = len(column.codes) - column.missing
+    rows = column.rows - column.missing
     if column.distinct == 0:
         return "plain", "every value is missing, so it tells nothing"
     if column.type == Type.OTHER:

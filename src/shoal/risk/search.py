@@ -5,13 +5,16 @@ at which some set makes a good part of the rows unique. A set is skipped where i
 more unique rows than it has combinations of values.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, prod
 
 from shoal.risk.contents import Contents
-from shoal.risk.uniqueness import Packed
+from shoal.risk.uniqueness import unique_rows
+
+UniqueRows = Callable[[int, Sequence[Contents]], int]
+"""Of so many rows, those that no other equals in some columns."""
 
 THRESHOLD = 0.05
 """A set singles people out when it makes at least this share of the rows unique."""
@@ -60,7 +63,7 @@ class Search:
         return self.tried < self.possible
 
 
-def search(columns: Sequence[Contents], rows: int) -> Search:
+def search(columns: Sequence[Contents], rows: int, unique: UniqueRows = unique_rows) -> Search:
     """Look for the smallest sets among the columns."""
     told = sorted(columns, key=lambda column: -column.entropy)[:MOST_COLUMNS]
     most = max(FEWEST_SETS, min(MOST_SETS, MOST_WORK // max(1, rows)))
@@ -70,7 +73,8 @@ def search(columns: Sequence[Contents], rows: int) -> Search:
         sets = list(combinations(told, size))
         telling = [chosen for chosen in sets if _can_reach(chosen, rows)]
         telling.sort(key=lambda chosen: -sum(column.entropy for column in chosen))
-        found = [each for chosen in telling[:most] if (each := _ask(chosen, rows, columns))]
+        asked = (_ask(chosen, unique(rows, chosen), rows, columns) for chosen in telling[:most])
+        found = [each for each in asked if each]
         tried += len(sets) - max(0, len(telling) - most)
         possible += comb(len(columns), size)
         if found:
@@ -83,8 +87,9 @@ def _can_reach(chosen: Sequence[Contents], rows: int) -> bool:
     return rows > 0 and prod(column.size for column in chosen) >= THRESHOLD * rows
 
 
-def _ask(chosen: Sequence[Contents], rows: int, columns: Sequence[Contents]) -> ColumnSet | None:
-    unique = Packed.nothing(rows).beside(chosen).unique_rows()
+def _ask(
+    chosen: Sequence[Contents], unique: int, rows: int, columns: Sequence[Contents]
+) -> ColumnSet | None:
     if not unique or unique < THRESHOLD * rows:
         return None
     names = {column.name for column in chosen}

@@ -113,7 +113,8 @@ class DuckSession:
         """A table of these parts, under its name only when it is whole."""
         cursor, new = self._con.cursor(), f"{name}_new"
         try:
-            cursor.execute("BEGIN")
+            # Each step for itself: where answers come in order, DuckDB 2.0 loses rows that are put
+            # into a table of the same transaction.
             cursor.register("part", schema.empty_table())
             cursor.execute(f"CREATE OR REPLACE TABLE {new} AS SELECT * FROM part")
             for part in _gathered(parts, schema):
@@ -121,7 +122,9 @@ class DuckSession:
                 cursor.execute(f"INSERT INTO {new} SELECT * FROM part")
             cursor.execute(f"DROP TABLE IF EXISTS {name}")
             cursor.execute(f"ALTER TABLE {new} RENAME TO {name}")
-            cursor.execute("COMMIT")
+        except BaseException:
+            cursor.execute(f"DROP TABLE IF EXISTS {new}")
+            raise
         finally:
             cursor.close()
 

@@ -36,3 +36,18 @@ def counted(table: str, columns: Sequence[str]) -> str:
     """The different combinations of some columns, and n: how often each occurs."""
     named = ", ".join(columns)
     return f"SELECT {named}, count(*) AS n FROM {table} GROUP BY {named}"
+
+
+def class_sizes(table: str, columns: Sequence[str]) -> str:
+    """size: a number of rows that some class has, times: how many classes have it.
+
+    Rows that are equal in the columns are one class; without columns all rows are.
+    """
+    alike = f" GROUP BY {', '.join(columns)}" if columns else ""
+    sizes = f"SELECT count(*) AS n FROM {table}{alike}"
+    return f"SELECT n AS size, count(*) AS times FROM ({sizes}) AS found WHERE n > 0 GROUP BY n"
+
+
+def how_many_missing(table: str, column: str) -> str:
+    """n: the rows without a value."""
+    return f"SELECT count(*) AS n FROM {table} WHERE {column} IS NULL"

@@ -1,0 +1,128 @@
+"""Fragments tell their sums; the figures are those of one machine."""
+
+import pickle
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.cells.cells import Cells
+from shoal.cells.grouping import Grouping
+from shoal.cells.spans import spans_of
+from shoal.cells.table import encode
+from shoal.large.coding import Coded
+from shoal.large.measuring import Measure, measure_of, measured
+from shoal.metrics.base import Parts
+from shoal.models.requirement import Requirement
+from shoal.policy import Policy
+
+POLICY = Policy.load(
+    {
+        "columns": {
+            "age": "quasi",
+            "zip": {"role": "quasi", "hierarchy": {"mask": "right"}},
+            "ill": "sensitive",
+        },
+        "constraints": [{"k": 3}],
+        "target": "ill",
+        "metrics": "query-error",
+    }
+)
+N = 60
+TABLE = pa.table(
+    {
+        "age": [i * 7 % 40 for i in range(N)],
+        "zip": [f"0{i % 5}{i % 3}" for i in range(N)],
+        "ill": [["flu", "cold", "rash", None][i * i % 4] for i in range(N)],
+    }
+)
+
+
+def coded_of(cells: Cells) -> Coded:
+    return Coded(
+        domains=cells.domains,
+        sensitive_domains=cells.sensitive_domains,
+        totals=cells.totals,
+        n_rows=cells.n_rows,
+        rows_of_values=cells.rows_of_values,
+        quasi=POLICY.quasi,
+        sensitive=tuple(cells.sensitive),
+        payload=("ill",),
+        schema=pa.schema([("p0", pa.string())]),
+        has_target=True,
+    )
+
+
+def told_by(cells: Cells, groups: list[Grouping], measure: Measure) -> list[str]:
+    """Each group as a fragment of its own."""
+    measure = pickle.loads(pickle.dumps(measure))
+    cell = np.repeat(np.arange(cells.n_cells), cells.counts)
+    told = []
+    for grouping in groups:
+        for number in range(grouping.n_groups):
+            rows = grouping.group == number
+            kept, counts = np.unique(cell[rows], return_counts=True)
+            part = replace(
+                cells,
+                codes=cells.codes[kept],
+                starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+                rows=cells.rows[rows],
+                hashes=cells.hashes[rows],
+                sensitive={name: codes[rows] for name, codes in cells.sensitive.items()},
+            )
+            one = Grouping(np.zeros(rows.sum(), np.int32), 1, grouping.columns)
+            target = part.sensitive["ill"]
+            parts = Parts(part, (one,), (spans_of(part, one),), 0, one.group < 0, target)
+            told.append(measure(parts))
+    return told
+
+
+def cells_and_groups() -> tuple[Cells, list[Grouping]]:
+    quasi = {name: POLICY.how(name) for name in POLICY.quasi}
+    sensitive = {"ill": POLICY.how("ill")}
+    cells = encode(lambda n: TABLE.column(n).combine_chunks(), quasi, sensitive, [], POLICY.seed)
+    found = POLICY.method.group(cells, Requirement(POLICY.constraints), 0, lambda _: None)
+    return cells, list(found)
+
+
+def test_the_figures_are_those_of_a_run() -> None:
+    release = shoal.anonymize(TABLE, POLICY)
+    cells, groups = cells_and_groups()
+    measure = measure_of(POLICY, coded_of(cells))
+    classes = release.findings[0].classes
+    found = measured(POLICY, measure, told_by(cells, groups, measure), classes)
+    assert found.metrics.keys() == release.metrics.keys()
+    for name, figure in release.metrics.items():
+        expected = None if figure is None else pytest.approx(figure, rel=1e-9)
+        assert found.metrics[name] == expected, name
+    assert found.column_loss == pytest.approx(release.column_loss)
+    assert {n: c.precision for n, c in release.columns.items()} == pytest.approx(found.precision)
+    assert {n: found.levels[n] for n in release.columns} == {
+        n: c.levels for n, c in release.columns.items()
+    }
+    assert found.notes == ()
+
+
+@dataclass(frozen=True)
+class Strange:
+    """A metric that no sums make."""
+
+    high_is_good: ClassVar[bool] = True
+
+    def measure(self, parts: Parts) -> float:
+        return float(len(parts.sizes))
+
+
+def test_what_no_sums_make_is_told_of() -> None:
+    cells, groups = cells_and_groups()
+    policy = POLICY.model_copy(update={"metrics": (Strange(),)})
+    measure = measure_of(policy, coded_of(cells))
+    found = measured(policy, measure, told_by(cells, groups, measure), None)
+    (name,) = (name for name in found.metrics if name not in measure.metrics)
+    assert found.metrics[name] is None
+    assert found.metrics["average-class-size"] is None
+    (note,) = found.notes
+    assert note.startswith(f"Not measured on a large table: {name}.")
