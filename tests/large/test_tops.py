@@ -1,22 +1,29 @@
 """The top cuts from histograms and the fragments below them, against the method on one machine."""
 
 import pickle
+import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shoal.cells.cells import Cells
+from shoal.cells.domain import UNIT, Domain, Kind
 from shoal.cells.spans import spans_of
+from shoal.cells.table import How, encode
 from shoal.engines.large.duck import DuckSession
+from shoal.engines.large.tree import Cut, Tree
 from shoal.errors import Infeasible
-from shoal.large import slices
+from shoal.large import choosing, slices
 from shoal.large.fragments import CutOn, Finish
 from shoal.large.tops import cut_tops
+from shoal.methods import _boundary
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.methods.least_loss_partition import LeastLossPartition
 from shoal.methods.mondrian import Mondrian
@@ -28,7 +35,9 @@ from shoal.models.l import L
 from shoal.models.requirement import Requirement
 from shoal.models.t import T
 from shoal.publish.labels import labels_of
-from tests.coded import coded_tables
+from shoal.sample.census import census
+from tests import naive
+from tests.coded import coded, coded_tables
 from tests.large.made import put
 
 METHODS: dict[str, Any] = {
@@ -108,7 +117,7 @@ def large(
 @pytest.mark.parametrize("method", METHODS)
 @given(table=coded_tables(), data=st.data())
 @settings(
-    max_examples=12,
+    max_examples=20,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -118,11 +127,68 @@ def test_the_same_rows_for_any_size_of_fragment(
     models = REQUIREMENTS[data.draw(st.sampled_from(sorted(REQUIREMENTS)))]
     requirement = Requirement(models)
     fragment_rows = data.draw(st.integers(1, table.cells.n_rows + 1) | st.just(1))
-    slices.FEW = data.draw(st.sampled_from([0, 10, 200_000]))
+    few = data.draw(st.sampled_from([0, 10, 200_000]))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(slices, "FEW", few)
+        if data.draw(st.booleans()):  # else no small table is deep enough for it
+            for place in (choosing, _boundary):
+                patched.setattr(place, "lopsided_depth", lambda *_: 2)
+        require_same(session, table.cells, METHODS[method], requirement, fragment_rows)
+
+
+def require_same(
+    session: DuckSession, cells: Cells, method: Any, requirement: Requirement, fragment_rows: int
+) -> None:
     try:
-        expected = local(table.cells, METHODS[method], requirement)
+        expected = local(cells, method, requirement)
     except Infeasible as error:
-        with pytest.raises(Infeasible, match=str(error)[:20]):
-            large(session, table.cells, METHODS[method], requirement, fragment_rows)
+        with pytest.raises(Infeasible, match=re.escape(str(error))):
+            large(session, cells, method, requirement, fragment_rows)
         return
-    assert large(session, table.cells, METHODS[method], requirement, fragment_rows) == expected
+    assert large(session, cells, method, requirement, fragment_rows) == expected
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("different", [1, 3])
+def test_rows_that_are_nearly_all_equal(session: DuckSession, method: str, different: int) -> None:
+    """Cells are far larger than groups: most cuts go through one."""
+    places = [0, UNIT // 3, UNIT]
+    axis = Domain("range", Kind.RANGE, pa.array(["0", "1", "2"]), -1, np.array(places, np.int64))
+    pairs = [(axis, naive.range_column(places)), (axis, naive.range_column(places))]
+    rows = sorted((i % different, i * i % different) for i in range(90))
+    table = coded(rows, pairs, [i * 7 % 5 for i in range(90)])
+    for models in (REQUIREMENTS["k2"], REQUIREMENTS["k2 l2"], REQUIREMENTS["t"]):
+        require_same(session, table.cells, METHODS[method], Requirement(models), 5)
+
+
+@pytest.mark.parametrize("fragment_rows", [1_500, 6_000])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_table_of_many_rows(session: DuckSession, method: str, fragment_rows: int) -> None:
+    cells = people()
+    models = (K(k=5), L(l=3, of="disease"))
+    require_same(session, cells, METHODS[method], Requirement(models), fragment_rows)
+
+
+@cache
+def people() -> Cells:
+    table = census(20_000)
+    quasi = ["age", "sex", "race", "education", "nationality", "zip"]
+    how = {name: How(kind="unordered" if name == "zip" else None) for name in quasi}
+
+    def column(name: str) -> pa.Array:
+        return table[name].combine_chunks()
+
+    return encode(column, how, {"disease": How()}, ["hours", "weight"], 0)
+
+
+def test_the_fragments_stand_depth_first() -> None:
+    tree = Tree(1)
+    below, above = tree.cut(0, Cut(0, 5, None))
+    upper = tree.cut(above, Cut(0, 8, None))
+    lower = tree.cut(below, Cut(0, 2, (2, -7, 9)))
+    assert tree.leaves() == [*lower, *upper]
+    case = tree.case({lower[0]: "1", upper[1]: "2"})
+    assert case == (
+        "CASE WHEN c0 < 5 THEN CASE WHEN (c0 < 2 OR (c0 = 2 AND (key < -7 OR (key = -7 AND h <= 9)))) "
+        "THEN 1 ELSE NULL END ELSE CASE WHEN c0 < 8 THEN NULL ELSE 2 END END"
+    )
