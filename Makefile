@@ -21,7 +21,9 @@ demo: $(VENV)/.base  ## make up a hospital table, anonymise it, verify it; files
 	@echo "To have the shoal command in your shell: . $(BIN)/activate"
 
 test: $(VENV)/.dev lint  ## check style, types and imports, then run all tests
-	@$(BIN)/pytest -q -n 2 --dist worksteal
+	@$(BIN)/pytest -q -n 2 --dist worksteal --ignore tests/spark
+	@# these start a Spark cluster of their own, which takes both cores; they say if there is no Java
+	@$(BIN)/pytest -q tests/spark
 
 lint: $(VENV)/.dev  ## check style, types and imports
 	@$(BIN)/ruff format --check -q $(CODE) || { \

@@ -159,9 +159,9 @@ def test_values_of_every_type_come_back(session: SparkTables, tmp_path: Path) ->
 
 
 def numbers(session: SparkTables, tmp_path: Path, n: int) -> None:
-    """A table `numbers` with p0 = 0..n-1."""
-    pq.write_table(pa.table({"i": range(n)}), tmp_path / "n.parquet", row_group_size=max(1, n // 4))
-    session.read("numbers", [tmp_path / "n.parquet"], ["i"], COMMA)
+    """A table `numbers` with p0 = 0..n-1, in so many files that both executors read some."""
+    folder = in_files(tmp_path / "n", pa.table({"i": range(n)}), 4, ".parquet")
+    session.read("numbers", [folder], ["i"], COMMA)
 
 
 def test_map_keep_and_drop(session: SparkTables, tmp_path: Path) -> None:

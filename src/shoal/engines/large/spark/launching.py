@@ -85,7 +85,8 @@ def launch(master: str, settings: Mapping[str, str]) -> Launched:
         log.close()
         raise no_java() from None
     try:
-        context = SparkContext(conf=conf, gateway=gateway)
+        with quiet():
+            context = SparkContext(conf=conf, gateway=gateway)
     except Py4JError:
         end_gateway(gateway)
         log.close()

@@ -47,7 +47,7 @@ class Tables:
                 kept.unpersist()
             raise
         self.drop(name)
-        kept.createOrReplaceTempView(self._prefix + name)
+        cut_short(self._spark, kept).createOrReplaceTempView(self._prefix + name)
         self._frames[name], self._rows[name] = kept, rows
         return rows
 
@@ -77,3 +77,21 @@ class Tables:
         """Forget all tables."""
         for name in list(self._frames):
             self.drop(name)
+
+
+def cut_short(spark: Any, kept: Frame) -> Frame:
+    """The same kept rows in a frame that begins with them.
+
+    Else a table that is made from itself again and again drags all its earlier questions along, and
+    Spark looks through them at every new one. How the rows came about stays known to Spark below that,
+    for the case that some are lost. Over Spark Connect there is no way to this, and none is needed for
+    the rows to be right.
+    """
+    plans = getattr(kept, "_jdf", None)
+    if plans is None:
+        return kept
+    plan = plans.queryExecution().withCachedData()
+    if plan.getClass().getSimpleName() != "InMemoryRelation":
+        return kept
+    made = spark._jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan)
+    return type(kept)(made, spark)
