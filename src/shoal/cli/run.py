@@ -57,6 +57,20 @@ def run(
             show_default=False,
         ),
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="local, spark, or the address of a master: spark://host:port."
+        ),
+    ] = "local",
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Work on disk under this limit, such as 2GB; for the local engine.",
+            show_default=False,
+        ),
+    ] = None,
     separator: Separator = None,
     quote: Quote = None,
     encoding: Encoding = None,
@@ -89,7 +103,15 @@ def run(
             asked = asked.changed(**given)
         options = csv_options(separator, quote, encoding)
         release = run_pipeline(
-            table, asked, output, options=options, force=force, report=report, progress=progress
+            table,
+            asked,
+            output,
+            options=options,
+            force=force,
+            report=report,
+            progress=progress,
+            engine=engine,
+            memory=memory,
         )
         others = sensitive_files(output, asked)
         reports = report_files(report) if report else []

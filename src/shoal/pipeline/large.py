@@ -1,5 +1,6 @@
 """From files or a Spark frame to a verified release, where no memory holds the table."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,7 +37,7 @@ from shoal.release import ColumnReport, ComponentReport, Release
 from shoal.verification.check import Finding, require
 
 RAW, RELEASE = "raw", "release"
-SPARK = "spark"
+LOCAL, SPARK = "local", "spark"
 DETECT = CsvOptions()
 
 
@@ -44,7 +45,7 @@ DETECT = CsvOptions()
 def opened(engine: str, memory: str | None = None) -> Iterator[Session]:
     """A session by its name: `spark`, `spark://host:port`, or `local` under a memory limit."""
     session: Session
-    if engine == "local":
+    if engine == LOCAL:
         from shoal.engines.large.duck import DuckSession
 
         session = DuckSession(memory)
@@ -61,6 +62,46 @@ def opened(engine: str, memory: str | None = None) -> Iterator[Session]:
         yield session
     finally:
         session.close()
+
+
+def run_elsewhere(
+    engine: str,
+    memory: str | None,
+    source: Path,
+    policy: Policy,
+    target: Path,
+    clock: Clock,
+    *,
+    options: CsvOptions = DETECT,
+    force: bool = False,
+) -> Release:
+    """Anonymise files with an engine that is named."""
+    if memory is not None:
+        _check_memory(engine, memory)
+    format_of(target)
+    check_large(policy)
+    check_large_method(policy)
+    with opened(engine, memory) as session:
+        return run_large(
+            session,
+            source,
+            policy,
+            target,
+            clock,
+            folders=engine != LOCAL,
+            options=options,
+            force=force,
+        )
+
+
+def _check_memory(engine: str, memory: str) -> None:
+    if engine != LOCAL:
+        raise InputError(
+            "--memory limits the local engine. Spark's memory is set where Spark is started "
+            "(spark.executor.memory, spark.driver.memory)."
+        )
+    if not re.fullmatch(r"\d+(\.\d+)? ?([KMGT]i?B)", memory):
+        raise InputError(f"--memory: found '{memory}'; it must be like 2GB, 512MB or 1.5GiB.")
 
 
 def check(policy: Policy, names: Sequence[str]) -> None:
@@ -115,10 +156,20 @@ def run_large(
     return _release(policy, coded, outcome, findings, clock, None, guessed)
 
 
-def anonymize_frame(session: Any, frame: Any, policy: Policy, clock: Clock) -> Release:
-    """Anonymise a Spark frame into another of the same session."""
+def anonymize_frame(frame: Any, policy: Policy, clock: Clock) -> Release:
+    """Anonymise a Spark frame into another of the same Spark session."""
+    from shoal.engines.large.spark.opening import open_frame
+
+    check(policy, list(frame.columns))
+    session = open_frame(frame)
+    try:
+        return _anonymize(session, frame, policy, clock)
+    finally:
+        session.close()
+
+
+def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Release:
     names = list(frame.columns)
-    check(policy, names)
     with clock.step("read"):
         schema = session.adopt(RAW, frame, columns_to_read(policy))
     coded, outcome = _publish(session, policy, schema, clock, FRAGMENT_ROWS)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from shoal import plugins
 from shoal.engines.local import LocalEngine
 from shoal.engines.tables import wrap
-from shoal.errors import PolicyError, listed, nearest
+from shoal.errors import InputError, PolicyError, listed, nearest
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format, format_of
 from shoal.io.frames import Table
@@ -30,6 +30,7 @@ from shoal.verification.check import require
 
 AnyPolicy = Policy | Mapping[str, Any] | str | Path
 DETECT = CsvOptions()
+LOCAL = "local"
 SIMPLE = ("quasi", "sensitive", "identifiers", "plain", "k", "l", "hierarchies")
 """Keywords that stand in for a policy."""
 KEYS = tuple(Policy.model_fields)
@@ -45,12 +46,17 @@ def anonymize(
 ) -> Release:
     """Make a table safe to publish.
 
-    `data` is a pandas, polars or pyarrow table, a DuckDB relation, or the path of a file. `policy`
+    `data` is a pandas, polars or pyarrow table, a DuckDB relation, a Spark frame, or the path of a
+    file; the release's `table` is of the same kind, and Spark's rows stay in Spark. `policy`
     is a policy, its file or its content. For the simple case give keywords instead, as in
     `anonymize(df, quasi=["age", "zip"], sensitive="disease", identifiers="name", k=5, l=3)`; beside
     a policy, keywords replace keys of it.
     """
     clock = Clock(progress or nobody)
+    if type(data).__module__.startswith("pyspark."):
+        from shoal.pipeline.large import anonymize_frame
+
+        return anonymize_frame(data, _asked(policy, list(data.columns), keywords), clock)
     if isinstance(data, str | Path):
         with clock.step("read"):
             data = LocalEngine().read(Path(data))
@@ -76,14 +82,44 @@ def run(
     force: bool = False,
     report: str | Path | None = None,
     progress: Watcher | None = None,
+    engine: str = LOCAL,
+    memory: str | None = None,
 ) -> Release:
     """Anonymise a file into another; the new file is verified before it is in its place.
+
+    For tables that do not fit into memory: `memory` (such as "2GB") works on disk under that limit,
+    `engine` "spark" or "spark://host:port" in Spark. The release then has no `table`: its rows are in
+    the file, or with Spark in a folder of files.
 
     A policy with `publish: anatomy` makes several files, which appear together. So does a `report`:
     a page as .html with its certificate beside it, or the certificate alone as .json.
     """
-    clock, engine = Clock(progress or nobody), LocalEngine()
+    clock = Clock(progress or nobody)
     source, target, asked = Path(source), Path(target), Policy.load(policy)
+    if engine != LOCAL or memory is not None:
+        from shoal.pipeline.large import run_elsewhere
+
+        if report is not None:
+            raise InputError(
+                "A report is made on one machine alone: leave --report out, or --engine and --memory."
+            )
+        return run_elsewhere(
+            engine, memory, source, asked, target, clock, options=options, force=force
+        )
+    return _run(source, asked, target, clock, options, force, report)
+
+
+def _run(
+    source: Path,
+    asked: Policy,
+    target: Path,
+    clock: Clock,
+    options: CsvOptions,
+    force: bool,
+    report: str | Path | None,
+) -> Release:
+    """Anonymise a file in memory."""
+    engine = LocalEngine()
     kind, others = format_of(target), sensitive_files(target, asked)
     reports = check_report(report, asked)
     with replacing_all([target, *others.values(), *reports], force, source) as places:

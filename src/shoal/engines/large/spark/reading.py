@@ -131,13 +131,10 @@ def _parquet_schema(files: list[Path], columns: Sequence[str]) -> pa.Schema:
     assert first is not None
     if rows == 0:
         raise no_rows(listed([str(file) for file in files], 3))
-    fields = []
     for name, field in zip(columns, first, strict=True):
-        kind = held(field.type)
-        if kind is None:
+        if held(field.type) is None:
             raise refused(str(files[0]), name, field.type)
-        fields.append(pa.field(field.name, kind))
-    return pa.schema(fields)
+    return first
 
 
 def require_columns(where: object, columns: Sequence[str], names: list[str]) -> None:
