@@ -87,12 +87,17 @@ def launch(master: str, settings: Mapping[str, str]) -> Launched:
     try:
         with quiet():
             context = SparkContext(conf=conf, gateway=gateway)
-    except Py4JError:
+            context.pythonExec = _python()
+            return Launched(SparkSession(context), gateway, log, before)
+    except BaseException as error:
+        # Spark gives up by itself after a minute, in the middle of this or after it
+        if SparkContext._active_spark_context is not None:
+            SparkContext._active_spark_context.stop()
         end_gateway(gateway)
         log.close()
-        raise unreachable(master) from None
-    context.pythonExec = _python()
-    return Launched(SparkSession(context), gateway, log, before)
+        if isinstance(error, Py4JError):
+            raise unreachable(master) from None
+        raise
 
 
 def _require_java() -> None:
