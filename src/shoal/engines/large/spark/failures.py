@@ -4,6 +4,7 @@ Spark's own messages may quote rows, so not a word of them is passed on.
 """
 
 import json
+import logging
 import re
 import warnings
 from collections.abc import Iterator
@@ -105,7 +106,17 @@ def understood(place: str) -> Iterator[None]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without what PySpark says about the pandas that it asks for: no frame of pandas is made."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
-        yield
+    """Without what PySpark says beside its errors.
+
+    It warns of the pandas that it asks for, though no frame of pandas is made, and it logs an error in
+    full, perhaps with rows in it, that is raised as well.
+    """
+    logger = logging.getLogger("SQLQueryContextLogger")
+    before = logger.disabled
+    logger.disabled = True
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
+            yield
+    finally:
+        logger.disabled = before

@@ -40,6 +40,7 @@ class Launched:
         finally:
             end_gateway(self._gateway)
             self._log.close()
+            shutil.rmtree(_warehouse(), ignore_errors=True)
             # Spark's answer to Ctrl-C would speak to a session that is no more
             if threading.current_thread() is threading.main_thread():
                 signal.signal(signal.SIGINT, self._before)
@@ -87,12 +88,17 @@ def launch(master: str, settings: Mapping[str, str]) -> Launched:
     try:
         with quiet():
             context = SparkContext(conf=conf, gateway=gateway)
-    except Py4JError:
+            context.pythonExec = _python()
+            return Launched(SparkSession(context), gateway, log, before)
+    except BaseException as error:
+        # Spark gives up by itself after a minute, in the middle of this or after it
+        if SparkContext._active_spark_context is not None:
+            SparkContext._active_spark_context.stop()
         end_gateway(gateway)
         log.close()
-        raise unreachable(master) from None
-    context.pythonExec = _python()
-    return Launched(SparkSession(context), gateway, log, before)
+        if isinstance(error, Py4JError):
+            raise unreachable(master) from None
+        raise
 
 
 def _require_java() -> None:
@@ -109,12 +115,16 @@ def no_java() -> InputError:
     )
 
 
+def _warehouse() -> Path:
+    """A folder that Spark makes when it looks for a table; none is ever saved there."""
+    return Path(tempfile.gettempdir(), f"shoal-warehouse-{os.getpid()}")
+
+
 def _python() -> str:
     return os.environ.get("PYSPARK_PYTHON", sys.executable)
 
 
 def _settings(master: str) -> dict[str, str]:
-    scratch = Path(tempfile.gettempdir(), f"shoal-warehouse-{os.getpid()}")
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -125,8 +135,7 @@ def _settings(master: str) -> dict[str, str]:
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
         "spark.sql.catalogImplementation": "in-memory",
-        # never made: no table is ever saved there
-        "spark.sql.warehouse.dir": str(scratch),
+        "spark.sql.warehouse.dir": str(_warehouse()),
         # a lost executor takes its tasks with it; that must not count as their fault too soon
         "spark.task.maxFailures": "8",
         # as many tasks run beside each other as there are cores
