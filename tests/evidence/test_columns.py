@@ -63,6 +63,10 @@ def require_bars(made: Made, name: str, shown: list[int], values: list[str | Non
     for value in values:
         own = [label for label in of_bar if _belongs(name, label, value)]
         assert len(own) <= 1
+        if not own and "others" not in of_bar:  # a value that nobody has, before or after
+            assert not raw[value]
+            assert not guessed[value]
+            continue
         of_bar[own[0] if own else "others"].append(value)
     for bar in found.distribution:
         inside = of_bar[bar.label]
