@@ -11,7 +11,7 @@ PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python; d
 CODE := src tests $(wildcard benchmarks)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench lock clean
+.PHONY: help demo test spark lint format bench lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -22,8 +22,10 @@ demo: $(VENV)/.base  ## make up a hospital table, anonymise it, verify it; files
 
 test: $(VENV)/.dev lint  ## check style, types and imports, then run all tests
 	@$(BIN)/pytest -q -n 2 --dist worksteal --ignore tests/spark
-	@# these start a Spark cluster of their own, which takes both cores; they say if there is no Java
+
+spark: $(VENV)/.dev  ## test on a Spark cluster of three processes; needs Java
 	@$(BIN)/pytest -q tests/spark
+
 
 lint: $(VENV)/.dev  ## check style, types and imports
 	@$(BIN)/ruff format --check -q $(CODE) || { \
