@@ -1,6 +1,7 @@
 """A hash of a published table, the same for a frame and for any file that holds its rows."""
 
 import hashlib
+from decimal import Context, Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -8,17 +9,20 @@ import pyarrow.compute as pc
 
 from shoal.hierarchy.text import text_of
 
-NUMBER = r"^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$"
+NUMBER = r"^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,3})?$"
 FLOAT = r"[.eE]"
-MOMENT = r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d"
+MOMENT = r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?$"
+
+
+EXACT = Context(prec=10_000)
 
 
 def digest_of(rows: pa.Table) -> str:
     """A hash of column names and cells, in their order, as they read in a file.
 
     A CSV file knows only texts, and writes some numbers and times in a way of its own. So a number
-    with a point or an exponent counts by its value, a moment by its ISO text, and an empty text as a
-    missing value.
+    with a point or an exponent counts by its exact value, a moment by its ISO text, and an empty text
+    as a missing value.
     """
     found = hashlib.sha256()
     for name in rows.column_names:
@@ -61,8 +65,11 @@ def _canonical(texts: pa.Array) -> pa.Array:
 
 
 def _numbers(texts: pa.Array, where: pa.Array) -> pa.Array:
-    values = pc.if_else(where, texts, "0").cast(pa.float64())
-    return text_of(values).cast(texts.type)
+    """Exactly: a float would take numbers that differ in a far digit for one."""
+    chosen = zip(texts.to_pylist(), where.to_pylist(), strict=True)
+    return pa.array(
+        [f"{Decimal(t).normalize(EXACT):E}" if yes else None for t, yes in chosen], texts.type
+    )
 
 
 def _moments(texts: pa.Array) -> pa.Array:

@@ -9,6 +9,7 @@ import pyarrow as pa
 from shoal.cells.counts import Counts
 from shoal.cells.domain import Domain, Kind
 from shoal.cells.spans import rows_by_group
+from shoal.cells.tally import COMMON
 from shoal.errors import listed
 from shoal.kernels.histograms import count_runs
 from shoal.metrics.base import Parts
@@ -31,10 +32,17 @@ def warnings(reports: Mapping[str, PersonalReport]) -> Iterator[str]:
         bare = [label for label in report.labels if label.effective_leaves == 1]
         if bare:
             rows = sum(label.rows for label in bare)
+            # such a label may read as the value does
+            named = [repr(label.label) for label in bare if label.rows >= COMMON]
+            others = len(bare) - len(named)
+            if others:
+                named.append(
+                    f"{others} label{'s' if others > 1 else ''} that fewer than {COMMON} rows have"
+                )
             yield (
                 f"{rows:,} value{'s' if rows > 1 else ''} of {name} raised to a label that, to a "
                 f"reader who knows the rule and the tree, can only mean one value: "
-                f"{listed(repr(label.label) for label in bare)}. More values of a lower level under "
+                f"{listed(named)}. More values of a lower level under "
                 "such a label would hide them."
             )
 

@@ -10,12 +10,14 @@ from platform import python_version
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.cells.tally import COMMON
 from shoal.engines.tables import wrap
 from shoal.evidence.evidence import Evidence, Histogram
 from shoal.evidence.sizes import binned
+from shoal.hierarchy.csv_file import CsvFile
 from shoal.pipeline.digest import digest_of
 from shoal.policy import Policy
 from shoal.policy.canonical import to_data
@@ -48,6 +50,24 @@ def seal_of(told: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
+def file_digests(policy: Policy) -> dict[str, str | None]:
+    """A hash of every file that the policy leans on, by its path there; None where it is gone."""
+    paths = [c.hierarchy.path for c in policy.columns.values() if isinstance(c.hierarchy, CsvFile)]
+    if isinstance(policy.population, str):
+        paths.append(policy.population)
+    found: dict[str, str | None] = {}
+    for path in sorted(set(paths)):
+        file = policy.folder / path
+        held = file.read_bytes() if file.is_file() else None
+        found[path] = None if held is None else hashlib.sha256(held).hexdigest()
+    return found
+
+
+def risk_of(sizes: npt.NDArray[np.integer]) -> dict[str, Any]:
+    """The risk of classes of these sizes, as a certificate tells it."""
+    return _told(reidentification(sizes.astype(np.int64)))
+
+
 def _told_of(release: Release) -> dict[str, Any]:
     policy, evidence = release.policy, release.evidence
     published = _columns(release.table)
@@ -64,6 +84,7 @@ def _told_of(release: Release) -> dict[str, Any]:
         "policy": {
             "digest": policy.fingerprint(),
             "data": to_data(policy),
+            "files": file_digests(policy),
             "words": policy_words(policy, evidence.input_columns),
         },
         "release": {
@@ -75,7 +96,7 @@ def _told_of(release: Release) -> dict[str, Any]:
                 for name, table in release.sensitive_tables.items()
             },
         },
-        "method": _method(policy),
+        "method": method_of(policy),
         "seed": release.seed,
         "guarantees": [guarantee(finding, policy) for finding in release.findings],
         "verified": release.verified,
@@ -142,7 +163,8 @@ def _class_sizes(evidence: Evidence) -> dict[str, Any]:
     return {when: [asdict(one) for one in binned(found, largest)] for when, found in both.items()}
 
 
-def _method(policy: Policy) -> dict[str, Any]:
+def method_of(policy: Policy) -> dict[str, Any]:
+    """The method and its options."""
     named = plain_named(policy.method)
     options = {} if isinstance(named, str) else dict(named)
     name = options.pop("name", named)

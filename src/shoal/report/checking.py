@@ -11,7 +11,16 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.pipeline.digest import digest_of
 from shoal.policy import Policy
 from shoal.policy.canonical import to_data
-from shoal.report.certificate import FORMAT, SEAL, seal_of
+from shoal.report.certificate import (
+    FORMAT,
+    SEAL,
+    file_digests,
+    guarantee,
+    method_of,
+    risk_of,
+    seal_of,
+)
+from shoal.report.words import policy_words
 from shoal.verification.check import Finding
 
 NEEDED = ("shoal", "made", "policy", "release", "guarantees", SEAL)
@@ -25,24 +34,39 @@ AT_WORST = ("reached", "failing", "smallest_failing", "holds")
 def read_certificate(path: Path) -> dict[str, Any]:
     """The certificate in a file; raises `InputError` where it is none."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file.") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
-    except ValueError:
-        raise InputError(f"{path} is no certificate: it is not JSON. {_WHICH}") from None
-    if not isinstance(found, dict) or not isinstance(found.get("certificate"), int):
-        raise InputError(f"{path} is no certificate of Shoal. {_WHICH}")
-    if found["certificate"] > FORMAT:
+    except (ValueError, RecursionError):
         raise InputError(
-            f"{path} has the format {found['certificate']}, but this Shoal reads up to {FORMAT}: it "
-            "was made by a newer one. Take that one, or a later."
+            f"{path} is no certificate: it is not JSON, or says a thing twice. {_WHICH}"
+        ) from None
+    if not isinstance(found, dict) or type(found.get("certificate")) is not int:
+        raise InputError(f"{path} is no certificate of Shoal. {_WHICH}")
+    if not 1 <= found["certificate"] <= FORMAT:
+        raise InputError(
+            f"{path} has the format {found['certificate']}, but this Shoal reads up to {FORMAT}: take "
+            "the one that made it, or a later."
         )
     missing = [key for key in NEEDED if key not in found]
     if missing or not all(isinstance(found[key], dict) for key in ("policy", "release")):
         raise InputError(f"{path} is no whole certificate. {_WHICH}")
     return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which no key stands twice: a person might read the one, a program the other."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
+
+
+def _no_number(_: str) -> None:
+    raise ValueError
 
 
 _WHICH = "Give the .json file that `shoal run --report` wrote beside the page."
@@ -62,7 +86,8 @@ def differences(
     """
     return [
         *_sealed(told),
-        *_policy(told["policy"], policy),
+        *_policy(told, policy),
+        *_risk(told, policy, path, options),
         *_rows(told["release"], path, others, options),
         *_guarantees(told["guarantees"], findings, policy),
     ]
@@ -80,14 +105,49 @@ def _sealed(told: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _policy(told: Mapping[str, Any], policy: Policy) -> Iterator[str]:
-    if told.get("digest") == policy.fingerprint():
+    """All that follows from the policy: its data and words, and the files that it leans on."""
+    theirs, ours = told["policy"].get("data"), _plain(to_data(policy))
+    if told["policy"].get("digest") != policy.fingerprint() or theirs != ours:
+        other = ""
+        if isinstance(theirs, dict):
+            keys = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
+            other = f" They differ in {listed(keys)}." if keys else ""
+        yield f"The certificate is of another policy than the one given.{other}"
         return
-    theirs, ours = told.get("data"), json.loads(json.dumps(to_data(policy)))
-    other = ""
-    if isinstance(theirs, dict):
-        keys = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
-        other = f" They differ in {listed(keys)}." if keys else ""
-    yield f"The certificate is of another policy than the one given.{other}"
+    files, now = told["policy"].get("files"), file_digests(policy)
+    if files != now:
+        then = files if isinstance(files, dict) else {}
+        changed = [one for one in {**now, **then} if then.get(one) != now.get(one)]
+        yield f"Files that the policy leans on are not what they were: {listed(changed)}."
+    columns = told["input"].get("columns") if isinstance(told.get("input"), dict) else None
+    words = policy_words(policy, columns) if isinstance(columns, list) else None
+    follows = {"method": method_of(policy), "seed": policy.seed}
+    wrong = [key for key, value in follows.items() if told.get(key) != _plain(value)]
+    if told["policy"].get("words") != words:
+        wrong.append("policy in words")
+    if wrong:
+        yield f"What the certificate tells of the policy does not follow from it: {listed(wrong)}."
+
+
+def _plain(value: Any) -> Any:
+    """As JSON would give it back."""
+    return json.loads(json.dumps(value))
+
+
+def _risk(
+    told: Mapping[str, Any], policy: Policy, path: Path, options: CsvOptions
+) -> Iterator[str]:
+    """The risk of the release, counted anew; not where rows may be starred, or values are apart."""
+    parts = any(getattr(model, "on", None) for model in policy.constraints)
+    if policy.publish != "generalised" or policy.suppressed != "withheld" or parts:
+        return
+    engine = LocalEngine()
+    settled, _ = engine.settle(path, options)
+    sizes = engine.count_classes(path, policy.quasi, [], settled)[""].sizes
+    risk = told.get("risk")
+    theirs = risk.get("after") if isinstance(risk, dict) else None
+    if theirs != _plain(risk_of(sizes)):
+        yield "The risk after, as the certificate tells it, is not that of the release."
 
 
 def _rows(
@@ -101,11 +161,12 @@ def _rows(
         shown = listed(map(str, theirs)) if isinstance(theirs, list) else "none"
         yield f"The file has the columns {listed(names)}, the certificate {shown}."
     rows = engine.read(path, settled, names)
-    if rows.num_rows != told.get("rows"):
+    if type(told.get("rows")) is not int or rows.num_rows != told["rows"]:
         yield f"The file has {rows.num_rows:,} rows, the certificate {_number(told.get('rows'))}."
     elif digest_of(rows) != told.get("digest"):
         yield "The rows of the file are not those the certificate was made for: their digests differ."
-    digests = told.get("sensitive_digests") or {}
+    digests = told.get("sensitive_digests")
+    digests = digests if isinstance(digests, dict) else {}
     if set(digests) != set(others):
         yield (
             f"The release has tables apart for {listed(others) or 'no column'}, the certificate for "
@@ -124,7 +185,9 @@ def _guarantees(
     if not isinstance(told, list) or [_same(one) for one in told] != [_same(one) for one in ours]:
         yield "The certificate has other guarantees than the policy asks for."
         return
-    for theirs, found in zip(told, ours, strict=True):
+    for theirs, found, finding in zip(told, ours, findings, strict=True):
+        if theirs.get("words") != guarantee(finding, policy)["words"]:
+            yield f"{found['model']}: the certificate words it otherwise than the policy asks."
         left_out = AT_WORST if found["of"] in policy.preferences else ()
         for figure in FIGURES:
             if figure not in left_out and theirs.get(figure) != found[figure]:
