@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
@@ -17,6 +17,8 @@ from tests import naive_constraints as naive
 from tests.constraints.tables import OTHERS, Released, released_tables, texts
 
 FEW = settings(max_examples=40)
+SOME = settings(FEW, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+"""For what few tables show."""
 FAMILY = [{"name": "classfly-plus", "variant": v} for v in ("naive", "complete", "partial")]
 PARTITIONS = ["least-loss-partition", "flexible-partition", "mondrian", "bottom-up"]
 
@@ -87,7 +89,7 @@ def test_complete_equals_partial(one: Released) -> None:
     assert complete.metrics == partial.metrics
 
 
-@FEW
+@SOME
 @given(one=released_tables())
 def test_removing_an_implied_constraint_changes_nothing(one: Released) -> None:
     assume(one.feasible)
