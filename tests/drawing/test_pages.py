@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from shoal.drawing import needs
-from shoal.drawing.chart import MARKERS, SERIES, chart, inline, legend_beside, save
+from shoal.drawing.chart import MARKERS, SERIES, chart, inline, legend_below, save
 from shoal.drawing.page import render
 from shoal.errors import InputError
 from tests.browser import DESKTOP, NARROW, opened
@@ -17,7 +17,7 @@ def drawn(name: str = "loss") -> str:
             axes.plot([1, 2], [i, i + 1], color=colour, marker=MARKERS[i], label=f"method {i}")
         axes.set_xlabel("k <rows>")
         axes.set_title("Loss & k")
-        legend_beside(figure)
+        legend_below(figure)
         return inline(figure, name, "Loss & k", "One line per method.")
 
 

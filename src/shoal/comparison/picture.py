@@ -1,4 +1,4 @@
-"""Loss against risk: one line per method, k by k, and the frontier under which nothing lies."""
+"""Loss against risk: one line per method, k by k, the runs on the frontier marked."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from shoal.drawing.chart import (
     SOFT,
     chart,
     inline,
-    legend_beside,
+    legend_below,
 )
 
 WIDE = 8.0
@@ -32,9 +32,9 @@ def picture(comparison: Comparison, name: str = "frontier") -> str:
     done = comparison.done
     if not done or comparison.by_risk:
         return ""
-    with chart(7.6, 4.3) as (figure, axes):
+    with chart(5.6, 4.0) as (figure, axes):
         _draw(axes, comparison)
-        legend_beside(figure)
+        legend_below(figure)
         figure.draw_without_rendering()  # places everything, so that labels can keep clear of it
         _label(axes, comparison)
         figure.set_layout_engine("none")
@@ -52,8 +52,9 @@ def _draw(axes: Any, comparison: Comparison) -> None:
         x, y = zip(*points_of([one for one in done if one.method == method]), strict=True)
         colour, marker = SERIES[i % len(SERIES)], MARKERS[(i + i // len(SERIES)) % len(MARKERS)]
         axes.plot(x, y, color=colour, marker=marker, label=method, zorder=3, lw=1.2, ms=6)
-    steps = _stairs(sorted(points_of(best)))
-    axes.plot(*steps, color=SOFT, lw=5, alpha=FAINT, zorder=1, label="the frontier")
+    x, y = zip(*points_of(best), strict=True)
+    around = {"marker": "o", "ms": 19, "mew": 0, "ls": "none"}
+    axes.plot(x, y, color=SOFT, alpha=FAINT, zorder=1, label="the frontier", **around)
     axes.plot(
         *points_of([_chosen(comparison)])[0],
         marker="o",
@@ -77,15 +78,6 @@ def _chosen(comparison: Comparison) -> Outcome:
     found = comparison.chosen
     assert found is not None
     return found
-
-
-def _stairs(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
-    """From point to point by steps: right at the same loss, then down."""
-    x, y = [points[0][0]], [points[0][1]]
-    for to_x, to_y in points[1:]:
-        x += [to_x, to_x]
-        y += [y[-1], to_y]
-    return x, y
 
 
 def _scale(axes: Any, side: str, values: Sequence[float]) -> None:

@@ -75,9 +75,21 @@ def chart(
         yield figure, axes
 
 
-def legend_beside(figure: "Figure") -> None:
-    """All labelled lines, outside of the axes, where they cover nothing."""
-    figure.legend(loc="outside right upper")
+LEGEND_ROW = 0.25
+"""Inches that a row of a legend takes."""
+
+
+def legend_below(figure: "Figure") -> None:
+    """All labelled lines, under the axes, where they cover nothing and a narrow screen shows them.
+
+    The figure grows by as much as the legend takes.
+    """
+    labels = [label for axes in figure.axes for label in axes.get_legend_handles_labels()[1]]
+    rows = sum(
+        1 + max(two.count("\n") for two in labels[i : i + 2]) for i in range(0, len(labels), 2)
+    )
+    figure.set_figheight(figure.get_figheight() + LEGEND_ROW * rows)
+    figure.legend(loc="outside lower center", ncols=2, labelspacing=0.8)
 
 
 def percent_ticks(axis: Any, at_most: int) -> None:

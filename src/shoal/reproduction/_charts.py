@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from shoal.drawing.chart import MARKERS, SERIES, chart, inline, legend_beside, svg
+from shoal.drawing.chart import MARKERS, SERIES, chart, inline, legend_below, svg
 from shoal.reproduction._tables import places, shown
 from shoal.reproduction.base import Figure
 
-SIZE = (7.2, 3.5)
+SIZE = (5.4, 3.3)
 WIDTH = 0.8
 """Of a place on the level axis, the share that its bars fill."""
 
@@ -26,7 +26,7 @@ def drawn(figure: Figure) -> Iterator[Any]:
             axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(lambda y, _: _tick(y, axes.get_yticks(), figure.log))
         if len(figure.lines) > 1:
-            legend_beside(picture)
+            legend_below(picture)
         yield picture
 
 
