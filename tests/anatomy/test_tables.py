@@ -91,7 +91,7 @@ SCHEMA = pa.schema(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     rows=st.lists(st.tuples(cells, st.integers(-1, 3)), min_size=1, max_size=14),
     least=st.integers(1, 2),

@@ -16,7 +16,7 @@ from shoal.errors import Infeasible
 from tests import naive_constraints as naive
 from tests.constraints.tables import OTHERS, Released, released_tables, texts
 
-FEW = settings(max_examples=40)
+FEW = settings(max_examples=25)
 SOME = settings(FEW, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 """For what few tables show."""
 FAMILY = [{"name": "classfly-plus", "variant": v} for v in ("naive", "complete", "partial")]
@@ -35,7 +35,7 @@ def bytes_of(release: shoal.Release) -> list[dict[str, Any]]:
     return rows
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(one=released_tables())
 def test_the_published_table_is_the_twins_cell_for_cell(one: Released) -> None:
     policy = one.policy | {"order": "kept", "suppressed": "starred"}
@@ -51,7 +51,7 @@ def test_the_published_table_is_the_twins_cell_for_cell(one: Released) -> None:
     assert made.metrics["precision"] == pytest.approx(float(expected))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(one=released_tables(), starred=st.booleans())
 def test_every_constraint_is_met_by_an_independent_count(one: Released, starred: bool) -> None:
     assume(one.feasible)

@@ -89,7 +89,7 @@ def verified(
     return verify(session, "published", columns, schema, policy, piece_rows)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(
     rows=st.lists(ROWS, max_size=25),
     stars=st.integers(0, 3),

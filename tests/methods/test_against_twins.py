@@ -44,7 +44,7 @@ TWINS: list[tuple[Method, Twin]] = [
 @pytest.mark.parametrize(
     ("method", "twin"), TWINS, ids=lambda v: str(v) if isinstance(v, str) else ""
 )
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(table=coded_tables(), k=st.integers(1, 7), diverse=st.integers(0, 4))
 def test_groups_equal_the_twins(
     method: Method, twin: Twin, table: Coded, k: int, diverse: int

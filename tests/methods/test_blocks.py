@@ -28,7 +28,7 @@ def seed_of(rows: list[naive.Row], seed: int) -> int:
     return state
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     table=coded_tables(),
     method=st.sampled_from(METHODS),

@@ -31,7 +31,7 @@ def answer_of(
 
 
 @pytest.mark.parametrize("variant", ["naive", "complete", "partial"])
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(table=constrained_tables())
 def test_classfly_plus_against_its_twin(variant: str, table: Constrained) -> None:
     method = ClassflyPlus(variant)  # type: ignore[arg-type]
@@ -43,7 +43,7 @@ def test_classfly_plus_against_its_twin(variant: str, table: Constrained) -> Non
     assert answer_of(method, table) == expected
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(table=constrained_tables(), limit=st.none() | st.integers(0, 30))
 def test_datafly_against_its_twin(table: Constrained, limit: int | None) -> None:
     if not table.feasible:

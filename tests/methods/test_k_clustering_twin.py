@@ -31,7 +31,7 @@ def by_ncp(domain: Domain, column: naive.Column) -> naive.Column:
     return replace(column, width=width)
 
 
-@settings(max_examples=500)
+@settings(max_examples=250)
 @given(table=tables(), k=st.integers(1, 7), diverse=st.integers(0, 4), seed=st.integers(0, 9))
 def test_clusters_equal_the_twins(table: Clustered, k: int, diverse: int, seed: int) -> None:
     models: tuple[Model, ...] = (K(k), L(diverse, "s0")) if diverse else (K(k),)

@@ -20,7 +20,7 @@ def order_of(n: int, seed: int) -> list[int]:
     return [int(i) for i in np.random.default_rng(seed).permutation(n)]
 
 
-@settings(max_examples=1000)
+@settings(max_examples=400)
 @given(
     table=tables(),
     asked=st.lists(st.integers(1, 5), min_size=2, max_size=2),

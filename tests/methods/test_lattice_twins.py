@@ -58,7 +58,7 @@ def releases(table: Table, judge: naive.Judge) -> dict[naive.Node, list[naive.Gr
     return found
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(table=tables(), k=st.integers(1, 6), l=st.integers(0, 3), limit=limits)
 def test_incognito_finds_every_minimal_node(table: Table, k: int, l: int, limit: int) -> None:  # noqa: E741
     models: tuple[Model, ...] = (K(k), L(l, "ill")) if l else (K(k),)
@@ -74,7 +74,7 @@ def test_incognito_finds_every_minimal_node(table: Table, k: int, l: int, limit:
     assert groups == expected[node]
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(table=tables(), models=some_models, limit=limits)
 def test_incognito_finds_every_minimal_node_of_any_models(
     table: Table, models: tuple[Model, ...], limit: int
@@ -110,7 +110,7 @@ def quick(name: str) -> Any:
     return replace(metric, queries=5) if hasattr(metric, "queries") else metric
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(
     name=st.sampled_from([name for name in plugins.names("metrics") if name != "query-error"]),
     table=tables(max_rows=20),

@@ -45,7 +45,7 @@ def check(sizes: np.ndarray, n: int, k: int) -> None:
 
 
 @either
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(table=coded_tables(max_rows=60), data=st.data())
 def test_theorems_hold_for_any_table(dimension: str, table: Coded, data: st.DataObject) -> None:
     n = len(table.rows)
