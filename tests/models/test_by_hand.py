@@ -4,8 +4,11 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from shoal.cells.counts import Counts
+from shoal.cells.domain import Domain, Kind
 from shoal.models.average_risk import AverageRisk
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
@@ -145,3 +148,11 @@ def test_missing_values_are_rows_and_no_values() -> None:
     assert EntropyL(2, "ill").holds(counts).all()
     assert T(0, "ill").holds(counts).all()
     assert Beta(0, "ill").holds(counts).all()
+
+
+def test_of_no_groups_nothing_falls_short() -> None:
+    """An empty release knows no values, and so no hierarchy over them."""
+    none = np.zeros(0, np.int64)
+    domain = Domain("ill", Kind.SET, pa.array([], pa.string()), -1)
+    counts = Counts(none, np.zeros(1, np.int64), none.astype(np.int32), none, domain, none)
+    assert not len(T(t=0.3, of="ill", distance="hierarchical").holds(counts))

@@ -59,4 +59,6 @@ class T:
 
     def _distances(self, counts: Counts) -> Floats:
         # of a group without values nothing can be said, so no t holds for it
+        if not counts.n_groups:  # of no groups nothing is known, not even a hierarchy
+            return np.zeros(0)
         return np.where(with_value(counts) > 0, DISTANCES[self.distance](counts), np.inf)

@@ -68,7 +68,7 @@ def _numbers(texts: pa.Array, where: pa.Array) -> pa.Array:
     """Exactly: a float would take numbers that differ in a far digit for one."""
     chosen = zip(texts.to_pylist(), where.to_pylist(), strict=True)
     return pa.array(
-        [f"{Decimal(t).normalize(EXACT):E}" if yes else None for t, yes in chosen], texts.type
+        [f"{Decimal(t).normalize(EXACT):f}" if yes else None for t, yes in chosen], texts.type
     )
 
 

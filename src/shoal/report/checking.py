@@ -48,8 +48,8 @@ def read_certificate(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} is no certificate of Shoal. {_WHICH}")
     if not 1 <= found["certificate"] <= FORMAT:
         raise InputError(
-            f"{path} has the format {found['certificate']}, but this Shoal reads up to {FORMAT}: take "
-            "the one that made it, or a later."
+            f"{path} has the format {found['certificate']}, but this Shoal reads 1 to {FORMAT}. If it "
+            "was made by a newer one, take that one, or a later."
         )
     missing = [key for key in NEEDED if key not in found]
     if missing or not all(isinstance(found[key], dict) for key in ("policy", "release")):
