@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from shoal.engines.large.spark.kinds import carried
 from shoal.engines.large.spark.opening import open_frame, open_spark
 from shoal.engines.large.spark.session import SparkTables
 from shoal.engines.local import LocalEngine
@@ -152,7 +153,8 @@ def test_values_of_every_type_come_back(session: SparkTables, tmp_path: Path) ->
     pq.write_table(table, tmp_path / "t.parquet")
     schema = session.read("typed", [tmp_path / "t.parquet"], table.column_names, COMMA)
     back = session.ask("SELECT * FROM typed")
-    assert back.schema.types == schema.types
+    assert schema.types == table.schema.types
+    assert back.schema.types == carried(schema).types
     assert rows_of(back) == rows_of(table)
     session.map("same", "SELECT * FROM typed", lambda batch: batch, schema)
     assert asked(session, "same") == rows_of(table)
