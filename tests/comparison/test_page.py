@@ -32,6 +32,10 @@ def test_the_page_in_a_browser(written, width, scheme):
         seen.require_no_overflow()
         seen.require_one_main_heading_and_unique_ids()
         assert list(seen.charts) == ["frontier"]
+        fits = "f => f.scrollWidth <= f.clientWidth"
+        assert seen.page.locator("figure").evaluate(fits), (
+            "the chart and its legend are seen without scrolling"
+        )
         labels = seen.charts["frontier"]
         for words in ("k-clustering", "bottom-up", "mondrian", "the frontier", "recommended"):
             assert words in labels
