@@ -13,13 +13,13 @@ from shoal.engines.large.cells import people, told_rows
 from shoal.engines.large.profiling import rows_of
 from shoal.engines.large.session import Session
 from shoal.errors import PolicyError
-from shoal.large.blocks import InBlock
+from shoal.large.blocks import InBlocks
 from shoal.large.coding import Coded
 from shoal.large.fragments import TARGET, CutOn, Finish, GroupFragment
 from shoal.large.full_domain import Publish, bring_cells, label_cells
 from shoal.large.kinds import stored_kind
 from shoal.large.measuring import measure_of, measured
-from shoal.large.tops import FRAGMENT_ROWS, Tops, cut_tops
+from shoal.large.tops import Tops, cut_tops, fragment_rows_for
 from shoal.methods._blocks import block_requirement
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.metrics._losses import column_losses
@@ -81,9 +81,10 @@ def publish(
     coded: Coded,
     policy: Policy,
     progress: Progress,
-    fragment_rows: int = FRAGMENT_ROWS,
+    fragment_rows: int | None = None,
 ) -> Outcome:
-    """Make the published rows."""
+    """Make the published rows; `fragment_rows` changes how the work is parted, not what comes out."""
+    most = fragment_rows or fragment_rows_for(coded.n_rows)
     limit = None if policy.suppression is None else int(policy.suppression * coded.n_rows)
     requirement = Requirement(policy.constraints, limit)
     method: Any = policy.method
@@ -91,13 +92,13 @@ def publish(
         return _by_cells(session, coded, policy, requirement, progress)
     group: GroupFragment
     if hasattr(method, "cutting"):
-        tops = cut_tops(session, coded, requirement, method.cutting(), fragment_rows, progress)
+        tops = cut_tops(session, coded, requirement, method.cutting(), most, progress)
         group = CutOn(method, requirement, coded.n_rows)
     else:
         blocks = block_requirement(requirement, method.block_rows)
         widest = FlexiblePartition(dimension="widest").cutting()
-        tops = cut_tops(session, coded, blocks, widest, 1, progress)
-        group = InBlock(method, requirement, policy.seed)
+        tops = cut_tops(session, coded, blocks, widest, most, progress)
+        group = InBlocks(method, requirement, policy.seed)
     return _by_fragments(session, coded, policy, tops, group)
 
 

@@ -22,7 +22,6 @@ from shoal.large.can import check_large
 from shoal.large.coding import Coded, code, columns_to_read
 from shoal.large.publishing import PUBLISHED, Outcome, publish
 from shoal.large.publishing import check_method as check_large_method
-from shoal.large.tops import FRAGMENT_ROWS
 from shoal.large.verifying import verify
 from shoal.pipeline.clock import Clock
 from shoal.pipeline.prepare import all_lost, check_method, limit_suppression
@@ -122,7 +121,7 @@ def run_large(
     folders: bool,
     options: CsvOptions = DETECT,
     force: bool = False,
-    fragment_rows: int = FRAGMENT_ROWS,
+    fragment_rows: int | None = None,
 ) -> Release:
     """Anonymise a file, or a folder of them, into another; verified before it is in its place.
 
@@ -172,7 +171,7 @@ def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Releas
     names = list(frame.columns)
     with clock.step("read"):
         schema = session.adopt(RAW, frame, columns_to_read(policy))
-    coded, outcome = _publish(session, policy, schema, clock, FRAGMENT_ROWS)
+    coded, outcome = _publish(session, policy, schema, clock)
     shown, columns = _shown(policy, names, coded)
     with clock.step("verify"):
         ordered = ", ".join(f"{column} AS p{i}" for i, column in enumerate(columns))
@@ -188,7 +187,11 @@ def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Releas
 
 
 def _publish(
-    session: Session, policy: Policy, schema: pa.Schema, clock: Clock, fragment_rows: int
+    session: Session,
+    policy: Policy,
+    schema: pa.Schema,
+    clock: Clock,
+    fragment_rows: int | None = None,
 ) -> tuple[Coded, Outcome]:
     with clock.step("encode"):
         coded = code(session, policy, schema, RAW)
