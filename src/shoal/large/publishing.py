@@ -19,7 +19,7 @@ from shoal.large.fragments import TARGET, CutOn, Finish, GroupFragment
 from shoal.large.full_domain import Publish, bring_cells, label_cells
 from shoal.large.kinds import stored_kind
 from shoal.large.measuring import measure_of, measured
-from shoal.large.tops import Tops, cut_tops, fragment_rows_for
+from shoal.large.tops import PARTED, Tops, cut_tops, fragment_rows_for
 from shoal.methods._blocks import block_requirement
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.metrics._losses import column_losses
@@ -125,7 +125,9 @@ def _by_fragments(
     stored = pa.schema([(f.name, stored_kind(f.type)) for f in coded.schema])
     made = f"{PUBLISHED}_made"
     schema = finish.schema(stored)
-    session.map_groups(made, tops.rows(finish.columns), "node", finish, schema)
+    rows = tops.rows(session, finish.columns, stored)
+    session.map_groups(made, rows, "node", finish, schema)
+    session.drop(PARTED)
     told = session.ask(told_rows(made)).column("told").to_pylist()
     names = [*(f"q{j}" for j in range(len(coded.domains))), *shown]
     session.keep(PUBLISHED, people(made, names))
