@@ -107,7 +107,14 @@ def large(
     )
     rows = tops.rows(finish.columns)
     sent = pickle.loads(pickle.dumps(finish))
-    session.map_groups("published", rows, "node", sent, finish.schema(coded.schema))
+    session.map_groups(
+        "published",
+        rows,
+        "node",
+        sent,
+        finish.schema(coded.schema),
+        [one.rows for one in tops.fragments],
+    )
     assert sorted(fragment.rows for fragment in tops.fragments) == sorted(
         session.ask(f"SELECT count(*) AS n FROM ({rows}) GROUP BY node")["n"].to_pylist()
     )
