@@ -107,7 +107,14 @@ def large(
     )
     rows = top.rows(session, finish.columns, coded.schema)
     sent = pickle.loads(pickle.dumps(finish))
-    session.map_groups("published", rows, "node", sent, finish.schema(coded.schema))
+    session.map_groups(
+        "published",
+        rows,
+        "node",
+        sent,
+        finish.schema(coded.schema),
+        [one.rows for one in top.fragments],
+    )
     assert sorted(fragment.rows for fragment in top.fragments) == sorted(
         session.ask(f"SELECT count(*) AS n FROM ({rows}) GROUP BY node")["n"].to_pylist()
     )

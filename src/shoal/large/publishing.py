@@ -1,6 +1,6 @@
 """Group and label the coded table of a session: the published rows stay there."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.cells.grouping import SUPPRESSED
-from shoal.engines.large.cells import classes as classes_question
 from shoal.engines.large.cells import people, told_rows
 from shoal.engines.large.profiling import rows_of
+from shoal.engines.large.questions import CODED
 from shoal.engines.large.session import Session
 from shoal.errors import PolicyError
 from shoal.large.blocks import InBlocks
@@ -34,7 +34,8 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was published, under the name PUBLISHED: q0.. labels, p0.. the other columns."""
+    """What was published, under the name PUBLISHED: q0.. labels, p0.. the other columns. What it is
+    made from, CODED, may be needed until it was asked."""
 
     metrics: dict[str, float | None]
     losses: dict[str, float]
@@ -50,6 +51,10 @@ class Outcome:
     notes: tuple[str, ...] = ()
     parts: Parts | None = None
     """For methods that treat equal rows alike: the release taken apart."""
+
+    def rows(self, columns: Sequence[str]) -> str:
+        """SQL of the published rows."""
+        return people(PUBLISHED, columns) if self.parts is None else rows_of(PUBLISHED, columns)
 
 
 def check_method(policy: Policy) -> None:
@@ -123,16 +128,14 @@ def _by_fragments(
         measure=measure,
     )
     stored = pa.schema([(f.name, stored_kind(f.type)) for f in coded.schema])
-    made = f"{PUBLISHED}_made"
-    schema = finish.schema(stored)
+    schema, sizes = finish.schema(stored), [one.rows for one in tops.fragments]
     rows = tops.rows(session, finish.columns, stored)
-    session.map_groups(made, rows, "node", finish, schema)
+    session.map_groups(PUBLISHED, rows, "node", finish, schema, sizes)
     session.drop(PARTED)
-    told = session.ask(told_rows(made)).column("told").to_pylist()
-    names = [*(f"q{j}" for j in range(len(coded.domains))), *shown]
-    session.keep(PUBLISHED, people(made, names))
-    session.drop(made)
-    classes = _classes(session, len(coded.domains))
+    session.drop(CODED)
+    answer = session.ask(told_rows(PUBLISHED, [f"q{j}" for j in range(len(coded.domains))]))
+    told = answer.column("told").drop_null().to_pylist()
+    classes = sum(answer.column("n").to_pylist())
     found = measured(policy, measure, told, classes)
     return Outcome(
         metrics=found.metrics,
@@ -144,11 +147,6 @@ def _by_fragments(
         columns={name: (found.precision[name], found.levels[name]) for name in found.precision},
         notes=found.notes,
     )
-
-
-def _classes(session: Session, d: int) -> int:
-    asked = classes_question(PUBLISHED, [f"q{j}" for j in range(d)])
-    return int(session.ask(asked).column("n")[0].as_py())
 
 
 def _by_cells(
@@ -165,7 +163,7 @@ def _by_cells(
     payload = tuple((f.name, f.type) for f in coded.schema)
     make = Publish(labelled, payload)
     needed = [*(f"c{j}" for j in range(len(coded.domains))), *(name for name, _ in payload)]
-    session.map(PUBLISHED, rows_of("coded", needed), make, make.schema)
+    session.map(PUBLISHED, rows_of(CODED, needed), make, make.schema, once=True)
     hidden = np.all([grouping.group == SUPPRESSED for grouping in groupings], axis=0)
     parts = Parts(cells, groupings, spans, labelled.classes, hidden, cells.target)
     known = set(cells.sensitive) == set(coded.sensitive)

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal import plugins
-from shoal.engines.large.profiling import how_many_rows, rows_of
+from shoal.engines.large.questions import CODED
 from shoal.engines.large.session import Session
 from shoal.engines.large.sources import files_of
 from shoal.engines.local import LocalEngine
@@ -22,7 +22,7 @@ from shoal.large.can import check_large
 from shoal.large.coding import Coded, code, columns_to_read
 from shoal.large.publishing import PUBLISHED, Outcome, publish
 from shoal.large.publishing import check_method as check_large_method
-from shoal.large.verifying import verify
+from shoal.large.verifying import examine
 from shoal.pipeline.clock import Clock
 from shoal.pipeline.prepare import all_lost, check_method, limit_suppression
 from shoal.pipeline.reports import (
@@ -145,12 +145,14 @@ def run_large(
         shown, columns = _shown(policy, names, coded)
         written = options.for_output(target)
         with clock.step("write"):
-            session.write(rows_of(PUBLISHED, columns), hidden.path, shown, columns, written)
+            rows = outcome.rows(columns)
+            session.write(
+                rows, hidden.path, shown, columns, written, _wanted(coded, outcome, policy)
+            )
+            _forget(session)
         with clock.step("verify"):
             back = session.read(RELEASE, [hidden.path], shown, written)
-            findings = verify(session, RELEASE, _places(shown), back, policy)
-            _expect(session, coded, outcome, policy)
-            require(findings)
+            findings = _verified(session, _places(shown), back, coded, outcome, policy)
         hidden.commit()
     return _release(policy, coded, outcome, findings, clock, None, guessed)
 
@@ -175,14 +177,13 @@ def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Releas
     shown, columns = _shown(policy, names, coded)
     with clock.step("verify"):
         ordered = ", ".join(f"{column} AS p{i}" for i, column in enumerate(columns))
-        session.keep(RELEASE, rows_of(PUBLISHED, [ordered]))
+        session.keep(RELEASE, outcome.rows([ordered]))
+        _forget(session)
         kinds = {f"p{i}": f.type for i, f in enumerate(outcome.types)}
         types = [kinds.get(column, pa.string()) for column in columns]
         back = pa.schema([(f"p{i}", kind) for i, kind in enumerate(types)])
-        findings = verify(session, RELEASE, _places(shown), back, policy)
-        _expect(session, coded, outcome, policy)
-        require(findings)
-    made = session.frame(rows_of(RELEASE, [f"p{i}" for i in range(len(shown))]), shown)
+        findings = _verified(session, _places(shown), back, coded, outcome, policy)
+    made = session.frame(RELEASE, shown)
     return _release(policy, coded, outcome, findings, clock, made)
 
 
@@ -198,9 +199,14 @@ def _publish(
         session.drop(RAW)
     with clock.step("group") as progress:
         outcome = publish(session, coded, policy, progress, fragment_rows)
-    session.drop("coded")
     limit_suppression(policy, outcome.suppressed_rows, coded.n_rows)
     return coded, outcome
+
+
+def _forget(session: Session) -> None:
+    """Forget what the release was made from."""
+    for name in (PUBLISHED, CODED):
+        session.drop(name)
 
 
 def _shown(policy: Policy, names: Sequence[str], coded: Coded) -> tuple[list[str], list[str]]:
@@ -216,14 +222,30 @@ def _places(names: Sequence[str]) -> dict[str, str]:
     return {name: f"p{i}" for i, name in enumerate(names)}
 
 
-def _expect(session: Session, coded: Coded, outcome: Outcome, policy: Policy) -> None:
-    """Raise unless as many rows were written as were to be published."""
-    found = int(session.ask(how_many_rows(RELEASE)).column("n")[0].as_py())
-    wanted = coded.n_rows - (0 if policy.suppressed == "starred" else outcome.suppressed_rows)
-    if found != wanted:
+def _wanted(coded: Coded, outcome: Outcome, policy: Policy) -> int:
+    """How many rows are to be published."""
+    return coded.n_rows - (0 if policy.suppressed == "starred" else outcome.suppressed_rows)
+
+
+def _verified(
+    session: Session,
+    columns: dict[str, str],
+    schema: pa.Schema,
+    coded: Coded,
+    outcome: Outcome,
+    policy: Policy,
+) -> tuple[Finding, ...]:
+    """The findings about RELEASE; raise unless they are good, and about as many rows as they must."""
+    found, wanted = (
+        examine(session, RELEASE, columns, schema, policy),
+        _wanted(coded, outcome, policy),
+    )
+    if found.rows != wanted:
         raise VerificationFailed(
-            f"What was written has {found:,} rows, but {wanted:,} were to be published."
+            f"What was written has {found.rows:,} rows, but {wanted:,} were to be published."
         )
+    require(found.findings)
+    return found.findings
 
 
 def _release(
@@ -247,7 +269,7 @@ def _release(
         findings=findings,
         metrics=outcome.metrics,
         rows=coded.n_rows,
-        published_rows=coded.n_rows - (0 if policy.suppressed == "starred" else suppressed),
+        published_rows=_wanted(coded, outcome, policy),
         suppressed_rows=suppressed,
         groups=outcome.groups,
         published_classes=outcome.classes,
