@@ -6,7 +6,6 @@ cannot be cut, is a fragment; fragments are finished where their rows are (`frag
 small enough changes nothing in the result.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +24,7 @@ from shoal.large.slices import Slices
 from shoal.methods._cutting import Cutting
 from shoal.methods.base import check_holds
 from shoal.models.requirement import Requirement
+from shoal.progress import Done, Progress, not_told
 
 FRAGMENT_ROWS = 250_000
 CUTTING = "cutting"
@@ -60,7 +60,7 @@ def cut_tops(
     requirement: Requirement,
     cutting: Cutting,
     fragment_rows: int = FRAGMENT_ROWS,
-    progress: Callable[[float], None] = lambda _: None,
+    progress: Progress = not_told,
 ) -> Tops:
     """Cut the coded table until no part has more than `fragment_rows` rows, or can be cut."""
     check_holds(whole_table(coded, requirement), requirement)
@@ -99,7 +99,7 @@ def cut_tops(
             session.keep(CUTTING, questions.cut(table, tree.columns, moves, [*kept, "key", "h"]))
             table = CUTTING
         left = sum(known[node].rows for node in open_nodes)
-        progress(1 - left / max(1, coded.n_rows))
+        progress(Done(1 - left / coded.n_rows, coded.n_rows - left, coded.n_rows))
     session.drop(CUTTING)
     return Tops(tree, tuple(known[leaf] for leaf in tree.leaves()))
 

@@ -1,8 +1,6 @@
 """From files or a Spark frame to a verified release, where no memory holds the table."""
 
-import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +9,7 @@ import pyarrow as pa
 from shoal import plugins
 from shoal.engines.large.profiling import how_many_rows, rows_of
 from shoal.engines.large.session import Session
-from shoal.engines.large.sources import files_of
-from shoal.engines.local import LocalEngine
-from shoal.errors import InputError, VerificationFailed
+from shoal.errors import VerificationFailed
 from shoal.io.atomic import replacing
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.folders import replacing_folder
@@ -23,8 +19,10 @@ from shoal.large.coding import Coded, code, columns_to_read
 from shoal.large.publishing import PUBLISHED, Outcome, publish
 from shoal.large.publishing import check_method as check_large_method
 from shoal.large.tops import FRAGMENT_ROWS
-from shoal.large.verifying import verify
+from shoal.large.verifying import READ_BACK, verify
+from shoal.large.watching import part_of, passing
 from shoal.pipeline.clock import Clock
+from shoal.pipeline.opening import LOCAL, check_engine, opened, read_source, source_at
 from shoal.pipeline.prepare import all_lost, check_method, limit_suppression
 from shoal.pipeline.reports import (
     report_columns,
@@ -37,31 +35,7 @@ from shoal.release import ColumnReport, ComponentReport, Release
 from shoal.verification.check import Finding, require
 
 RAW, RELEASE = "raw", "release"
-LOCAL, SPARK = "local", "spark"
 DETECT = CsvOptions()
-
-
-@contextmanager
-def opened(engine: str, memory: str | None = None) -> Iterator[Session]:
-    """A session by its name: `spark`, `spark://host:port`, or `local` under a memory limit."""
-    session: Session
-    if engine == LOCAL:
-        from shoal.engines.large.duck import DuckSession
-
-        session = DuckSession(memory)
-    elif engine == SPARK or engine.startswith("spark://"):
-        from shoal.engines.large.spark.opening import open_spark
-
-        session = open_spark(engine)
-    else:
-        raise InputError(
-            f"'{engine}' is no engine; allowed: local, spark, and the address of a Spark master, "
-            "such as spark://host:7077."
-        )
-    try:
-        yield session
-    finally:
-        session.close()
 
 
 def run_elsewhere(
@@ -76,8 +50,7 @@ def run_elsewhere(
     force: bool = False,
 ) -> Release:
     """Anonymise files with an engine that is named."""
-    if memory is not None:
-        _check_memory(engine, memory)
+    check_engine(engine, memory)
     format_of(target)
     check_large(policy)
     check_large_method(policy)
@@ -92,16 +65,6 @@ def run_elsewhere(
             options=options,
             force=force,
         )
-
-
-def _check_memory(engine: str, memory: str) -> None:
-    if engine != LOCAL:
-        raise InputError(
-            "--memory limits the local engine. Spark's memory is set where Spark is started "
-            "(spark.executor.memory, spark.driver.memory)."
-        )
-    if not re.fullmatch(r"\d+(\.\d+)? ?([KMGT]i?B)", memory):
-        raise InputError(f"--memory: found '{memory}'; it must be like 2GB, 512MB or 1.5GiB.")
 
 
 def check(policy: Policy, names: Sequence[str]) -> None:
@@ -129,31 +92,30 @@ def run_large(
     folders: whether the session writes folders of files.
     """
     format_of(target)
-    engine = LocalEngine()
     place = (
         replacing_folder(target, force, [source]) if folders else replacing(target, force, source)
     )
     with place as hidden:
-        with clock.step("read"):
-            files, _ = files_of([source])
-            options, guessed = engine.settle(files[0], options)
-            names = engine.names(files[0], options)
+        with clock.step("read") as progress:
+            found = source_at(source, options)
+            names = found.names
             check(policy, names)
-            schema = session.read(
-                RAW, [source] if folders else files, columns_to_read(policy), options
-            )
+            schema = read_source(session, RAW, found, columns_to_read(policy), clock, progress)
         coded, outcome = _publish(session, policy, schema, clock, fragment_rows)
         shown, columns = _shown(policy, names, coded)
-        written = options.for_output(target)
-        with clock.step("write"):
+        written = found.options.for_output(target)
+        n = published_rows(policy, coded, outcome)
+        with clock.step("write") as progress, passing(session, progress, 0, 1, n):
             session.write(rows_of(PUBLISHED, columns), hidden.path, shown, columns, written)
-        with clock.step("verify"):
-            back = session.read(RELEASE, [hidden.path], shown, written)
-            findings = verify(session, RELEASE, _places(shown), back, policy)
-            _expect(session, coded, outcome, policy)
+        with clock.step("verify") as progress:
+            with passing(session, progress, 0, READ_BACK, n):
+                back = session.read(RELEASE, [hidden.path], shown, written)
+            rest = part_of(progress, READ_BACK, 1)
+            findings = verify(session, RELEASE, _places(shown), back, policy, progress=rest)
+            _expect(session, n)
             require(findings)
         hidden.commit()
-    return _release(policy, coded, outcome, findings, clock, None, guessed)
+    return _release(policy, coded, outcome, findings, clock, None, found.guessed)
 
 
 def anonymize_frame(frame: Any, policy: Policy, clock: Clock) -> Release:
@@ -172,16 +134,17 @@ def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Releas
     names = list(frame.columns)
     with clock.step("read"):
         schema = session.adopt(RAW, frame, columns_to_read(policy))
+        clock.rows = session.rows(RAW)
     coded, outcome = _publish(session, policy, schema, clock, FRAGMENT_ROWS)
     shown, columns = _shown(policy, names, coded)
-    with clock.step("verify"):
+    with clock.step("verify") as progress:
         ordered = ", ".join(f"{column} AS p{i}" for i, column in enumerate(columns))
         session.keep(RELEASE, rows_of(PUBLISHED, [ordered]))
         kinds = {f"p{i}": f.type for i, f in enumerate(outcome.types)}
         types = [kinds.get(column, pa.string()) for column in columns]
         back = pa.schema([(f"p{i}", kind) for i, kind in enumerate(types)])
-        findings = verify(session, RELEASE, _places(shown), back, policy)
-        _expect(session, coded, outcome, policy)
+        findings = verify(session, RELEASE, _places(shown), back, policy, progress=progress)
+        _expect(session, published_rows(policy, coded, outcome))
         require(findings)
     made = session.frame(rows_of(RELEASE, [f"p{i}" for i in range(len(shown))]), shown)
     return _release(policy, coded, outcome, findings, clock, made)
@@ -190,11 +153,11 @@ def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Releas
 def _publish(
     session: Session, policy: Policy, schema: pa.Schema, clock: Clock, fragment_rows: int
 ) -> tuple[Coded, Outcome]:
-    with clock.step("encode"):
-        coded = code(session, policy, schema, RAW)
+    with clock.step("encode") as progress:
+        coded = code(session, policy, schema, RAW, progress=progress)
         session.drop(RAW)
-    with clock.step("group") as progress:
-        outcome = publish(session, coded, policy, progress, fragment_rows)
+        clock.rows = coded.n_rows
+    outcome = publish(session, coded, policy, clock.step, fragment_rows)
     session.drop("coded")
     limit_suppression(policy, outcome.suppressed_rows, coded.n_rows)
     return coded, outcome
@@ -213,10 +176,14 @@ def _places(names: Sequence[str]) -> dict[str, str]:
     return {name: f"p{i}" for i, name in enumerate(names)}
 
 
-def _expect(session: Session, coded: Coded, outcome: Outcome, policy: Policy) -> None:
+def published_rows(policy: Policy, coded: Coded, outcome: Outcome) -> int:
+    """How many rows are to be published."""
+    return coded.n_rows - (0 if policy.suppressed == "starred" else outcome.suppressed_rows)
+
+
+def _expect(session: Session, wanted: int) -> None:
     """Raise unless as many rows were written as were to be published."""
     found = int(session.ask(how_many_rows(RELEASE)).column("n")[0].as_py())
-    wanted = coded.n_rows - (0 if policy.suppressed == "starred" else outcome.suppressed_rows)
     if found != wanted:
         raise VerificationFailed(
             f"What was written has {found:,} rows, but {wanted:,} were to be published."
@@ -244,7 +211,7 @@ def _release(
         findings=findings,
         metrics=outcome.metrics,
         rows=coded.n_rows,
-        published_rows=coded.n_rows - (0 if policy.suppressed == "starred" else suppressed),
+        published_rows=published_rows(policy, coded, outcome),
         suppressed_rows=suppressed,
         groups=outcome.groups,
         published_classes=outcome.classes,

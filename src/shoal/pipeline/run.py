@@ -16,7 +16,7 @@ from shoal.io.formats import Format, format_of
 from shoal.io.frames import Table
 from shoal.io.together import replacing_all
 from shoal.pipeline.behind import NOTHING, Behind, behind, require_same
-from shoal.pipeline.clock import Clock, Watcher, nobody
+from shoal.pipeline.clock import Clock, nobody
 from shoal.pipeline.digest import digest_of
 from shoal.pipeline.linked import Verdict, sensitive_files
 from shoal.pipeline.made import Made, make
@@ -25,6 +25,7 @@ from shoal.pipeline.reporting import check_report
 from shoal.pipeline.reports import anatomy_notes, report_constraints
 from shoal.pipeline.verifying import expect, judge_files, judge_tables, rows_found
 from shoal.policy import Policy, simple
+from shoal.progress import Watcher
 from shoal.release import Release
 from shoal.verification.check import require
 
@@ -60,6 +61,7 @@ def anonymize(
     if isinstance(data, str | Path):
         with clock.step("read"):
             data = LocalEngine().read(Path(data))
+            clock.rows = data.num_rows
     table = wrap(data)
     asked = _asked(policy, table.names, keywords)
     prepared = prepare(table, table.names, asked, clock)
@@ -130,6 +132,7 @@ def _run(
             asked.check(names)
             check_method(asked)
             table = wrap(engine.read(source, options, asked.needed(names)))
+            clock.rows = table.n_rows
         prepared = prepare(table, names, asked, clock)
         with clock.step("publish"):
             made = make(prepared, asked, table, decode=kind is not Format.CSV)

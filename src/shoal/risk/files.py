@@ -10,9 +10,10 @@ from shoal.engines.local import LocalEngine
 from shoal.errors import InputError
 from shoal.io.atomic import replacing
 from shoal.io.csv_dialect import CsvOptions
-from shoal.pipeline.clock import Watcher, nobody
+from shoal.pipeline.clock import nobody
 from shoal.policy import Policy
 from shoal.policy.anatomy import group_name
+from shoal.progress import Watcher
 from shoal.risk.draft import draft_policy, with_a_quasi
 from shoal.risk.inspection import Inspection, inspect_table
 
