@@ -61,7 +61,6 @@ class Asked:
     """The types of these, in the same order, in the release's files."""
     policy: Policy
     piece_rows: int = PIECE
-    progress: Progress = not_told
 
 
 def verify(
@@ -77,13 +76,16 @@ def verify(
 
     The findings are those of `verification.check` on the same rows.
     """
-    asked = Asked(session, table, columns, schema, policy, piece_rows, progress)
+    asked = Asked(session, table, columns, schema, policy, piece_rows)
     check(asked)
     wanted = [name for model in policy.constraints if (name := column_of(model))]
-    return _judged(asked, policy.constraints, {name: _values(asked, name) for name in wanted})
+    values = {name: _values(asked, name) for name in wanted}
+    return _judged(asked, policy.constraints, values, progress)
 
 
-def verify_and_survey(asked: Asked) -> tuple[tuple[Finding, ...], tuple[Strength, ...]]:
+def verify_and_survey(
+    asked: Asked, progress: Progress = not_told
+) -> tuple[tuple[Finding, ...], tuple[Strength, ...]]:
     """Ask the policy's models, and beside them every model that needs nothing but its figure.
 
     The strengths are those of `verification.strength`, without columns of too many values.
@@ -99,7 +101,7 @@ def verify_and_survey(asked: Asked) -> tuple[tuple[Finding, ...], tuple[Strength
             if name in wanted:
                 raise
     more = tuple(models_of({name: one.meaning.domain for name, one in values.items()}))
-    found = _judged(asked, (*policy.constraints, *more), values)
+    found = _judged(asked, (*policy.constraints, *more), values, progress)
     surveyed = found[len(policy.constraints) :]
     return found[: len(policy.constraints)], tuple(
         Strength(one.model, one.of, one.reached, one.options) for one in surveyed if one.classes
@@ -117,7 +119,7 @@ def check(asked: Asked) -> None:
 
 
 def _judged(
-    asked: Asked, models: Sequence[Model], values: Mapping[str, Values]
+    asked: Asked, models: Sequence[Model], values: Mapping[str, Values], progress: Progress
 ) -> tuple[Finding, ...]:
     session, table, columns, policy = asked.session, asked.table, asked.columns, asked.policy
     names = list(columns)
@@ -140,7 +142,7 @@ def _judged(
         pieces=1 + n_rows // asked.piece_rows,
     )
     seen, judged = f"{table}_seen", f"{table}_judged"
-    with passing(session, asked.progress, 0, SEEN, n_rows):
+    with passing(session, progress, 0, SEEN, n_rows):
         every = [column for column, _ in see.columns]
         session.map(seen, rows_of(table, every), see, see.schema)
     pieces: list[dict[str, Any]] = []
@@ -149,7 +151,7 @@ def _judged(
         needs = [*(column for column, _ in judge.sensitive), *judge.keys]
         sql = counted(seen, [f"b{i}", judge.exempt, *needs])
         part = [SEEN + (1 - SEEN) * (i + n) / len(sets) for n in (0, 1)]
-        with passing(session, asked.progress, part[0], part[1], None):
+        with passing(session, progress, part[0], part[1], None):
             session.map_groups(judged, sql, f"b{i}", judge, JUDGED)
         pieces += session.ask(rows_of(judged, JUDGED.names)).to_pylist()
     for name in (seen, judged, f"{table}_spelled"):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from shoal.engines.large.session import Moved, Session, untold
-from shoal.progress import Done, Progress
+from shoal.progress import Done, Progress, not_told
 
 Step = Callable[[str], AbstractContextManager[Progress]]
 """Begins a step by its name; gives what tells how far it is."""
@@ -41,3 +41,9 @@ def part_of(progress: Progress, low: float, high: float) -> Progress:
         progress(Done(low + (high - low) * done, None, done.of, done.tasks, done.of_tasks))
 
     return told
+
+
+@contextmanager
+def unwatched(name: str) -> Iterator[Progress]:  # noqa: ARG001 - as a `Step` is called
+    """A step of which nobody is told."""
+    yield not_told

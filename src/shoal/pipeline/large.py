@@ -9,11 +9,11 @@ import pyarrow as pa
 from shoal import plugins
 from shoal.engines.large.profiling import how_many_rows, rows_of
 from shoal.engines.large.session import Session
-from shoal.errors import VerificationFailed
-from shoal.io.atomic import replacing
+from shoal.errors import InputError, VerificationFailed
+from shoal.io.atomic import check_target, replacing
 from shoal.io.csv_dialect import CsvOptions
-from shoal.io.folders import replacing_folder
-from shoal.io.formats import format_of
+from shoal.io.folders import check_folder, replacing_folder
+from shoal.io.formats import Format, format_of
 from shoal.large.can import check_large
 from shoal.large.coding import Coded, code, columns_to_read
 from shoal.large.publishing import PUBLISHED, Outcome, publish
@@ -22,7 +22,7 @@ from shoal.large.tops import FRAGMENT_ROWS
 from shoal.large.verifying import READ_BACK, verify
 from shoal.large.watching import part_of, passing
 from shoal.pipeline.clock import Clock
-from shoal.pipeline.opening import LOCAL, check_engine, opened, read_source, source_at
+from shoal.pipeline.opening import LOCAL, check_engine, check_source, opened, read_source, source_at
 from shoal.pipeline.prepare import all_lost, check_method, limit_suppression
 from shoal.pipeline.reports import (
     report_columns,
@@ -51,10 +51,20 @@ def run_elsewhere(
 ) -> Release:
     """Anonymise files with an engine that is named."""
     check_engine(engine, memory)
-    format_of(target)
+    # what can be told without Spark is told before it is started
+    if format_of(target) is Format.ARROW and engine != LOCAL:
+        raise InputError(
+            f"{target}: Spark writes folders of Parquet or CSV files. Name one '.parquet' or '.csv'."
+        )
+    if engine == LOCAL:
+        check_target(target, force, source)
+    else:
+        check_folder(target, force, [source])
     check_large(policy)
-    check_large_method(policy)
-    with opened(engine, memory) as session:
+    found = source_at(source, options)
+    check(policy, found.names)
+    check_source(engine, found, columns_to_read(policy))
+    with opened(engine, memory, clock) as session:
         return run_large(
             session,
             source,

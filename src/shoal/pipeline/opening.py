@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -28,9 +29,26 @@ def elsewhere(engine: str, memory: str | None) -> bool:
     return engine != LOCAL or memory is not None
 
 
+def refuse_folder(path: Path) -> None:
+    """Raise `InputError` where a table in memory is asked for, but a folder is named."""
+    if path.is_dir():
+        raise InputError(
+            f"{path} is a directory. For a table in part files add --memory 2GB, to work on this "
+            "machine's disk, or --engine spark (in Python memory= or engine=). Else name a file in it."
+        )
+
+
+def is_spark(data: object) -> bool:
+    """Whether this is a frame of Spark."""
+    return type(data).__module__.startswith("pyspark.")
+
+
 @contextmanager
-def opened(engine: str, memory: str | None = None) -> Iterator[Session]:
-    """A session by its name: `spark`, `spark://host:port`, or `local` under a memory limit."""
+def opened(engine: str, memory: str | None = None, clock: Clock | None = None) -> Iterator[Session]:
+    """A session by its name: `spark`, `spark://host:port`, or `local` under a memory limit.
+
+    clock: of a run, for which to start Spark is a step of its own.
+    """
     check_engine(engine, memory)
     session: Session
     if engine == LOCAL:
@@ -40,7 +58,8 @@ def opened(engine: str, memory: str | None = None) -> Iterator[Session]:
     else:
         from shoal.engines.large.spark.opening import open_spark
 
-        session = open_spark(engine)
+        with (clock or Clock()).step("start"):
+            session = open_spark(engine)
     try:
         yield session
     finally:
@@ -65,6 +84,18 @@ def check_engine(engine: str, memory: str | None) -> None:
         raise InputError(f"--memory: found '{memory}'; it must be like 2GB, 512MB or 1.5GiB.")
 
 
+@contextmanager
+def adopted(frame: Any, name: str, columns: Sequence[str]) -> Iterator[tuple[Any, pa.Schema]]:
+    """The session of a Spark frame, with columns of the frame as a table, and their types."""
+    from shoal.engines.large.spark.opening import open_frame
+
+    session = open_frame(frame)
+    try:
+        yield session, session.adopt(name, frame, columns)
+    finally:
+        session.close()
+
+
 @dataclass(frozen=True)
 class Source:
     """A table in a file, or in a folder of part files."""
@@ -87,6 +118,14 @@ def source_at(place: Path, options: CsvOptions = DETECT) -> Source:
     names = engine.names(files[0], settled)
     rows = sum(map(parquet_rows, files)) if kind is Format.PARQUET else None
     return Source(place, tuple(files), settled, tuple(names), guessed, rows)
+
+
+def check_source(engine: str, source: Source, columns: Sequence[str]) -> None:
+    """Raise `InputError` where Spark would not take the files; asked before it is started."""
+    if engine != LOCAL:
+        from shoal.engines.large.spark.reading import check_files
+
+        check_files(source.files, columns, source.options)
 
 
 def read_source(

@@ -20,6 +20,7 @@ from shoal.pipeline.clock import Clock, nobody
 from shoal.pipeline.digest import digest_of
 from shoal.pipeline.linked import Verdict, sensitive_files
 from shoal.pipeline.made import Made, make
+from shoal.pipeline.opening import LOCAL, elsewhere, is_spark, refuse_folder
 from shoal.pipeline.prepare import Prepared, check_method, prepare
 from shoal.pipeline.reporting import check_report
 from shoal.pipeline.reports import anatomy_notes, report_constraints
@@ -31,7 +32,6 @@ from shoal.verification.check import require
 
 AnyPolicy = Policy | Mapping[str, Any] | str | Path
 DETECT = CsvOptions()
-LOCAL = "local"
 SIMPLE = ("quasi", "sensitive", "identifiers", "plain", "k", "l", "hierarchies")
 """Keywords that stand in for a policy."""
 KEYS = tuple(Policy.model_fields)
@@ -54,7 +54,7 @@ def anonymize(
     a policy, keywords replace keys of it.
     """
     clock = Clock(progress or nobody)
-    if type(data).__module__.startswith("pyspark."):
+    if is_spark(data):
         from shoal.pipeline.large import anonymize_frame
 
         return anonymize_frame(data, _asked(policy, list(data.columns), keywords), clock)
@@ -98,7 +98,7 @@ def run(
     """
     clock = Clock(progress or nobody)
     source, target, asked = Path(source), Path(target), Policy.load(policy)
-    if engine != LOCAL or memory is not None:
+    if elsewhere(engine, memory):
         from shoal.pipeline.large import run_elsewhere
 
         if report is not None:
@@ -122,6 +122,7 @@ def _run(
 ) -> Release:
     """Anonymise a file in memory."""
     engine = LocalEngine()
+    refuse_folder(source)
     kind, others = format_of(target), sensitive_files(target, asked)
     reports = check_report(report, asked)
     with replacing_all([target, *others.values(), *reports], force, source) as places:
