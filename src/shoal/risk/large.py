@@ -64,19 +64,14 @@ def inspect_session(
                 contents.append(_contents(classes, name, most_values))
     with step("search") as progress, passing(session, progress, 0, 1, None):
         asked = 0
+        d = sum(suggest(column).role == "quasi" for column in contents)
 
         def unique(rows: int, columns: Sequence[Contents]) -> int:
             nonlocal asked
             size, times = classes.sizes([column.name for column in columns])
             asked += 1
-            progress(asked / max(asked, expected(rows)))
+            progress(_searched(asked, rows, d))
             return int(times[size == 1].sum())
-
-        def expected(rows: int) -> int:
-            """How often rows are counted, at most."""
-            d = sum(suggest(column).role == "quasi" for column in contents)
-            sets = (min(comb(d, n), most_sets(rows)) for n in range(1, LARGEST_SET + 1))
-            return 2 + d + sum(sets)
 
         def without_each(rows: int, columns: Sequence[Contents]) -> list[int]:
             return [unique(rows, [c for c in columns if c is not left]) for left in columns]
@@ -87,6 +82,19 @@ def inspect_session(
         found = inspection_of(contents, classes.rows, told, unique, without_each)
         classes.drop()
     return found
+
+
+def _searched(asked: int, rows: int, d: int) -> float:
+    """How far an inspection is that has counted rows so often, with so many columns to suspect.
+
+    They are counted once with all columns and once without each, which is half of the work; then for
+    sets of them, perhaps so many as there are.
+    """
+    first = 1 + d
+    if asked <= first:
+        return asked / first / 2
+    sets = sum(min(comb(d, n), most_sets(rows)) for n in range(1, LARGEST_SET + 1))
+    return 0.5 + 0.5 * min(1.0, (asked - first) / (sets + 1))
 
 
 def assess_session(
