@@ -13,6 +13,7 @@ PATIENCE = 0.7
 """Seconds after which a running command shows how far it is; quick ones stay still."""
 PAUSE = 1.0
 """Seconds between two lines for machines, unless a step begins or ends."""
+ALMOST = 0.999
 WIDE = 100
 """On a terminal of this width tasks are shown beside rows."""
 NARROW = 76
@@ -116,9 +117,9 @@ def _update(update: Callable[..., None], width: int) -> Watcher:
         words = WORDS.get(step, step.capitalize())
         known = f"{share:4.0%}" if share > 0 else " " * 4
         counts = counts_in_words(share, width) if isinstance(share, Done) else ""
-        update(
-            description=f"{words:<10}{known}", total=total, completed=float(share), counts=counts
-        )
+        # a bar that is full stops its clock, but other steps follow
+        completed = min(float(share), ALMOST)
+        update(description=f"{words:<10}{known}", total=total, completed=completed, counts=counts)
 
     return watch
 

@@ -50,7 +50,6 @@ def verify(
     with watching(telling=telling) as progress:
         from shoal.errors import InputError
         from shoal.pipeline.clock import Clock
-        from shoal.pipeline.linked import sensitive_files
         from shoal.pipeline.opening import elsewhere, refuse_folder
         from shoal.policy import Policy
         from shoal.verification.check import require
@@ -62,7 +61,7 @@ def verify(
             from shoal.report.checking import read_certificate
 
             told = read_certificate(certificate)
-        others, shares = sensitive_files(release, asked), dict[str, float]()
+        others, shares = dict[str, Path](), dict[str, float]()
         if elsewhere(engine, memory):
             from shoal.pipeline.asking_large import ask_elsewhere
 
@@ -75,9 +74,11 @@ def verify(
             findings, found = answer.findings, answer.strengths
         else:
             from shoal.pipeline.asking import survey
+            from shoal.pipeline.linked import sensitive_files
             from shoal.pipeline.verifying import judge_files
 
             refuse_folder(release)
+            others = sensitive_files(release, asked)
             with clock.step("verify"):
                 verdict = judge_files(release, others, asked, options)
                 findings, shares = verdict.findings, verdict.largest_share
