@@ -1,25 +1,28 @@
 """Group and label the coded table of a session: the published rows stay there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.cells.grouping import SUPPRESSED
+from shoal.cells.cells import Cells
+from shoal.cells.grouping import SUPPRESSED, Grouping
 from shoal.engines.large.cells import people, told_rows
 from shoal.engines.large.profiling import rows_of
 from shoal.engines.large.questions import CODED
 from shoal.engines.large.session import Session
 from shoal.errors import PolicyError
 from shoal.large.blocks import InBlocks
+from shoal.large.can import IN_MEMORY
 from shoal.large.coding import Coded
 from shoal.large.fragments import TARGET, CutOn, Finish, GroupFragment
 from shoal.large.full_domain import Publish, bring_cells, label_cells
 from shoal.large.kinds import stored_kind
 from shoal.large.measuring import measure_of, measured
 from shoal.large.tops import PARTED, Tops, cut_tops, fragment_rows_for
+from shoal.large.watching import Step, passing
 from shoal.methods._blocks import block_requirement
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.metrics._losses import column_losses
@@ -29,7 +32,8 @@ from shoal.plugins import name_of
 from shoal.policy import Policy
 
 PUBLISHED = "published"
-Progress = Callable[[float], None]
+RECOGNITION = "recognition-rate"
+"""The one metric that looks at sensitive values also where no model does."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,7 @@ def check_method(policy: Policy) -> None:
     if not hasattr(method, "block_rows"):
         raise PolicyError(
             f"method: {name} needs all rows in one place, so it cannot run on a large engine. Use "
-            "least-loss-partition, flexible-partition or mondrian, or run on one machine "
-            "(`--engine local`)."
+            f"least-loss-partition, flexible-partition or mondrian, or {IN_MEMORY}."
         )
     if method.block_rows is None:
         raise PolicyError(
@@ -77,7 +80,7 @@ def check_method(policy: Policy) -> None:
     if policy.suppressed == "starred":
         raise PolicyError(
             f"method: {name} may suppress rows, and `suppressed: starred` is not written by large "
-            "engines for it. Choose `suppressed: withheld`, or run on one machine (`--engine local`)."
+            f"engines for it. Choose `suppressed: withheld`, or {IN_MEMORY}."
         )
 
 
@@ -85,26 +88,31 @@ def publish(
     session: Session,
     coded: Coded,
     policy: Policy,
-    progress: Progress,
+    step: Step,
     fragment_rows: int | None = None,
 ) -> Outcome:
-    """Make the published rows; `fragment_rows` changes how the work is parted, not what comes out."""
+    """Make the published rows, in the steps `group` and `publish`.
+
+    fragment_rows: changes how the work is parted, not what comes out.
+    """
     most = fragment_rows or fragment_rows_for(coded.n_rows)
     limit = None if policy.suppression is None else int(policy.suppression * coded.n_rows)
     requirement = Requirement(policy.constraints, limit)
     method: Any = policy.method
     if getattr(method, "from_cells", False):
-        return _by_cells(session, coded, policy, requirement, progress)
+        return _by_cells(session, coded, policy, requirement, step)
     group: GroupFragment
-    if hasattr(method, "cutting"):
-        tops = cut_tops(session, coded, requirement, method.cutting(), most, progress)
-        group = CutOn(method, requirement, coded.n_rows)
-    else:
-        blocks = block_requirement(requirement, method.block_rows)
-        widest = FlexiblePartition(dimension="widest").cutting()
-        tops = cut_tops(session, coded, blocks, widest, most, progress)
-        group = InBlocks(method, requirement, policy.seed)
-    return _by_fragments(session, coded, policy, tops, group)
+    with step("group") as progress, passing(session, progress, 0, 1, None):
+        if hasattr(method, "cutting"):
+            tops = cut_tops(session, coded, requirement, method.cutting(), most, progress)
+            group = CutOn(method, requirement, coded.n_rows)
+        else:
+            blocks = block_requirement(requirement, method.block_rows)
+            widest = FlexiblePartition(dimension="widest").cutting()
+            tops = cut_tops(session, coded, blocks, widest, most, progress)
+            group = InBlocks(method, requirement, policy.seed)
+    with step("publish") as progress, passing(session, progress, 0, 1, coded.n_rows):
+        return _by_fragments(session, coded, policy, tops, group)
 
 
 def _by_fragments(
@@ -154,11 +162,25 @@ def _by_cells(
     coded: Coded,
     policy: Policy,
     requirement: Requirement,
-    progress: Progress,
+    step: Step,
 ) -> Outcome:
-    cells = bring_cells(session, coded, requirement.columns)
     method: Any = policy.method
-    groupings = method.group(cells, requirement, policy.seed, progress)
+    with step("group") as progress, passing(session, progress, 0, 1, None):
+        # what only a metric needs comes along where that metric was asked for
+        asked = any(name_of(type(each)) == RECOGNITION for each in policy.metrics)
+        cells = bring_cells(session, coded, coded.sensitive if asked else requirement.columns)
+        groupings = method.group(cells, requirement, policy.seed, progress)
+    with step("publish") as progress, passing(session, progress, 0, 1, coded.n_rows):
+        return _label(session, coded, policy, cells, groupings)
+
+
+def _label(
+    session: Session,
+    coded: Coded,
+    policy: Policy,
+    cells: Cells,
+    groupings: tuple[Grouping, ...],
+) -> Outcome:
     labelled, spans = label_cells(cells, groupings, policy.suppressed == "starred")
     payload = tuple((f.name, f.type) for f in coded.schema)
     make = Publish(labelled, payload)
@@ -169,7 +191,7 @@ def _by_cells(
     known = set(cells.sensitive) == set(coded.sensitive)
     return Outcome(
         metrics={
-            name: one.measure(parts) if known or name != "recognition-rate" else None
+            name: one.measure(parts) if known or name != RECOGNITION else None
             for name, one in chosen_metrics(policy.metrics).items()
         },
         losses={name: loss / coded.n_rows for name, loss in column_losses(parts).items()},

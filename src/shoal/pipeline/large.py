@@ -1,8 +1,6 @@
 """From files or a Spark frame to a verified release, where no memory holds the table."""
 
-import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +9,19 @@ import pyarrow as pa
 from shoal import plugins
 from shoal.engines.large.questions import CODED
 from shoal.engines.large.session import Session
-from shoal.engines.large.sources import files_of
-from shoal.engines.local import LocalEngine
 from shoal.errors import InputError, VerificationFailed
-from shoal.io.atomic import replacing
+from shoal.io.atomic import check_target, replacing
 from shoal.io.csv_dialect import CsvOptions
-from shoal.io.folders import replacing_folder
-from shoal.io.formats import format_of
+from shoal.io.folders import check_folder, replacing_folder
+from shoal.io.formats import Format, format_of
 from shoal.large.can import check_large
 from shoal.large.coding import Coded, code, columns_to_read
 from shoal.large.publishing import PUBLISHED, Outcome, publish
 from shoal.large.publishing import check_method as check_large_method
-from shoal.large.verifying import examine
+from shoal.large.verifying import READ_BACK, Asked, examine
+from shoal.large.watching import part_of, passing
 from shoal.pipeline.clock import Clock
+from shoal.pipeline.opening import LOCAL, check_engine, check_source, opened, read_source, source_at
 from shoal.pipeline.prepare import all_lost, check_method, limit_suppression
 from shoal.pipeline.reports import (
     report_columns,
@@ -32,35 +30,12 @@ from shoal.pipeline.reports import (
     report_nodes,
 )
 from shoal.policy import Policy
+from shoal.progress import Progress
 from shoal.release import ColumnReport, ComponentReport, Release
 from shoal.verification.check import Finding, require
 
 RAW, RELEASE = "raw", "release"
-LOCAL, SPARK = "local", "spark"
 DETECT = CsvOptions()
-
-
-@contextmanager
-def opened(engine: str, memory: str | None = None) -> Iterator[Session]:
-    """A session by its name: `spark`, `spark://host:port`, or `local` under a memory limit."""
-    session: Session
-    if engine == LOCAL:
-        from shoal.engines.large.duck import DuckSession
-
-        session = DuckSession(memory)
-    elif engine == SPARK or engine.startswith("spark://"):
-        from shoal.engines.large.spark.opening import open_spark
-
-        session = open_spark(engine)
-    else:
-        raise InputError(
-            f"'{engine}' is no engine; allowed: local, spark, and the address of a Spark master, "
-            "such as spark://host:7077."
-        )
-    try:
-        yield session
-    finally:
-        session.close()
 
 
 def run_elsewhere(
@@ -75,12 +50,21 @@ def run_elsewhere(
     force: bool = False,
 ) -> Release:
     """Anonymise files with an engine that is named."""
-    if memory is not None:
-        _check_memory(engine, memory)
-    format_of(target)
+    check_engine(engine, memory)
+    # what can be told without Spark is told before it is started
+    if format_of(target) is Format.ARROW and engine != LOCAL:
+        raise InputError(
+            f"{target}: Spark writes folders of Parquet or CSV files. Name one '.parquet' or '.csv'."
+        )
+    if engine == LOCAL:
+        check_target(target, force, source)
+    else:
+        check_folder(target, force, [source])
     check_large(policy)
-    check_large_method(policy)
-    with opened(engine, memory) as session:
+    found = source_at(source, options)
+    check(policy, found.names)
+    check_source(engine, found, columns_to_read(policy))
+    with opened(engine, memory, clock) as session:
         return run_large(
             session,
             source,
@@ -91,16 +75,6 @@ def run_elsewhere(
             options=options,
             force=force,
         )
-
-
-def _check_memory(engine: str, memory: str) -> None:
-    if engine != LOCAL:
-        raise InputError(
-            "--memory limits the local engine. Spark's memory is set where Spark is started "
-            "(spark.executor.memory, spark.driver.memory)."
-        )
-    if not re.fullmatch(r"\d+(\.\d+)? ?([KMGT]i?B)", memory):
-        raise InputError(f"--memory: found '{memory}'; it must be like 2GB, 512MB or 1.5GiB.")
 
 
 def check(policy: Policy, names: Sequence[str]) -> None:
@@ -128,33 +102,29 @@ def run_large(
     folders: whether the session writes folders of files.
     """
     format_of(target)
-    engine = LocalEngine()
     place = (
         replacing_folder(target, force, [source]) if folders else replacing(target, force, source)
     )
     with place as hidden:
-        with clock.step("read"):
-            files, _ = files_of([source])
-            options, guessed = engine.settle(files[0], options)
-            names = engine.names(files[0], options)
+        with clock.step("read") as progress:
+            found = source_at(source, options)
+            names = found.names
             check(policy, names)
-            schema = session.read(
-                RAW, [source] if folders else files, columns_to_read(policy), options
-            )
+            schema = read_source(session, RAW, found, columns_to_read(policy), clock, progress)
         coded, outcome = _publish(session, policy, schema, clock, fragment_rows)
         shown, columns = _shown(policy, names, coded)
-        written = options.for_output(target)
-        with clock.step("write"):
-            rows = outcome.rows(columns)
-            session.write(
-                rows, hidden.path, shown, columns, written, _wanted(coded, outcome, policy)
-            )
+        written = found.options.for_output(target)
+        n = published_rows(policy, coded, outcome)
+        with clock.step("write") as progress, passing(session, progress, 0, 1, n):
+            session.write(outcome.rows(columns), hidden.path, shown, columns, written, n)
             _forget(session)
-        with clock.step("verify"):
-            back = session.read(RELEASE, [hidden.path], shown, written)
-            findings = _verified(session, _places(shown), back, coded, outcome, policy)
+        with clock.step("verify") as progress:
+            with passing(session, progress, 0, READ_BACK, n):
+                back = session.read(RELEASE, [hidden.path], shown, written)
+            asked = Asked(session, RELEASE, _places(shown), back, policy)
+            findings = _verified(asked, n, part_of(progress, READ_BACK, 1))
         hidden.commit()
-    return _release(policy, coded, outcome, findings, clock, None, guessed)
+    return _release(policy, coded, outcome, findings, clock, None, found.guessed)
 
 
 def anonymize_frame(frame: Any, policy: Policy, clock: Clock) -> Release:
@@ -173,16 +143,18 @@ def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Releas
     names = list(frame.columns)
     with clock.step("read"):
         schema = session.adopt(RAW, frame, columns_to_read(policy))
+        clock.rows = session.rows(RAW)
     coded, outcome = _publish(session, policy, schema, clock)
     shown, columns = _shown(policy, names, coded)
-    with clock.step("verify"):
+    with clock.step("verify") as progress:
         ordered = ", ".join(f"{column} AS p{i}" for i, column in enumerate(columns))
         session.keep(RELEASE, outcome.rows([ordered]))
         _forget(session)
         kinds = {f"p{i}": f.type for i, f in enumerate(outcome.types)}
         types = [kinds.get(column, pa.string()) for column in columns]
         back = pa.schema([(f"p{i}", kind) for i, kind in enumerate(types)])
-        findings = _verified(session, _places(shown), back, coded, outcome, policy)
+        asked = Asked(session, RELEASE, _places(shown), back, policy)
+        findings = _verified(asked, published_rows(policy, coded, outcome), progress)
     made = session.frame(RELEASE, shown)
     return _release(policy, coded, outcome, findings, clock, made)
 
@@ -194,11 +166,11 @@ def _publish(
     clock: Clock,
     fragment_rows: int | None = None,
 ) -> tuple[Coded, Outcome]:
-    with clock.step("encode"):
-        coded = code(session, policy, schema, RAW)
+    with clock.step("encode") as progress:
+        coded = code(session, policy, schema, RAW, progress=progress)
         session.drop(RAW)
-    with clock.step("group") as progress:
-        outcome = publish(session, coded, policy, progress, fragment_rows)
+        clock.rows = coded.n_rows
+    outcome = publish(session, coded, policy, clock.step, fragment_rows)
     limit_suppression(policy, outcome.suppressed_rows, coded.n_rows)
     return coded, outcome
 
@@ -222,24 +194,14 @@ def _places(names: Sequence[str]) -> dict[str, str]:
     return {name: f"p{i}" for i, name in enumerate(names)}
 
 
-def _wanted(coded: Coded, outcome: Outcome, policy: Policy) -> int:
+def published_rows(policy: Policy, coded: Coded, outcome: Outcome) -> int:
     """How many rows are to be published."""
     return coded.n_rows - (0 if policy.suppressed == "starred" else outcome.suppressed_rows)
 
 
-def _verified(
-    session: Session,
-    columns: dict[str, str],
-    schema: pa.Schema,
-    coded: Coded,
-    outcome: Outcome,
-    policy: Policy,
-) -> tuple[Finding, ...]:
+def _verified(asked: Asked, wanted: int, progress: Progress) -> tuple[Finding, ...]:
     """The findings about RELEASE; raise unless they are good, and about as many rows as they must."""
-    found, wanted = (
-        examine(session, RELEASE, columns, schema, policy),
-        _wanted(coded, outcome, policy),
-    )
+    found = examine(asked, progress)
     if found.rows != wanted:
         raise VerificationFailed(
             f"What was written has {found.rows:,} rows, but {wanted:,} were to be published."
@@ -269,7 +231,7 @@ def _release(
         findings=findings,
         metrics=outcome.metrics,
         rows=coded.n_rows,
-        published_rows=_wanted(coded, outcome, policy),
+        published_rows=published_rows(policy, coded, outcome),
         suppressed_rows=suppressed,
         groups=outcome.groups,
         published_classes=outcome.classes,
