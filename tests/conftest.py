@@ -5,6 +5,8 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.browser import close_browser
+
 # kernels compile on first use, which no deadline could tell from a slow example
 settings.register_profile(
     "shoal", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
@@ -27,3 +29,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(
             f"{len(reasons)} tests on a Spark cluster were skipped: {reasons[0]}", yellow=True
         )
+
+
+def pytest_sessionfinish() -> None:
+    close_browser()
