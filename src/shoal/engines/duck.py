@@ -36,11 +36,12 @@ def settings() -> dict[str, Any]:
 
 def connected(place: str, config: dict[str, Any]) -> Connection:
     """A database in which times in UTC read the same on every machine."""
-    return _in_utc(duckdb.connect(place, config=config))
+    return _settled(duckdb.connect(place, config=config))
 
 
-def _in_utc(opened: Connection) -> Connection:
+def _settled(opened: Connection) -> Connection:
     opened.execute("SET TimeZone = 'UTC'")
+    opened.execute("SET enable_progress_bar = false")  # it would print one in a notebook
     return opened
 
 
@@ -73,7 +74,7 @@ def _shared() -> Connection:
     with _keeping:
         found = _kept.get(workers()) or _fresh()
         _kept[workers()] = found
-        return _in_utc(found.cursor())
+        return _settled(found.cursor())
 
 
 def _forget() -> None:

@@ -20,7 +20,9 @@ from shoal.pipeline.clock import Clock
 from shoal.progress import Done, Progress
 
 LOCAL, SPARK, CLUSTER = "local", "spark", "spark://"
-SIZE = re.compile(r"\d+(\.\d+)? ?[KMGT]i?B")
+SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT])(i?)B")
+OWN_BYTES = 700_000_000
+"""What this process takes beside its database: the program, and the rows of a fragment at work."""
 DETECT = CsvOptions()
 
 
@@ -54,7 +56,7 @@ def opened(engine: str, memory: str | None = None, clock: Clock | None = None) -
     if engine == LOCAL:
         from shoal.engines.large.duck import DuckSession
 
-        session = DuckSession(memory)
+        session = DuckSession(None if memory is None else for_database(memory))
     else:
         from shoal.engines.large.spark.opening import open_spark
 
@@ -64,6 +66,15 @@ def opened(engine: str, memory: str | None = None, clock: Clock | None = None) -
         yield session
     finally:
         session.close()
+
+
+def for_database(memory: str) -> str:
+    """What a limit for the whole process leaves for its database; half of it at the least."""
+    found = SIZE.fullmatch(memory)
+    assert found is not None
+    number, unit, binary = found.groups()
+    limit = float(number) * (1024 if binary else 1000) ** (1 + "KMGT".index(unit))
+    return f"{int(max(limit / 2, limit - OWN_BYTES)) // 1000}KB"
 
 
 def check_engine(engine: str, memory: str | None) -> None:
