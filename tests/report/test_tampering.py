@@ -12,7 +12,7 @@ import pytest
 import shoal
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
-from shoal.pipeline.digest import digest_of
+from shoal.verification.digest import digest_of
 from shoal.pipeline.verifying import judge_files
 from shoal.policy import Policy
 from shoal.report.certificate import SEAL, seal_of

@@ -17,7 +17,7 @@ from shoal.io.frames import Table
 from shoal.io.together import replacing_all
 from shoal.pipeline.behind import NOTHING, Behind, behind, require_same
 from shoal.pipeline.clock import Clock, Watcher, nobody
-from shoal.pipeline.digest import digest_of
+from shoal.verification.digest import digest_of
 from shoal.pipeline.linked import Verdict, sensitive_files
 from shoal.pipeline.made import Made, make
 from shoal.pipeline.prepare import Prepared, check_method, prepare

@@ -18,7 +18,7 @@ from shoal.engines.tables import wrap
 from shoal.evidence.evidence import Evidence, Histogram
 from shoal.evidence.sizes import binned
 from shoal.hierarchy.csv_file import CsvFile
-from shoal.pipeline.digest import digest_of
+from shoal.verification.digest import digest_of
 from shoal.policy import Policy
 from shoal.policy.canonical import to_data
 from shoal.policy.parts import plain_named

@@ -8,7 +8,7 @@ from typing import Any
 from shoal.engines.local import LocalEngine
 from shoal.errors import InputError, VerificationFailed, listed
 from shoal.io.csv_dialect import CsvOptions
-from shoal.pipeline.digest import digest_of
+from shoal.verification.digest import digest_of
 from shoal.policy import Policy
 from shoal.policy.canonical import to_data
 from shoal.report.certificate import (
