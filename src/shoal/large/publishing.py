@@ -8,22 +8,26 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.cells.grouping import SUPPRESSED
-from shoal.engines.large.cells import classes as classes_question
 from shoal.engines.large.cells import people, told_rows
-from shoal.engines.large.profiling import rows_of
+from shoal.engines.large.profiling import class_sizes, rows_of
 from shoal.engines.large.session import Session
 from shoal.errors import PolicyError
+from shoal.evidence.collect import Facts, evidence_of
+from shoal.evidence.evidence import Evidence, Histogram
+from shoal.evidence.sizes import histogram
 from shoal.large.blocks import InBlock
 from shoal.large.coding import Coded
 from shoal.large.fragments import TARGET, CutOn, Finish, GroupFragment
 from shoal.large.full_domain import Publish, bring_cells, label_cells
 from shoal.large.kinds import stored_kind
 from shoal.large.measuring import measure_of, measured
+from shoal.large.secrets import Secrets
 from shoal.large.tops import FRAGMENT_ROWS, Tops, cut_tops
 from shoal.methods._blocks import block_requirement
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.metrics._losses import column_losses
 from shoal.metrics.base import Parts, chosen_metrics
+from shoal.metrics.recognition_rate import RecognitionRate
 from shoal.models.requirement import Requirement
 from shoal.plugins import name_of
 from shoal.policy import Policy
@@ -50,6 +54,8 @@ class Outcome:
     notes: tuple[str, ...] = ()
     parts: Parts | None = None
     """For methods that treat equal rows alike: the release taken apart."""
+    evidence: Evidence = field(default_factory=Evidence)
+    """What a report tells of the run; nothing where none was asked for."""
 
 
 def check_method(policy: Policy) -> None:
@@ -82,13 +88,14 @@ def publish(
     policy: Policy,
     progress: Progress,
     fragment_rows: int = FRAGMENT_ROWS,
+    facts: Facts | None = None,
 ) -> Outcome:
-    """Make the published rows."""
+    """Make the published rows; with `facts` of the table also the evidence for a report."""
     limit = None if policy.suppression is None else int(policy.suppression * coded.n_rows)
     requirement = Requirement(policy.constraints, limit)
     method: Any = policy.method
     if getattr(method, "from_cells", False):
-        return _by_cells(session, coded, policy, requirement, progress)
+        return _by_cells(session, coded, policy, requirement, progress, facts)
     group: GroupFragment
     if hasattr(method, "cutting"):
         tops = cut_tops(session, coded, requirement, method.cutting(), fragment_rows, progress)
@@ -98,7 +105,7 @@ def publish(
         widest = FlexiblePartition(dimension="widest").cutting()
         tops = cut_tops(session, coded, blocks, widest, 1, progress)
         group = InBlock(method, requirement, policy.seed)
-    return _by_fragments(session, coded, policy, tops, group)
+    return _by_fragments(session, coded, policy, tops, group, facts)
 
 
 def _by_fragments(
@@ -107,8 +114,10 @@ def _by_fragments(
     policy: Policy,
     tops: Tops,
     group: GroupFragment,
+    facts: Facts | None,
 ) -> Outcome:
-    measure = measure_of(policy, coded)
+    counting = None if facts is None else facts.counting()
+    measure = measure_of(policy, coded, counting=counting)
     shown = tuple(f"p{i}" for i in range(len(coded.payload)))
     finish = Finish(
         coded.domains,
@@ -129,8 +138,14 @@ def _by_fragments(
     names = [*(f"q{j}" for j in range(len(coded.domains))), *shown]
     session.keep(PUBLISHED, people(made, names))
     session.drop(made)
-    classes = _classes(session, len(coded.domains))
+    d = range(len(coded.domains))
+    after = _class_sizes(session, PUBLISHED, [f"q{j}" for j in d])
+    classes = sum(times for _, times in after)
     found = measured(policy, measure, told, classes)
+    evidence = Evidence()
+    if facts is not None and counting is not None:
+        both = _class_sizes(session, "coded", [f"c{j}" for j in d]), after
+        evidence = evidence_of(facts, counting, found.evidence, found.column_loss, both)
     return Outcome(
         metrics=found.metrics,
         losses=found.column_loss,
@@ -140,12 +155,14 @@ def _by_fragments(
         types=coded.schema,
         columns={name: (found.precision[name], found.levels[name]) for name in found.precision},
         notes=found.notes,
+        evidence=evidence,
     )
 
 
-def _classes(session: Session, d: int) -> int:
-    asked = classes_question(PUBLISHED, [f"q{j}" for j in range(d)])
-    return int(session.ask(asked).column("n")[0].as_py())
+def _class_sizes(session: Session, table: str, columns: list[str]) -> Histogram:
+    found = session.ask(class_sizes(table, columns))
+    size, times = (found.column(name).cast(pa.int64()).to_pylist() for name in ("size", "times"))
+    return tuple(sorted(zip(size, times, strict=True)))
 
 
 def _by_cells(
@@ -154,30 +171,44 @@ def _by_cells(
     policy: Policy,
     requirement: Requirement,
     progress: Progress,
+    facts: Facts | None,
 ) -> Outcome:
     cells = bring_cells(session, coded, requirement.columns)
     method: Any = policy.method
     groupings = method.group(cells, requirement, policy.seed, progress)
     labelled, spans = label_cells(cells, groupings, policy.suppressed == "starred")
     payload = tuple((f.name, f.type) for f in coded.schema)
-    make = Publish(labelled, payload)
-    needed = [*(f"c{j}" for j in range(len(coded.domains))), *(name for name, _ in payload)]
+    secrets = Secrets(session, PUBLISHED, coded, cells)
+    make = Publish(labelled, payload, secrets.codes)
+    codes = [f"c{j}" for j in range(len(coded.domains))]
+    needed = [*codes, *(name for name, _ in payload), *secrets.codes]
     session.map(PUBLISHED, rows_of("coded", needed), make, make.schema)
     hidden = np.all([grouping.group == SUPPRESSED for grouping in groupings], axis=0)
-    parts = Parts(cells, groupings, spans, labelled.classes, hidden, cells.target)
-    known = set(cells.sensitive) == set(coded.sensitive)
+    classes = len(labelled.sizes)
+    weights = getattr(method, "weights", None)
+    parts = Parts(cells, groupings, spans, classes, hidden, cells.target, weights)
+    losses = {name: loss / coded.n_rows for name, loss in column_losses(parts).items()}
+    evidence = Evidence()
+    if facts is not None:
+        counting = facts.counting()
+        sums = counting(parts) | secrets.counted(counting, parts)
+        both = histogram(cells.counts), histogram(labelled.sizes)
+        evidence = evidence_of(facts, counting, sums, losses, both)
     return Outcome(
         metrics={
-            name: one.measure(parts) if known or name != "recognition-rate" else None
+            name: secrets.recognised(one, parts)
+            if isinstance(one, RecognitionRate)
+            else one.measure(parts)
             for name, one in chosen_metrics(policy.metrics).items()
         },
-        losses={name: loss / coded.n_rows for name, loss in column_losses(parts).items()},
+        losses=losses,
         groups=sum(grouping.n_groups for grouping in groupings),
         suppressed_rows=int(hidden.sum()),
-        classes=labelled.classes,
+        classes=classes,
         types=pa.schema([make.schema.field(name) for name, _ in payload])
         if labelled.has_stars
         else coded.schema,
         notes=tuple(note for grouping in groupings for note in grouping.notes),
         parts=parts,
+        evidence=evidence,
     )

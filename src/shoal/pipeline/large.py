@@ -1,8 +1,7 @@
 """From files or a Spark frame to a verified release, where no memory holds the table."""
 
-import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +12,30 @@ from shoal.engines.large.profiling import how_many_rows, rows_of
 from shoal.engines.large.session import Session
 from shoal.engines.large.sources import files_of
 from shoal.engines.local import LocalEngine
-from shoal.errors import InputError, VerificationFailed
-from shoal.io.atomic import replacing
+from shoal.errors import VerificationFailed
+from shoal.evidence.collect import Facts
 from shoal.io.csv_dialect import CsvOptions
-from shoal.io.folders import replacing_folder
 from shoal.io.formats import format_of
+from shoal.io.together import replacing_all
 from shoal.large.can import check_large
 from shoal.large.coding import Coded, code, columns_to_read
+from shoal.large.held import Held
 from shoal.large.publishing import PUBLISHED, Outcome, publish
 from shoal.large.publishing import check_method as check_large_method
 from shoal.large.tops import FRAGMENT_ROWS
 from shoal.large.verifying import verify
 from shoal.pipeline.clock import Clock
-from shoal.pipeline.prepare import all_lost, check_method, limit_suppression
+from shoal.pipeline.elsewhere import (
+    LOCAL,
+    RELEASE,
+    SPARK,
+    called,
+    check_memory,
+    held_frame,
+    opened,
+)
+from shoal.pipeline.prepare import all_lost, check_method, limit_suppression, met_together
+from shoal.pipeline.reporting import check_report, write_texts
 from shoal.pipeline.reports import (
     report_columns,
     report_components,
@@ -36,32 +46,8 @@ from shoal.policy import Policy
 from shoal.release import ColumnReport, ComponentReport, Release
 from shoal.verification.check import Finding, require
 
-RAW, RELEASE = "raw", "release"
-LOCAL, SPARK = "local", "spark"
+RAW, WRITTEN = "raw", "written"
 DETECT = CsvOptions()
-
-
-@contextmanager
-def opened(engine: str, memory: str | None = None) -> Iterator[Session]:
-    """A session by its name: `spark`, `spark://host:port`, or `local` under a memory limit."""
-    session: Session
-    if engine == LOCAL:
-        from shoal.engines.large.duck import DuckSession
-
-        session = DuckSession(memory)
-    elif engine == SPARK or engine.startswith("spark://"):
-        from shoal.engines.large.spark.opening import open_spark
-
-        session = open_spark(engine)
-    else:
-        raise InputError(
-            f"'{engine}' is no engine; allowed: local, spark, and the address of a Spark master, "
-            "such as spark://host:7077."
-        )
-    try:
-        yield session
-    finally:
-        session.close()
 
 
 def run_elsewhere(
@@ -74,13 +60,15 @@ def run_elsewhere(
     *,
     options: CsvOptions = DETECT,
     force: bool = False,
+    report: str | Path | None = None,
 ) -> Release:
     """Anonymise files with an engine that is named."""
     if memory is not None:
-        _check_memory(engine, memory)
+        check_memory(engine, memory)
     format_of(target)
     check_large(policy)
     check_large_method(policy)
+    check_report(report, policy)
     with opened(engine, memory) as session:
         return run_large(
             session,
@@ -91,17 +79,9 @@ def run_elsewhere(
             folders=engine != LOCAL,
             options=options,
             force=force,
+            report=report,
+            engine=called(engine, memory),
         )
-
-
-def _check_memory(engine: str, memory: str) -> None:
-    if engine != LOCAL:
-        raise InputError(
-            "--memory limits the local engine. Spark's memory is set where Spark is started "
-            "(spark.executor.memory, spark.driver.memory)."
-        )
-    if not re.fullmatch(r"\d+(\.\d+)? ?([KMGT]i?B)", memory):
-        raise InputError(f"--memory: found '{memory}'; it must be like 2GB, 512MB or 1.5GiB.")
 
 
 def check(policy: Policy, names: Sequence[str]) -> None:
@@ -123,37 +103,45 @@ def run_large(
     options: CsvOptions = DETECT,
     force: bool = False,
     fragment_rows: int = FRAGMENT_ROWS,
+    report: str | Path | None = None,
+    engine: str = SPARK,
 ) -> Release:
     """Anonymise a file, or a folder of them, into another; verified before it is in its place.
 
-    folders: whether the session writes folders of files.
+    folders: whether the session writes folders of files. report: appears with the release, or not at
+    all. engine: as the release tells it.
     """
     format_of(target)
-    engine = LocalEngine()
-    place = (
-        replacing_folder(target, force, [source]) if folders else replacing(target, force, source)
-    )
-    with place as hidden:
+    here, reports = LocalEngine(), check_report(report, policy)
+    with replacing_all([target, *reports], force, source, folder=folders) as places:
+        path = places.paths[0]
         with clock.step("read"):
             files, _ = files_of([source])
-            options, guessed = engine.settle(files[0], options)
-            names = engine.names(files[0], options)
+            options, guessed = here.settle(files[0], options)
+            names = here.names(files[0], options)
             check(policy, names)
             schema = session.read(
                 RAW, [source] if folders else files, columns_to_read(policy), options
             )
-        coded, outcome = _publish(session, policy, schema, clock, fragment_rows)
+        told = names if reports else None
+        coded, outcome = _publish(session, policy, schema, clock, fragment_rows, told)
         shown, columns = _shown(policy, names, coded)
         written = options.for_output(target)
         with clock.step("write"):
-            session.write(rows_of(PUBLISHED, columns), hidden.path, shown, columns, written)
+            session.write(rows_of(PUBLISHED, columns), path, shown, columns, written)
         with clock.step("verify"):
-            back = session.read(RELEASE, [hidden.path], shown, written)
-            findings = verify(session, RELEASE, _places(shown), back, policy)
-            _expect(session, coded, outcome, policy)
+            back = session.read(RELEASE, [path], shown, written)
+            held = Held(session, RELEASE, tuple(shown), back)
+            findings = verify(session, RELEASE, held.columns, back, policy)
+            _expect(session, RELEASE, _published_rows(policy, coded.n_rows, outcome))
             require(findings)
-        hidden.commit()
-    return _release(policy, coded, outcome, findings, clock, None, guessed)
+        release = _release(policy, coded, outcome, findings, clock, engine, guessed=guessed)
+        if reports:
+            with clock.step("report"):
+                write_texts(places.paths[1:], release.report_texts(reports, held))
+            release = replace(release, seconds=dict(clock.seconds))
+        places.commit()
+    return release
 
 
 def anonymize_frame(frame: Any, policy: Policy, clock: Clock) -> Release:
@@ -172,7 +160,7 @@ def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Releas
     names = list(frame.columns)
     with clock.step("read"):
         schema = session.adopt(RAW, frame, columns_to_read(policy))
-    coded, outcome = _publish(session, policy, schema, clock, FRAGMENT_ROWS)
+    coded, outcome = _publish(session, policy, schema, clock, FRAGMENT_ROWS, names)
     shown, columns = _shown(policy, names, coded)
     with clock.step("verify"):
         ordered = ", ".join(f"{column} AS p{i}" for i, column in enumerate(columns))
@@ -180,24 +168,71 @@ def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Releas
         kinds = {f"p{i}": f.type for i, f in enumerate(outcome.types)}
         types = [kinds.get(column, pa.string()) for column in columns]
         back = pa.schema([(f"p{i}", kind) for i, kind in enumerate(types)])
-        findings = verify(session, RELEASE, _places(shown), back, policy)
-        _expect(session, coded, outcome, policy)
+        held = Held(session, RELEASE, tuple(shown), back)
+        findings = verify(session, RELEASE, held.columns, back, policy)
+        _expect(session, RELEASE, _published_rows(policy, coded.n_rows, outcome))
         require(findings)
     made = session.frame(rows_of(RELEASE, [f"p{i}" for i in range(len(shown))]), shown)
-    return _release(policy, coded, outcome, findings, clock, made)
+    return _release(policy, coded, outcome, findings, clock, SPARK, made)
+
+
+def write_frame(
+    release: Release, target: Path, force: bool = False, report: str | Path | None = None
+) -> Path:
+    """Write the rows of a Spark frame to a folder, verified before it is in its place."""
+    policy = release.policy
+    format_of(target)
+    reports = check_report(report, policy)
+    with (
+        replacing_all([target, *reports], force, folder=True) as places,
+        held_frame(release.table) as held,
+    ):
+        path, columns = places.paths[0], list(held.columns.values())
+        written, session = DETECT.for_output(target), held.session
+        session.write(rows_of(RELEASE, columns), path, held.names, columns, written)
+        back = session.read(WRITTEN, [path], held.names, written)
+        require(verify(session, WRITTEN, held.columns, back, policy))
+        _expect(session, WRITTEN, release.published_rows)
+        if reports:
+            there = Held(session, WRITTEN, held.names, back)
+            write_texts(places.paths[1:], release.report_texts(reports, there))
+        places.commit()
+    return target
 
 
 def _publish(
-    session: Session, policy: Policy, schema: pa.Schema, clock: Clock, fragment_rows: int
+    session: Session,
+    policy: Policy,
+    schema: pa.Schema,
+    clock: Clock,
+    fragment_rows: int,
+    names: Sequence[str] | None,
 ) -> tuple[Coded, Outcome]:
+    """names: the columns of the input, where evidence for a report is to be gathered."""
     with clock.step("encode"):
         coded = code(session, policy, schema, RAW)
         session.drop(RAW)
+    facts = None if names is None else _facts(policy, coded, schema, names)
     with clock.step("group") as progress:
-        outcome = publish(session, coded, policy, progress, fragment_rows)
+        outcome = publish(session, coded, policy, progress, fragment_rows, facts)
     session.drop("coded")
     limit_suppression(policy, outcome.suppressed_rows, coded.n_rows)
     return coded, outcome
+
+
+def _facts(policy: Policy, coded: Coded, schema: pa.Schema, names: Sequence[str]) -> Facts:
+    read = dict(zip(columns_to_read(policy), schema.types, strict=True))
+    kinds: Mapping[str, str | None] = {n: str(read[n]) if n in read else None for n in names}
+    return Facts(
+        domains=coded.domains,
+        rows_of_values=coded.rows_of_values,
+        sensitive={
+            name: (coded.sensitive_domains[name], coded.rows(name)) for name in policy.sensitive
+        },
+        n_rows=coded.n_rows,
+        how={name: policy.columns[name].hierarchy for name in policy.quasi},
+        schema=kinds,
+    )
 
 
 def _shown(policy: Policy, names: Sequence[str], coded: Coded) -> tuple[list[str], list[str]]:
@@ -208,15 +243,13 @@ def _shown(policy: Policy, names: Sequence[str], coded: Coded) -> tuple[list[str
     return shown, [place[name] for name in shown]
 
 
-def _places(names: Sequence[str]) -> dict[str, str]:
-    """Where the columns of a release stand that was read back."""
-    return {name: f"p{i}" for i, name in enumerate(names)}
+def _published_rows(policy: Policy, rows: int, outcome: Outcome) -> int:
+    return rows - (0 if policy.suppressed == "starred" else outcome.suppressed_rows)
 
 
-def _expect(session: Session, coded: Coded, outcome: Outcome, policy: Policy) -> None:
+def _expect(session: Session, table: str, wanted: int) -> None:
     """Raise unless as many rows were written as were to be published."""
-    found = int(session.ask(how_many_rows(RELEASE)).column("n")[0].as_py())
-    wanted = coded.n_rows - (0 if policy.suppressed == "starred" else outcome.suppressed_rows)
+    found = int(session.ask(how_many_rows(table)).column("n")[0].as_py())
     if found != wanted:
         raise VerificationFailed(
             f"What was written has {found:,} rows, but {wanted:,} were to be published."
@@ -229,7 +262,8 @@ def _release(
     outcome: Outcome,
     findings: tuple[Finding, ...],
     clock: Clock,
-    table: Any,
+    engine: str,
+    table: Any = None,
     guessed: tuple[str, ...] = (),
 ) -> Release:
     suppressed = outcome.suppressed_rows
@@ -244,7 +278,7 @@ def _release(
         findings=findings,
         metrics=outcome.metrics,
         rows=coded.n_rows,
-        published_rows=coded.n_rows - (0 if policy.suppressed == "starred" else suppressed),
+        published_rows=_published_rows(policy, coded.n_rows, outcome),
         suppressed_rows=suppressed,
         groups=outcome.groups,
         published_classes=outcome.classes,
@@ -252,7 +286,7 @@ def _release(
         seed=policy.seed,
         seconds=dict(clock.seconds),
         warnings=(*guessed, *warnings, *all_lost(outcome.metrics["mean-ncp"])),
-        notes=outcome.notes,
+        notes=(*met_together(policy, parts.groupings if parts else ()), *outcome.notes),
         column_loss=outcome.losses,
         constraints=report_constraints(policy, components, findings),
         components=components,
@@ -260,6 +294,8 @@ def _release(
         if parts
         else {name: ColumnReport(*told) for name, told in outcome.columns.items()},
         minimal_nodes=report_nodes(parts) if parts else (),
+        evidence=outcome.evidence,
+        engine=engine,
     )
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from typing import Any
 
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from shoal.cells.rowhash import Words, hash_rows
 from shoal.hierarchy.text import text_of
+from shoal.io.arrow import one_chunk
 from shoal.threads import each
 
 NUMBER = r"^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,3})?$"
@@ -44,6 +45,8 @@ class Fingerprint:
     digest: str
     some: pa.Table
     """A few different rows: whichever have the smallest hashes. Texts, in columns x0, x1, ..."""
+    times: tuple[Ints, ...] = ()
+    """Per column (few,) how many rows have the same text there."""
 
 
 def fingerprint(rows: pa.Table) -> Fingerprint:
@@ -57,8 +60,19 @@ def fingerprint(rows: pa.Table) -> Fingerprint:
         inside = [text.take(pa.array(chosen)) for text in texts]
         return piece_of(inside, words[chosen], np.ones(len(chosen), np.int64))
 
-    made = dict(enumerate(each(piece, at)))
-    return put_together(rows.column_names, n, made)
+    made = put_together(rows.column_names, n, dict(enumerate(each(piece, at))))
+    shown = zip(texts, made.some.columns, strict=True)
+    return replace(made, times=tuple(times_of(text, one_chunk(some)) for text, some in shown))
+
+
+def times_of(texts: pa.DictionaryArray, some: pa.Array) -> Ints:
+    """(few,) how often each of some texts occurs."""
+    codes = pc.fill_null(texts.indices, -1).to_numpy(zero_copy_only=False)
+    counts = np.bincount(codes + 1, minlength=len(texts.dictionary) + 2)
+    known = texts.dictionary.cast(some.type)
+    place = pc.fill_null(pc.index_in(some, known), len(known)).to_numpy(zero_copy_only=False) + 1
+    place[some.is_null().to_numpy(zero_copy_only=False)] = 0
+    return counts[place]
 
 
 def n_pieces(rows: int) -> int:
@@ -115,7 +129,9 @@ def put_together(names: Sequence[str], rows: int, pieces: Mapping[int, Piece]) -
     ]
     words = np.concatenate([np.zeros(0, np.uint64), *(piece.words for piece in held)])
     first = pa.array(np.argsort(words, kind="stable")[:FEW])
-    some = pa.table([column.take(first) for column in columns], [f"x{j}" for j in range(len(names))])
+    some = pa.table(
+        [column.take(first) for column in columns], [f"x{j}" for j in range(len(names))]
+    )
     return Fingerprint(found.hexdigest(), some)
 
 
@@ -166,6 +182,8 @@ def read_text(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 def canonical(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
     """The texts of a column, one for each way to write a number or a moment; no two codes share one."""
+    if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        column = _spelled(column)
     texts = read_text(column)
     if isinstance(texts, pa.ChunkedArray):
         texts = pa.concat_arrays([chunk.cast(pa.large_string()) for chunk in texts.chunks])
@@ -181,6 +199,16 @@ def canonical(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
     values = pc.if_else(numbers, _numbers(values, numbers), values).dictionary_encode()
     indices = values.indices.take(coded.indices)
     return pa.DictionaryArray.from_arrays(indices, values.dictionary)
+
+
+def _spelled(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Bytes as a CSV file tells them: plain letters as they are, others by their numbers."""
+    coded = one_chunk(column).dictionary_encode()
+    texts = [
+        "".join(chr(b) if 32 <= b <= 126 and b not in b"\\'\"" else f"\\x{b:02X}" for b in value)
+        for value in coded.dictionary.to_pylist()
+    ]
+    return pa.array(texts, pa.string()).take(coded.indices)
 
 
 def _numbers(texts: pa.Array, where: pa.Array) -> pa.Array:

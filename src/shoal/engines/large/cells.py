@@ -19,7 +19,10 @@ def people(table: str, columns: Sequence[str]) -> str:
     return f"SELECT {', '.join(columns)} FROM {table} WHERE told IS NULL"
 
 
-def classes(table: str, columns: Sequence[str]) -> str:
-    """n: the different combinations of some columns."""
-    names = ", ".join(columns)
-    return f"SELECT count(*) AS n FROM (SELECT {names} FROM {table} GROUP BY {names}) AS found"
+def squares(table: str, code: str, missing: int) -> str:
+    """Per group g: squares, the sum over its known values of their rows, squared."""
+    counts = (
+        f"SELECT g, count(*) AS n FROM {table} WHERE g >= 0 AND {code} >= 0 AND {code} <> {missing} "
+        f"GROUP BY g, {code}"
+    )
+    return f"SELECT g, CAST(sum(n * n) AS BIGINT) AS squares FROM ({counts}) AS found GROUP BY g"
