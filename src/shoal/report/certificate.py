@@ -248,13 +248,13 @@ def _place(engine: str) -> str:
 
 def _reproduce(release: Release) -> list[str]:
     """Sentences, and commands that begin with `$`."""
-    evidence = release.evidence
+    evidence, place = release.evidence, _place(release.engine)
     return [
         f"Take Shoal {__version__}, the policy with the digest {release.policy.fingerprint()} "
         f"(it holds the seed, {release.seed}), and the input: {release.rows:,} rows whose columns "
         f"have the digest {evidence.schema_digest}. The same input gives the same rows, whatever "
         "their order and the engine.",
-        f"$ shoal run INPUT POLICY -o RELEASE{_place(release.engine)} --report report.html",
+        f"$ shoal run INPUT POLICY -o RELEASE{place} --report report.html",
         "Check that a file is this release and holds what is promised:",
-        "$ shoal verify RELEASE POLICY --certificate report.json",
+        f"$ shoal verify RELEASE POLICY{place} --certificate report.json",
     ]
