@@ -14,6 +14,7 @@ from shoal.engines.large.sources import files_of
 from shoal.engines.local import LocalEngine
 from shoal.errors import VerificationFailed
 from shoal.evidence.collect import Facts
+from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import format_of
 from shoal.io.together import replacing_all
@@ -222,7 +223,7 @@ def _publish(
 
 def _facts(policy: Policy, coded: Coded, schema: pa.Schema, names: Sequence[str]) -> Facts:
     read = dict(zip(columns_to_read(policy), schema.types, strict=True))
-    kinds: Mapping[str, str | None] = {n: str(read[n]) if n in read else None for n in names}
+    kinds: Mapping[str, str | None] = {n: kind_name(read[n]) if n in read else None for n in names}
     return Facts(
         domains=coded.domains,
         rows_of_values=coded.rows_of_values,

@@ -15,6 +15,7 @@ from shoal.cells.wishes import read_wishes
 from shoal.errors import Infeasible, InputError, PolicyError
 from shoal.evidence.collect import collect
 from shoal.evidence.evidence import Evidence
+from shoal.io.arrow import kind_name
 from shoal.io.frames import Table
 from shoal.metrics._losses import column_losses
 from shoal.metrics.base import Parts, chosen_metrics
@@ -185,7 +186,7 @@ def _cells(table: Table, policy: Policy) -> Cells:
 def _schema(table: Table, names: list[str], policy: Policy) -> dict[str, str | None]:
     """Every column of the input, with the type of those that a run reads."""
     read = set(policy.needed(names))
-    return {name: str(table.column(name).type) if name in read else None for name in names}
+    return {name: kind_name(table.column(name).type) if name in read else None for name in names}
 
 
 def limit_suppression(policy: Policy, suppressed: int, rows: int) -> list[str]:
