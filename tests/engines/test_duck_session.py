@@ -78,7 +78,7 @@ def test_groups_come_whole_and_once(
         met.append(keys.pop())
         return pa.table([[met[-1]], [len(table)]], ["g", "n"])
 
-    session.map_groups("counts", "SELECT * FROM numbers", "g", counted, schema)
+    session.map_groups("counts", "SELECT * FROM numbers", "g", counted, schema, [1] * 7)
     assert len(met) == len(set(met)) == min(n, 7)
     expected = "SELECT g, count(*) AS n FROM numbers GROUP BY g"
     assert rows(session, "SELECT g, n FROM counts") == rows(session, expected)
@@ -92,7 +92,7 @@ def test_groups_come_whole_from_many_threads(session: Session) -> None:
         assert len(set(table["g"].to_pylist())) == 1
         return table.append_column("n", pa.array([len(table)] * len(table)))
 
-    session.map_groups("counts", "SELECT * FROM many", "g", counted, schema)
+    session.map_groups("counts", "SELECT * FROM many", "g", counted, schema, [10_000] * 100)
     summed = "SELECT g, count(*) AS rows, count(*) AS n, sum(x) AS x FROM many GROUP BY g"
     found = "SELECT g, count(*) AS rows, max(n) AS n, sum(x) AS x FROM counts GROUP BY g"
     assert rows(session, found) == rows(session, summed)
@@ -164,10 +164,10 @@ def test_files_are_written_in_order(session: Session, tmp_path: Path) -> None:
         "t", f"SELECT i AS q0, CAST(hash(i) % 1000 AS BIGINT) AS p0 FROM range({n}) AS r(i)"
     )
     ask = "SELECT q0, p0 FROM t"
-    session.write(ask, tmp_path / "t.csv", ["Age", "age"], ["p0", "q0"], OPTIONS)
-    session.write(ask, tmp_path / "u.csv", ["p0", "q0"], ["p0", "q0"], OPTIONS)
-    session.write(ask, tmp_path / "t.parquet", ["p0", "q0"], ["p0", "q0"], OPTIONS)
-    session.write(ask, tmp_path / "t.arrow", ["p0", "q0"], ["p0", "q0"], OPTIONS)
+    session.write(ask, tmp_path / "t.csv", ["Age", "age"], ["p0", "q0"], OPTIONS, n)
+    session.write(ask, tmp_path / "u.csv", ["p0", "q0"], ["p0", "q0"], OPTIONS, n)
+    session.write(ask, tmp_path / "t.parquet", ["p0", "q0"], ["p0", "q0"], OPTIONS, n)
+    session.write(ask, tmp_path / "t.arrow", ["p0", "q0"], ["p0", "q0"], OPTIONS, n)
     expected = [(i, p) for p, i in sorted((p, i) for i, p in rows(session, ask))]
     for name, header in (("t.csv", ["Age", "age"]), ("u.csv", ["p0", "q0"])):
         with (tmp_path / name).open(newline="") as stream:

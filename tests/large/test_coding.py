@@ -259,9 +259,9 @@ def test_a_table_that_changes_is_noticed(session: Session, tmp_path: Path) -> No
         def __getattr__(self, name: str) -> Any:
             return getattr(session, name)
 
-        def map(self, *args: Any) -> None:
+        def map(self, *args: Any, **more: Any) -> None:
             session.keep("raw", "SELECT p0, p1, CAST('99' AS VARCHAR) AS p2 FROM raw")
-            session.map(*args)
+            session.map(*args, **more)
 
     path = tmp_path / "in.parquet"
     pq.write_table(small(), path)

@@ -20,9 +20,9 @@ from shoal.cells.table import How, encode
 from shoal.engines.large.duck import DuckSession
 from shoal.engines.large.tree import Cut, Tree
 from shoal.errors import Infeasible
-from shoal.large import choosing, slices
+from shoal.large import choosing, slices, tops
 from shoal.large.fragments import CutOn, Finish
-from shoal.large.tops import cut_tops
+from shoal.large.tops import MOST_ENTRIES, Fragment, _Round, cut_tops, fragment_rows_for
 from shoal.methods import _boundary
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.methods.least_loss_partition import LeastLossPartition
@@ -88,10 +88,13 @@ def large(
     method: Any,
     requirement: Requirement,
     fragment_rows: int,
+    most_entries: int = MOST_ENTRIES,
 ) -> tuple[Published, list[int]]:
     coded = put(session, cells)
-    tops = cut_tops(session, coded, requirement, method.cutting(), fragment_rows)
-    depths = np.array([fragment.depth for fragment in tops.fragments], np.int64)
+    top = cut_tops(
+        session, coded, requirement, method.cutting(), fragment_rows, most_entries=most_entries
+    )
+    depths = np.array([fragment.depth for fragment in top.fragments], np.int64)
     group = CutOn(method, requirement, coded.n_rows)
     finish = Finish(
         coded.domains,
@@ -102,10 +105,17 @@ def large(
         tuple(coded.schema.names),
         group,
     )
-    rows = tops.rows(finish.columns)
+    rows = top.rows(session, finish.columns, coded.schema)
     sent = pickle.loads(pickle.dumps(finish))
-    session.map_groups("published", rows, "node", sent, finish.schema(coded.schema))
-    assert sorted(fragment.rows for fragment in tops.fragments) == sorted(
+    session.map_groups(
+        "published",
+        rows,
+        "node",
+        sent,
+        finish.schema(coded.schema),
+        [one.rows for one in top.fragments],
+    )
+    assert sorted(fragment.rows for fragment in top.fragments) == sorted(
         session.ask(f"SELECT count(*) AS n FROM ({rows}) GROUP BY node")["n"].to_pylist()
     )
     sizes = session.ask("SELECT count(*) AS n FROM published GROUP BY g")["n"].to_pylist()
@@ -133,19 +143,26 @@ def test_the_same_rows_for_any_size_of_fragment(
         if data.draw(st.booleans()):  # else no small table is deep enough for it
             for place in (choosing, _boundary):
                 patched.setattr(place, "lopsided_depth", lambda *_: 2)
-        require_same(session, table.cells, METHODS[method], requirement, fragment_rows)
+        patched.setattr(tops, "MANY_PARTS", data.draw(st.sampled_from([0, 3, 200])))
+        most = data.draw(st.sampled_from([1, 25, MOST_ENTRIES]))
+        require_same(session, table.cells, METHODS[method], requirement, fragment_rows, most)
 
 
 def require_same(
-    session: DuckSession, cells: Cells, method: Any, requirement: Requirement, fragment_rows: int
+    session: DuckSession,
+    cells: Cells,
+    method: Any,
+    requirement: Requirement,
+    fragment_rows: int,
+    most_entries: int = MOST_ENTRIES,
 ) -> None:
     try:
         expected = local(cells, method, requirement)
     except Infeasible as error:
         with pytest.raises(Infeasible, match=re.escape(str(error))):
-            large(session, cells, method, requirement, fragment_rows)
+            large(session, cells, method, requirement, fragment_rows, most_entries)
         return
-    assert large(session, cells, method, requirement, fragment_rows) == expected
+    assert large(session, cells, method, requirement, fragment_rows, most_entries) == expected
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -179,6 +196,27 @@ def people() -> Cells:
         return table[name].combine_chunks()
 
     return encode(column, how, {"disease": How()}, ["hours", "weight"], 0)
+
+
+def test_no_more_histograms_at_a_time_than_fit(session: DuckSession) -> None:
+    """A node has an entry for each value, but not more than rows; a group of them fits, or is one."""
+    coded = put(session, people())
+    cutting = LeastLossPartition().cutting()
+    known = {node: Fragment(3, rows) for node, rows in enumerate([9_000, 50, 50, 50, 9_000])}
+    rounds = _Round(session, coded, Requirement((K(k=5),)), cutting)
+    entries = [sum(min(f.rows, d.size) for d in coded.domains) for f in known.values()]
+    most = entries[1] + entries[2]
+    assert most < entries[0]
+    assert rounds.portions([0, 1, 2, 3, 4], known, most) == [[0], [1, 2], [3], [4]]
+    assert rounds.portions([0, 1, 2, 3, 4], known, sum(entries)) == [[0, 1, 2, 3, 4]]
+    values = Requirement((K(k=5), L(l=3, of="disease")))
+    asked = _Round(session, coded, values, cutting)
+    assert asked.portions([1, 2], known, most) == [[1], [2]]
+
+
+def test_fragments_grow_where_they_would_be_too_many() -> None:
+    assert fragment_rows_for(20_000_000) == 250_000
+    assert fragment_rows_for(10_000_000_001) == 2_500_001
 
 
 def test_the_fragments_stand_depth_first() -> None:

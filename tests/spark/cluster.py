@@ -27,6 +27,8 @@ MARK = "SHOAL_TEST_CLUSTER"
 LOOPBACK = "127.0.0.1"
 SOURCES = Path(__file__).parents[2] / "src"
 START_SECONDS = 120.0
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+"""For processes that live for minutes: Java compiles quickly instead of well."""
 DIE_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of Linux."""
 
@@ -120,7 +122,8 @@ class Cluster:
             "SPARK_LOCAL_IP": LOOPBACK,
             "SPARK_LOCAL_DIRS": str(self.folder / "local"),
             "SPARK_DAEMON_MEMORY": "256m",
-            "SPARK_DAEMON_JAVA_OPTS": "-Dspark.master.rest.enabled=false -XX:+UseSerialGC",
+            "SPARK_DAEMON_JAVA_OPTS": f"-Dspark.master.rest.enabled=false {QUICK_JAVA}",
+            "SPARK_LAUNCHER_OPTS": QUICK_JAVA,
             # what `pip install shoal` on the workers would do
             "PYTHONPATH": str(SOURCES),
         }

@@ -16,7 +16,8 @@ from shoal.cells.number import sensitive_domain
 from shoal.cells.rowhash import hash_rows
 from shoal.cells.table import domain_of
 from shoal.cells.tally import Tally, tally_of_counts
-from shoal.engines.large.profiling import how_many, numbered, rows_of, tally
+from shoal.engines.large.profiling import how_many, numbered, rows_of
+from shoal.engines.large.profiling import tallies as tallies_of
 from shoal.engines.large.session import Session
 from shoal.errors import InputError
 from shoal.io.arrow import one_chunk
@@ -85,12 +86,14 @@ def code(
     place = {column: f"p{i}" for i, column in enumerate(names)}
     kinds = dict(zip(names, schema.types, strict=True))
     quasi, sensitive = tuple(policy.quasi), tuple(sorted(policy.sensitive))
+    target = () if policy.target is None else (policy.target,)
+    asked = dict.fromkeys((*quasi, *sensitive, *target))
+    tallies = _tallies(session, raw, {c: place[c] for c in asked}, kinds, most_values)
     domains: dict[str, Domain] = {}
-    tallies: dict[str, Tally] = {}
     lookups: dict[str, Lookup] = {}
     rows: dict[str, Ints] = {}
     for column in (*quasi, *sensitive):
-        found = _tally(session, raw, column, place[column], kinds[column], most_values)
+        found = tallies[column]
         how = policy.how(column)
         is_quasi = column in quasi
         domain, codes = domain_of(
@@ -98,12 +101,12 @@ def code(
         )
         at = codes.astype(np.int32)
         lookups[column] = lookup_of(found, place[column], kinds[column], at, domain.missing)
-        domains[column], tallies[column] = domain, found
+        domains[column] = domain
         rows[column] = _rows_of_values(found, domain, at)
     encode = Encode(
         tuple(lookups[column] for column in quasi),
         tuple(lookups[column] for column in sensitive),
-        _target(session, policy, raw, tallies, place, kinds, most_values),
+        _target(policy, tallies, place, kinds),
         tuple((place[c], kinds[c]) for c in names[: len(names) - len(quasi)]),
         policy.seed,
     )
@@ -197,17 +200,43 @@ def _make(session: Session, raw: str, name: str, encode: Encode, schema: pa.Sche
     last = first.insert(first.get_field_index("h") + 1, pa.field("key", pa.int64()))
     every = [f"p{i}" for i in range(len(schema))]
     hashed = f"{name}_hashed"
-    session.map(hashed, rows_of(raw, every), encode, first)
+    session.map(hashed, rows_of(raw, every), encode, first, once=True)
     alike = numbered(hashed, first.names, [*codes, "h"])
     session.map(name, alike, AddKey(tuple(last.names)), last)
     session.drop(hashed)
 
 
+def _tallies(
+    session: Session,
+    raw: str,
+    place: Mapping[str, str],
+    kinds: Mapping[str, pa.DataType],
+    most: int,
+) -> dict[str, Tally]:
+    """The values of all columns and their counts; columns of one type are asked for together."""
+    alike: dict[pa.DataType, list[str]] = {}
+    for name in place:
+        alike.setdefault(kinds[name], []).append(name)
+    made = {}
+    for kind, names in alike.items():
+        # three more than are too many: null, not a number, and 0 beside -0 are no values of their own
+        answer = session.ask(tallies_of(raw, [place[name] for name in names], most + 4))
+        of = answer.column("i").to_numpy()
+        for i, name in enumerate(names):
+            found = answer.filter(pa.array(of == i))
+            made[name] = _tally(session, raw, name, place[name], kind, most, found)
+    return made
+
+
 def _tally(
-    session: Session, raw: str, name: str, place: str, kind: pa.DataType, most: int
+    session: Session,
+    raw: str,
+    name: str,
+    place: str,
+    kind: pa.DataType,
+    most: int,
+    found: pa.Table,
 ) -> Tally:
-    # three more than are too many: null, not a number, and 0 beside -0 are no values of their own
-    found = session.ask(tally(raw, place, most + 4))
     values = as_read(one_chunk(found.column("v")), kind)
     counts = found.column("n").cast(pa.int64()).to_numpy()
     made = tally_of_counts(name, values, counts)
@@ -225,19 +254,16 @@ def _tally(
 
 
 def _target(
-    session: Session,
     policy: Policy,
-    raw: str,
     tallies: Mapping[str, Tally],
     place: Mapping[str, str],
     kinds: Mapping[str, pa.DataType],
-    most: int,
 ) -> Lookup | None:
     """The classes of the target: any different numbers for different values."""
     name = policy.target
     if name is None:
         return None
-    found = tallies.get(name) or _tally(session, raw, name, place[name], kinds[name], most)
+    found = tallies[name]
     domain, codes = sensitive_domain(found)
     return lookup_of(found, place[name], kinds[name], codes.astype(np.int32), domain.missing)
 

@@ -13,6 +13,7 @@ from shoal.io.arrow import one_chunk
 from shoal.large.coding import as_signed, as_unsigned
 from shoal.large.kinds import as_read
 from shoal.verification.digest import (
+    PIECE,
     Fingerprint,
     Piece,
     canonical,
@@ -37,10 +38,13 @@ def fingerprint(
     spelled, short, times = (f"{table}_{what}" for what in ("canonical", "short", "times"))
     session.map(spelled, rows_of(table, list(columns.values())), spell, spell.schema)
     # rows that are equal come as one, so that a piece never grows with them
-    session.map_groups(short, counted(spelled, spell.schema.names), "b", shorten, shorten.schema)
+    rows, sizes = counted(spelled, spell.schema.names), [PIECE] * spell.pieces
+    session.map_groups(short, rows, "b", shorten, shorten.schema, sizes, once=True)
     made = put_together(list(columns), n, shorten.pieces(session.ask(rows_of(short, ["*"]))))
     count = CountTimes(tuple(one_chunk(column) for column in made.some.columns))
-    session.map(times, rows_of(spelled, [f"x{j}" for j in range(len(places))]), count, TIMES)
+    session.map(
+        times, rows_of(spelled, [f"x{j}" for j in range(len(places))]), count, TIMES, once=True
+    )
     found = session.ask(rows_of(times, TIMES.names))
     for name in (spelled, short, times):
         session.drop(name)

@@ -1,6 +1,6 @@
 """Group and label the coded table of a session: the published rows stay there."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,19 +10,20 @@ import pyarrow as pa
 from shoal.cells.grouping import SUPPRESSED
 from shoal.engines.large.cells import people, told_rows
 from shoal.engines.large.profiling import class_sizes, rows_of
+from shoal.engines.large.questions import CODED
 from shoal.engines.large.session import Session
 from shoal.errors import PolicyError
 from shoal.evidence.collect import Facts, evidence_of
 from shoal.evidence.evidence import Evidence, Histogram
 from shoal.evidence.sizes import histogram
-from shoal.large.blocks import InBlock
+from shoal.large.blocks import InBlocks
 from shoal.large.coding import Coded
 from shoal.large.fragments import TARGET, CutOn, Finish, GroupFragment
 from shoal.large.full_domain import Publish, bring_cells, label_cells
 from shoal.large.kinds import stored_kind
 from shoal.large.measuring import measure_of, measured
 from shoal.large.secrets import Secrets
-from shoal.large.tops import FRAGMENT_ROWS, Tops, cut_tops
+from shoal.large.tops import PARTED, Tops, cut_tops, fragment_rows_for
 from shoal.methods._blocks import block_requirement
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.metrics._losses import column_losses
@@ -38,7 +39,8 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was published, under the name PUBLISHED: q0.. labels, p0.. the other columns."""
+    """What was published, under the name PUBLISHED: q0.. labels, p0.. the other columns. What it is
+    made from, CODED, may be needed until it was asked."""
 
     metrics: dict[str, float | None]
     losses: dict[str, float]
@@ -56,6 +58,10 @@ class Outcome:
     """For methods that treat equal rows alike: the release taken apart."""
     evidence: Evidence = field(default_factory=Evidence)
     """What a report tells of the run; nothing where none was asked for."""
+
+    def rows(self, columns: Sequence[str]) -> str:
+        """SQL of the published rows."""
+        return people(PUBLISHED, columns) if self.parts is None else rows_of(PUBLISHED, columns)
 
 
 def check_method(policy: Policy) -> None:
@@ -87,10 +93,14 @@ def publish(
     coded: Coded,
     policy: Policy,
     progress: Progress,
-    fragment_rows: int = FRAGMENT_ROWS,
+    fragment_rows: int | None = None,
     facts: Facts | None = None,
 ) -> Outcome:
-    """Make the published rows; with `facts` of the table also the evidence for a report."""
+    """Make the published rows; with `facts` of the table also the evidence for a report.
+
+    fragment_rows: changes how the work is parted, not what comes out.
+    """
+    most = fragment_rows or fragment_rows_for(coded.n_rows)
     limit = None if policy.suppression is None else int(policy.suppression * coded.n_rows)
     requirement = Requirement(policy.constraints, limit)
     method: Any = policy.method
@@ -98,13 +108,13 @@ def publish(
         return _by_cells(session, coded, policy, requirement, progress, facts)
     group: GroupFragment
     if hasattr(method, "cutting"):
-        tops = cut_tops(session, coded, requirement, method.cutting(), fragment_rows, progress)
+        tops = cut_tops(session, coded, requirement, method.cutting(), most, progress)
         group = CutOn(method, requirement, coded.n_rows)
     else:
         blocks = block_requirement(requirement, method.block_rows)
         widest = FlexiblePartition(dimension="widest").cutting()
-        tops = cut_tops(session, coded, blocks, widest, 1, progress)
-        group = InBlock(method, requirement, policy.seed)
+        tops = cut_tops(session, coded, blocks, widest, most, progress)
+        group = InBlocks(method, requirement, policy.seed)
     return _by_fragments(session, coded, policy, tops, group, facts)
 
 
@@ -131,21 +141,24 @@ def _by_fragments(
         measure=measure,
     )
     stored = pa.schema([(f.name, stored_kind(f.type)) for f in coded.schema])
-    made = f"{PUBLISHED}_made"
-    schema = finish.schema(stored)
-    session.map_groups(made, tops.rows(finish.columns), "node", finish, schema)
-    told = session.ask(told_rows(made)).column("told").to_pylist()
-    names = [*(f"q{j}" for j in range(len(coded.domains))), *shown]
-    session.keep(PUBLISHED, people(made, names))
-    session.drop(made)
     d = range(len(coded.domains))
-    after = _class_sizes(session, PUBLISHED, [f"q{j}" for j in d])
+    before: Histogram = ()
+    if facts is not None:
+        before = _sizes(session.ask(class_sizes(CODED, [f"c{j}" for j in d])))
+    schema, sizes = finish.schema(stored), [one.rows for one in tops.fragments]
+    rows = tops.rows(session, finish.columns, stored)
+    session.map_groups(PUBLISHED, rows, "node", finish, schema, sizes)
+    session.drop(PARTED)
+    session.drop(CODED)
+    answer = session.ask(told_rows(PUBLISHED, [f"q{j}" for j in d]))
+    told = answer.column("told").drop_null().to_pylist()
+    after = _sizes(answer.filter(answer.column("told").is_null()))
     classes = sum(times for _, times in after)
     found = measured(policy, measure, told, classes)
     evidence = Evidence()
     if facts is not None and counting is not None:
-        both = _class_sizes(session, "coded", [f"c{j}" for j in d]), after
-        evidence = evidence_of(facts, counting, found.evidence, found.column_loss, both)
+        both, sums = (before, after), found.evidence
+        evidence = evidence_of(facts, counting, sums, found.column_loss, both)
     return Outcome(
         metrics=found.metrics,
         losses=found.column_loss,
@@ -159,9 +172,8 @@ def _by_fragments(
     )
 
 
-def _class_sizes(session: Session, table: str, columns: list[str]) -> Histogram:
-    found = session.ask(class_sizes(table, columns))
-    size, times = (found.column(name).cast(pa.int64()).to_pylist() for name in ("size", "times"))
+def _sizes(answer: pa.Table) -> Histogram:
+    size, times = (answer.column(name).cast(pa.int64()).to_pylist() for name in ("size", "times"))
     return tuple(sorted(zip(size, times, strict=True)))
 
 
@@ -178,11 +190,13 @@ def _by_cells(
     groupings = method.group(cells, requirement, policy.seed, progress)
     labelled, spans = label_cells(cells, groupings, policy.suppressed == "starred")
     payload = tuple((f.name, f.type) for f in coded.schema)
-    secrets = Secrets(session, PUBLISHED, coded, cells)
+    wanted = facts is not None or any(isinstance(m, RecognitionRate) for m in policy.metrics)
+    secrets = Secrets(session, PUBLISHED, coded, cells, wanted)
     make = Publish(labelled, payload, secrets.codes)
     codes = [f"c{j}" for j in range(len(coded.domains))]
     needed = [*codes, *(name for name, _ in payload), *secrets.codes]
-    session.map(PUBLISHED, rows_of("coded", needed), make, make.schema)
+    once = not secrets.codes
+    session.map(PUBLISHED, rows_of(CODED, needed), make, make.schema, once=once)
     hidden = np.all([grouping.group == SUPPRESSED for grouping in groupings], axis=0)
     classes = len(labelled.sizes)
     weights = getattr(method, "weights", None)

@@ -30,11 +30,13 @@ class Secrets:
     """The published rows, with the codes of these columns and the group g of each row."""
     coded: Coded
     cells: Cells
+    wanted: bool
+    """Whether anybody asks about them; else they stay out of the published rows."""
 
     @cached_property
     def names(self) -> dict[str, str]:
         """Where each column has its codes."""
-        every = enumerate(self.coded.sensitive)
+        every = enumerate(self.coded.sensitive if self.wanted else ())
         return {name: f"s{i}" for i, name in every if name not in self.cells.sensitive}
 
     @property
@@ -55,7 +57,9 @@ class Secrets:
         return found
 
     def recognised(self, metric: RecognitionRate, parts: Parts) -> float | None:
-        """The recognition rate, of all sensitive columns."""
+        """The recognition rate, of all sensitive columns; None where these were not asked about."""
+        if not self.wanted and set(self.coded.sensitive) - set(self.cells.sensitive):
+            return None
         sums = metric.sums(parts)
         if sums:
             (spans,) = parts.spans

@@ -1,18 +1,20 @@
 """The top cuts of a partition, for tables of which no machine holds all rows.
 
-All open nodes are treated in one round: their histograms are asked for, and from these the very cuts
-follow that the method would make with the rows at hand. A node that has become small enough, or that
-cannot be cut, is a fragment; fragments are finished where their rows are (`fragments.py`). How small is
-small enough changes nothing in the result.
+All open nodes are treated in one round: their histograms are asked for, as many at a time as fit here,
+and from these the very cuts follow that the method would make with the rows at hand. A node that has
+become small enough, or that cannot be cut, is a fragment; fragments are finished where their rows are
+(`fragments.py`). How small is small enough changes nothing in the result.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from shoal.cells.costs import costs_of
 from shoal.engines.large import questions
+from shoal.engines.large.profiling import rows_of
 from shoal.engines.large.session import Session
 from shoal.engines.large.tree import Cut, Tree
 from shoal.kernels.costs import SET
@@ -22,13 +24,20 @@ from shoal.large.judging import Coded, Judge, whole_table
 from shoal.large.labels import Ints
 from shoal.large.parting import slice_at
 from shoal.large.slices import Slices
+from shoal.large.walking import MANY_PARTS, walk_of
 from shoal.methods._cutting import Cutting
 from shoal.methods.base import check_holds
 from shoal.models.requirement import Requirement
 
 FRAGMENT_ROWS = 250_000
+MOST_FRAGMENTS = 4_000
+"""About: past a billion rows fragments grow instead, since each is known by name to everyone."""
+MOST_ENTRIES = 5_000_000
+"""Entries of histograms that are held here at a time; a single node may have more."""
 CUTTING = "cutting"
 """The table of the rows that are still being cut, `node` being their node."""
+PARTED = "parted"
+"""All rows with their fragment, where SQL cannot tell it."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +57,23 @@ class Tops:
     fragments: tuple[Fragment, ...]
     """Depth first, below before above."""
 
-    def rows(self, columns: list[str]) -> str:
-        """SQL of all rows of the coded table, `node` being the number of their fragment."""
+    def rows(self, session: Session, columns: list[str], payload: pa.Schema) -> str:
+        """SQL of all rows of the coded table, `node` being the number of their fragment.
+
+        payload: the types of columns that are no codes. Forget the table PARTED afterwards.
+        """
         numbers = {leaf: number for number, leaf in enumerate(self.tree.leaves())}
-        return questions.numbered(self.tree, numbers, columns)
+        if len(numbers) <= MANY_PARTS:
+            return questions.numbered(self.tree, numbers, columns)
+        schema = pa.schema([payload.field(n) if n in payload.names else _coded(n) for n in columns])
+        walk = walk_of(self.tree, numbers, schema.insert(0, _coded("node")))
+        session.map(PARTED, rows_of(questions.CODED, columns), walk, walk.schema)
+        return rows_of(PARTED, walk.schema.names)
+
+
+def fragment_rows_for(n_rows: int) -> int:
+    """How many rows a fragment of such a table may have."""
+    return max(FRAGMENT_ROWS, -(-n_rows // MOST_FRAGMENTS))
 
 
 def cut_tops(
@@ -61,47 +83,98 @@ def cut_tops(
     cutting: Cutting,
     fragment_rows: int = FRAGMENT_ROWS,
     progress: Callable[[float], None] = lambda _: None,
+    most_entries: int = MOST_ENTRIES,
 ) -> Tops:
     """Cut the coded table until no part has more than `fragment_rows` rows, or can be cut."""
     check_holds(whole_table(coded, requirement), requirement)
     tree = Tree(len(coded.domains))
-    costs, least = costs_of(coded.domains), requirement.min_rows
-    spans = needed_spans(costs, only_counts=not (cutting.by_loss or cutting.boundaries_first))
-    sets = np.flatnonzero(costs.kind == SET).tolist()
+    least = requirement.min_rows
     kept = [f"c{j}" for j in range(tree.columns)] + [f"s{i}" for i in range(len(coded.sensitive))]
+    kept += ["key", "h"]
     known = {0: Fragment(0, coded.n_rows)}
 
     def is_open(node: int) -> bool:
         return known[node].rows > fragment_rows and known[node].rows >= 2 * least
 
+    rounds = _Round(session, coded, requirement, cutting)
     table = questions.CODED
     open_nodes = [0] if is_open(0) else []
     while open_nodes:
-        nodes = np.array(open_nodes, np.int64)
-        depth = np.array([known[node].depth for node in open_nodes], np.int64)
-        answer = session.ask(questions.histograms(table, tree.columns, spans))
-        seen = read(costs, nodes, depth, answer)
-        slices = Slices(session, table, tree.columns, sets)
-        judge = Judge(session, table, coded, requirement, seen, slices)
-        tries = tries_of(cutting, seen, slices, least, coded.n_rows)
         moves: dict[int, tuple[Cut, int | None, int | None]] = {}
+        portions = rounds.portions(open_nodes, known, most_entries)
         open_nodes = []
-        for node, cut, below in _cuts(seen, slices, *_choose(seen, judge, tries)):
-            whole = known[node]
-            children = tree.cut(node, cut)
-            for child, rows in zip(children, (below, whole.rows - below), strict=True):
-                known[child] = Fragment(whole.depth + 1, rows)
-            goes_on = [child if is_open(child) else None for child in children]
-            open_nodes += filter(None, goes_on)
-            moves[node] = cut, goes_on[0], goes_on[1]
+        for portion in portions:
+            for node, cut, below in rounds.cuts(table, portion, known):
+                whole = known[node]
+                children = tree.cut(node, cut)
+                for child, rows in zip(children, (below, whole.rows - below), strict=True):
+                    known[child] = Fragment(whole.depth + 1, rows)
+                goes_on = [child if is_open(child) else None for child in children]
+                open_nodes += filter(None, goes_on)
+                moves[node] = cut, goes_on[0], goes_on[1]
         if open_nodes:
             # rows of finished fragments are left behind: no round reads them again
-            session.keep(CUTTING, questions.cut(table, tree.columns, moves, [*kept, "key", "h"]))
+            if len(moves) <= MANY_PARTS:
+                session.keep(CUTTING, questions.cut(table, tree.columns, moves, kept))
+            else:
+                schema = pa.schema([_coded(name) for name in ("node", *kept)])
+                walk = walk_of(tree, {node: node for node in open_nodes}, schema)
+                session.map(CUTTING, rows_of(table, kept), walk, schema)
             table = CUTTING
         left = sum(known[node].rows for node in open_nodes)
         progress(1 - left / max(1, coded.n_rows))
     session.drop(CUTTING)
     return Tops(tree, tuple(known[leaf] for leaf in tree.leaves()))
+
+
+@dataclass(frozen=True)
+class _Round:
+    """What is the same for all open nodes."""
+
+    session: Session
+    coded: Coded
+    requirement: Requirement
+    cutting: Cutting
+
+    def portions(
+        self, nodes: list[int], known: Mapping[int, Fragment], most: int
+    ) -> list[list[int]]:
+        """The nodes, as many together as have at most so many entries in all."""
+        sizes = [domain.size for domain in self.coded.domains]
+        values = [self.coded.sensitive_domains[name].size for name in self.requirement.columns]
+        found: list[list[int]] = []
+        room = 0
+        for node in nodes:
+            rows = known[node].rows
+            entries = sum(min(rows, size) for size in sizes)
+            entries += sum(2 * n + min(rows, max(sizes) * n) for n in values)
+            if not found or entries > room:
+                found.append([])
+                room = most
+            found[-1].append(node)
+            room -= entries
+        return found
+
+    def cuts(
+        self, table: str, portion: list[int], known: Mapping[int, Fragment]
+    ) -> list[tuple[int, Cut, int]]:
+        """Node, cut and rows below, for those of the nodes that can be cut."""
+        d, costs = len(self.coded.domains), costs_of(self.coded.domains)
+        rule = self.cutting
+        spans = needed_spans(costs, only_counts=not (rule.by_loss or rule.boundaries_first))
+        depth = np.array([known[node].depth for node in portion], np.int64)
+        asked = questions.histograms(table, d, spans, (portion[0], portion[-1]))
+        seen = read(costs, np.array(portion, np.int64), depth, self.session.ask(asked))
+        sets = np.flatnonzero(costs.kind == SET).tolist()
+        slices = Slices(self.session, table, d, sets)
+        judge = Judge(self.session, table, self.coded, self.requirement, seen, slices)
+        tries = tries_of(rule, seen, slices, self.requirement.min_rows, self.coded.n_rows)
+        return _cuts(seen, slices, *_choose(seen, judge, tries))
+
+
+def _coded(name: str) -> pa.Field:
+    """The type of a column of the coded table that is no payload."""
+    return pa.field(name, pa.int64() if name in ("node", "key", "h") else pa.int32())
 
 
 def _choose(seen: Histograms, judge: Judge, tries: Tries) -> tuple[Ints, Places]:

@@ -44,6 +44,8 @@ class Values:
     counts: npt.NDArray[np.int64]
     """(m,) rows with each."""
     meaning: Meaning
+    rows: int
+    """Of the table, those without any of the texts included."""
 
 
 def verify(
@@ -54,7 +56,27 @@ def verify(
     policy: Policy,
     piece_rows: int = PIECE,
 ) -> tuple[Finding, ...]:
-    """Ask the policy's models of a published table.
+    """Ask the policy's models of a published table, as `examine` does."""
+    return examine(session, table, columns, schema, policy, piece_rows).findings
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What is known of a published table after a look at all its rows."""
+
+    findings: tuple[Finding, ...]
+    rows: int
+
+
+def examine(
+    session: Session,
+    table: str,
+    columns: Mapping[str, str],
+    schema: pa.Schema,
+    policy: Policy,
+    piece_rows: int = PIECE,
+) -> Examined:
+    """Ask the policy's models of a published table, and count its rows.
 
     columns: by its name in the release, in the release's order, where each column stands in the
     table. schema: the types of these, in the same order, in the release's files. The findings are
@@ -73,7 +95,11 @@ def verify(
         name: _values(session, table, name, columns[name], kinds[place[name]], policy)
         for name in asked
     }
-    n_rows = int(session.ask(how_many_rows(table)).column("n")[0].as_py())
+    n_rows = (
+        values[asked[0]].rows
+        if asked
+        else int(session.ask(how_many_rows(table)).column("n")[0].as_py())
+    )
     see = See(
         columns=tuple((columns[name], kind) for name, kind in zip(read, kinds, strict=True)),
         classes=tuple(place[name] for name in policy.quasi),
@@ -88,20 +114,23 @@ def verify(
         pieces=1 + n_rows // piece_rows,
     )
     seen, judged = f"{table}_seen", f"{table}_judged"
-    session.map(seen, rows_of(table, [column for column, _ in see.columns]), see, see.schema)
+    shown = rows_of(table, [column for column, _ in see.columns])
+    session.map(seen, shown, see, see.schema, once=len(sets) == 1)
+    sizes = [piece_rows] * see.pieces
     pieces: list[dict[str, Any]] = []
     for i, chosen in enumerate(sets):
         judge = _judge(policy, chosen, i, values)
         needs = [*(column for column, _ in judge.sensitive), *judge.keys]
         sql = counted(seen, [f"b{i}", judge.exempt, *needs])
-        session.map_groups(judged, sql, f"b{i}", judge, JUDGED)
+        session.map_groups(judged, sql, f"b{i}", judge, JUDGED, sizes, once=True)
         pieces += session.ask(rows_of(judged, JUDGED.names)).to_pylist()
     for name in (seen, judged, f"{table}_spelled"):
         session.drop(name)
-    return tuple(
+    findings = tuple(
         _finding(model, _columns(model, policy), [one for one in pieces if one["model"] == i])
         for i, model in enumerate(policy.constraints)
     )
+    return Examined(findings, n_rows)
 
 
 def class_sizes(
@@ -115,7 +144,8 @@ def class_sizes(
     kinds = dict(zip(columns, schema.types, strict=True))
     spell = SpellAll(tuple((columns[name], kinds[name]) for name in chosen))
     spelled = f"{table}_spelled"
-    session.map(spelled, rows_of(table, [columns[name] for name in chosen]), spell, spell.schema)
+    shown = rows_of(table, [columns[name] for name in chosen])
+    session.map(spelled, shown, spell, spell.schema, once=True)
     found = session.ask(sizes_question(spelled, spell.schema.names))
     session.drop(spelled)
     size, times = (found.column(name).cast(pa.int64()).to_pylist() for name in ("size", "times"))
@@ -154,7 +184,7 @@ def _values(
 ) -> Values:
     if pa.types.is_floating(kind):  # a database takes 0 and -0 for one, a reader does not
         spell, texts_only = Spell(place, kind), pa.schema([("v", pa.string())])
-        session.map(f"{table}_spelled", rows_of(table, [place]), spell, texts_only)
+        session.map(f"{table}_spelled", rows_of(table, [place]), spell, texts_only, once=True)
         table, place, kind = f"{table}_spelled", "v", pa.string()
     found = session.ask(tally(table, place, MOST_VALUES + 2))
     if len(found) > MOST_VALUES + 1:
@@ -165,6 +195,7 @@ def _values(
         )
     texts = spelled(one_chunk(found.column("v")), kind)
     times = found.column("n").cast(pa.int64()).to_numpy()
+    rows = int(times.sum())
     known = pc.fill_null(pc.not_equal(texts, STAR), fill_value=False)
     texts, times = texts.filter(known), times[known.to_numpy(zero_copy_only=False)]
     once = texts.dictionary_encode()
@@ -173,7 +204,7 @@ def _values(
     order = pc.sort_indices(once.dictionary)
     sorted_texts = once.dictionary.take(order)
     meaning = meaning_of(name, sorted_texts, policy.how(name), policy.folder)
-    return Values(sorted_texts, counts[order.to_numpy()], meaning)
+    return Values(sorted_texts, counts[order.to_numpy()], meaning, rows)
 
 
 def _finding(model: Model, columns: tuple[str, ...], pieces: list[dict[str, Any]]) -> Finding:

@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from shoal import plugins
-from shoal.engines.large.profiling import how_many_rows, rows_of
+from shoal.engines.large.profiling import rows_of
+from shoal.engines.large.questions import CODED
 from shoal.engines.large.session import Session
 from shoal.engines.large.sources import files_of
 from shoal.engines.local import LocalEngine
@@ -23,8 +24,7 @@ from shoal.large.coding import Coded, code, columns_to_read
 from shoal.large.held import Held
 from shoal.large.publishing import PUBLISHED, Outcome, publish
 from shoal.large.publishing import check_method as check_large_method
-from shoal.large.tops import FRAGMENT_ROWS
-from shoal.large.verifying import verify
+from shoal.large.verifying import examine
 from shoal.pipeline.clock import Clock
 from shoal.pipeline.elsewhere import (
     LOCAL,
@@ -103,7 +103,7 @@ def run_large(
     folders: bool,
     options: CsvOptions = DETECT,
     force: bool = False,
-    fragment_rows: int = FRAGMENT_ROWS,
+    fragment_rows: int | None = None,
     report: str | Path | None = None,
     engine: str = SPARK,
 ) -> Release:
@@ -129,13 +129,13 @@ def run_large(
         shown, columns = _shown(policy, names, coded)
         written = options.for_output(target)
         with clock.step("write"):
-            session.write(rows_of(PUBLISHED, columns), path, shown, columns, written)
+            wanted = _wanted(coded, outcome, policy)
+            session.write(outcome.rows(columns), path, shown, columns, written, wanted)
+            _forget(session)
         with clock.step("verify"):
             back = session.read(RELEASE, [path], shown, written)
             held = Held(session, RELEASE, tuple(shown), back)
-            findings = verify(session, RELEASE, held.columns, back, policy)
-            _expect(session, RELEASE, _published_rows(policy, coded.n_rows, outcome))
-            require(findings)
+            findings = _verified(held, wanted, policy)
         release = _release(policy, coded, outcome, findings, clock, engine, guessed=guessed)
         if reports:
             with clock.step("report"):
@@ -161,19 +161,18 @@ def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Releas
     names = list(frame.columns)
     with clock.step("read"):
         schema = session.adopt(RAW, frame, columns_to_read(policy))
-    coded, outcome = _publish(session, policy, schema, clock, FRAGMENT_ROWS, names)
+    coded, outcome = _publish(session, policy, schema, clock, names=names)
     shown, columns = _shown(policy, names, coded)
     with clock.step("verify"):
         ordered = ", ".join(f"{column} AS p{i}" for i, column in enumerate(columns))
-        session.keep(RELEASE, rows_of(PUBLISHED, [ordered]))
+        session.keep(RELEASE, outcome.rows([ordered]))
+        _forget(session)
         kinds = {f"p{i}": f.type for i, f in enumerate(outcome.types)}
         types = [kinds.get(column, pa.string()) for column in columns]
         back = pa.schema([(f"p{i}", kind) for i, kind in enumerate(types)])
         held = Held(session, RELEASE, tuple(shown), back)
-        findings = verify(session, RELEASE, held.columns, back, policy)
-        _expect(session, RELEASE, _published_rows(policy, coded.n_rows, outcome))
-        require(findings)
-    made = session.frame(rows_of(RELEASE, [f"p{i}" for i in range(len(shown))]), shown)
+        findings = _verified(held, _wanted(coded, outcome, policy), policy)
+    made = session.frame(RELEASE, shown)
     return _release(policy, coded, outcome, findings, clock, SPARK, made)
 
 
@@ -181,7 +180,7 @@ def write_frame(
     release: Release, target: Path, force: bool = False, report: str | Path | None = None
 ) -> Path:
     """Write the rows of a Spark frame to a folder, verified before it is in its place."""
-    policy = release.policy
+    policy, rows = release.policy, release.published_rows
     format_of(target)
     reports = check_report(report, policy)
     with (
@@ -190,12 +189,11 @@ def write_frame(
     ):
         path, columns = places.paths[0], list(held.columns.values())
         written, session = DETECT.for_output(target), held.session
-        session.write(rows_of(RELEASE, columns), path, held.names, columns, written)
+        session.write(rows_of(RELEASE, columns), path, held.names, columns, written, rows)
         back = session.read(WRITTEN, [path], held.names, written)
-        require(verify(session, WRITTEN, held.columns, back, policy))
-        _expect(session, WRITTEN, release.published_rows)
+        there = Held(session, WRITTEN, held.names, back)
+        _verified(there, rows, policy)
         if reports:
-            there = Held(session, WRITTEN, held.names, back)
             write_texts(places.paths[1:], release.report_texts(reports, there))
         places.commit()
     return target
@@ -206,8 +204,8 @@ def _publish(
     policy: Policy,
     schema: pa.Schema,
     clock: Clock,
-    fragment_rows: int,
-    names: Sequence[str] | None,
+    fragment_rows: int | None = None,
+    names: Sequence[str] | None = None,
 ) -> tuple[Coded, Outcome]:
     """names: the columns of the input, where evidence for a report is to be gathered."""
     with clock.step("encode"):
@@ -216,7 +214,6 @@ def _publish(
     facts = None if names is None else _facts(policy, coded, schema, names)
     with clock.step("group") as progress:
         outcome = publish(session, coded, policy, progress, fragment_rows, facts)
-    session.drop("coded")
     limit_suppression(policy, outcome.suppressed_rows, coded.n_rows)
     return coded, outcome
 
@@ -236,6 +233,12 @@ def _facts(policy: Policy, coded: Coded, schema: pa.Schema, names: Sequence[str]
     )
 
 
+def _forget(session: Session) -> None:
+    """Forget what the release was made from."""
+    for name in (PUBLISHED, CODED):
+        session.drop(name)
+
+
 def _shown(policy: Policy, names: Sequence[str], coded: Coded) -> tuple[list[str], list[str]]:
     """The published columns in the input's order, and where each stands in the session."""
     shown = list(policy.published(names))
@@ -244,17 +247,20 @@ def _shown(policy: Policy, names: Sequence[str], coded: Coded) -> tuple[list[str
     return shown, [place[name] for name in shown]
 
 
-def _published_rows(policy: Policy, rows: int, outcome: Outcome) -> int:
-    return rows - (0 if policy.suppressed == "starred" else outcome.suppressed_rows)
+def _wanted(coded: Coded, outcome: Outcome, policy: Policy) -> int:
+    """How many rows are to be published."""
+    return coded.n_rows - (0 if policy.suppressed == "starred" else outcome.suppressed_rows)
 
 
-def _expect(session: Session, table: str, wanted: int) -> None:
-    """Raise unless as many rows were written as were to be published."""
-    found = int(session.ask(how_many_rows(table)).column("n")[0].as_py())
-    if found != wanted:
+def _verified(held: Held, wanted: int, policy: Policy) -> tuple[Finding, ...]:
+    """The findings about a release; raise unless they are good, and about so many rows."""
+    found = examine(held.session, held.table, held.columns, held.schema, policy)
+    if found.rows != wanted:
         raise VerificationFailed(
-            f"What was written has {found:,} rows, but {wanted:,} were to be published."
+            f"What was written has {found.rows:,} rows, but {wanted:,} were to be published."
         )
+    require(found.findings)
+    return found.findings
 
 
 def _release(
@@ -279,7 +285,7 @@ def _release(
         findings=findings,
         metrics=outcome.metrics,
         rows=coded.n_rows,
-        published_rows=_published_rows(policy, coded.n_rows, outcome),
+        published_rows=_wanted(coded, outcome, policy),
         suppressed_rows=suppressed,
         groups=outcome.groups,
         published_classes=outcome.classes,

@@ -65,13 +65,27 @@ class DuckSession:
         with self._said():
             self._con.execute(f"CREATE OR REPLACE TABLE {name} AS {sql}")
 
-    def map(self, name: str, sql: str, function: BatchFunction, schema: pa.Schema) -> None:
+    def map(
+        self,
+        name: str,
+        sql: str,
+        function: BatchFunction,
+        schema: pa.Schema,
+        once: bool = False,  # noqa: ARG002 - a table has to be made
+    ) -> None:
         """Make a table of an answer, batch by batch through a function."""
         with self._said():
             self._fill(name, map(function, self._batches(sql)), schema)
 
     def map_groups(
-        self, name: str, sql: str, key: str, function: TableFunction, schema: pa.Schema
+        self,
+        name: str,
+        sql: str,
+        key: str,
+        function: TableFunction,
+        schema: pa.Schema,
+        sizes: Sequence[int],  # noqa: ARG002 - keys are treated one by one
+        once: bool = False,  # noqa: ARG002
     ) -> None:
         """Make a table of an answer, key by key through a function; one key's rows are in memory."""
         with self._said(), self._ordered():
@@ -89,6 +103,7 @@ class DuckSession:
         names: Sequence[str],
         order: Sequence[str],
         options: CsvOptions,
+        rows: int,  # noqa: ARG002 - they are written as they come
     ) -> None:
         """Write an answer to a file, rows in order."""
         with self._said(), self._ordered():

@@ -8,6 +8,19 @@ def tally(table: str, column: str, most: int) -> str:
     return f"SELECT {column} AS v, count(*) AS n FROM {table} GROUP BY {column} LIMIT {most}"
 
 
+def tallies(table: str, columns: Sequence[str], most: int) -> str:
+    """i: the place of a column among some of one type, v: a value of it, n: rows that hold it.
+
+    At most so many values are told per column on average: if some are left out, then one column has
+    more than that.
+    """
+    parts = [
+        f"SELECT {i} AS i, {column} AS v, count(*) AS n FROM {table} GROUP BY {column}"
+        for i, column in enumerate(columns)
+    ]
+    return f"SELECT i, v, n FROM ({' UNION ALL '.join(parts)}) AS found LIMIT {len(parts) * most}"
+
+
 def how_many(table: str, column: str) -> str:
     """n: the different values of a column, a missing one among them."""
     return f"SELECT count(*) AS n FROM (SELECT {column} FROM {table} GROUP BY {column}) AS found"

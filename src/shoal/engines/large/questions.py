@@ -24,9 +24,12 @@ class Piece(NamedTuple):
     """Where given, the piece is two: up to this row (c0, ..., key, h) it is 2 * number, then + 1."""
 
 
-def histograms(table: str, columns: int, spans: Mapping[int, Collection[int]]) -> str:
-    """Rows of each code of each column in each node, and of the columns `spans[j]` the smallest and
-    largest code among them: j, node, v, n, l0, h0, l1, h1, ...; where not asked these are 0."""
+def histograms(
+    table: str, columns: int, spans: Mapping[int, Collection[int]], nodes: tuple[int, int]
+) -> str:
+    """Rows of each code of each column in each node from the first to the last of `nodes`, and of the
+    columns `spans[j]` the smallest and largest code among them: j, node, v, n, l0, h0, l1, h1, ...;
+    where not asked these are 0."""
     parts = []
     for j, others in spans.items():
         ends = ", ".join(
@@ -35,7 +38,7 @@ def histograms(table: str, columns: int, spans: Mapping[int, Collection[int]]) -
         )
         parts.append(
             f"SELECT {j} AS j, node, c{j} AS v, count(*) AS n, {ends} FROM {table} "
-            f"GROUP BY node, c{j}"
+            f"WHERE node BETWEEN {nodes[0]} AND {nodes[1]} GROUP BY node, c{j}"
         )
     return " UNION ALL ".join(parts)
 

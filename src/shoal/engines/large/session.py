@@ -33,15 +33,28 @@ class Session(Protocol):
     def keep(self, name: str, sql: str) -> None:
         """Make a table of an answer; it may replace one of the same name that it was made from."""
 
-    def map(self, name: str, sql: str, function: BatchFunction, schema: pa.Schema) -> None:
-        """Make a table of an answer, each batch of which has gone through a function."""
+    def map(
+        self, name: str, sql: str, function: BatchFunction, schema: pa.Schema, once: bool = False
+    ) -> None:
+        """Make a table of an answer, each batch of which has gone through a function.
+
+        once: it will be asked once, and what it comes from stays until then, so it need not be kept.
+        """
 
     def map_groups(
-        self, name: str, sql: str, key: str, function: TableFunction, schema: pa.Schema
+        self,
+        name: str,
+        sql: str,
+        key: str,
+        function: TableFunction,
+        schema: pa.Schema,
+        sizes: Sequence[int],
+        once: bool = False,
     ) -> None:
         """Make a table of an answer, the rows of each key having gone through a function together.
 
-        Rows come to the function in any order.
+        Rows come to the function in any order. sizes: of the keys 0, 1, ..., how many rows each has,
+        about; there is no other key.
         """
 
     def drop(self, name: str) -> None:
@@ -54,8 +67,12 @@ class Session(Protocol):
         names: Sequence[str],
         order: Sequence[str],
         options: CsvOptions,
+        rows: int,
     ) -> None:
-        """Write an answer to a file or folder, its columns renamed, rows ordered by some of them."""
+        """Write an answer to a file or folder, its columns renamed, rows ordered by some of them.
+
+        rows: how many there are.
+        """
 
     def close(self) -> None:
         """End the session and leave nothing behind."""

@@ -75,23 +75,39 @@ class SparkTables:
         with understood(self._place):
             self._tables.keep(name, self._tables.answer(sql))
 
-    def map(self, name: str, sql: str, function: BatchFunction, schema: pa.Schema) -> None:
+    def map(
+        self, name: str, sql: str, function: BatchFunction, schema: pa.Schema, once: bool = False
+    ) -> None:
         """Make a table of an answer, each batch of which has gone through a function."""
         with understood(self._place):
             held = carried(schema)
             frame = self._tables.answer(sql).mapInArrow(over_batches(function, held), _struct(held))
-            self._tables.keep(name, frame)
+            self._make(name, frame, once)
 
     def map_groups(
-        self, name: str, sql: str, key: str, function: TableFunction, schema: pa.Schema
+        self,
+        name: str,
+        sql: str,
+        key: str,
+        function: TableFunction,
+        schema: pa.Schema,
+        sizes: Sequence[int],
+        once: bool = False,
     ) -> None:
         """Make a table of an answer, the rows of each key having gone through a function together."""
         with understood(self._place):
             held = carried(schema)
-            frame = slotted(self._tables.answer(sql), key, self._parts)
+            frame = slotted(self._tables.answer(sql), key, sizes, self._parts)
             # the slot is in front, so that Spark sees each key's rows together and moves none again
             groups = frame.groupBy(SLOT, key)
-            self._tables.keep(name, groups.applyInArrow(over_groups(function, held), _struct(held)))
+            made = groups.applyInArrow(over_groups(function, held), _struct(held))
+            self._make(name, made, once)
+
+    def _make(self, name: str, frame: Frame, once: bool) -> None:
+        if once:
+            self._tables.name(name, frame)
+        else:
+            self._tables.keep(name, frame)
 
     def drop(self, name: str) -> None:
         """Forget a table."""
@@ -105,16 +121,16 @@ class SparkTables:
         names: Sequence[str],
         order: Sequence[str],
         options: CsvOptions,
+        rows: int,
     ) -> None:
         """Write an answer to a folder of part files that is not there yet."""
         with understood(self._place):
-            write_folder(self._tables.answer(sql), target, names, order, options)
+            write_folder(self._tables.answer(sql), target, names, order, options, rows)
 
-    def frame(self, sql: str, names: Sequence[str]) -> Frame:
-        """An answer as a frame for the user, computed and kept by Spark also after `close`."""
+    def frame(self, name: str, names: Sequence[str]) -> Frame:
+        """Hand a table that was kept to the user: Spark keeps it also after `close`."""
         with understood(self._place):
-            self._tables.keep("handed", self._tables.answer(sql))
-            return self._tables.release("handed").toDF(*names)
+            return self._tables.release(name).toDF(*names)
 
     def close(self) -> None:
         """Forget all tables; end Spark too if it is ours."""

@@ -25,9 +25,14 @@ WRITTEN = pa.schema([("file", pa.string()), ("rows", pa.int64()), ("bytes", pa.i
 
 
 def write_folder(
-    frame: Frame, target: Path, names: Sequence[str], order: Sequence[str], options: CsvOptions
+    frame: Frame,
+    target: Path,
+    names: Sequence[str],
+    order: Sequence[str],
+    options: CsvOptions,
+    rows: int,
 ) -> int:
-    """Write the frame into a new folder; gives how many rows were written.
+    """Write the frame, which has so many rows, into a new folder; gives how many were written.
 
     `order` are columns of the frame. The folder's name tells the format, as a file's would.
     """
@@ -38,7 +43,7 @@ def write_folder(
             f"{target}: Spark writes Parquet and CSV folders. Name one '.parquet' or '.csv'."
         )
     columns = list(frame.columns)
-    slots = max(1, -(-int(frame.count()) // PART_ROWS))
+    slots = max(1, -(-rows // PART_ROWS))
     slot = f.pmod(f.xxhash64(*columns), f.lit(slots)).cast("int")
     ordered = [*order, *(column for column in columns if column not in order)]
     parts = (
