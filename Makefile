@@ -22,10 +22,10 @@ demo: $(VENV)/.base  ## make up a hospital table, anonymise it, verify it; files
 
 test: $(VENV)/.dev lint  ## check style, types and imports, then run all tests
 	@$(BIN)/pytest -q -n 2 --dist worksteal --ignore tests/spark
-
-spark: $(VENV)/.dev  ## test on a Spark cluster of three processes; needs Java
 	@$(BIN)/pytest -q tests/spark
 
+spark: $(VENV)/.dev  ## all methods with all layouts of tables on a Spark cluster; needs Java
+	@SHOAL_SPARK=thorough $(BIN)/pytest -q tests/spark
 
 lint: $(VENV)/.dev  ## check style, types and imports
 	@$(BIN)/ruff format --check -q $(CODE) || { \

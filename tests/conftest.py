@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # kernels compile on first use, which no deadline could tell from a slow example
@@ -10,3 +11,19 @@ settings.register_profile(
 )
 settings.register_profile("thorough", settings.get_profile("shoal"), max_examples=1000)
 settings.load_profile(os.environ.get("SHOAL_HYPOTHESIS", "shoal"))
+
+NO_SPARK = "so nothing was tested on Spark"
+"""How the reason ends for which tests on a cluster are skipped."""
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say, also where little is said, that nothing ran on Spark."""
+    reasons = [
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", [])
+        if isinstance(report.longrepr, tuple) and report.longrepr[2].endswith(NO_SPARK)
+    ]
+    if reasons:
+        terminalreporter.write_line(
+            f"{len(reasons)} tests on a Spark cluster were skipped: {reasons[0]}", yellow=True
+        )

@@ -116,6 +116,18 @@ def test_the_same_rows_figures_and_report(name: str, source: Path, tmp_path: Pat
     require_same(*map(certificate_in, reports))
 
 
+def test_a_metric_of_sensitive_values_is_measured_where_it_is_asked_for(
+    source: Path, tmp_path: Path
+) -> None:
+    policy = policy_of("datafly").changed(metrics=["recognition-rate"])
+    one = shoal.run(source, policy, tmp_path / "one.parquet")
+    other = large(source, policy, tmp_path / "other.parquet")
+    assert rows_of(tmp_path / "other.parquet") == rows_of(tmp_path / "one.parquet")
+    rate = other.metrics["recognition-rate"]
+    assert rate is not None
+    assert rate == pytest.approx(one.metrics["recognition-rate"])
+
+
 def test_many_files_are_one_table(tmp_path: Path, source: Path) -> None:
     folder = tmp_path / "parts"
     folder.mkdir()

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import NO_SPARK
 from tests.spark.processes import alive, command, descendants, kill, marked, until_gone
 
 MARK = "SHOAL_TEST_CLUSTER"
@@ -38,9 +39,9 @@ def require_java() -> None:
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java") if home is None else shutil.which("java", path=f"{home}/bin")
     if java is None:
-        pytest.skip("there is no Java here, so nothing was tested on Spark")
+        pytest.skip(f"there is no Java here, {NO_SPARK}")
     if not sys.platform.startswith("linux"):
-        pytest.skip("the cluster's processes are watched through /proc, which only Linux has")
+        pytest.skip(f"processes are watched through /proc, which only Linux has, {NO_SPARK}")
 
 
 @dataclass
@@ -99,6 +100,15 @@ class Cluster:
         until_gone(sorted(everyone), 5)
         kill(marked(MARK, self.mark))
         return until_gone([*everyone, *marked(MARK, self.mark)])
+
+    @contextmanager
+    def marks(self) -> Iterator[None]:
+        """Let what is started in the block be one of the cluster's processes."""
+        os.environ[MARK] = self.mark
+        try:
+            yield
+        finally:
+            del os.environ[MARK]
 
     def _add_worker(self) -> None:
         number = len(self.logs)
@@ -172,11 +182,11 @@ def kill_worker(worker: "subprocess.Popen[bytes]") -> list[int]:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Cluster]:
+def running(folder: Path, workers: int = 2) -> Iterator[Cluster]:
     """A cluster for the time of the block."""
     cluster = Cluster(folder)
     try:
-        cluster.start()
+        cluster.start(workers)
         yield cluster
     finally:
         left = cluster.end()

@@ -1,4 +1,4 @@
-"""One cluster at a time on this machine, started when the first test asks for it."""
+"""One cluster and one session for all tests here, started when the first asks for them."""
 
 import fcntl
 import os
@@ -9,10 +9,24 @@ import pytest
 
 from shoal.engines.large.spark.opening import open_spark
 from shoal.engines.large.spark.session import SparkTables
-from tests.spark.cluster import Cluster, require_java, running
+from tests.spark.cluster import QUICK_JAVA, Cluster, require_java, running
+
+THOROUGH = os.environ.get("SHOAL_SPARK") == "thorough"
+SETTINGS = {
+    "spark.driver.extraJavaOptions": QUICK_JAVA,
+    "spark.executor.extraJavaOptions": QUICK_JAVA,
+}
 
 
-@pytest.fixture(scope="module")
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is for `make spark` alone."""
+    left_out = [item for item in items if item.get_closest_marker("thorough") and not THOROUGH]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     require_java()
     folder = tmp_path_factory.mktemp("cluster")
@@ -24,9 +38,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             yield started
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def session(cluster: Cluster) -> Iterator[SparkTables]:
-    opened = open_spark(cluster.address)
+    with cluster.marks():
+        opened = open_spark(cluster.address, SETTINGS)
     try:
         yield opened
     finally:

@@ -1,45 +1,91 @@
-"""A cluster publishes the very rows of one machine, for every method, from any number of files."""
+"""A cluster publishes the very rows of one machine: every method, several constraints, tables that lie
+there in any number of files and parts."""
 
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import shoal
 from shoal.engines.large.spark.session import SparkTables
+from shoal.engines.local import LocalEngine
 from shoal.pipeline.clock import Clock
 from shoal.pipeline.large import run_large
-from tests.large.people import people
-from tests.large.test_run import CASES, policy_of
+from shoal.release import Release
+from tests.spark.cases import ASKED, COMMA, LAYOUTS, Layout, name_of, policy_of, put
+
+FRAGMENT_ROWS = 400
+"""So few that there are top cuts in such a small table."""
+CASES = [
+    pytest.param(
+        number,
+        layout,
+        id=name_of(number, layout),
+        # every question once, every layout in turn; all with all is for `make spark`
+        marks=[] if turn == number % len(LAYOUTS) else [pytest.mark.thorough],
+    )
+    for number in range(len(ASKED))
+    for turn, layout in enumerate(LAYOUTS)
+]
 
 
-def rows_of(path: Path) -> Counter[tuple[Any, ...]]:
-    table: pa.Table = pq.read_table(path)
+def rows_of(table: pa.Table) -> Counter[tuple[Any, ...]]:
     return Counter(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def in_files(folder: Path, table: pa.Table, files: int) -> Path:
-    folder.mkdir()
-    step = -(-table.num_rows // files)
-    for i in range(files):
-        pq.write_table(table.slice(i * step, step), folder / f"part-{i}.parquet")
-    return folder
+def read_all(path: Path) -> pa.Table:
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    return pa.concat_tables([LocalEngine().read(file, COMMA) for file in files])
 
 
-@pytest.mark.parametrize(("name", "files"), [(name, 1 + i % 7) for i, name in enumerate(CASES)])
+@pytest.fixture
+def told(session: SparkTables, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Tell Spark how to part its work; as it was afterwards."""
+    conf = session._spark.conf
+    before = {}
+
+    def tell(layout: Layout) -> None:
+        monkeypatch.setattr(session, "_parts", layout.parts)
+        settings = {
+            "spark.sql.shuffle.partitions": str(layout.shuffled),
+            "spark.sql.adaptive.enabled": str(layout.adaptive).lower(),
+            "spark.sql.files.maxPartitionBytes": "4096" if layout.split else "128MB",
+            "spark.sql.files.openCostInBytes": "0" if layout.split else "4MB",
+        }
+        for name, value in settings.items():
+            before[name] = conf.get(name)
+            conf.set(name, value)
+
+    yield tell
+    for name, value in before.items():
+        conf.set(name, value)
+
+
+@pytest.mark.parametrize(("number", "layout"), CASES)
 def test_the_same_rows_as_on_one_machine(
-    session: SparkTables, tmp_path: Path, name: str, files: int
+    session: SparkTables, tmp_path: Path, told: Any, number: int, layout: Layout
 ) -> None:
-    table, policy = people(900), policy_of(name)
-    pq.write_table(table, tmp_path / "one.parquet")
-    one = shoal.run(tmp_path / "one.parquet", policy, tmp_path / "local.parquet")
-    source, target = in_files(tmp_path / "parts", table, files), tmp_path / "spark.parquet"
-    other = run_large(session, source, policy, target, Clock(), folders=True, fragment_rows=300)
-    assert rows_of(target) == rows_of(tmp_path / "local.parquet")
-    assert other.findings == one.findings
-    assert other.groups == one.groups
-    assert other.column_loss == pytest.approx(one.column_loss)
+    policy = policy_of(ASKED[number])
+    one, parts = put(tmp_path, layout)
+    told(layout)
+    alone = shoal.run(one, policy, tmp_path / f"alone{one.suffixes[0]}")
+    expected = rows_of(read_all(tmp_path / f"alone{one.suffixes[0]}"))
+    other: Release
+    if layout.kind == "frame":
+        frame = session._spark.read.parquet(str(parts)).repartition(layout.files)
+        other = shoal.anonymize(frame, policy)
+        assert rows_of(other.table.toArrow()) == expected
+        other.table.unpersist()
+    else:
+        target = tmp_path / f"there{one.suffixes[0]}"
+        other = run_large(
+            session, parts, policy, target, Clock(), folders=True, fragment_rows=FRAGMENT_ROWS
+        )
+        assert rows_of(read_all(target)) == expected
+    assert other.findings == alone.findings
+    assert other.groups == alone.groups
+    assert other.published_classes == alone.published_classes
+    assert other.column_loss == pytest.approx(alone.column_loss)
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]

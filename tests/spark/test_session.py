@@ -1,9 +1,6 @@
-"""Every call of a session on a real cluster, against plain Python; also when a worker is killed."""
+"""Calls of a session on a real cluster against plain Python, where whole releases do not show them."""
 
-import threading
-import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +10,12 @@ import pytest
 
 from shoal.engines.large.spark.kinds import carried
 from shoal.engines.large.spark.opening import open_frame, open_spark
+from shoal.engines.large.spark.probing import probe
 from shoal.engines.large.spark.session import SparkTables
 from shoal.engines.local import LocalEngine
 from shoal.errors import Infeasible, InputError
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.folders import replacing_folder
-from tests.spark.cluster import Cluster, kill_worker
-from tests.spark.processes import until_gone
 
 ENGINE = LocalEngine()
 COMMA = CsvOptions(",", '"', "utf-8")
@@ -60,34 +56,20 @@ def in_files(folder: Path, table: pa.Table, files: int, ending: str) -> Path:
     return folder
 
 
-def test_executors_without_shoal_are_told_of(cluster: Cluster, tmp_path: Path) -> None:
+def test_executors_without_shoal_are_told_of(session: SparkTables, tmp_path: Path) -> None:
     lines = "import sys, os.path as p\n"
     lines += (
         "sys.path[:] = [d for d in sys.path if not p.exists(p.join(d, 'shoal', '__init__.py'))]\n"
     )
     (tmp_path / "sitecustomize.py").write_text(lines)
-    settings = {"spark.executorEnv.PYTHONPATH": str(tmp_path)}
-    with pytest.raises(InputError, match="cannot import shoal") as raised:
-        open_spark(cluster.address, settings)
-    assert cluster.address in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("files", "ending"),
-    [(1, ".csv"), (2, ".parquet"), (3, ".csv.gz"), (6, ".parquet"), (7, ".csv")],
-)
-def test_one_to_seven_files(session: SparkTables, tmp_path: Path, files: int, ending: str) -> None:
-    table = people(500)
-    folder = in_files(tmp_path / "t", table, files, ending)
-    schema = session.read("raw", [folder], ["age", "name", "Age"], COMMA)
-    assert schema.names == ["p0", "p1", "p2"]
-    if ending == ".parquet":
-        assert schema.types == [pa.float64(), pa.string(), pa.int32()]
-        assert asked(session, "raw") == rows_of(table.select(["age", "name", "Age"]))
-    else:
-        parts = [ENGINE.read(f, COMMA, ["age", "name", "Age"]) for f in folder.glob("part*")]
-        assert asked(session, "raw") == rows_of(pa.concat_tables(parts))
-    session.drop("raw")
+    # the executors start another Python for another environment
+    others = session._spark.sparkContext.environment
+    others["PYTHONPATH"] = str(tmp_path)
+    try:
+        with pytest.raises(InputError, match="The executors of PLACE cannot import shoal"):
+            probe(session._spark, "PLACE", 2)
+    finally:
+        del others["PYTHONPATH"]
 
 
 def test_csv_means_the_same_as_on_one_machine(session: SparkTables, tmp_path: Path) -> None:
@@ -210,7 +192,7 @@ def test_groups_come_whole_and_once(session: SparkTables, tmp_path: Path) -> Non
         return pa.table({"node": [group["node"][0]], "n": [len(values)], "total": [sum(values)]})
 
     sql = "SELECT p0 % 10 * (p0 % 10) AS node, p0 FROM numbers"
-    session.map_groups("sums", sql, "node", summed, schema)
+    session.map_groups("sums", sql, "node", summed, schema, [100] * 82)
     plain: dict[int, list[int]] = {}
     for i in range(999):
         plain.setdefault((i % 10) ** 2, []).append(i)
@@ -240,7 +222,12 @@ def test_a_folder_is_written_alike_from_any_parts(
         session.read("rows", [source], table.column_names, COMMA)
         with replacing_folder(target, files > 1, [source]) as folder:
             session.write(
-                "SELECT p0, p1, p2 FROM rows", folder.path, ["Wer", "alt; wie", "x"], ["p1"], COMMA
+                "SELECT p0, p1, p2 FROM rows",
+                folder.path,
+                ["Wer", "alt; wie", "x"],
+                ["p1"],
+                COMMA,
+                table.num_rows,
             )
             assert not target.exists() or files > 1
             folder.commit()
@@ -264,12 +251,14 @@ def test_a_folder_is_written_alike_from_any_parts(
 
 def test_a_frame_of_the_users(session: SparkTables, tmp_path: Path) -> None:
     numbers(session, tmp_path, 50)
-    theirs = session.frame("SELECT p0, CAST(p0 % 3 AS string) AS p1 FROM numbers", ["Age", "age"])
+    session.keep("theirs", "SELECT p0, CAST(p0 % 3 AS string) AS p1 FROM numbers")
+    theirs = session.frame("theirs", ["Age", "age"])
     ours = open_frame(theirs)
     schema = ours.adopt("raw", theirs, ["age", "Age"])
     assert schema.types == [pa.string(), pa.int64()]
     assert asked(ours, "raw") == Counter((str(i % 3), i) for i in range(50))
-    back = ours.frame("SELECT p1 FROM raw WHERE p0 = '0'", ["kept"])
+    ours.keep("back", "SELECT p1 FROM raw WHERE p0 = '0'")
+    back = ours.frame("back", ["kept"])
     ours.close()
     assert rows_of(back.toArrow()) == Counter((i,) for i in range(0, 50, 3))
     nested = theirs.selectExpr("array(1) AS a")
@@ -279,77 +268,3 @@ def test_a_frame_of_the_users(session: SparkTables, tmp_path: Path) -> None:
         ours.adopt("raw", theirs.limit(0), ["Age"])
     with pytest.raises(InputError, match="is open in this Python already"):
         open_spark()
-
-
-def killed_amid(cluster: Cluster, folder: Path, work: Callable[[], None]) -> int:
-    """Run `work` and kill a worker while both are in a function; gives how often functions began."""
-    failures: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            work()
-        except BaseException as error:
-            failures.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    end = time.monotonic() + 300
-    while len({mark.name.split("-")[0] for mark in folder.glob("*-*")}) < 2:
-        assert thread.is_alive(), failures
-        assert time.monotonic() < end, "the functions were not called by both executors"
-        time.sleep(0.05)
-    victim = cluster.busy()[0]
-    pids = kill_worker(victim)
-    assert len(pids) >= 3, "a worker, its executor and its Python"
-    assert not until_gone(pids)
-    (folder / "go").touch()
-    thread.join(300)
-    assert not thread.is_alive()
-    if failures:
-        raise failures[0]
-    return len(list(folder.glob("*-*")))
-
-
-def waiting(folder: str) -> Callable[[Any], Any]:
-    """A function that says that it was called and then waits until it may go on."""
-
-    def wait(rows: Any) -> Any:
-        import os
-        import time
-        import uuid
-        from pathlib import Path
-
-        Path(folder, f"{os.getppid()}-{uuid.uuid4().hex}").touch()
-        while not Path(folder, "go").exists():
-            time.sleep(0.02)
-        return rows
-
-    return wait
-
-
-@pytest.mark.parametrize("stage", ["map", "groups"])
-def test_a_killed_worker_changes_nothing(
-    session: SparkTables, cluster: Cluster, tmp_path: Path, stage: str
-) -> None:
-    cluster.mend()
-    marks = tmp_path / "marks"
-    marks.mkdir()
-    numbers(session, tmp_path, 4000)
-    # what is kept is lost in part too, and must be computed again
-    session.keep("kept", "SELECT p0 % 8 AS node, p0 FROM numbers")
-    schema = pa.schema([("node", pa.int64()), ("p0", pa.int64())])
-    wait = waiting(str(marks))
-
-    def work() -> None:
-        if stage == "map":
-            session.map("out", "SELECT node, p0 FROM kept", wait, schema)
-        else:
-            session.map_groups("out", "SELECT node, p0 FROM kept", "node", wait, schema)
-
-    begun = killed_amid(cluster, marks, work)
-    expected = Counter((i % 8, i) for i in range(4000))
-    assert asked(session, "out") == expected
-    assert asked(session, "kept") == expected
-    assert begun > (2 if stage == "map" else 8), "what the killed worker had begun was done again"
-    session.drop("out")
-    session.drop("kept")

@@ -26,12 +26,19 @@ def settings() -> dict[str, Any]:
     return config
 
 
+def connected(place: str, config: dict[str, Any]) -> Connection:
+    """A database in which times in UTC read the same on every machine."""
+    opened = duckdb.connect(place, config=config)
+    opened.execute("SET TimeZone = 'UTC'")
+    return opened
+
+
 @contextmanager
 def connection() -> Iterator[Connection]:
     """A fresh database for one task. Closing it gives its buffers back; a kept one would not."""
     # People's rows are never spilled to a disk, where a crash would leave them.
     config = {**settings(), "preserve_insertion_order": True, "temp_directory": ""}
-    opened = duckdb.connect(":memory:", config=config)
+    opened = connected(":memory:", config)
     try:
         with interruptible():
             yield opened

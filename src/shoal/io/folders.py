@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from shoal.errors import InputError
-from shoal.io.atomic import MARK, ended_as_exit, is_alive, sync
+from shoal.io.atomic import MARK, ended_as_exit, is_alive, refuse_inside, sync
 
 
 class FolderReplacement:
@@ -73,6 +73,7 @@ def check_folder(target: Path, force: bool, sources: Sequence[Path] = ()) -> Non
     for source in sources:
         if source.resolve() == whole or whole in source.resolve().parents:
             raise InputError(f"{target} is the input itself, or holds it. Write to another folder.")
+        refuse_inside(target, source)
     if os.path.lexists(target) and not force:
         raise InputError(
             f"{target} exists already. Pass --force (in Python force=True) to replace it."

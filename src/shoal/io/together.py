@@ -34,6 +34,24 @@ class Replacements:
                 raise
 
 
+def check_targets(
+    targets: Sequence[Path], force: bool, source: Path | None = None, folder: bool = False
+) -> None:
+    """Raise an InputError unless all targets may be written; to be asked before any work.
+
+    folder: the first of them is one.
+    """
+    folders, files = (targets[:1], targets[1:]) if folder else ((), targets)
+    for target in folders:
+        check_folder(target, force, [] if source is None else [source])
+        if inside := [file for file in files if target.resolve() in file.resolve().parents]:
+            raise InputError(
+                f"{inside[0]} lies in {target}, which is made anew. Name another place."
+            )
+    for target in files:
+        check_target(target, force, source)
+
+
 @contextmanager
 def replacing_all(
     targets: Sequence[Path], force: bool, source: Path | None = None, folder: bool = False
@@ -42,16 +60,9 @@ def replacing_all(
 
     folder: the first of them is one.
     """
+    check_targets(targets, force, source, folder)
     folders, files = (targets[:1], targets[1:]) if folder else ((), targets)
     sources = [] if source is None else [source]
-    for target in folders:
-        check_folder(target, force, sources)
-        if inside := [file for file in files if target.resolve() in file.resolve().parents]:
-            raise InputError(
-                f"{inside[0]} lies in {target}, which is made anew. Name another place."
-            )
-    for target in files:
-        check_target(target, force, source)
     with ExitStack() as stack:
         yield Replacements(
             [

@@ -1,13 +1,14 @@
 """Group and label the coded table of a session: the published rows stay there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.cells.grouping import SUPPRESSED
+from shoal.cells.cells import Cells
+from shoal.cells.grouping import SUPPRESSED, Grouping
 from shoal.engines.large.cells import people, told_rows
 from shoal.engines.large.profiling import class_sizes, rows_of
 from shoal.engines.large.questions import CODED
@@ -17,6 +18,7 @@ from shoal.evidence.collect import Facts, evidence_of
 from shoal.evidence.evidence import Evidence, Histogram
 from shoal.evidence.sizes import histogram
 from shoal.large.blocks import InBlocks
+from shoal.large.can import IN_MEMORY
 from shoal.large.coding import Coded
 from shoal.large.fragments import TARGET, CutOn, Finish, GroupFragment
 from shoal.large.full_domain import Publish, bring_cells, label_cells
@@ -24,6 +26,7 @@ from shoal.large.kinds import stored_kind
 from shoal.large.measuring import measure_of, measured
 from shoal.large.secrets import Secrets
 from shoal.large.tops import PARTED, Tops, cut_tops, fragment_rows_for
+from shoal.large.watching import Step, passing
 from shoal.methods._blocks import block_requirement
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.metrics._losses import column_losses
@@ -34,7 +37,8 @@ from shoal.plugins import name_of
 from shoal.policy import Policy
 
 PUBLISHED = "published"
-Progress = Callable[[float], None]
+RECOGNITION = "recognition-rate"
+"""The one metric that looks at sensitive values also where no model does."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +76,7 @@ def check_method(policy: Policy) -> None:
     if not hasattr(method, "block_rows"):
         raise PolicyError(
             f"method: {name} needs all rows in one place, so it cannot run on a large engine. Use "
-            "least-loss-partition, flexible-partition or mondrian, or run on one machine "
-            "(`--engine local`)."
+            f"least-loss-partition, flexible-partition or mondrian, or {IN_MEMORY}."
         )
     if method.block_rows is None:
         raise PolicyError(
@@ -84,7 +87,7 @@ def check_method(policy: Policy) -> None:
     if policy.suppressed == "starred":
         raise PolicyError(
             f"method: {name} may suppress rows, and `suppressed: starred` is not written by large "
-            "engines for it. Choose `suppressed: withheld`, or run on one machine (`--engine local`)."
+            f"engines for it. Choose `suppressed: withheld`, or {IN_MEMORY}."
         )
 
 
@@ -92,11 +95,12 @@ def publish(
     session: Session,
     coded: Coded,
     policy: Policy,
-    progress: Progress,
+    step: Step,
     fragment_rows: int | None = None,
     facts: Facts | None = None,
 ) -> Outcome:
-    """Make the published rows; with `facts` of the table also the evidence for a report.
+    """Make the published rows, in the steps `group` and `publish`; with `facts` of the table also the
+    evidence for a report.
 
     fragment_rows: changes how the work is parted, not what comes out.
     """
@@ -105,17 +109,19 @@ def publish(
     requirement = Requirement(policy.constraints, limit)
     method: Any = policy.method
     if getattr(method, "from_cells", False):
-        return _by_cells(session, coded, policy, requirement, progress, facts)
+        return _by_cells(session, coded, policy, requirement, step, facts)
     group: GroupFragment
-    if hasattr(method, "cutting"):
-        tops = cut_tops(session, coded, requirement, method.cutting(), most, progress)
-        group = CutOn(method, requirement, coded.n_rows)
-    else:
-        blocks = block_requirement(requirement, method.block_rows)
-        widest = FlexiblePartition(dimension="widest").cutting()
-        tops = cut_tops(session, coded, blocks, widest, most, progress)
-        group = InBlocks(method, requirement, policy.seed)
-    return _by_fragments(session, coded, policy, tops, group, facts)
+    with step("group") as progress, passing(session, progress, 0, 1, None):
+        if hasattr(method, "cutting"):
+            tops = cut_tops(session, coded, requirement, method.cutting(), most, progress)
+            group = CutOn(method, requirement, coded.n_rows)
+        else:
+            blocks = block_requirement(requirement, method.block_rows)
+            widest = FlexiblePartition(dimension="widest").cutting()
+            tops = cut_tops(session, coded, blocks, widest, most, progress)
+            group = InBlocks(method, requirement, policy.seed)
+    with step("publish") as progress, passing(session, progress, 0, 1, coded.n_rows):
+        return _by_fragments(session, coded, policy, tops, group, facts)
 
 
 def _by_fragments(
@@ -182,16 +188,30 @@ def _by_cells(
     coded: Coded,
     policy: Policy,
     requirement: Requirement,
-    progress: Progress,
+    step: Step,
     facts: Facts | None,
 ) -> Outcome:
-    cells = bring_cells(session, coded, requirement.columns)
     method: Any = policy.method
-    groupings = method.group(cells, requirement, policy.seed, progress)
+    with step("group") as progress, passing(session, progress, 0, 1, None):
+        # what only a metric needs comes along where that metric was asked for
+        asked = any(name_of(type(each)) == RECOGNITION for each in policy.metrics)
+        cells = bring_cells(session, coded, coded.sensitive if asked else requirement.columns)
+        groupings = method.group(cells, requirement, policy.seed, progress)
+    with step("publish") as progress, passing(session, progress, 0, 1, coded.n_rows):
+        return _label(session, coded, policy, cells, groupings, facts)
+
+
+def _label(
+    session: Session,
+    coded: Coded,
+    policy: Policy,
+    cells: Cells,
+    groupings: tuple[Grouping, ...],
+    facts: Facts | None,
+) -> Outcome:
     labelled, spans = label_cells(cells, groupings, policy.suppressed == "starred")
     payload = tuple((f.name, f.type) for f in coded.schema)
-    wanted = facts is not None or any(isinstance(m, RecognitionRate) for m in policy.metrics)
-    secrets = Secrets(session, PUBLISHED, coded, cells, wanted)
+    secrets = Secrets(session, PUBLISHED, coded, cells, wanted=facts is not None)
     make = Publish(labelled, payload, secrets.codes)
     codes = [f"c{j}" for j in range(len(coded.domains))]
     needed = [*codes, *(name for name, _ in payload), *secrets.codes]
@@ -199,7 +219,7 @@ def _by_cells(
     session.map(PUBLISHED, rows_of(CODED, needed), make, make.schema, once=once)
     hidden = np.all([grouping.group == SUPPRESSED for grouping in groupings], axis=0)
     classes = len(labelled.sizes)
-    weights = getattr(method, "weights", None)
+    weights = getattr(policy.method, "weights", None)
     parts = Parts(cells, groupings, spans, classes, hidden, cells.target, weights)
     losses = {name: loss / coded.n_rows for name, loss in column_losses(parts).items()}
     evidence = Evidence()

@@ -6,7 +6,7 @@ become small enough, or that cannot be cut, is a fragment; fragments are finishe
 (`fragments.py`). How small is small enough changes nothing in the result.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,7 @@ from shoal.large.walking import MANY_PARTS, walk_of
 from shoal.methods._cutting import Cutting
 from shoal.methods.base import check_holds
 from shoal.models.requirement import Requirement
+from shoal.progress import Done, Progress, not_told
 
 FRAGMENT_ROWS = 250_000
 MOST_FRAGMENTS = 4_000
@@ -82,7 +83,7 @@ def cut_tops(
     requirement: Requirement,
     cutting: Cutting,
     fragment_rows: int = FRAGMENT_ROWS,
-    progress: Callable[[float], None] = lambda _: None,
+    progress: Progress = not_told,
     most_entries: int = MOST_ENTRIES,
 ) -> Tops:
     """Cut the coded table until no part has more than `fragment_rows` rows, or can be cut."""
@@ -122,7 +123,7 @@ def cut_tops(
                 session.map(CUTTING, rows_of(table, kept), walk, schema)
             table = CUTTING
         left = sum(known[node].rows for node in open_nodes)
-        progress(1 - left / max(1, coded.n_rows))
+        progress(Done(1 - left / coded.n_rows, coded.n_rows - left, coded.n_rows))
     session.drop(CUTTING)
     return Tops(tree, tuple(known[leaf] for leaf in tree.leaves()))
 

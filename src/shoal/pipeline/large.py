@@ -11,29 +11,31 @@ from shoal import plugins
 from shoal.engines.large.profiling import rows_of
 from shoal.engines.large.questions import CODED
 from shoal.engines.large.session import Session
-from shoal.engines.large.sources import files_of
-from shoal.engines.local import LocalEngine
-from shoal.errors import VerificationFailed
+from shoal.errors import InputError, VerificationFailed
 from shoal.evidence.collect import Facts
 from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
-from shoal.io.formats import format_of
-from shoal.io.together import replacing_all
+from shoal.io.formats import Format, format_of
+from shoal.io.together import check_targets, replacing_all
 from shoal.large.can import check_large
 from shoal.large.coding import Coded, code, columns_to_read
 from shoal.large.held import Held
 from shoal.large.publishing import PUBLISHED, Outcome, publish
 from shoal.large.publishing import check_method as check_large_method
-from shoal.large.verifying import examine
+from shoal.large.verifying import READ_BACK, Asked, examine
+from shoal.large.watching import part_of, passing
 from shoal.pipeline.clock import Clock
-from shoal.pipeline.elsewhere import (
+from shoal.pipeline.opening import (
     LOCAL,
     RELEASE,
     SPARK,
     called,
-    check_memory,
+    check_engine,
+    check_source,
     held_frame,
     opened,
+    read_source,
+    source_at,
 )
 from shoal.pipeline.prepare import all_lost, check_method, limit_suppression, met_together
 from shoal.pipeline.reporting import check_report, write_texts
@@ -44,6 +46,7 @@ from shoal.pipeline.reports import (
     report_nodes,
 )
 from shoal.policy import Policy
+from shoal.progress import Progress, not_told
 from shoal.release import ColumnReport, ComponentReport, Release
 from shoal.verification.check import Finding, require
 
@@ -64,13 +67,16 @@ def run_elsewhere(
     report: str | Path | None = None,
 ) -> Release:
     """Anonymise files with an engine that is named."""
-    if memory is not None:
-        check_memory(engine, memory)
-    format_of(target)
+    check_engine(engine, memory)
+    # what can be told without Spark is told before it is started
+    _check_format(engine, target)
+    targets = [target, *check_report(report, policy)]
+    check_targets(targets, force, source, folder=engine != LOCAL)
     check_large(policy)
-    check_large_method(policy)
-    check_report(report, policy)
-    with opened(engine, memory) as session:
+    found = source_at(source, options)
+    check(policy, found.names)
+    check_source(engine, found, columns_to_read(policy))
+    with opened(engine, memory, clock) as session:
         return run_large(
             session,
             source,
@@ -82,6 +88,13 @@ def run_elsewhere(
             force=force,
             report=report,
             engine=called(engine, memory),
+        )
+
+
+def _check_format(engine: str, target: Path) -> None:
+    if format_of(target) is Format.ARROW and engine != LOCAL:
+        raise InputError(
+            f"{target}: Spark writes folders of Parquet or CSV files. Name one '.parquet' or '.csv'."
         )
 
 
@@ -113,32 +126,30 @@ def run_large(
     all. engine: as the release tells it.
     """
     format_of(target)
-    here, reports = LocalEngine(), check_report(report, policy)
+    reports = check_report(report, policy)
     with replacing_all([target, *reports], force, source, folder=folders) as places:
         path = places.paths[0]
-        with clock.step("read"):
-            files, _ = files_of([source])
-            options, guessed = here.settle(files[0], options)
-            names = here.names(files[0], options)
+        with clock.step("read") as progress:
+            found = source_at(source, options)
+            names = found.names
             check(policy, names)
-            schema = session.read(
-                RAW, [source] if folders else files, columns_to_read(policy), options
-            )
+            schema = read_source(session, RAW, found, columns_to_read(policy), clock, progress)
         told = names if reports else None
         coded, outcome = _publish(session, policy, schema, clock, fragment_rows, told)
         shown, columns = _shown(policy, names, coded)
-        written = options.for_output(target)
-        with clock.step("write"):
-            wanted = _wanted(coded, outcome, policy)
-            session.write(outcome.rows(columns), path, shown, columns, written, wanted)
+        written = found.options.for_output(target)
+        n = published_rows(policy, coded, outcome)
+        with clock.step("write") as progress, passing(session, progress, 0, 1, n):
+            session.write(outcome.rows(columns), path, shown, columns, written, n)
             _forget(session)
-        with clock.step("verify"):
-            back = session.read(RELEASE, [path], shown, written)
+        with clock.step("verify") as progress:
+            with passing(session, progress, 0, READ_BACK, n):
+                back = session.read(RELEASE, [path], shown, written)
             held = Held(session, RELEASE, tuple(shown), back)
-            findings = _verified(held, wanted, policy)
-        release = _release(policy, coded, outcome, findings, clock, engine, guessed=guessed)
+            findings = _verified(held, policy, n, part_of(progress, READ_BACK, 1))
+        release = _release(policy, coded, outcome, findings, clock, engine, guessed=found.guessed)
         if reports:
-            with clock.step("report"):
+            with clock.step("report") as progress, passing(session, progress, 0, 1, None):
                 write_texts(places.paths[1:], release.report_texts(reports, held))
             release = replace(release, seconds=dict(clock.seconds))
         places.commit()
@@ -161,9 +172,10 @@ def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Releas
     names = list(frame.columns)
     with clock.step("read"):
         schema = session.adopt(RAW, frame, columns_to_read(policy))
+        clock.rows = session.rows(RAW)
     coded, outcome = _publish(session, policy, schema, clock, names=names)
     shown, columns = _shown(policy, names, coded)
-    with clock.step("verify"):
+    with clock.step("verify") as progress:
         ordered = ", ".join(f"{column} AS p{i}" for i, column in enumerate(columns))
         session.keep(RELEASE, outcome.rows([ordered]))
         _forget(session)
@@ -171,7 +183,8 @@ def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Releas
         types = [kinds.get(column, pa.string()) for column in columns]
         back = pa.schema([(f"p{i}", kind) for i, kind in enumerate(types)])
         held = Held(session, RELEASE, tuple(shown), back)
-        findings = _verified(held, _wanted(coded, outcome, policy), policy)
+        n = published_rows(policy, coded, outcome)
+        findings = _verified(held, policy, n, progress)
     made = session.frame(RELEASE, shown)
     return _release(policy, coded, outcome, findings, clock, SPARK, made)
 
@@ -181,7 +194,7 @@ def write_frame(
 ) -> Path:
     """Write the rows of a Spark frame to a folder, verified before it is in its place."""
     policy, rows = release.policy, release.published_rows
-    format_of(target)
+    _check_format(SPARK, target)
     reports = check_report(report, policy)
     with (
         replacing_all([target, *reports], force, folder=True) as places,
@@ -192,7 +205,7 @@ def write_frame(
         session.write(rows_of(RELEASE, columns), path, held.names, columns, written, rows)
         back = session.read(WRITTEN, [path], held.names, written)
         there = Held(session, WRITTEN, held.names, back)
-        _verified(there, rows, policy)
+        _verified(there, policy, rows)
         if reports:
             write_texts(places.paths[1:], release.report_texts(reports, there))
         places.commit()
@@ -208,12 +221,12 @@ def _publish(
     names: Sequence[str] | None = None,
 ) -> tuple[Coded, Outcome]:
     """names: the columns of the input, where evidence for a report is to be gathered."""
-    with clock.step("encode"):
-        coded = code(session, policy, schema, RAW)
+    with clock.step("encode") as progress:
+        coded = code(session, policy, schema, RAW, progress=progress)
         session.drop(RAW)
+        clock.rows = coded.n_rows
     facts = None if names is None else _facts(policy, coded, schema, names)
-    with clock.step("group") as progress:
-        outcome = publish(session, coded, policy, progress, fragment_rows, facts)
+    outcome = publish(session, coded, policy, clock.step, fragment_rows, facts)
     limit_suppression(policy, outcome.suppressed_rows, coded.n_rows)
     return coded, outcome
 
@@ -247,14 +260,16 @@ def _shown(policy: Policy, names: Sequence[str], coded: Coded) -> tuple[list[str
     return shown, [place[name] for name in shown]
 
 
-def _wanted(coded: Coded, outcome: Outcome, policy: Policy) -> int:
+def published_rows(policy: Policy, coded: Coded, outcome: Outcome) -> int:
     """How many rows are to be published."""
     return coded.n_rows - (0 if policy.suppressed == "starred" else outcome.suppressed_rows)
 
 
-def _verified(held: Held, wanted: int, policy: Policy) -> tuple[Finding, ...]:
-    """The findings about a release; raise unless they are good, and about so many rows."""
-    found = examine(held.session, held.table, held.columns, held.schema, policy)
+def _verified(
+    held: Held, policy: Policy, wanted: int, progress: Progress = not_told
+) -> tuple[Finding, ...]:
+    """The findings about a release; raise unless they are good, and about as many rows as they must."""
+    found = examine(Asked(held.session, held.table, held.columns, held.schema, policy), progress)
     if found.rows != wanted:
         raise VerificationFailed(
             f"What was written has {found.rows:,} rows, but {wanted:,} were to be published."
@@ -285,7 +300,7 @@ def _release(
         findings=findings,
         metrics=outcome.metrics,
         rows=coded.n_rows,
-        published_rows=_wanted(coded, outcome, policy),
+        published_rows=published_rows(policy, coded, outcome),
         suppressed_rows=suppressed,
         groups=outcome.groups,
         published_classes=outcome.classes,

@@ -69,6 +69,7 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
     if table.n_rows == 0:
         raise InputError("The table has column names but no rows: there is nothing to publish.")
     check_method(policy)
+    clock.rows = table.n_rows
     with clock.step("encode"):
         cells = _cells(table, policy)
         if policy.population is not None:

@@ -16,15 +16,16 @@ from shoal.io.formats import Format, format_of
 from shoal.io.frames import Table
 from shoal.io.together import replacing_all
 from shoal.pipeline.behind import NOTHING, Behind, behind, require_same
-from shoal.pipeline.clock import Clock, Watcher, nobody
-from shoal.pipeline.elsewhere import LOCAL, is_spark
+from shoal.pipeline.clock import Clock, nobody
 from shoal.pipeline.linked import Verdict, sensitive_files
 from shoal.pipeline.made import Made, make
+from shoal.pipeline.opening import LOCAL, elsewhere, is_spark, refuse_folder
 from shoal.pipeline.prepare import Prepared, check_method, prepare
 from shoal.pipeline.reporting import check_report, write_texts
 from shoal.pipeline.reports import anatomy_notes, report_constraints
 from shoal.pipeline.verifying import expect, judge_files, judge_tables, rows_found
 from shoal.policy import Policy, simple
+from shoal.progress import Watcher
 from shoal.release import Release
 from shoal.verification.check import require
 from shoal.verification.digest import digest_of
@@ -60,6 +61,7 @@ def anonymize(
     if isinstance(data, str | Path):
         with clock.step("read"):
             data = LocalEngine().read(Path(data))
+            clock.rows = data.num_rows
     table = wrap(data)
     asked = _asked(policy, table.names, keywords)
     prepared = prepare(table, table.names, asked, clock)
@@ -96,7 +98,7 @@ def run(
     """
     clock = Clock(progress or nobody)
     source, target, asked = Path(source), Path(target), Policy.load(policy)
-    if engine != LOCAL or memory is not None:
+    if elsewhere(engine, memory):
         from shoal.pipeline.large import run_elsewhere
 
         return run_elsewhere(
@@ -124,6 +126,7 @@ def _run(
 ) -> Release:
     """Anonymise a file in memory."""
     engine = LocalEngine()
+    refuse_folder(source)
     kind, others = format_of(target), sensitive_files(target, asked)
     reports = check_report(report, asked)
     with replacing_all([target, *others.values(), *reports], force, source) as places:
@@ -134,6 +137,7 @@ def _run(
             asked.check(names)
             check_method(asked)
             table = wrap(engine.read(source, options, asked.needed(names)))
+            clock.rows = table.n_rows
         prepared = prepare(table, names, asked, clock)
         with clock.step("publish"):
             made = make(prepared, asked, table, decode=kind is not Format.CSV)

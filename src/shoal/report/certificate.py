@@ -16,7 +16,7 @@ from shoal.evidence.evidence import Evidence, Histogram
 from shoal.evidence.sizes import binned
 from shoal.hierarchy.csv_file import CsvFile
 from shoal.large.held import Held
-from shoal.pipeline.elsewhere import LOCAL, SPARK
+from shoal.pipeline.opening import LOCAL, SPARK
 from shoal.policy import Policy
 from shoal.policy.canonical import to_data
 from shoal.policy.parts import plain_named

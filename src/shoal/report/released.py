@@ -19,7 +19,7 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.large import fingerprint as elsewhere
 from shoal.large.held import Held
 from shoal.large.verifying import class_sizes
-from shoal.pipeline.elsewhere import held_frame, is_spark
+from shoal.pipeline.opening import held_frame, is_spark
 from shoal.release import Release
 from shoal.risk.contents import Contents, contents_of
 from shoal.risk.large import contents_in

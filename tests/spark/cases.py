@@ -1,0 +1,122 @@
+"""Which releases are made on the cluster: what is asked of them, and how their tables lie there."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shoal.engines.local import LocalEngine
+from shoal.io.csv_dialect import CsvOptions
+from shoal.policy import Policy
+from tests.large.people import COLUMNS, TREES, people
+
+ILL: dict[str, Any] = {"of": "illness"}
+AGE_ZIP, JOB_SEX = ["age", "zip"], ["job", "sex"]
+RELAXED = {"name": "mondrian", "strict": False}
+WIDEST = {"name": "flexible-partition", "dimension": "widest"}
+COMMA = CsvOptions(",", '"', "utf-8")
+ROWS = 900
+
+
+def _blocks(name: str, rows: int) -> dict[str, Any]:
+    return {"name": name, "block_rows": rows}
+
+
+ASKED: tuple[tuple[Any, list[dict[str, Any]], dict[str, Any]], ...] = (
+    ("least-loss-partition", [{"k": 5}], {}),
+    ("least-loss-partition", [{"k": 4}, {"l": 3, **ILL}], {}),
+    ("least-loss-partition", [{"k": 3}, {"t": 0.4, **ILL}], {}),
+    ("flexible-partition", [{"k": 20}], {}),
+    (WIDEST, [{"k": 3}, {"alpha": 0.6, **ILL}], {}),
+    ("mondrian", [{"k": 4}, {"l": 3, **ILL}], {}),
+    ("mondrian", [{"k": 7}], {}),
+    (RELAXED, [{"k": 5}], {}),
+    (RELAXED, [{"l": 2, **ILL}], {}),
+    (_blocks("k-clustering", 150), [{"k": 4}, {"l": 3, **ILL}], {}),
+    (_blocks("k-clustering", 400), [{"k": 10}], {}),
+    (_blocks("l-clustering", 150), [{"l": 3, **ILL}], {}),
+    (_blocks("l-clustering", 400), [{"l": 2, **ILL}], {}),
+    (_blocks("top-down", 150), [{"k": 4}, {"l": 2, **ILL}], {}),
+    (_blocks("top-down", 400), [{"k": 8}], {}),
+    ("datafly", [{"k": 5}], TREES),
+    ("datafly", [{"k": 25}], TREES | {"suppression": 0.05}),
+    ("classfly", [{"k": 5}], TREES),
+    ("classfly", [{"k": 15}], TREES),
+    ("classfly-plus", [{"k": 5, "on": AGE_ZIP}, {"k": 3, "on": JOB_SEX}], TREES),
+    (
+        "classfly-plus",
+        [{"k": 40, "on": AGE_ZIP}, {"k": 90, "on": JOB_SEX}],
+        TREES | {"suppressed": "starred"},
+    ),
+    ("incognito", [{"k": 4}, {"l": 3, **ILL}], TREES | {"suppression": 0.02}),
+    ("incognito", [{"k": 12}], TREES),
+    ("optimal", [{"k": 4}, {"l": 3, **ILL}], TREES | {"suppression": 0.02}),
+    ("optimal", [{"k": 10}], TREES | {"suppression": 0.01}),
+)
+"""Method, constraints and what else the policy says."""
+
+
+class Layout(NamedTuple):
+    """How a table lies in Spark."""
+
+    files: int
+    kind: str
+    """How the files' names end; "frame" for a frame of the user's, in so many parts."""
+    parts: int
+    """Tasks that Spark is told to run at once."""
+    shuffled: int
+    """Parts after rows were exchanged (spark.sql.shuffle.partitions)."""
+    adaptive: bool = False
+    """Whether Spark may put parts together as it sees fit (spark.sql.adaptive.enabled)."""
+    split: bool = False
+    """Whether Spark reads each file in pieces, of which it has many."""
+
+
+LAYOUTS = (
+    Layout(1, ".parquet", 2, 1),
+    Layout(2, ".csv.gz", 3, 2),
+    Layout(3, ".parquet", 5, 4, split=True),
+    Layout(4, "frame", 2, 3),
+    Layout(5, ".csv", 2, 2),
+    Layout(6, ".parquet", 2, 6, adaptive=True),
+    Layout(7, ".parquet", 1, 2),
+)
+
+
+def policy_of(asked: tuple[Any, list[dict[str, Any]], dict[str, Any]]) -> Policy:
+    """The policy for people."""
+    method, constraints, more = asked
+    keys = {key: value for key, value in more.items() if key != "columns"}
+    columns = COLUMNS | more.get("columns", {})
+    return Policy.load(
+        {"columns": columns, "constraints": constraints, "method": method, "target": "ward", **keys}
+    )
+
+
+def name_of(number: int, layout: Layout) -> str:
+    """What a case is called."""
+    method, constraints, _ = ASKED[number]
+    called = method if isinstance(method, str) else method["name"]
+    models = " ".join(f"{key}{value}" for one in constraints for key, value in [*one.items()][:1])
+    return f"{number}-{called} {models}-{layout.files} {layout.kind.lstrip('.')}"
+
+
+def put(folder: Path, layout: Layout) -> tuple[Path, Path]:
+    """The people in one file and in several, as a layout wants it."""
+    table = people(ROWS)
+    ending = ".parquet" if layout.kind == "frame" else layout.kind
+    parts = folder / f"parts{ending}"
+    parts.mkdir()
+    size = -(-ROWS // layout.files)
+    for i in range(layout.files):
+        _write(table.slice(i * size, size), parts / f"part-{i}{ending}", layout.split)
+    _write(table, folder / f"one{ending}", split=False)
+    return folder / f"one{ending}", parts
+
+
+def _write(table: pa.Table, path: Path, split: bool) -> None:
+    if path.name.endswith(".parquet"):
+        pq.write_table(table, path, row_group_size=40 if split else None)
+    else:
+        LocalEngine().write(table, path, options=COMMA)

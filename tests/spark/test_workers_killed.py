@@ -1,0 +1,133 @@
+"""A worker, its executor and its Python are killed while they work: the same rows come out."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import shoal
+from shoal.engines.large.spark import opening
+from shoal.engines.large.spark.session import SparkTables
+from shoal.pipeline.clock import Clock
+from shoal.pipeline.large import run_large
+from tests.spark.cases import ASKED, Layout, policy_of, put
+from tests.spark.cluster import Cluster
+from tests.spark.killing import Stage, Work
+from tests.spark.test_releases import read_all, rows_of
+from tests.spark.test_session import COMMA, asked
+
+FOUR_FILES = Layout(4, ".parquet", 2, 2)
+WITH_L = ASKED[1]
+
+
+class Held:
+    """A session that holds up the coding of the rows and the finishing of the fragments."""
+
+    def __init__(self, session: SparkTables, coding: Stage, finishing: Stage) -> None:
+        self._session, self._coding, self._finishing = session, coding, finishing
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+    def map(self, name: str, sql: str, function: Any, *more: Any, **options: Any) -> None:
+        if name == "coded_hashed":
+            function = self._coding.holding(function)
+        self._session.map(name, sql, function, *more, **options)
+
+    def map_groups(
+        self, name: str, sql: str, key: str, function: Any, *more: Any, **options: Any
+    ) -> None:
+        if name == "published":
+            function = self._finishing.holding(function)
+        self._session.map_groups(name, sql, key, function, *more, **options)
+
+
+def killed_twice(cluster: Cluster, coding: Stage, finishing: Stage, work: Work) -> Any:
+    cluster.mend()
+    work.start()
+    coding.kill_amid(cluster, work)
+    cluster.mend()
+    finishing.kill_amid(cluster, work)
+    given = work.result()
+    cluster.mend()
+    assert coding.calls > 2, "what the killed worker had begun was done again"
+    assert finishing.calls > 2
+    return given
+
+
+def test_amid_a_release(session: SparkTables, cluster: Cluster, tmp_path: Path) -> None:
+    one, parts = put(tmp_path, FOUR_FILES)
+    policy = policy_of(WITH_L)
+    alone = shoal.run(one, policy, tmp_path / "alone.parquet")
+    coding, finishing = Stage(tmp_path / "coding"), Stage(tmp_path / "finishing")
+    held: Any = Held(session, coding, finishing)
+    target = tmp_path / "there.parquet"
+
+    def release() -> Any:
+        return run_large(held, parts, policy, target, Clock(), folders=True, fragment_rows=450)
+
+    other = killed_twice(cluster, coding, finishing, Work(release))
+    assert rows_of(read_all(target)) == rows_of(read_all(tmp_path / "alone.parquet"))
+    assert other.findings == alone.findings
+    assert other.groups == alone.groups
+    assert {each.name for each in tmp_path.iterdir() if each.name.startswith(".")} == set()
+
+
+@pytest.mark.thorough
+def test_amid_a_release_of_a_frame(
+    session: SparkTables, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, parts = put(tmp_path, FOUR_FILES)
+    policy = policy_of(WITH_L)
+    shoal.run(one, policy, tmp_path / "alone.parquet")
+    coding, finishing = Stage(tmp_path / "coding"), Stage(tmp_path / "finishing")
+    open_frame = opening.open_frame
+    monkeypatch.setattr(opening, "open_frame", lambda f: Held(open_frame(f), coding, finishing))
+    monkeypatch.setattr("shoal.large.tops.FRAGMENT_ROWS", 450)
+    frame = session._spark.read.parquet(str(parts)).repartition(4)
+
+    def release() -> Any:
+        return shoal.anonymize(frame, policy)
+
+    other = killed_twice(cluster, coding, finishing, Work(release))
+    assert rows_of(other.table.toArrow()) == rows_of(read_all(tmp_path / "alone.parquet"))
+    other.table.unpersist()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("groups", [False, True])
+def test_amid_one_call(
+    session: SparkTables, cluster: Cluster, tmp_path: Path, groups: bool
+) -> None:
+    cluster.mend()
+    folder = tmp_path / "numbers"
+    folder.mkdir()
+    for i in range(4):
+        pq.write_table(pa.table({"i": range(i * 1000, i * 1000 + 1000)}), folder / f"{i}.parquet")
+    session.read("numbers", [folder], ["i"], COMMA)
+    # what is kept is lost in part too, and must be computed again
+    session.keep("kept", "SELECT p0 % 8 AS node, p0 FROM numbers")
+    schema = pa.schema([("node", pa.int64()), ("p0", pa.int64())])
+    stage = Stage(tmp_path / "stage")
+    hold, sql = stage.holding(lambda rows: rows), "SELECT node, p0 FROM kept"
+
+    def work() -> None:
+        if groups:
+            session.map_groups("out", sql, "node", hold, schema, [500] * 8)
+        else:
+            session.map("out", sql, hold, schema)
+
+    working = Work(work)
+    working.start()
+    stage.kill_amid(cluster, working)
+    working.result()
+    expected = Counter((i % 8, i) for i in range(4000))
+    assert asked(session, "out") == expected
+    assert asked(session, "kept") == expected
+    assert stage.calls > (8 if groups else 2), "what the killed worker had begun was done again"
+    session.drop("out")
+    session.drop("kept")
+    cluster.mend()
