@@ -53,7 +53,8 @@ def test_files_and_frames(session: SparkTables, tmp_path: Path) -> None:
 
     session.read("mine", [tmp_path / "in.parquet"], table.column_names, CsvOptions())
     places = ", ".join(f"p{i}" for i in range(table.num_columns))
-    frame = session.frame(f"SELECT {places} FROM mine", table.column_names)
+    session.keep("handed", f"SELECT {places} FROM mine")
+    frame = session.frame("handed", table.column_names)
     release = shoal.anonymize(frame, policy)
     assert release.report(reports["late"]) == reports["late"]
     release.write(tmp_path / "frame.parquet", report=reports["frame"])

@@ -12,11 +12,11 @@ from shoal.engines.large.session import Session
 from shoal.io.arrow import one_chunk
 from shoal.large.coding import as_signed, as_unsigned
 from shoal.large.kinds import as_read
+from shoal.verification.canonical import canonical
 from shoal.verification.digest import (
     PIECE,
     Fingerprint,
     Piece,
-    canonical,
     n_pieces,
     piece_of,
     put_together,
