@@ -216,9 +216,13 @@ CASES = {
         "Spark writes folders of Parquet or CSV",
     ),
     "Arrow into Spark": (["inspect", "t.arrow", *SPARK], "Spark reads no Arrow files"),
-    "a report": (
-        ["run", "parts", "p.yaml", "-o", "out.csv", *MEMORY, "--report", "r.json"],
-        "leave --report out",
+    "a report that is none": (
+        ["run", "parts", "p.yaml", "-o", "out.csv", *MEMORY, "--report", "r.pdf"],
+        "the name of a report ends in",
+    ),
+    "a report that is there": (
+        ["run", "parts", "p.yaml", "-o", "out.csv", *SPARK, "--report", "there.json"],
+        "there.json exists already",
     ),
     "wishes": (["run", "parts", "wishes.yaml", "-o", "out.csv", *MEMORY], "people's own wishes"),
     "anatomy": (["run", "parts", "anatomy.yaml", "-o", "out.csv", *SPARK], "linked tables"),
@@ -263,6 +267,7 @@ def bad(parts, tmp_path):  # noqa: ARG001 - they are used too
         POLICY.replace("{k: 2}", "{k-map: 2}") + "population: t.parquet\n"
     )
     (tmp_path / "kept.yaml").write_text(POLICY + "order: kept\n")
+    (tmp_path / "there.json").write_text("mine")
 
 
 @pytest.mark.usefixtures("bad")
@@ -297,11 +302,22 @@ def test_no_pyspark(shoal, parts, monkeypatch):
 
 
 @pytest.mark.usefixtures("parts")
-def test_a_certificate_is_not_checked_there(shoal):
-    shoal("run", "t.parquet", "p.yaml", "-o", "out.parquet", "--report", "r.json")
-    failed = shoal("verify", "out.parquet", "p.yaml", "--certificate", "r.json", *MEMORY)
-    assert failed.code == 2
-    assert "leave --certificate out" in failed.err
+def test_a_certificate_is_made_and_checked_there(shoal):
+    made = shoal(
+        "run", "parts", "p.yaml", "-o", "out.parquet", "--report", "r.json", *MEMORY, "--json"
+    )
+    assert (made.code, made.data()["report"]) == (0, ["r.json"])
+    check = ("verify", "out.parquet", "p.yaml", "--certificate", "r.json")
+    for more in (MEMORY, []):
+        fits = shoal(*check, *more, "--json").data()["certificate"]
+        assert fits == {"file": "r.json", "fits": True, "differences": []}
+    rows = pq.read_table("out.parquet").to_pylist()
+    pq.write_table(
+        pa.Table.from_pylist([rows[0] | {"disease": "none"}, *rows[1:]]), "other.parquet"
+    )
+    failed = shoal("verify", "other.parquet", "p.yaml", *check[3:], *MEMORY)
+    assert failed.code == 4
+    assert "digests differ" in failed.err
 
 
 def test_verifying_does_not_ask_for_an_order(shoal, parts, tmp_path):

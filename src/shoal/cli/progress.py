@@ -31,6 +31,7 @@ WORDS = {
     "measure": "Measuring",
     "write": "Writing",
     "verify": "Verifying",
+    "certificate": "Checking",
     "report": "Reporting",
     "link": "Linking",
 }

@@ -48,7 +48,6 @@ def verify(
     from shoal.cli.progress import watching
 
     with watching(telling=telling) as progress:
-        from shoal.errors import InputError
         from shoal.pipeline.clock import Clock
         from shoal.pipeline.opening import elsewhere, refuse_folder
         from shoal.policy import Policy
@@ -63,15 +62,19 @@ def verify(
             told = read_certificate(certificate)
         others, shares = dict[str, Path](), dict[str, float]()
         if elsewhere(engine, memory):
-            from shoal.pipeline.asking_large import ask_elsewhere
+            from shoal.pipeline.asking_large import answer, release_in
 
-            if told is not None:  # a digest of all columns, from `asking_large.release_in`
-                raise InputError(
-                    "A certificate is checked in memory alone: leave --certificate out, or --engine "
-                    "and --memory."
-                )
-            answer = ask_elsewhere(engine, memory, release, asked, options, clock)
-            findings, found = answer.findings, answer.strengths
+            every = told is not None  # a digest is of all columns
+            with release_in(engine, memory, release, asked, options, clock, every) as held:
+                known = answer(held, clock)
+                findings, found = known.findings, known.strengths
+                if told is not None:
+                    from shoal.large.held import Held
+                    from shoal.report.checking import differences_in
+
+                    rows = Held(held.session, held.table, tuple(held.columns), held.schema)
+                    with clock.step("certificate"):
+                        unlike = differences_in(told, asked, rows, findings)
         else:
             from shoal.pipeline.asking import survey
             from shoal.pipeline.linked import sensitive_files
@@ -84,7 +87,7 @@ def verify(
                 findings, shares = verdict.findings, verdict.largest_share
                 found = survey(release, asked, options)
                 clock.rows = max(finding.rows for finding in findings)
-        if told is not None:
+        if told is not None and not elsewhere(engine, memory):
             from shoal.report.checking import differences
 
             unlike = differences(told, asked, release, others, findings, options)

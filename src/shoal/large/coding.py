@@ -63,6 +63,13 @@ class Coded:
     has_target: bool
     """Whether there is a column t."""
 
+    def rows(self, name: str) -> Ints:
+        """(size,) rows with each value of a sensitive column, a missing one too."""
+        rows, missing = self.totals[name].copy(), self.sensitive_domains[name].missing
+        if missing >= 0:
+            rows[missing] = self.n_rows - rows.sum()
+        return rows
+
 
 def columns_to_read(policy: Policy) -> list[str]:
     """The columns of the raw table p0, p1, ..., in this order."""

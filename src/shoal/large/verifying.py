@@ -15,12 +15,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.engines.large.profiling import class_sizes as sizes_question
 from shoal.engines.large.profiling import counted, how_many, how_many_rows, rows_of, tally
 from shoal.engines.large.session import Session
 from shoal.errors import InputError
+from shoal.evidence.evidence import Histogram
 from shoal.io.arrow import one_chunk
 from shoal.large.can import check_verifiable
-from shoal.large.classes import JUDGED, STAR, Judge, See, Seen, Spell, spelled
+from shoal.large.classes import JUDGED, STAR, Judge, See, Seen, Spell, SpellAll, spelled
 from shoal.large.coding import MOST_VALUES
 from shoal.large.kinds import check_kinds
 from shoal.large.watching import passing
@@ -182,6 +184,25 @@ def _judged(
         for i, model in enumerate(models)
     )
     return Examined(findings, n_rows)
+
+
+def class_sizes(
+    session: Session,
+    table: str,
+    columns: Mapping[str, str],
+    schema: pa.Schema,
+    chosen: Sequence[str],
+) -> Histogram:
+    """How many classes have each size, by what a reader sees in the chosen columns."""
+    kinds = dict(zip(columns, schema.types, strict=True))
+    spell = SpellAll(tuple((columns[name], kinds[name]) for name in chosen))
+    spelled = f"{table}_spelled"
+    shown = rows_of(table, [columns[name] for name in chosen])
+    session.map(spelled, shown, spell, spell.schema, once=True)
+    found = session.ask(sizes_question(spelled, spell.schema.names))
+    session.drop(spelled)
+    size, times = (found.column(name).cast(pa.int64()).to_pylist() for name in ("size", "times"))
+    return tuple(sorted(zip(size, times, strict=True)))
 
 
 def _columns(model: Model, policy: Policy) -> tuple[str, ...]:

@@ -1,28 +1,44 @@
 """From files or a Spark frame to a verified release, where no memory holds the table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from shoal import plugins
+from shoal.engines.large.profiling import rows_of
 from shoal.engines.large.questions import CODED
 from shoal.engines.large.session import Session
 from shoal.errors import InputError, VerificationFailed
-from shoal.io.atomic import check_target, replacing
+from shoal.evidence.collect import Facts
+from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
-from shoal.io.folders import check_folder, replacing_folder
 from shoal.io.formats import Format, format_of
+from shoal.io.together import check_targets, replacing_all
 from shoal.large.can import check_large
 from shoal.large.coding import Coded, code, columns_to_read
+from shoal.large.held import Held
 from shoal.large.publishing import PUBLISHED, Outcome, publish
 from shoal.large.publishing import check_method as check_large_method
 from shoal.large.verifying import READ_BACK, Asked, examine
 from shoal.large.watching import part_of, passing
 from shoal.pipeline.clock import Clock
-from shoal.pipeline.opening import LOCAL, check_engine, check_source, opened, read_source, source_at
-from shoal.pipeline.prepare import all_lost, check_method, limit_suppression
+from shoal.pipeline.opening import (
+    LOCAL,
+    RELEASE,
+    SPARK,
+    called,
+    check_engine,
+    check_source,
+    held_frame,
+    opened,
+    read_source,
+    source_at,
+)
+from shoal.pipeline.prepare import all_lost, check_method, limit_suppression, met_together
+from shoal.pipeline.reporting import check_report, write_texts
 from shoal.pipeline.reports import (
     report_columns,
     report_components,
@@ -30,11 +46,11 @@ from shoal.pipeline.reports import (
     report_nodes,
 )
 from shoal.policy import Policy
-from shoal.progress import Progress
+from shoal.progress import Progress, not_told
 from shoal.release import ColumnReport, ComponentReport, Release
 from shoal.verification.check import Finding, require
 
-RAW, RELEASE = "raw", "release"
+RAW, WRITTEN = "raw", "written"
 DETECT = CsvOptions()
 
 
@@ -48,18 +64,14 @@ def run_elsewhere(
     *,
     options: CsvOptions = DETECT,
     force: bool = False,
+    report: str | Path | None = None,
 ) -> Release:
     """Anonymise files with an engine that is named."""
     check_engine(engine, memory)
     # what can be told without Spark is told before it is started
-    if format_of(target) is Format.ARROW and engine != LOCAL:
-        raise InputError(
-            f"{target}: Spark writes folders of Parquet or CSV files. Name one '.parquet' or '.csv'."
-        )
-    if engine == LOCAL:
-        check_target(target, force, source)
-    else:
-        check_folder(target, force, [source])
+    _check_format(engine, target)
+    targets = [target, *check_report(report, policy)]
+    check_targets(targets, force, source, folder=engine != LOCAL)
     check_large(policy)
     found = source_at(source, options)
     check(policy, found.names)
@@ -74,6 +86,15 @@ def run_elsewhere(
             folders=engine != LOCAL,
             options=options,
             force=force,
+            report=report,
+            engine=called(engine, memory),
+        )
+
+
+def _check_format(engine: str, target: Path) -> None:
+    if format_of(target) is Format.ARROW and engine != LOCAL:
+        raise InputError(
+            f"{target}: Spark writes folders of Parquet or CSV files. Name one '.parquet' or '.csv'."
         )
 
 
@@ -96,35 +117,43 @@ def run_large(
     options: CsvOptions = DETECT,
     force: bool = False,
     fragment_rows: int | None = None,
+    report: str | Path | None = None,
+    engine: str = SPARK,
 ) -> Release:
     """Anonymise a file, or a folder of them, into another; verified before it is in its place.
 
-    folders: whether the session writes folders of files.
+    folders: whether the session writes folders of files. report: appears with the release, or not at
+    all. engine: as the release tells it.
     """
     format_of(target)
-    place = (
-        replacing_folder(target, force, [source]) if folders else replacing(target, force, source)
-    )
-    with place as hidden:
+    reports = check_report(report, policy)
+    with replacing_all([target, *reports], force, source, folder=folders) as places:
+        path = places.paths[0]
         with clock.step("read") as progress:
             found = source_at(source, options)
             names = found.names
             check(policy, names)
             schema = read_source(session, RAW, found, columns_to_read(policy), clock, progress)
-        coded, outcome = _publish(session, policy, schema, clock, fragment_rows)
+        told = names if reports else None
+        coded, outcome = _publish(session, policy, schema, clock, fragment_rows, told)
         shown, columns = _shown(policy, names, coded)
         written = found.options.for_output(target)
         n = published_rows(policy, coded, outcome)
         with clock.step("write") as progress, passing(session, progress, 0, 1, n):
-            session.write(outcome.rows(columns), hidden.path, shown, columns, written, n)
+            session.write(outcome.rows(columns), path, shown, columns, written, n)
             _forget(session)
         with clock.step("verify") as progress:
             with passing(session, progress, 0, READ_BACK, n):
-                back = session.read(RELEASE, [hidden.path], shown, written)
-            asked = Asked(session, RELEASE, _places(shown), back, policy)
-            findings = _verified(asked, n, part_of(progress, READ_BACK, 1))
-        hidden.commit()
-    return _release(policy, coded, outcome, findings, clock, None, found.guessed)
+                back = session.read(RELEASE, [path], shown, written)
+            held = Held(session, RELEASE, tuple(shown), back)
+            findings = _verified(held, policy, n, part_of(progress, READ_BACK, 1))
+        release = _release(policy, coded, outcome, findings, clock, engine, guessed=found.guessed)
+        if reports:
+            with clock.step("report") as progress, passing(session, progress, 0, 1, None):
+                write_texts(places.paths[1:], release.report_texts(reports, held))
+            release = replace(release, seconds=dict(clock.seconds))
+        places.commit()
+    return release
 
 
 def anonymize_frame(frame: Any, policy: Policy, clock: Clock) -> Release:
@@ -144,7 +173,7 @@ def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Releas
     with clock.step("read"):
         schema = session.adopt(RAW, frame, columns_to_read(policy))
         clock.rows = session.rows(RAW)
-    coded, outcome = _publish(session, policy, schema, clock)
+    coded, outcome = _publish(session, policy, schema, clock, names=names)
     shown, columns = _shown(policy, names, coded)
     with clock.step("verify") as progress:
         ordered = ", ".join(f"{column} AS p{i}" for i, column in enumerate(columns))
@@ -153,10 +182,34 @@ def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Releas
         kinds = {f"p{i}": f.type for i, f in enumerate(outcome.types)}
         types = [kinds.get(column, pa.string()) for column in columns]
         back = pa.schema([(f"p{i}", kind) for i, kind in enumerate(types)])
-        asked = Asked(session, RELEASE, _places(shown), back, policy)
-        findings = _verified(asked, published_rows(policy, coded, outcome), progress)
+        held = Held(session, RELEASE, tuple(shown), back)
+        n = published_rows(policy, coded, outcome)
+        findings = _verified(held, policy, n, progress)
     made = session.frame(RELEASE, shown)
-    return _release(policy, coded, outcome, findings, clock, made)
+    return _release(policy, coded, outcome, findings, clock, SPARK, made)
+
+
+def write_frame(
+    release: Release, target: Path, force: bool = False, report: str | Path | None = None
+) -> Path:
+    """Write the rows of a Spark frame to a folder, verified before it is in its place."""
+    policy, rows = release.policy, release.published_rows
+    _check_format(SPARK, target)
+    reports = check_report(report, policy)
+    with (
+        replacing_all([target, *reports], force, folder=True) as places,
+        held_frame(release.table) as held,
+    ):
+        path, columns = places.paths[0], list(held.columns.values())
+        written, session = DETECT.for_output(target), held.session
+        session.write(rows_of(RELEASE, columns), path, held.names, columns, written, rows)
+        back = session.read(WRITTEN, [path], held.names, written)
+        there = Held(session, WRITTEN, held.names, back)
+        _verified(there, policy, rows)
+        if reports:
+            write_texts(places.paths[1:], release.report_texts(reports, there))
+        places.commit()
+    return target
 
 
 def _publish(
@@ -165,14 +218,32 @@ def _publish(
     schema: pa.Schema,
     clock: Clock,
     fragment_rows: int | None = None,
+    names: Sequence[str] | None = None,
 ) -> tuple[Coded, Outcome]:
+    """names: the columns of the input, where evidence for a report is to be gathered."""
     with clock.step("encode") as progress:
         coded = code(session, policy, schema, RAW, progress=progress)
         session.drop(RAW)
         clock.rows = coded.n_rows
-    outcome = publish(session, coded, policy, clock.step, fragment_rows)
+    facts = None if names is None else _facts(policy, coded, schema, names)
+    outcome = publish(session, coded, policy, clock.step, fragment_rows, facts)
     limit_suppression(policy, outcome.suppressed_rows, coded.n_rows)
     return coded, outcome
+
+
+def _facts(policy: Policy, coded: Coded, schema: pa.Schema, names: Sequence[str]) -> Facts:
+    read = dict(zip(columns_to_read(policy), schema.types, strict=True))
+    kinds: Mapping[str, str | None] = {n: kind_name(read[n]) if n in read else None for n in names}
+    return Facts(
+        domains=coded.domains,
+        rows_of_values=coded.rows_of_values,
+        sensitive={
+            name: (coded.sensitive_domains[name], coded.rows(name)) for name in policy.sensitive
+        },
+        n_rows=coded.n_rows,
+        how={name: policy.columns[name].hierarchy for name in policy.quasi},
+        schema=kinds,
+    )
 
 
 def _forget(session: Session) -> None:
@@ -189,19 +260,16 @@ def _shown(policy: Policy, names: Sequence[str], coded: Coded) -> tuple[list[str
     return shown, [place[name] for name in shown]
 
 
-def _places(names: Sequence[str]) -> dict[str, str]:
-    """Where the columns of a release stand that was read back."""
-    return {name: f"p{i}" for i, name in enumerate(names)}
-
-
 def published_rows(policy: Policy, coded: Coded, outcome: Outcome) -> int:
     """How many rows are to be published."""
     return coded.n_rows - (0 if policy.suppressed == "starred" else outcome.suppressed_rows)
 
 
-def _verified(asked: Asked, wanted: int, progress: Progress) -> tuple[Finding, ...]:
-    """The findings about RELEASE; raise unless they are good, and about as many rows as they must."""
-    found = examine(asked, progress)
+def _verified(
+    held: Held, policy: Policy, wanted: int, progress: Progress = not_told
+) -> tuple[Finding, ...]:
+    """The findings about a release; raise unless they are good, and about as many rows as they must."""
+    found = examine(Asked(held.session, held.table, held.columns, held.schema, policy), progress)
     if found.rows != wanted:
         raise VerificationFailed(
             f"What was written has {found.rows:,} rows, but {wanted:,} were to be published."
@@ -216,7 +284,8 @@ def _release(
     outcome: Outcome,
     findings: tuple[Finding, ...],
     clock: Clock,
-    table: Any,
+    engine: str,
+    table: Any = None,
     guessed: tuple[str, ...] = (),
 ) -> Release:
     suppressed = outcome.suppressed_rows
@@ -239,7 +308,7 @@ def _release(
         seed=policy.seed,
         seconds=dict(clock.seconds),
         warnings=(*guessed, *warnings, *all_lost(outcome.metrics["mean-ncp"])),
-        notes=outcome.notes,
+        notes=(*met_together(policy, parts.groupings if parts else ()), *outcome.notes),
         column_loss=outcome.losses,
         constraints=report_constraints(policy, components, findings),
         components=components,
@@ -247,6 +316,8 @@ def _release(
         if parts
         else {name: ColumnReport(*told) for name, told in outcome.columns.items()},
         minimal_nodes=report_nodes(parts) if parts else (),
+        evidence=outcome.evidence,
+        engine=engine,
     )
 
 

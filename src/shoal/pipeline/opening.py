@@ -16,9 +16,11 @@ from shoal.errors import InputError, listed
 from shoal.io.columnar import parquet_rows
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format
+from shoal.large.held import Held
 from shoal.pipeline.clock import Clock
 from shoal.progress import Done, Progress
 
+RELEASE = "release"
 LOCAL, SPARK, CLUSTER = "local", "spark", "spark://"
 SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT])(i?)B")
 OWN_BYTES = 700_000_000
@@ -38,6 +40,13 @@ def refuse_folder(path: Path) -> None:
             f"{path} is a directory. For a table in part files add --memory 2GB, to work on this "
             "machine's disk, or --engine spark (in Python memory= or engine=). Else name a file in it."
         )
+
+
+def called(engine: str, memory: str | None) -> str:
+    """The engine as a release tells it; which cluster it was is nobody's business."""
+    if engine == LOCAL:
+        return f"{LOCAL} --memory {memory}" if memory else LOCAL
+    return SPARK
 
 
 def is_spark(data: object) -> bool:
@@ -105,6 +114,14 @@ def adopted(frame: Any, name: str, columns: Sequence[str]) -> Iterator[tuple[Any
         yield session, session.adopt(name, frame, columns)
     finally:
         session.close()
+
+
+@contextmanager
+def held_frame(frame: Any) -> Iterator[Held]:
+    """The rows of a Spark frame as a release in the session that the frame has."""
+    names = tuple(frame.columns)
+    with adopted(frame, RELEASE, names) as (session, schema):
+        yield Held(session, RELEASE, names, schema)
 
 
 @dataclass(frozen=True)

@@ -17,18 +17,18 @@ from shoal.io.frames import Table
 from shoal.io.together import replacing_all
 from shoal.pipeline.behind import NOTHING, Behind, behind, require_same
 from shoal.pipeline.clock import Clock, nobody
-from shoal.pipeline.digest import digest_of
 from shoal.pipeline.linked import Verdict, sensitive_files
 from shoal.pipeline.made import Made, make
 from shoal.pipeline.opening import LOCAL, elsewhere, is_spark, refuse_folder
 from shoal.pipeline.prepare import Prepared, check_method, prepare
-from shoal.pipeline.reporting import check_report
+from shoal.pipeline.reporting import check_report, write_texts
 from shoal.pipeline.reports import anatomy_notes, report_constraints
 from shoal.pipeline.verifying import expect, judge_files, judge_tables, rows_found
 from shoal.policy import Policy, simple
 from shoal.progress import Watcher
 from shoal.release import Release
 from shoal.verification.check import require
+from shoal.verification.digest import digest_of
 
 AnyPolicy = Policy | Mapping[str, Any] | str | Path
 DETECT = CsvOptions()
@@ -101,12 +101,16 @@ def run(
     if elsewhere(engine, memory):
         from shoal.pipeline.large import run_elsewhere
 
-        if report is not None:
-            raise InputError(
-                "A report is made on one machine alone: leave --report out, or --engine and --memory."
-            )
         return run_elsewhere(
-            engine, memory, source, asked, target, clock, options=options, force=force
+            engine,
+            memory,
+            source,
+            asked,
+            target,
+            clock,
+            options=options,
+            force=force,
+            report=report,
         )
     return _run(source, asked, target, clock, options, force, report)
 
@@ -148,7 +152,7 @@ def _run(
         release = _release(made, prepared, asked, verdict, clock, guessed)
         if reports:
             with clock.step("report"):
-                _write_report(release, reports, places.paths[len(paths) :])
+                write_texts(places.paths[len(paths) :], release.report_texts(reports))
             release = replace(release, seconds=dict(clock.seconds))
         places.commit()
     return release
@@ -157,7 +161,16 @@ def _run(
 def write_release(
     release: Release, target: Path, force: bool = False, report: str | Path | None = None
 ) -> Path:
-    """Write a release's rows to a file, verified before it is in its place."""
+    """Write a release's rows to a file, verified before it is in its place; those of a Spark frame to
+    a folder of files."""
+    if release.table is None:
+        raise InputError(
+            "This release has no rows at hand: they are in the files that the run wrote. Copy these."
+        )
+    if is_spark(release.table):
+        from shoal.pipeline.large import write_frame
+
+        return write_frame(release, target, force, report)
     engine, policy = LocalEngine(), release.policy
     format_of(target)  # a name that tells no format is refused before any work
     targets = [target, *sensitive_files(target, policy).values()]
@@ -174,16 +187,10 @@ def write_release(
             require_same(read, release.digest, "The written file")
         else:
             _judge_written(tables, paths, policy, written)
-        _write_report(release, reports, places.paths[len(paths) :])
+        if reports:
+            write_texts(places.paths[len(paths) :], release.report_texts(reports))
         places.commit()
     return target
-
-
-def _write_report(release: Release, targets: Sequence[Path], paths: Sequence[Path]) -> None:
-    """Write the files of a report; `paths` are where they wait for their places."""
-    if targets:
-        for path, text in zip(paths, release.report_texts(targets), strict=True):
-            path.write_text(text, encoding="utf-8")
 
 
 def _held(table: Table) -> pa.Table:

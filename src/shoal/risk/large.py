@@ -180,6 +180,22 @@ class Tidy:
         return pa.RecordBatch.from_arrays(made, schema=self.schema)
 
 
+def contents_in(
+    session: Session,
+    table: str,
+    name: str,
+    place: str,
+    kind: pa.DataType,
+    most_values: int = MOST_VALUES,
+) -> Contents:
+    """What one column of a table holds; `place` and `kind` are where it stands and its type."""
+    tidied, tidy = f"{table}_tidied", Tidy(((place, kind),))
+    session.map(tidied, rows_of(table, [place]), tidy, tidy.schema)
+    found = _contents(Classes(session, tidied, {name: place}, 0), name, most_values)
+    session.drop(tidied)
+    return found
+
+
 def _contents(classes: Classes, name: str, most: int) -> Contents:
     """A column by its counts; its values are looked at and forgotten."""
     session, table, place = classes.session, classes.table, classes.place[name]
