@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.browser import close_browser
@@ -12,6 +13,13 @@ settings.register_profile(
 )
 settings.register_profile("thorough", settings.get_profile("shoal"), max_examples=1000)
 settings.load_profile(os.environ.get("SHOAL_HYPOTHESIS", "shoal"))
+
+LONG = ("tests/spark/", "tests/test_docs.py", "tests/test_adult", "tests/comparison/test_runs.py")
+"""Tests that take long come first: at the end one process would work on them alone."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
 def pytest_sessionfinish() -> None:
