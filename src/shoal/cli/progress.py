@@ -68,7 +68,7 @@ def _lines() -> Watcher:
             goes_on = step == now and done >= before
             same = (done, done.rows, done.tasks) == (before, before.rows, before.tasks)
             pause = STILL if same else PAUSE
-            if goes_on and (float(before) == 1 or (done < 1 and seconds - last < pause)):
+            if goes_on and (before >= 1 or (done < 1 and seconds - last < pause)):
                 return
             now, before, last = step, done, seconds
             print(json.dumps(_told(step, done, seconds)), file=sys.stderr, flush=True)
