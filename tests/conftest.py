@@ -31,5 +31,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         )
 
 
+LONG = ("tests/spark/", "tests/test_docs.py", "tests/test_adult", "tests/comparison/test_runs.py")
+"""Tests that take long come first: at the end one process would work on them alone."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
 def pytest_sessionfinish() -> None:
     close_browser()

@@ -67,10 +67,23 @@ class Layout(NamedTuple):
     """Tasks that Spark is told to run at once."""
     shuffled: int
     """Parts after rows were exchanged (spark.sql.shuffle.partitions)."""
-    adaptive: bool = False
-    """Whether Spark may put parts together as it sees fit (spark.sql.adaptive.enabled)."""
+    usual: bool = False
+    """Whether Spark puts parts together as it sees fit, and compiles code for each question: as it
+    does by itself, but for a table as small as this it costs more than the questions."""
     split: bool = False
     """Whether Spark reads each file in pieces, of which it has many."""
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What Spark is told."""
+        return {
+            "spark.sql.shuffle.partitions": str(self.shuffled),
+            "spark.sql.adaptive.enabled": str(self.usual).lower(),
+            "spark.sql.codegen.wholeStage": str(self.usual).lower(),
+            "spark.sql.codegen.factoryMode": "FALLBACK" if self.usual else "NO_CODEGEN",
+            "spark.sql.files.maxPartitionBytes": "4096" if self.split else "128MB",
+            "spark.sql.files.openCostInBytes": "0" if self.split else "4MB",
+        }
 
 
 LAYOUTS = (
@@ -79,7 +92,7 @@ LAYOUTS = (
     Layout(3, ".parquet", 5, 4, split=True),
     Layout(4, "frame", 2, 3),
     Layout(5, ".csv", 2, 2),
-    Layout(6, ".parquet", 2, 6, adaptive=True),
+    Layout(6, ".parquet", 2, 6, usual=True),
     Layout(7, ".parquet", 1, 2),
 )
 

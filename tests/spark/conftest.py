@@ -2,20 +2,23 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from shoal.engines.large.spark.opening import open_spark
 from shoal.engines.large.spark.session import SparkTables
+from tests.spark.cases import LAYOUTS, Layout
 from tests.spark.cluster import QUICK_JAVA, Cluster, require_java, running
 
 THOROUGH = os.environ.get("SHOAL_SPARK") == "thorough"
 SETTINGS = {
     "spark.driver.extraJavaOptions": QUICK_JAVA,
     "spark.executor.extraJavaOptions": QUICK_JAVA,
+    **LAYOUTS[0].settings,
 }
+Tell = Callable[[Layout], None]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -46,3 +49,20 @@ def session(cluster: Cluster) -> Iterator[SparkTables]:
         yield opened
     finally:
         opened.close()
+
+
+@pytest.fixture
+def told(session: SparkTables, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tell]:
+    """Tell Spark how to part its work; it is as before afterwards."""
+    conf = session._spark.conf
+    before: dict[str, str] = {}
+
+    def tell(layout: Layout) -> None:
+        monkeypatch.setattr(session, "_parts", layout.parts)
+        for name, value in layout.settings.items():
+            before[name] = conf.get(name)
+            conf.set(name, value)
+
+    yield tell
+    for name, value in before.items():
+        conf.set(name, value)

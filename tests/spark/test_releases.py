@@ -15,6 +15,7 @@ from shoal.pipeline.clock import Clock
 from shoal.pipeline.large import run_large
 from shoal.release import Release
 from tests.spark.cases import ASKED, COMMA, LAYOUTS, Layout, name_of, policy_of, put
+from tests.spark.conftest import Tell
 
 FRAGMENT_ROWS = 400
 """So few that there are top cuts in such a small table."""
@@ -40,32 +41,9 @@ def read_all(path: Path) -> pa.Table:
     return pa.concat_tables([LocalEngine().read(file, COMMA) for file in files])
 
 
-@pytest.fixture
-def told(session: SparkTables, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Tell Spark how to part its work; as it was afterwards."""
-    conf = session._spark.conf
-    before = {}
-
-    def tell(layout: Layout) -> None:
-        monkeypatch.setattr(session, "_parts", layout.parts)
-        settings = {
-            "spark.sql.shuffle.partitions": str(layout.shuffled),
-            "spark.sql.adaptive.enabled": str(layout.adaptive).lower(),
-            "spark.sql.files.maxPartitionBytes": "4096" if layout.split else "128MB",
-            "spark.sql.files.openCostInBytes": "0" if layout.split else "4MB",
-        }
-        for name, value in settings.items():
-            before[name] = conf.get(name)
-            conf.set(name, value)
-
-    yield tell
-    for name, value in before.items():
-        conf.set(name, value)
-
-
 @pytest.mark.parametrize(("number", "layout"), CASES)
 def test_the_same_rows_as_on_one_machine(
-    session: SparkTables, tmp_path: Path, told: Any, number: int, layout: Layout
+    session: SparkTables, tmp_path: Path, told: Tell, number: int, layout: Layout
 ) -> None:
     policy = policy_of(ASKED[number])
     one, parts = put(tmp_path, layout)

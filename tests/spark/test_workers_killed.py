@@ -15,11 +15,12 @@ from shoal.pipeline.clock import Clock
 from shoal.pipeline.large import run_large
 from tests.spark.cases import ASKED, Layout, policy_of, put
 from tests.spark.cluster import Cluster
+from tests.spark.conftest import Tell
 from tests.spark.killing import Stage, Work
 from tests.spark.test_releases import read_all, rows_of
 from tests.spark.test_session import COMMA, asked
 
-FOUR_FILES = Layout(4, ".parquet", 2, 2)
+FOUR_FILES = Layout(4, ".parquet", 2, 2, usual=True)
 WITH_L = ASKED[1]
 
 
@@ -58,7 +59,8 @@ def killed_twice(cluster: Cluster, coding: Stage, finishing: Stage, work: Work) 
     return given
 
 
-def test_amid_a_release(session: SparkTables, cluster: Cluster, tmp_path: Path) -> None:
+def test_amid_a_release(session: SparkTables, cluster: Cluster, tmp_path: Path, told: Tell) -> None:
+    told(FOUR_FILES)
     one, parts = put(tmp_path, FOUR_FILES)
     policy = policy_of(WITH_L)
     alone = shoal.run(one, policy, tmp_path / "alone.parquet")
@@ -78,8 +80,13 @@ def test_amid_a_release(session: SparkTables, cluster: Cluster, tmp_path: Path) 
 
 @pytest.mark.thorough
 def test_amid_a_release_of_a_frame(
-    session: SparkTables, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    session: SparkTables,
+    cluster: Cluster,
+    tmp_path: Path,
+    told: Tell,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    told(FOUR_FILES)
     one, parts = put(tmp_path, FOUR_FILES)
     policy = policy_of(WITH_L)
     shoal.run(one, policy, tmp_path / "alone.parquet")

@@ -13,6 +13,8 @@ PATIENCE = 0.7
 """Seconds after which a running command shows how far it is; quick ones stay still."""
 PAUSE = 1.0
 """Seconds between two lines for machines, unless a step begins or ends."""
+STILL = 10.0
+"""The same where nothing has moved."""
 ALMOST = 0.999
 WIDE = 100
 """On a terminal of this width tasks are shown beside rows."""
@@ -56,23 +58,25 @@ def watching(quiet: bool = False, telling: str = "bar") -> Iterator[Watcher]:
 def _lines() -> Watcher:
     """Writes a JSON object a line."""
     began, lock = time.monotonic(), threading.Lock()
-    now, before, last = "", 0.0, 0.0
+    now, before, last = "", Done(0), 0.0
 
     def watch(step: str, share: float) -> None:
         nonlocal now, before, last
+        done = share if isinstance(share, Done) else Done(share)
         with lock:  # a Spark is asked from another thread
             seconds = time.monotonic() - began
-            goes_on = step == now and share >= before
-            if goes_on and (before == 1 or (share < 1 and seconds - last < PAUSE)):
+            goes_on = step == now and done >= before
+            same = (done, done.rows, done.tasks) == (before, before.rows, before.tasks)
+            pause = STILL if same else PAUSE
+            if goes_on and (before >= 1 or (done < 1 and seconds - last < pause)):
                 return
-            now, before, last = step, share, seconds
-            print(json.dumps(_told(step, share, seconds)), file=sys.stderr, flush=True)
+            now, before, last = step, done, seconds
+            print(json.dumps(_told(step, done, seconds)), file=sys.stderr, flush=True)
 
     return watch
 
 
-def _told(step: str, share: float, seconds: float) -> dict[str, str | float | None]:
-    done = share if isinstance(share, Done) else Done(share)
+def _told(step: str, done: Done, seconds: float) -> dict[str, str | float | None]:
     return {
         "stage": step,
         "share": round(float(done), 4),
