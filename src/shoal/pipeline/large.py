@@ -1,19 +1,16 @@
 """From files or a Spark frame to a verified release, where no memory holds the table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from shoal import plugins
 from shoal.engines.large.profiling import rows_of
 from shoal.engines.large.questions import CODED
 from shoal.engines.large.session import Session
 from shoal.errors import InputError, VerificationFailed
-from shoal.evidence.collect import Facts
-from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format, format_of
 from shoal.io.together import check_targets, replacing_all
@@ -25,6 +22,7 @@ from shoal.large.publishing import check_method as check_large_method
 from shoal.large.verifying import READ_BACK, Asked, examine
 from shoal.large.watching import part_of, passing
 from shoal.pipeline.clock import Clock
+from shoal.pipeline.large_release import facts_of, published_rows, release_of
 from shoal.pipeline.opening import (
     LOCAL,
     RELEASE,
@@ -37,17 +35,11 @@ from shoal.pipeline.opening import (
     read_source,
     source_at,
 )
-from shoal.pipeline.prepare import all_lost, check_method, limit_suppression, met_together
+from shoal.pipeline.prepare import check_method, limit_suppression
 from shoal.pipeline.reporting import check_report, write_texts
-from shoal.pipeline.reports import (
-    report_columns,
-    report_components,
-    report_constraints,
-    report_nodes,
-)
 from shoal.policy import Policy
 from shoal.progress import Progress, not_told
-from shoal.release import ColumnReport, ComponentReport, Release
+from shoal.release import Release
 from shoal.verification.check import Finding, require
 
 RAW, WRITTEN = "raw", "written"
@@ -147,7 +139,7 @@ def run_large(
                 back = session.read(RELEASE, [path], shown, written)
             held = Held(session, RELEASE, tuple(shown), back)
             findings = _verified(held, policy, n, part_of(progress, READ_BACK, 1))
-        release = _release(policy, coded, outcome, findings, clock, engine, guessed=found.guessed)
+        release = release_of(policy, coded, outcome, findings, clock, engine, guessed=found.guessed)
         if reports:
             with clock.step("report") as progress, passing(session, progress, 0, 1, None):
                 write_texts(places.paths[1:], release.report_texts(reports, held))
@@ -186,7 +178,7 @@ def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Releas
         n = published_rows(policy, coded, outcome)
         findings = _verified(held, policy, n, progress)
     made = session.frame(RELEASE, shown)
-    return _release(policy, coded, outcome, findings, clock, SPARK, made)
+    return release_of(policy, coded, outcome, findings, clock, SPARK, made)
 
 
 def write_frame(
@@ -225,25 +217,10 @@ def _publish(
         coded = code(session, policy, schema, RAW, progress=progress)
         session.drop(RAW)
         clock.rows = coded.n_rows
-    facts = None if names is None else _facts(policy, coded, schema, names)
+    facts = None if names is None else facts_of(policy, coded, schema, names)
     outcome = publish(session, coded, policy, clock.step, fragment_rows, facts)
     limit_suppression(policy, outcome.suppressed_rows, coded.n_rows)
     return coded, outcome
-
-
-def _facts(policy: Policy, coded: Coded, schema: pa.Schema, names: Sequence[str]) -> Facts:
-    read = dict(zip(columns_to_read(policy), schema.types, strict=True))
-    kinds: Mapping[str, str | None] = {n: kind_name(read[n]) if n in read else None for n in names}
-    return Facts(
-        domains=coded.domains,
-        rows_of_values=coded.rows_of_values,
-        sensitive={
-            name: (coded.sensitive_domains[name], coded.rows(name)) for name in policy.sensitive
-        },
-        n_rows=coded.n_rows,
-        how={name: policy.columns[name].hierarchy for name in policy.quasi},
-        schema=kinds,
-    )
 
 
 def _forget(session: Session) -> None:
@@ -260,11 +237,6 @@ def _shown(policy: Policy, names: Sequence[str], coded: Coded) -> tuple[list[str
     return shown, [place[name] for name in shown]
 
 
-def published_rows(policy: Policy, coded: Coded, outcome: Outcome) -> int:
-    """How many rows are to be published."""
-    return coded.n_rows - (0 if policy.suppressed == "starred" else outcome.suppressed_rows)
-
-
 def _verified(
     held: Held, policy: Policy, wanted: int, progress: Progress = not_told
 ) -> tuple[Finding, ...]:
@@ -276,56 +248,3 @@ def _verified(
         )
     require(found.findings)
     return found.findings
-
-
-def _release(
-    policy: Policy,
-    coded: Coded,
-    outcome: Outcome,
-    findings: tuple[Finding, ...],
-    clock: Clock,
-    engine: str,
-    table: Any = None,
-    guessed: tuple[str, ...] = (),
-) -> Release:
-    suppressed = outcome.suppressed_rows
-    parts = outcome.parts
-    components = (
-        (_whole_component(policy, outcome),) if parts is None else report_components(policy, parts)
-    )
-    warnings = [*policy.warnings(), *limit_suppression(policy, suppressed, coded.n_rows)]
-    return Release(
-        table=table,
-        policy=policy,
-        findings=findings,
-        metrics=outcome.metrics,
-        rows=coded.n_rows,
-        published_rows=published_rows(policy, coded, outcome),
-        suppressed_rows=suppressed,
-        groups=outcome.groups,
-        published_classes=outcome.classes,
-        method=plugins.name_of(type(policy.method)),
-        seed=policy.seed,
-        seconds=dict(clock.seconds),
-        warnings=(*guessed, *warnings, *all_lost(outcome.metrics["mean-ncp"])),
-        notes=(*met_together(policy, parts.groupings if parts else ()), *outcome.notes),
-        column_loss=outcome.losses,
-        constraints=report_constraints(policy, components, findings),
-        components=components,
-        columns=report_columns(parts)
-        if parts
-        else {name: ColumnReport(*told) for name, told in outcome.columns.items()},
-        minimal_nodes=report_nodes(parts) if parts else (),
-        evidence=outcome.evidence,
-        engine=engine,
-    )
-
-
-def _whole_component(policy: Policy, outcome: Outcome) -> ComponentReport:
-    every = range(sum(plugins.name_of(type(m)) == "k" for m in policy.constraints))
-    return ComponentReport(
-        columns=tuple(policy.quasi),
-        constraints=tuple(every),
-        precision=outcome.metrics.get("precision"),
-        suppressed_rows=outcome.suppressed_rows,
-    )
