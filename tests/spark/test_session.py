@@ -18,7 +18,8 @@ from shoal.engines.local import LocalEngine
 from shoal.errors import Infeasible, InputError
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.folders import replacing_folder
-from shoal.large.verifying import Asked, verify_and_survey
+from shoal.pipeline.asking_large import ask_frame
+from shoal.pipeline.clock import Clock
 from shoal.policy import Policy
 from shoal.risk.inspection import inspect_table
 from shoal.risk.large import inspect_session
@@ -289,29 +290,25 @@ def test_a_release_and_a_raw_table_are_looked_at_as_on_one_machine(
     released = pq.read_table(alone)
     folder = in_files(tmp_path / "parts", released, 3, ".parquet")
     names = released.column_names
-    schema = session.read("release", [folder], names, COMMA)
-    places = {name: f"p{i}" for i, name in enumerate(names)}
-    findings, strong = verify_and_survey(Asked(session, "release", places, schema, policy))
-    assert findings == shoal.verify(alone, policy)
-    assert strong == shoal.survey(alone, policy)
-
+    session.read("release", [folder], names, COMMA)
     session.keep("handed", "SELECT * FROM release")
     theirs = session.frame("handed", names)
-    assert shoal.verify(theirs, policy) == findings
-    assert shoal.survey(theirs, policy) == strong
+    found = ask_frame(theirs, policy, Clock())
+    assert found.findings == shoal.verify(alone, policy)
+    assert found.strengths == shoal.survey(alone, policy)
     quasi = list(policy.quasi)
     assert shoal.assess(theirs, quasi).to_dict() == approximately(
         shoal.assess(released, quasi).to_dict()
     )
     theirs.unpersist()
 
-    few = table.select(["age", "sex", "illness"])
+    few = table.select(["age", "sex"])
     schema = session.read("raw", [tmp_path / "raw.parquet"], few.column_names, COMMA)
-    found = inspect_session(session, "raw", few.column_names, schema).to_dict()
+    inspected = inspect_session(session, "raw", few.column_names, schema).to_dict()
     expected = inspect_table(few).to_dict()
-    for told in (found, expected):
+    for told in (inspected, expected):
         told.pop("search")
-    assert found == approximately(expected)
+    assert inspected == approximately(expected)
 
 
 def approximately(told: Any) -> Any:
