@@ -46,13 +46,13 @@ def test_commands_that_run_no_kernel_do_not_wait_for_numba(tmp_path, sample, arg
     assert done.stderr.splitlines()[-1] == "False"
 
 
-def test_help_names_every_command(tmp_path):
+def test_help_names_every_command(shoal, tmp_path):
     done = command("--help", cwd=tmp_path)
     assert done.returncode == 0
     names = ("demo", "inspect", "init", "run", "verify", "compare", "methods", "models", "metrics")
     for name in names:
         assert f"\n  {name} " in done.stdout
-        assert command(name, "--help", cwd=tmp_path).returncode == 0
+        assert shoal(name, "--help").code == 0
 
 
 def test_json_is_alone_on_standard_output(tmp_path, sample):
