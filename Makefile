@@ -11,7 +11,7 @@ PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python; d
 CODE := src tests $(wildcard benchmarks)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test spark lint format bench lock clean
+.PHONY: help demo test kernels spark lint format bench lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -20,12 +20,16 @@ demo: $(VENV)/.base  ## make up a hospital table, anonymise it, verify it; files
 	@$(BIN)/shoal demo --folder demo
 	@echo "To have the shoal command in your shell: . $(BIN)/activate"
 
-test: $(VENV)/.dev lint  ## check style, types and imports, then run all tests
+test: $(VENV)/.dev  ## check style, types and imports, then run all tests
+	@$(MAKE) --no-print-directory -j 2 lint kernels
 	@$(BIN)/pytest -q -n 2 --dist worksteal --ignore tests/spark
 	@$(BIN)/pytest -q tests/spark
 
 spark: $(VENV)/.dev  ## all methods with all layouts of tables on a Spark cluster; needs Java
 	@SHOAL_SPARK=thorough $(BIN)/pytest -q tests/spark
+
+kernels: $(VENV)/.dev  ## compile the kernels, once
+	@$(BIN)/python -m tests.compiled
 
 lint: $(VENV)/.dev  ## check style, types and imports
 	@$(BIN)/ruff format --check -q $(CODE) || { \

@@ -59,24 +59,46 @@ def opened(
     path: Path, width: int = DESKTOP, scheme: Literal["light", "dark"] = "light"
 ) -> Iterator[Opened]:
     """Open a file in headless Chromium; skips, saying so, where there is none."""
-    program = next((found for name in NAMES if (found := shutil.which(name))), None)
-    if program is None:
-        pytest.skip(f"no browser: install one of {', '.join(NAMES)} to run this")
-    from playwright.sync_api import sync_playwright
+    page = _browser().new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    try:
+        seen = Opened(page)
+        page.on("console", lambda message: seen.complaints.append(message.text))
+        page.on("pageerror", lambda error: seen.complaints.append(str(error)))
+        page.on("request", lambda request: _note(seen, request.url, path))
+        page.goto(path.resolve().as_uri())
+        yield seen
+    finally:
+        page.close()
 
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as tool:
-        browser = tool.chromium.launch(executable_path=program, args=arguments)
+
+_running: list[tuple[Any, Any]] = []
+"""Playwright and its browser, started for the first page and kept: every page has its own profile."""
+
+
+def _browser() -> Any:
+    if not _running:
+        program = next((found for name in NAMES if (found := shutil.which(name))), None)
+        if program is None:
+            pytest.skip(f"no browser: install one of {', '.join(NAMES)} to run this")
+        from playwright.sync_api import sync_playwright
+
+        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+        tool = sync_playwright().start()
         try:
-            page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-            seen = Opened(page)
-            page.on("console", lambda message: seen.complaints.append(message.text))
-            page.on("pageerror", lambda error: seen.complaints.append(str(error)))
-            page.on("request", lambda request: _note(seen, request.url, path))
-            page.goto(path.resolve().as_uri())
-            yield seen
-        finally:
-            browser.close()
+            started = tool.chromium.launch(executable_path=program, args=arguments)
+        except Exception:
+            tool.stop()
+            raise
+        _running.append((tool, started))
+    return _running[-1][1]
+
+
+def close_browser() -> None:
+    """End the browser, if one was started; `conftest.py` calls this after the last test."""
+    while _running:
+        tool, started = _running.pop()
+        started.close()
+        tool.stop()
 
 
 def _note(seen: Opened, url: str, path: Path) -> None:

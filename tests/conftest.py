@@ -6,6 +6,8 @@ from collections.abc import Generator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.browser import close_browser
+
 # kernels compile on first use, which no deadline could tell from a slow example
 settings.register_profile(
     "shoal", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
@@ -32,3 +34,15 @@ def pytest_terminal_summary(
         terminalreporter.write_line(
             f"{len(reasons)} tests on a Spark cluster were skipped: {reasons[0]}", yellow=True
         )
+
+
+LONG = ("tests/spark/", "tests/test_docs.py", "tests/test_adult", "tests/comparison/test_runs.py")
+"""Tests that take long come first: at the end one process would work on them alone."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
+def pytest_sessionfinish() -> None:
+    close_browser()

@@ -1,6 +1,8 @@
 """The docs say all there is, and what they say is so."""
 
+import contextlib
 import dataclasses
+import io
 import os
 import re
 import shlex
@@ -12,6 +14,7 @@ from typing import Any, get_args
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 import shoal
 from shoal import plugins, release
@@ -38,6 +41,7 @@ from tests.pages import PAGES, ROOT, Block, anchors, blocks, every_block, links,
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 FIELDS = [name for name in Policy.model_fields if name != "folder"]
+PLAIN = {"COLUMNS": "80", "NO_COLOR": "1"}
 SECONDS = re.compile(r"seconds|verify \d|\d\.\d\d")
 """Lines of output that differ from run to run."""
 
@@ -214,15 +218,22 @@ def _examples() -> list[Block]:
 
 
 def _run(command: list[str], folder: Path) -> str:
-    plain = {"COLUMNS": "80", "PYTHONUTF8": "1", "NO_COLOR": "1"}
     done = subprocess.run(
         command,
         cwd=folder,
-        env=os.environ | plain,
+        env=os.environ | PLAIN | {"PYTHONUTF8": "1"},
         capture_output=True,
         encoding="utf-8",
     )
     assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _call(arguments: list[str], folder: Path) -> str:
+    """The same inside this process, which need not load everything again."""
+    with contextlib.chdir(folder):
+        done = CliRunner(env=PLAIN).invoke(app, arguments, prog_name="shoal")
+    assert done.exit_code == 0, done.stderr
     return done.stdout
 
 
@@ -233,10 +244,19 @@ def test_examples_give_what_is_shown(page: Path, folders: dict[Path, Path]) -> N
         if block.mark != "tested":
             continue
         if block.language == "python":
-            printed = _run([sys.executable, "-W", "error", "-c", block.body], folders[page])
+            printed = _python(block, folders[page])
             assert after is None or after.mark != "prints" or printed == after.body, str(block)
         else:
             _check_console(block, folders[page])
+
+
+def _python(block: Block, folder: Path) -> str:
+    """What it prints; warnings are errors."""
+    if block.page.name == "README.md":
+        return _run([sys.executable, "-W", "error", "-c", block.body], folder)
+    with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(compile(block.body, str(block), "exec"), {"__name__": "__main__"})
+    return printed.getvalue()
 
 
 def _check_console(block: Block, folder: Path) -> None:
@@ -244,7 +264,11 @@ def _check_console(block: Block, folder: Path) -> None:
     command, _, shown = block.body.partition("\n")
     assert command.startswith("$ shoal "), str(block)
     arguments = shlex.split(command.removeprefix("$ shoal "), comments=True)
-    printed = iter(_lines(_run([sys.executable, "-m", "shoal.cli.app", *arguments], folder)))
+    if block.page.name == "README.md":  # as a newcomer runs them
+        text = _run([sys.executable, "-m", "shoal.cli.app", *arguments], folder)
+    else:
+        text = _call(arguments, folder)
+    printed = iter(_lines(text))
     for line in _lines(shown):
         assert line in printed, f"{block}: not printed, or not there: {line}"
 

@@ -12,8 +12,10 @@ import inspect
 import pkgutil
 import textwrap
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from shoal.errors import PolicyError, listed, nearest
@@ -76,13 +78,23 @@ def metric(name: str) -> type:
 
 def names(room: Room) -> list[str]:
     """The policy names in a room, sorted, without importing the plug-ins."""
-    folder = importlib.import_module(f"shoal.{room}").__path__
-    files = (module.name for module in pkgutil.iter_modules(folder))
+    folders = importlib.import_module(f"shoal.{room}").__path__
+    files = _files(tuple(folders), _stamps(folders))
     return sorted(
         file.replace("_", "-")
         for file in files
         if not file.startswith("_") and file not in NOT_PLUGINS[room]
     )
+
+
+def _stamps(folders: Iterable[str]) -> tuple[int, ...]:
+    """When each folder last changed, as Python's own finder asks; 0 inside an archive."""
+    return tuple(each.stat().st_mtime_ns if each.is_dir() else 0 for each in map(Path, folders))
+
+
+@cache
+def _files(folders: tuple[str, ...], stamps: tuple[int, ...]) -> list[str]:  # noqa: ARG001
+    return [module.name for module in pkgutil.iter_modules(folders)]
 
 
 def name_of(plugin: type) -> str:
@@ -115,6 +127,7 @@ def _load(room: str, name: str) -> type:
     return _class_in(module, name)
 
 
+@cache
 def _class_in(module: types.ModuleType, name: str) -> type:
     """The module's one public class. A plug-in that breaks this is a bug, not a user's mistake."""
     wanted = "".join(word.capitalize() for word in name.split("-"))

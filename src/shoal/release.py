@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.evidence.evidence import Evidence
 
 if TYPE_CHECKING:
+    from shoal.large.held import Held
     from shoal.policy import Policy
     from shoal.verification.check import Finding
 
@@ -101,7 +102,7 @@ class Release:
     """A published table, what it guarantees and what that cost."""
 
     table: Any
-    """The published rows, in the kind of frame that came in."""
+    """The published rows, in the kind of frame that came in; None where they are only in files."""
     policy: "Policy"
     findings: "tuple[Finding, ...]"
     """Every guarantee, as found in the published rows themselves."""
@@ -149,6 +150,8 @@ class Release:
     """What is kept of the run for a report: shares and counts, never a row."""
     digest: str = ""
     """Where wishes count: a hash of the rows that were verified, so that no others are written."""
+    engine: str = "local"
+    """Where it was made: `local`, `local --memory 2GB` or `spark`."""
 
     def write(
         self, path: str | Path, force: bool = False, report: str | Path | None = None
@@ -168,11 +171,14 @@ class Release:
 
         return write_report(self, Path(path), force)
 
-    def report_texts(self, targets: Sequence[Path]) -> list[str]:
-        """What the files of a report hold, each by the end of its name."""
+    def report_texts(self, targets: Sequence[Path], held: "Held | None" = None) -> list[str]:
+        """What the files of a report hold, each by the end of its name.
+
+        held: the rows of the release, where they are in a session.
+        """
         from shoal.report.files import texts
 
-        return texts(self, targets)
+        return texts(self, targets, held)
 
     @property
     def verified(self) -> bool:

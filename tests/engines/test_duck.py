@@ -9,10 +9,15 @@ import time
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
 
-from shoal.engines.duck import connection, file_literal, name, text
+from shoal.engines.duck import SMALL, connection, file_literal, name, text
+from shoal.engines.local import LocalEngine
 from shoal.threads import workers
+
+each_size = pytest.mark.parametrize("size", [0, SMALL, SMALL + 1], ids=["none", "small", "large"])
+"""A database that is shared, and one of its own."""
 
 
 def setting(con: duckdb.DuckDBPyConnection, key: str) -> object:
@@ -21,31 +26,36 @@ def setting(con: duckdb.DuckDBPyConnection, key: str) -> object:
     return found[0]
 
 
-def test_no_more_threads_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+@each_size
+def test_no_more_threads_than_cores(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.delenv("SHOAL_THREADS", raising=False)
-    with connection() as con:
+    with connection(size) as con:
         assert setting(con, "threads") == workers() <= len(os.sched_getaffinity(0))
 
 
-def test_fewer_threads_if_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+@each_size
+def test_fewer_threads_if_asked(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setenv("SHOAL_THREADS", "1")
-    with connection() as con:
+    with connection(size) as con:
         assert setting(con, "threads") == 1
 
 
-def test_nothing_is_fetched_from_the_network_or_spilled() -> None:
-    with connection() as con:
+@each_size
+def test_nothing_is_fetched_from_the_network_or_spilled(size: int) -> None:
+    with connection(size) as con:
         assert setting(con, "autoinstall_known_extensions") is False
         assert setting(con, "autoload_known_extensions") is False
         assert setting(con, "temp_directory") == ""
         assert setting(con, "preserve_insertion_order") is True
+        assert setting(con, "enable_external_file_cache") is False
         with pytest.raises(duckdb.Error):
             con.execute("SELECT * FROM read_csv('https://example.org/x.csv')")
 
 
-def test_it_is_closed_after_an_error() -> None:
+@each_size
+def test_it_is_closed_after_an_error(size: int) -> None:
     def work() -> duckdb.DuckDBPyConnection:
-        with connection() as con:
+        with connection(size) as con:
             kept.append(con)
             raise KeyError
 
@@ -56,19 +66,71 @@ def test_it_is_closed_after_an_error() -> None:
         kept[0].execute("SELECT 1")
 
 
-def test_in_several_threads_at_once() -> None:
+@each_size
+def test_in_several_threads_at_once(size: int) -> None:
     found: list[object] = []
+    together = threading.Barrier(4)
 
-    def work() -> None:
-        with connection() as con:
-            found.append(con.execute("SELECT 1").fetchone())
+    def work(number: int) -> None:
+        with connection(size) as con:
+            con.register("published", pa.table({"n": [number]}))
+            together.wait()
+            found.append((number, con.execute("SELECT n FROM published").fetchall()))
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
+    threads = [threading.Thread(target=work, args=[number]) for number in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [(1,)] * 4
+    assert sorted(found) == [(number, [(number,)]) for number in range(4)]  # type: ignore[type-var]
+
+
+@each_size
+def test_a_task_finds_nothing_of_the_one_before(size: int) -> None:
+    with connection(size) as con:
+        con.register("published", pa.table({"n": [1]}))
+        con.execute("CREATE TEMP TABLE seen AS FROM published")
+    with connection(size) as con:
+        assert con.execute("SHOW ALL TABLES").fetchall() == []
+        assert con.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchone() == (0,)
+
+
+def test_one_that_went_wrong_is_not_used_again() -> None:
+    def work() -> None:
+        with connection(0) as con:
+            con.execute("CREATE TABLE left_over AS SELECT 1 AS n")
+            con.execute("SELECT error('stop')")
+
+    with pytest.raises(duckdb.Error):
+        work()
+    with connection(0) as con:
+        assert con.execute("SHOW ALL TABLES").fetchall() == []
+
+
+def test_the_same_name_for_another_file_is_read_anew(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    for said in ("one", "two"):
+        path.write_text(f"a,b\n{said},x\n")
+        assert LocalEngine().read(path).to_pylist() == [{"a": said, "b": "x"}]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_works_and_so_does_its_parent_after_it() -> None:
+    code = """
+import os
+from shoal.engines.duck import connection
+def ask():
+    with connection(0) as con:
+        assert con.execute("SELECT sum(range) FROM range(100000)").fetchone() == (4999950000,)
+ask()
+child = os.fork()
+if child == 0:
+    ask()
+    os._exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+ask()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
 READER = """

@@ -2,6 +2,7 @@
 
 import csv
 import datetime as dt
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from shoal.engines.large import duck
 from shoal.engines.large.duck import DuckSession
 from shoal.engines.large.session import Session
+from shoal.engines.local import LocalEngine
 from shoal.errors import InputError
 from shoal.io.columnar import write_columnar
 from shoal.io.csv_dialect import CsvOptions
@@ -199,3 +201,26 @@ def test_a_forgotten_session_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir())
     del session
     assert not list(tmp_path.iterdir())
+
+
+def test_times_in_utc_read_the_same_on_every_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        moments = [dt.datetime(2020, 1, 1, 12), dt.datetime(2020, 7, 1, 12, 0, 0, 5000), None]
+        table = pa.table({"t": pa.array(moments, pa.timestamp("us", "UTC"))})
+        pq.write_table(table, tmp_path / "t.parquet")
+        LocalEngine().write(table, tmp_path / "one.csv")
+        session = DuckSession("100MB", tmp_path)
+        comma = CsvOptions(",", '"', "utf-8")
+        session.read("raw", [tmp_path / "t.parquet"], ["t"], comma)
+        session.write("SELECT p0 FROM raw", tmp_path / "other.csv", ["t"], ["p0"], comma, 3)
+        session.close()
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    lines = (tmp_path / "one.csv").read_text().splitlines()
+    assert sorted(lines) == sorted((tmp_path / "other.csv").read_text().splitlines())
+    assert lines[1:] == ["2020-01-01 12:00:00+00", "2020-07-01 12:00:00.005+00", ""]

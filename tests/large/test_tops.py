@@ -20,7 +20,7 @@ from shoal.cells.table import How, encode
 from shoal.engines.large.duck import DuckSession
 from shoal.engines.large.tree import Cut, Tree
 from shoal.errors import Infeasible
-from shoal.large import choosing, slices
+from shoal.large import choosing, slices, tops
 from shoal.large.fragments import CutOn, Finish
 from shoal.large.tops import MOST_ENTRIES, Fragment, _Round, cut_tops, fragment_rows_for
 from shoal.methods import _boundary
@@ -91,10 +91,10 @@ def large(
     most_entries: int = MOST_ENTRIES,
 ) -> tuple[Published, list[int]]:
     coded = put(session, cells)
-    tops = cut_tops(
+    top = cut_tops(
         session, coded, requirement, method.cutting(), fragment_rows, most_entries=most_entries
     )
-    depths = np.array([fragment.depth for fragment in tops.fragments], np.int64)
+    depths = np.array([fragment.depth for fragment in top.fragments], np.int64)
     group = CutOn(method, requirement, coded.n_rows)
     finish = Finish(
         coded.domains,
@@ -105,7 +105,7 @@ def large(
         tuple(coded.schema.names),
         group,
     )
-    rows = tops.rows(finish.columns)
+    rows = top.rows(session, finish.columns, coded.schema)
     sent = pickle.loads(pickle.dumps(finish))
     session.map_groups(
         "published",
@@ -113,9 +113,9 @@ def large(
         "node",
         sent,
         finish.schema(coded.schema),
-        [one.rows for one in tops.fragments],
+        [one.rows for one in top.fragments],
     )
-    assert sorted(fragment.rows for fragment in tops.fragments) == sorted(
+    assert sorted(fragment.rows for fragment in top.fragments) == sorted(
         session.ask(f"SELECT count(*) AS n FROM ({rows}) GROUP BY node")["n"].to_pylist()
     )
     sizes = session.ask("SELECT count(*) AS n FROM published GROUP BY g")["n"].to_pylist()
@@ -143,6 +143,7 @@ def test_the_same_rows_for_any_size_of_fragment(
         if data.draw(st.booleans()):  # else no small table is deep enough for it
             for place in (choosing, _boundary):
                 patched.setattr(place, "lopsided_depth", lambda *_: 2)
+        patched.setattr(tops, "MANY_PARTS", data.draw(st.sampled_from([0, 3, 200])))
         most = data.draw(st.sampled_from([1, 25, MOST_ENTRIES]))
         require_same(session, table.cells, METHODS[method], requirement, fragment_rows, most)
 

@@ -19,7 +19,8 @@ from shoal.errors import HierarchyError, InputError, PolicyError, VerificationFa
 from shoal.io.csv_dialect import CsvOptions
 from shoal.large.can import check_large
 from shoal.large.classes import See
-from shoal.large.verifying import verify
+from shoal.large.verifying import Asked, verify, verify_and_survey
+from shoal.pipeline.asking import survey
 from shoal.pipeline.verifying import verify_table
 from shoal.policy import Policy
 from shoal.verification.check import Finding, require
@@ -110,7 +111,7 @@ def test_findings_are_those_of_one_machine(
 ) -> None:
     policy = Policy.load({"columns": COLUMNS, "constraints": models, "suppressed": suppressed})
     every = [*rows, *[STARS] * stars]
-    columns = {
+    texts_of = {
         name: pa.array([row[name] for row in every], pa.string())
         for name in COLUMNS
         if name != "dose"
@@ -119,12 +120,17 @@ def test_findings_are_those_of_one_machine(
     if as_text:  # as in a CSV file, where stars are possible too
         texts = [None if v is None else str(v) for v in dose.to_pylist()]
         dose = pa.array([*texts[: len(rows)], *["*"] * stars], pa.string())
-    table = pa.table(columns | {"dose": dose}).select(list(COLUMNS))
+    table = pa.table(texts_of | {"dose": dose}).select(list(COLUMNS))
     path = tmp_path_factory.getbasetemp() / "release.parquet"
     expected = verify_table(wrap(table), policy)
     found = verified(session, table, policy, path, piece_rows)
     assert found == expected
     assert [str(one.reached) for one in found] == [str(one.reached) for one in expected]
+    columns = {name: f"p{i}" for i, name in enumerate(table.column_names)}
+    schema = session.read("again", [path], table.column_names, CsvOptions())
+    again, strong = verify_and_survey(Asked(session, "again", columns, schema, policy, piece_rows))
+    assert again == expected
+    assert strong == survey(table, policy)
 
 
 def released(**columns: Any) -> pa.Table:
@@ -202,3 +208,19 @@ def test_a_model_that_cannot_be_judged_in_pieces_is_refused() -> None:
     policy = POLICY.model_copy(update={"constraints": (Whim(),)})
     with pytest.raises(PolicyError, match="does not say how classes that are judged apart"):
         check_large(policy)
+
+
+def test_columns_of_too_many_values_are_left_out_of_a_survey(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shoal.large.verifying.MOST_VALUES", 1)
+    path = tmp_path / "release.parquet"
+    pq.write_table(released(), path)
+    schema = session.read("many", [path], ["age", "ill"], CsvOptions())
+    asked = Asked(session, "many", {"age": "p0", "ill": "p1"}, schema, POLICY)
+    findings, strong = verify_and_survey(asked)
+    assert [one.model for one in findings] == ["k"]
+    assert [(one.model, one.of) for one in strong] == [("k", None), ("average-risk", None)]
+    guarded = POLICY.changed(constraints=[{"l": 1, "of": "ill"}])
+    with pytest.raises(InputError, match="'ill' has 3 different values"):
+        verify_and_survey(Asked(session, "many", {"age": "p0", "ill": "p1"}, schema, guarded))

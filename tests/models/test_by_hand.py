@@ -156,3 +156,14 @@ def test_of_no_groups_nothing_falls_short() -> None:
     domain = Domain("ill", Kind.SET, pa.array([], pa.string()), -1)
     counts = Counts(none, np.zeros(1, np.int64), none.astype(np.int32), none, domain, none)
     assert not len(T(t=0.3, of="ill", distance="hierarchical").holds(counts))
+
+
+def test_groups_without_a_known_value_hold_no_distance() -> None:
+    none = np.zeros(0, np.int64)
+    domain = Domain("ill", Kind.SET, pa.array([], pa.string()), -1)
+    sizes = np.array([3, 4])
+    counts = Counts(sizes, np.zeros(3, np.int64), none.astype(np.int32), none, domain, none)
+    for distance in ("equal", "ordered", "hierarchical"):
+        model = T(t=0.3, of="ill", distance=distance)
+        assert not model.holds(counts).any()
+        assert model.reached(counts) == np.inf

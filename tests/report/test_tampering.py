@@ -12,11 +12,11 @@ import pytest
 import shoal
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
-from shoal.pipeline.digest import digest_of
 from shoal.pipeline.verifying import judge_files
 from shoal.policy import Policy
 from shoal.report.certificate import SEAL, seal_of
 from shoal.report.checking import differences, read_certificate
+from shoal.verification.digest import digest_of
 
 POLICY = """
 columns:
@@ -60,10 +60,26 @@ def test_what_was_written_fits(folder: Path) -> None:
 
 def test_values_that_look_like_huge_numbers_are_told_apart(folder: Path) -> None:
     text = (folder / "out.csv").read_text()
-    swapped = text.replace("7e4512", "?").replace("3e9981", "7e4512").replace("?", "3e9981")
-    assert swapped != text
-    (folder / "swapped.csv").write_text(swapped)
-    assert "their digests differ" in found(folder, "swapped.csv")
+    changed = text.replace("7e4512", "3e9981", 1)
+    assert changed != text
+    (folder / "changed.csv").write_text(changed)
+    assert "their digests differ" in found(folder, "changed.csv")
+
+
+def test_the_order_of_rows_may_change(folder: Path) -> None:
+    header, *rows = (folder / "out.csv").read_text().splitlines()
+    assert rows != rows[::-1]
+    (folder / "turned.csv").write_text("\n".join([header, *rows[::-1], ""]))
+    assert found(folder, "turned.csv") == ""
+
+
+@pytest.mark.parametrize("change", ["twice", "gone", "other"])
+def test_a_row_more_or_less_is_noticed(folder: Path, change: str) -> None:
+    header, *rows = (folder / "out.csv").read_text().splitlines()
+    rows = {"twice": [rows[0], *rows], "gone": rows[1:], "other": [rows[-1], *rows[1:]]}[change]
+    (folder / f"{change}.csv").write_text("\n".join([header, *rows, ""]))
+    expected = "digests differ" if change == "other" else "rows"
+    assert expected in found(folder, f"{change}.csv")
 
 
 @pytest.mark.parametrize(

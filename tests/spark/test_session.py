@@ -8,6 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import shoal
+from shoal.engines.large.session import Moved, untold
 from shoal.engines.large.spark.kinds import carried
 from shoal.engines.large.spark.opening import open_frame, open_spark
 from shoal.engines.large.spark.probing import probe
@@ -16,6 +18,12 @@ from shoal.engines.local import LocalEngine
 from shoal.errors import Infeasible, InputError
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.folders import replacing_folder
+from shoal.large.verifying import Asked, verify_and_survey
+from shoal.policy import Policy
+from shoal.risk.inspection import inspect_table
+from shoal.risk.large import inspect_session
+from tests.large.people import COLUMNS
+from tests.large.people import people as patients
 
 ENGINE = LocalEngine()
 COMMA = CsvOptions(",", '"', "utf-8")
@@ -268,3 +276,66 @@ def test_a_frame_of_the_users(session: SparkTables, tmp_path: Path) -> None:
         ours.adopt("raw", theirs.limit(0), ["Age"])
     with pytest.raises(InputError, match="is open in this Python already"):
         open_spark()
+
+
+def test_a_release_and_a_raw_table_are_looked_at_as_on_one_machine(
+    session: SparkTables, tmp_path: Path
+) -> None:
+    table = patients(300)
+    pq.write_table(table, tmp_path / "raw.parquet")
+    policy = Policy.load({"columns": COLUMNS, "constraints": [{"k": 3}, {"l": 2, "of": "illness"}]})
+    alone = tmp_path / "alone.parquet"
+    shoal.run(tmp_path / "raw.parquet", policy, alone)
+    released = pq.read_table(alone)
+    folder = in_files(tmp_path / "parts", released, 3, ".parquet")
+    names = released.column_names
+    schema = session.read("release", [folder], names, COMMA)
+    places = {name: f"p{i}" for i, name in enumerate(names)}
+    findings, strong = verify_and_survey(Asked(session, "release", places, schema, policy))
+    assert findings == shoal.verify(alone, policy)
+    assert strong == shoal.survey(alone, policy)
+
+    session.keep("handed", "SELECT * FROM release")
+    theirs = session.frame("handed", names)
+    assert shoal.verify(theirs, policy) == findings
+    assert shoal.survey(theirs, policy) == strong
+    quasi = list(policy.quasi)
+    assert shoal.assess(theirs, quasi).to_dict() == approximately(
+        shoal.assess(released, quasi).to_dict()
+    )
+    theirs.unpersist()
+
+    few = table.select(["age", "sex", "illness"])
+    schema = session.read("raw", [tmp_path / "raw.parquet"], few.column_names, COMMA)
+    found = inspect_session(session, "raw", few.column_names, schema).to_dict()
+    expected = inspect_table(few).to_dict()
+    for told in (found, expected):
+        told.pop("search")
+    assert found == approximately(expected)
+
+
+def approximately(told: Any) -> Any:
+    if isinstance(told, dict):
+        return {key: approximately(value) for key, value in told.items()}
+    if isinstance(told, list | tuple):
+        return type(told)(approximately(value) for value in told)
+    return pytest.approx(told) if isinstance(told, float) else told
+
+
+def test_tasks_are_told_while_they_run(session: SparkTables, tmp_path: Path) -> None:
+    numbers(session, tmp_path, 100)
+
+    def slow(batch: pa.RecordBatch) -> pa.RecordBatch:
+        import time
+
+        time.sleep(3)
+        return batch
+
+    seen: list[Moved] = []
+    session.told = seen.append
+    session.map("slow", "SELECT p0 FROM numbers", slow, pa.schema([("p0", pa.int64())]))
+    session.told = untold
+    told = [moved for moved in seen if moved.of_tasks]
+    assert told
+    assert all(0 <= (moved.tasks or 0) <= (moved.of_tasks or 0) for moved in told)
+    session.drop("slow")

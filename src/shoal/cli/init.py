@@ -6,7 +6,18 @@ from typing import Annotated
 import typer
 
 from shoal.cli.guard import guarded
-from shoal.cli.options import Encoding, Force, Json, Quote, Separator, Table, csv_options
+from shoal.cli.options import (
+    Encoding,
+    Engine,
+    Force,
+    Json,
+    Memory,
+    Quote,
+    Separator,
+    Table,
+    csv_options,
+    where_again,
+)
 
 
 @guarded
@@ -16,6 +27,8 @@ def init(
         Path, typer.Option("--output", "-o", metavar="POLICY", help="Where to write the policy.")
     ] = Path("policy.yaml"),
     force: Force = False,
+    engine: Engine = "local",
+    memory: Memory = None,
     separator: Separator = None,
     quote: Quote = None,
     encoding: Encoding = None,
@@ -32,11 +45,12 @@ def init(
     with watching() as progress:
         from shoal.risk.files import write_draft
 
-        found = write_draft(table, output, csv_options(separator, quote, encoding), force, progress)
+        options = csv_options(separator, quote, encoding)
+        found = write_draft(table, output, options, force, progress, engine, memory)
     if json:
         roles = {column.name: column.role for column in found.columns}
         print_json({"input": str(table), "policy": str(output), "roles": roles})
     else:
         from shoal.cli.show_inspection import show_draft
 
-        show_draft(out(), found, table, output)
+        show_draft(out(), found, table, output, where_again(engine, memory))

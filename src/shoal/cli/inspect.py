@@ -5,7 +5,18 @@ from typing import Annotated
 import typer
 
 from shoal.cli.guard import guarded
-from shoal.cli.options import Encoding, Json, Quote, Separator, Table, csv_options
+from shoal.cli.options import (
+    Encoding,
+    Engine,
+    Json,
+    Memory,
+    Quote,
+    Separator,
+    Table,
+    Telling,
+    csv_options,
+    where_again,
+)
 
 
 @guarded
@@ -24,9 +35,12 @@ def inspect(
             metavar="SIZE", help="Find minimal sample uniques of up to so many columns together."
         ),
     ] = None,
+    engine: Engine = "local",
+    memory: Memory = None,
     separator: Separator = None,
     quote: Quote = None,
     encoding: Encoding = None,
+    telling: Telling = "bar",
     json: Json = False,
 ) -> None:
     """Show who stands out in a table, and suggest roles.
@@ -37,13 +51,13 @@ def inspect(
     from shoal.cli.progress import watching
 
     options = csv_options(separator, quote, encoding)
-    with watching() as progress:
+    with watching(telling=telling) as progress:
         from shoal.risk.files import inspect_file
 
-        found = inspect_file(table, options, progress, fraction, msu)
+        found = inspect_file(table, options, progress, fraction, msu, engine, memory)
     if json:
         print_json({"input": str(table), **found.to_dict()})
     else:
         from shoal.cli.show_inspection import show_inspection
 
-        show_inspection(out(), found, table)
+        show_inspection(out(), found, table, where_again(engine, memory))

@@ -1,7 +1,7 @@
 """Arguments and options that several commands share."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,6 +13,26 @@ Table = Annotated[
     typer.Argument(metavar="INPUT", help="The table: a CSV, Parquet or Arrow file."),
 ]
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy: a YAML file.")]
+Engine = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="local, spark, or the address of a master: spark://host:port."
+    ),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Work on disk under this limit, such as 2GB; for the local engine.",
+        show_default=False,
+    ),
+]
+Telling = Annotated[
+    Literal["bar", "json"],
+    typer.Option(
+        "--progress", help="How to show how far it is: a bar on a terminal, or lines of JSON."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead, for machines.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")]
 Separator = Annotated[
@@ -34,3 +54,9 @@ def csv_options(separator: str | None, quote: str | None, encoding: str | None) 
     from shoal.io.csv_dialect import CsvOptions
 
     return CsvOptions(separator=separator, quote=quote, encoding=encoding)
+
+
+def where_again(engine: str, memory: str | None) -> list[str]:
+    """The options that say where to work, for a command to come."""
+    named = [] if engine == "local" else ["--engine", engine]
+    return named if memory is None else [*named, "--memory", memory]

@@ -8,12 +8,15 @@ import typer
 from shoal.cli.guard import guarded
 from shoal.cli.options import (
     Encoding,
+    Engine,
     Force,
     Json,
+    Memory,
     PolicyFile,
     Quote,
     Separator,
     Table,
+    Telling,
     csv_options,
 )
 
@@ -57,23 +60,12 @@ def run(
             show_default=False,
         ),
     ] = None,
-    engine: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="local, spark, or the address of a master: spark://host:port."
-        ),
-    ] = "local",
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="Work on disk under this limit, such as 2GB; for the local engine.",
-            show_default=False,
-        ),
-    ] = None,
+    engine: Engine = "local",
+    memory: Memory = None,
     separator: Separator = None,
     quote: Quote = None,
     encoding: Encoding = None,
+    telling: Telling = "bar",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors alone.")] = False,
     json: Json = False,
 ) -> None:
@@ -87,7 +79,7 @@ def run(
 
     changes: dict[str, Any] = {"seed": seed, "method": method}
     given = {key: value for key, value in changes.items() if value is not None}
-    with watching(quiet) as progress:
+    with watching(quiet, telling) as progress:
         from shoal.io.beside import report_files
         from shoal.pipeline.linked import sensitive_files
         from shoal.pipeline.run import run as run_pipeline

@@ -1,6 +1,6 @@
 """What was found in a table before it is published, for the eye."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,9 @@ ROLE_STYLES = {
 }
 
 
-def show_inspection(console: Console, found: "Inspection", path: Path) -> None:
+def show_inspection(
+    console: Console, found: "Inspection", path: Path, where: Sequence[str] = ()
+) -> None:
     """The columns, the suggested roles with their reasons, and who stands out."""
     size = f"{counted(found.rows, 'row')}, {counted(len(found.columns), 'column')}"
     console.print()
@@ -43,11 +45,13 @@ def show_inspection(console: Console, found: "Inspection", path: Path) -> None:
         section(console, title, singling_out(found.minimal_uniques))
     for warning in found.warnings:
         block(console, Text(f"Warning: {safe(warning)}", style="yellow"))
-    lines(console, "Next", [typed("shoal", "init", path)])
+    lines(console, "Next", [typed("shoal", "init", path, *where)])
 
 
-def show_draft(console: Console, found: "Inspection", table: Path, policy: Path) -> None:
-    """Where the draft is, and what to do with it."""
+def show_draft(
+    console: Console, found: "Inspection", table: Path, policy: Path, where: Sequence[str] = ()
+) -> None:
+    """Where the draft is, and what to do with it; `where`: options that say where to work."""
     by_role = {role: [c.name for c in found.columns if c.role == role] for role in ROLE_STYLES}
     console.print()
     lines(console, "Written", [str(policy)])
@@ -55,7 +59,7 @@ def show_draft(console: Console, found: "Inspection", table: Path, policy: Path)
     section(console, "Suggested roles", _by_role(roles.items()))
     block(console, Text("They come from names and counts alone: check them in the file first."))
     release = f"{table.name.partition('.')[0]}-release.csv"
-    lines(console, "Then", [typed("shoal", "run", table, policy, "-o", release)])
+    lines(console, "Then", [typed("shoal", "run", table, policy, "-o", release, *where)])
 
 
 def _columns(console: Console, found: "Inspection") -> RenderableType:

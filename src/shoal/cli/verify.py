@@ -6,13 +6,25 @@ from typing import Annotated
 import typer
 
 from shoal.cli.guard import error_of, guarded
-from shoal.cli.options import Encoding, Json, PolicyFile, Quote, Separator, csv_options
+from shoal.cli.options import (
+    Encoding,
+    Engine,
+    Json,
+    Memory,
+    PolicyFile,
+    Quote,
+    Separator,
+    Telling,
+    csv_options,
+)
 
 
 @guarded
 def verify(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The published file.")],
     policy: PolicyFile,
+    engine: Engine = "local",
+    memory: Memory = None,
     separator: Separator = None,
     quote: Quote = None,
     encoding: Encoding = None,
@@ -24,6 +36,7 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    telling: Telling = "bar",
     json: Json = False,
 ) -> None:
     """Check that a release holds what its policy promises, and what else it holds.
@@ -34,26 +47,47 @@ def verify(
     from shoal.cli.console import out, print_json
     from shoal.cli.progress import watching
 
-    with watching() as progress:
-        from shoal.pipeline.asking import survey
-        from shoal.pipeline.linked import sensitive_files
-        from shoal.pipeline.verifying import judge_files
+    with watching(telling=telling) as progress:
+        from shoal.pipeline.clock import Clock
+        from shoal.pipeline.opening import elsewhere, refuse_folder
         from shoal.policy import Policy
         from shoal.verification.check import require
 
-        progress("verify", 0.0)
-        asked = Policy.load(policy)
+        clock, asked = Clock(progress), Policy.load(policy)
+        options = csv_options(separator, quote, encoding)
         told, unlike = None, list[str]()
         if certificate is not None:
             from shoal.report.checking import read_certificate
 
             told = read_certificate(certificate)
-        others = sensitive_files(release, asked)
-        options = csv_options(separator, quote, encoding)
-        verdict = judge_files(release, others, asked, options)
-        findings, shares = verdict.findings, verdict.largest_share
-        found = survey(release, asked, options)
-        if told is not None:
+        others, shares = dict[str, Path](), dict[str, float]()
+        if elsewhere(engine, memory):
+            from shoal.pipeline.asking_large import answer, release_in
+
+            every = told is not None  # a digest is of all columns
+            with release_in(engine, memory, release, asked, options, clock, every) as held:
+                known = answer(held, clock)
+                findings, found = known.findings, known.strengths
+                if told is not None:
+                    from shoal.large.held import Held
+                    from shoal.report.checking import differences_in
+
+                    rows = Held(held.session, held.table, tuple(held.columns), held.schema)
+                    with clock.step("certificate"):
+                        unlike = differences_in(told, asked, rows, findings)
+        else:
+            from shoal.pipeline.asking import survey
+            from shoal.pipeline.linked import sensitive_files
+            from shoal.pipeline.verifying import judge_files
+
+            refuse_folder(release)
+            others = sensitive_files(release, asked)
+            with clock.step("verify"):
+                verdict = judge_files(release, others, asked, options)
+                findings, shares = verdict.findings, verdict.largest_share
+                found = survey(release, asked, options)
+                clock.rows = max(finding.rows for finding in findings)
+        if told is not None and not elsewhere(engine, memory):
             from shoal.report.checking import differences
 
             unlike = differences(told, asked, release, others, findings, options)

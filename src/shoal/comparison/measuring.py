@@ -10,10 +10,11 @@ import pyarrow.compute as pc
 from shoal.comparison.memory import Peak
 from shoal.comparison.outcome import Figures, Risk
 from shoal.models.requirement import Requirement
-from shoal.pipeline.clock import Watcher, nobody
+from shoal.pipeline.clock import nobody
 from shoal.pipeline.run import anonymize
 from shoal.policy import Policy
 from shoal.policy.anatomy import count_name, group_name
+from shoal.progress import Watcher
 from shoal.release import Release
 from shoal.risk.assessment import assess
 

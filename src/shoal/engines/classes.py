@@ -70,7 +70,7 @@ def count_table(
     place = {c: f"c{i}" for i, c in enumerate(needed)}
     stars = {place[c]: str(pc.index(seen[c].texts, STAR).as_py()) for c in starred}
     numbers = {place[c]: seen[c].codes for c in needed}
-    with connection() as con:
+    with connection(table.nbytes) as con:
         # A table without columns would lose its rows.
         con.register("published", pa.table(numbers or {"c0": pa.nulls(table.num_rows)}))
         sql = _sql("published", [place[c] for c in columns], [place[c] for c in of], stars)

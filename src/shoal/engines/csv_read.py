@@ -45,7 +45,7 @@ def settle(path: Path, options: CsvOptions) -> tuple[CsvOptions, tuple[str, ...]
 
 
 def _sniffed(path: Path, options: CsvOptions) -> CsvOptions:
-    with as_utf8(path, options.encoding or UTF8, SAMPLE) as plain, connection() as con:
+    with as_utf8(path, options.encoding or UTF8, SAMPLE) as plain, connection(0) as con:
         separator, quote, escape, columns = _sniff(con, plain, options)
     if options.separator is not None:
         separator = options.separator
@@ -100,7 +100,7 @@ class CsvFile:
 
         The names are ours because SQL takes 'Age' and 'age' for one.
         """
-        with connection() as con:
+        with connection(self.plain.stat().st_size) as con:
             return self.through(lambda filled: con.sql(filled).to_arrow_table(), sql)
 
     def through(self, call: Callable[[str], Answer], sql: str) -> Answer:

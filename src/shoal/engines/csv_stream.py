@@ -40,7 +40,7 @@ def _batches(
 ) -> Iterator[pa.RecordBatch]:
     """The rows after the first `given` ones."""
     chosen = ", ".join(f"{file.place(name)} AS p{i}" for i, name in enumerate(columns))
-    with connection() as con:
+    with connection(file.plain.stat().st_size) as con:
         rows = con.sql(f"SELECT {chosen} FROM {file.scan(limit)}")
         for batch in rows.to_arrow_reader(batch_rows):
             if batch.num_rows > given:

@@ -21,7 +21,7 @@ def write_csv(table: pa.Table, path: Path, options: CsvOptions) -> None:
     columns = [f"c{i}" for i in range(table.num_columns)]
     # DuckDB tells names apart without regard to case, so it gets ours.
     published = pa.table([_plain(column) for column in table.columns], columns)
-    with connection() as con:
+    with connection(table.nbytes) as con:
         con.register("published", published)
         copy_csv(con, "published", columns, table.column_names, path, options)
 

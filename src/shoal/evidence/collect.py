@@ -1,26 +1,45 @@
-"""Gather the evidence of a run from the parts of its release."""
+"""Gather the evidence of a run, from the parts of its release or from sums over them."""
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shoal.cells.cells import Cells
-from shoal.cells.domain import Kind
+from shoal.cells.domain import Domain, Kind
 from shoal.cells.tally import COMMON
-from shoal.evidence.bars import distribution
-from shoal.evidence.evidence import ColumnEvidence, Dominance, Evidence
-from shoal.evidence.generality import generality_of_quasi, generality_of_sensitive
+from shoal.evidence.evidence import ColumnEvidence, Dominance, Evidence, Histogram
+from shoal.evidence.generality import generality, words_of, words_of_sensitive
 from shoal.evidence.sizes import histogram
-from shoal.evidence.spread import Rows, spread_quasi, spread_sensitive
+from shoal.evidence.sums import BARS, WORDS, Counting, Ints, counting_of, rows_told
 from shoal.hierarchy.spec import HierarchySpec
-from shoal.metrics.base import Parts
-from shoal.threads import each
+from shoal.metrics.base import Parts, Sums
 
 KINDS = {Kind.RANGE: "ordered", Kind.SET: "unordered", Kind.TREE: "hierarchy"}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a table before anything is made of it."""
+
+    domains: tuple[Domain, ...]
+    rows_of_values: tuple[Ints, ...]
+    """Per quasi-identifier, rows that hold each value."""
+    sensitive: Mapping[str, tuple[Domain, Ints]]
+    """Per sensitive column, in the policy's order, what it means and rows that hold each value, a
+    missing one too."""
+    n_rows: int
+    how: Mapping[str, HierarchySpec | None]
+    """The hierarchy of each quasi column."""
+    schema: Mapping[str, str | None]
+    """Every input column with its type, None where it was not read."""
+
+    def counting(self) -> Counting:
+        """What is to be counted of the release."""
+        return counting_of(self.domains, self.rows_of_values, self.sensitive)
 
 
 def collect(
@@ -33,36 +52,75 @@ def collect(
 ) -> Evidence:
     """What is kept of a run.
 
-    sizes: rows of every published class. losses: mean NCP by column. how: the hierarchy of each quasi
-    column. sensitive: these columns in the policy's order. schema: every input column with its type,
-    None where it was not read.
+    sizes: rows of every published class. losses: mean NCP by column. sensitive: these columns in the
+    policy's order. For how and schema see `Facts`.
     """
-    cells, apart = parts.cells, parts.formed is not None
-    generality = generality_of_quasi(parts, how)
-    spread = spread_quasi(parts)
-    names = [domain.name for domain in cells.domains]
+    cells = parts.cells
+    held = {name: (cells.sensitive_domains[name], cells.sensitive[name]) for name in sensitive}
+    facts = Facts(
+        cells.domains,
+        cells.rows_of_values,
+        {name: (d, np.bincount(codes, minlength=d.size)) for name, (d, codes) in held.items()},
+        cells.n_rows,
+        how,
+        schema,
+    )
+    counting = facts.counting()
+    both = histogram(cells.counts), histogram(sizes)
+    return evidence_of(
+        facts, counting, counting(parts), losses, both, apart=parts.formed is not None
+    )
 
-    def quasi(name: str) -> ColumnEvidence:
-        rows = spread[name]
-        bars, lumped = distribution(rows)
-        kind = KINDS[rows.domain.kind]
-        return ColumnEvidence(kind, losses.get(name), bars, generality[name], lumped)  # type: ignore[arg-type]
 
-    def secret(name: str) -> ColumnEvidence:
-        bars, lumped = distribution(spread_sensitive(parts, name), sensitive=True)
-        coarse = generality_of_sensitive(parts, name, apart)
-        return ColumnEvidence("sensitive", losses.get(name), bars, coarse, lumped)
+def evidence_of(
+    facts: Facts,
+    counting: Counting,
+    sums: Sums,
+    losses: Mapping[str, float],
+    classes: tuple[Histogram, Histogram],
+    apart: bool = False,
+) -> Evidence:
+    """The evidence, from what was counted of all parts of the release.
 
-    columns = dict(zip(names, each(quasi, names), strict=True))
-    columns |= dict(zip(sensitive, each(secret, list(sensitive)), strict=True))
+    classes: the sizes of those before and after. apart: sensitive values are in tables of their own.
+    """
+    n = facts.n_rows
+    columns = {}
+    for domain in facts.domains:
+        name, words = domain.name, words_of(domain, facts.how.get(domain.name))
+        bars = counting.quasi[name]
+        columns[name] = ColumnEvidence(
+            kind=KINDS[domain.kind],  # type: ignore[arg-type]
+            loss=losses.get(name),
+            distribution=bars.told(np.array(rows_told(sums, BARS, name, len(bars.labels)))),
+            generality=generality(words, rows_told(sums, WORDS, name, len(words)), n),
+            lumped=bars.lumped,
+        )
+    for name, (domain, _) in facts.sensitive.items():
+        tree = domain.hierarchy
+        words = words_of_sensitive(1 if tree is None else tree.height + 1, apart)
+        bars = counting.sensitive[name]
+        columns[name] = ColumnEvidence(
+            kind="sensitive",
+            loss=losses.get(name),
+            distribution=bars.told(np.array(rows_told(sums, BARS, name, len(bars.labels)))),
+            generality=generality(words, rows_told(sums, WORDS, name, len(words)), n),
+            lumped=bars.lumped,
+        )
+    rows = zip(facts.domains, facts.rows_of_values, strict=True)
     return Evidence(
         columns=columns,
-        before=histogram(cells.counts),
-        after=histogram(sizes),
-        schema_digest=digest_of_schema(schema),
-        input_columns=tuple(schema),
-        dominant={name: found for name in sensitive if (found := _dominant(cells, name))},
-        common={name: _common(rows) for name, rows in spread.items() if _names_values(rows)},
+        before=classes[0],
+        after=classes[1],
+        schema_digest=digest_of_schema(facts.schema),
+        input_columns=tuple(facts.schema),
+        dominant={
+            name: found
+            for name, of in facts.sensitive.items()
+            if (found := _dominant(*of, facts.n_rows))
+        },
+        # labels over several values name some of them, unless they are nodes of a tree
+        common={d.name: _common(d, of) for d, of in rows if d.kind != Kind.TREE},
     )
 
 
@@ -71,20 +129,15 @@ def digest_of_schema(schema: Mapping[str, str | None]) -> str:
     return hashlib.sha256(json.dumps(list(schema.items())).encode()).hexdigest()
 
 
-def _dominant(cells: Cells, name: str) -> Dominance | None:
-    totals = cells.totals[name]
-    if not totals.any():
+def _dominant(domain: Domain, rows: Ints, n: int) -> Dominance | None:
+    known = rows[: domain.size if domain.missing < 0 else domain.missing]
+    if not known.any():
         return None
-    code = int(totals.argmax())
-    text = cells.sensitive_domains[name].texts[code].as_py()
-    return Dominance(text if totals[code] >= COMMON else None, int(totals[code]) / cells.n_rows)
+    code = int(known.argmax())
+    text = domain.texts[code].as_py()
+    return Dominance(text if known[code] >= COMMON else None, int(known[code]) / n)
 
 
-def _names_values(rows: Rows) -> bool:
-    """Whether labels over several values name some of them."""
-    return rows.domain.kind != Kind.TREE
-
-
-def _common(rows: Rows) -> pa.Array:
-    texts = rows.domain.texts.filter(pa.array(rows.before >= COMMON))
+def _common(domain: Domain, rows: Ints) -> pa.Array:
+    texts = domain.texts.filter(pa.array(rows >= COMMON))
     return texts.drop_null()

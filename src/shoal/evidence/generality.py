@@ -1,6 +1,6 @@
 """How coarse the cells of a column were published, in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from shoal.hierarchy.tree import Hierarchy
 from shoal.metrics._losses import label_losses
 from shoal.metrics.base import Parts
 
+Ints = npt.NDArray[np.int64]
 AS_IT_WAS, ANYTHING, STARRED, APART = "as it was", "anything (*)", "suppressed", "in a table apart"
 WIDTHS = (
     (0.05, "up to 5 % of the range"),
@@ -33,59 +34,62 @@ NUMBERS = (
 )
 
 
-def generality_of_quasi(
-    parts: Parts, how: Mapping[str, HierarchySpec | None]
-) -> dict[str, tuple[Generality, ...]]:
-    """Per quasi-identifier; `how` are the hierarchies that the policy gives them."""
-    found, n = {}, parts.cells.n_rows
-    for grouping, spans in zip(parts.groupings, parts.spans, strict=True):
-        for j, column in enumerate(grouping.columns):
-            domain = parts.cells.domains[column]
-            labels, which = _coarseness(domain, spans, j, how.get(domain.name))
-            rows = np.bincount(which, spans.sizes, len(labels))
-            found[domain.name] = _shares([*labels, STARRED], [*rows, n - rows.sum()], n)
-    return found
+def words_of(domain: Domain, spec: HierarchySpec | None) -> list[str]:
+    """What the labels of a quasi-identifier may be called, from the finest on; `spec` is the hierarchy
+    that the policy gives it."""
+    if domain.kind == Kind.SET:
+        return [words for _, words in NUMBERS]
+    if domain.kind == Kind.RANGE:
+        return [AS_IT_WAS, *(words for _, words in WIDTHS), ANYTHING]
+    assert domain.hierarchy is not None
+    return _levels(domain.hierarchy, spec)
 
 
-def generality_of_sensitive(parts: Parts, name: str, apart: bool) -> tuple[Generality, ...]:
-    """Of a sensitive column; `apart`: it is published in a table of its own."""
-    hidden = starred_rows(parts)
-    levels = parts.raised.get(name)
+def rows_of_words(domain: Domain, spans: Spans, j: int) -> Ints:
+    """(words,) published rows that each of the words fits; words may be missing at the end."""
+    return np.bincount(_coarseness(domain, spans, j), spans.sizes).astype(np.int64)
+
+
+def words_of_sensitive(levels: int, apart: bool) -> list[str]:
+    """The same of a sensitive column, whose values may be raised to so many levels; `apart`: it is
+    published in a table of its own."""
+    first = APART if apart else AS_IT_WAS
+    return [first, *(f"raised to level {level + 1}" for level in range(1, levels))]
+
+
+def rows_of_levels(parts: Parts, name: str) -> Ints:
+    """(levels,) published rows of a sensitive column at each level that people asked for."""
+    hidden, levels = starred_rows(parts), parts.raised.get(name)
     if levels is None:
-        rows = [int((~hidden).sum())]
-        labels = [APART if apart else AS_IT_WAS]
-    else:
-        rows = np.bincount(levels[~hidden], minlength=1).tolist()
-        labels = [AS_IT_WAS, *(f"raised to level {level + 1}" for level in range(1, len(rows)))]
-    return _shares([*labels, STARRED], [*rows, int(hidden.sum())], parts.cells.n_rows)
+        return np.array([int((~hidden).sum())])
+    return np.bincount(levels[~hidden], minlength=1)
 
 
-def _shares(labels: Sequence[str], rows: Sequence[float], n: int) -> tuple[Generality, ...]:
-    each = zip(labels, rows, strict=True)
+def generality(words: Sequence[str], rows: Sequence[float], n: int) -> tuple[Generality, ...]:
+    """How coarse a column was published; of n rows those that are not told of are suppressed."""
+    each = zip([*words, STARRED], [*rows, n - sum(rows)], strict=True)
     return tuple(Generality(label, float(count) / n) for label, count in each if count)
 
 
-def _coarseness(
-    domain: Domain, spans: Spans, j: int, spec: HierarchySpec | None
-) -> tuple[list[str], npt.NDArray[np.integer]]:
-    """The words, and (g,) which of them fits the label of each group."""
+def _coarseness(domain: Domain, spans: Spans, j: int) -> npt.NDArray[np.integer]:
+    """(g,) which of the words fits the label of each group."""
     if domain.kind == Kind.SET:
         members = np.diff(spans.sets[j][0])
-        return [w for _, w in NUMBERS], np.searchsorted([most for most, _ in NUMBERS], members)
+        return np.searchsorted([most for most, _ in NUMBERS], members)
     if domain.kind == Kind.RANGE:
         loss = label_losses(domain, spans, j)
         which = 1 + np.searchsorted([most for most, _ in WIDTHS], loss)
         wide = spans.low[:, j] != spans.high[:, j]
         which[~wide] = 0
         which[wide & (spans.high[:, j] == domain.missing)] = 1 + len(WIDTHS)
-        return [AS_IT_WAS, *(words for _, words in WIDTHS), ANYTHING], which
+        return which
     tree = domain.hierarchy
     assert tree is not None
     which = spans.levels[:, j].astype(np.int64)
     for level in range(1, tree.height + 1):
         at = np.flatnonzero(which == level)
         which[at[_unchanged(tree, level)[tree.nodes[level, spans.low[at, j]]]]] = 0
-    return _levels(tree, spec), which
+    return which
 
 
 def _unchanged(tree: Hierarchy, level: int) -> npt.NDArray[np.bool_]:

@@ -1,6 +1,4 @@
-"""How many rows hold each value of a column: in truth, and as a reader of the release would guess."""
-
-from dataclasses import dataclass
+"""How many published rows hold each value of a column, as a reader of the release would guess."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,39 +9,16 @@ from shoal.cells.spans import Spans
 from shoal.metrics._covered import covered
 from shoal.metrics.base import Parts
 
-Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Rows of each value of a column."""
-
-    domain: Domain
-    before: Ints
-    """(size,) rows of the input."""
-    after: Floats
-    """(size,) rows published in the column, those under a wider label spread evenly over it."""
-
-
-def spread_quasi(parts: Parts) -> dict[str, Rows]:
-    """Per quasi-identifier."""
-    found = {}
-    for grouping, spans in zip(parts.groupings, parts.spans, strict=True):
-        for j, column in enumerate(grouping.columns):
-            domain = parts.cells.domains[column]
-            before = parts.cells.rows_of_values[column]
-            found[domain.name] = Rows(domain, before, _spread(domain, spans, j))
-    return found
-
-
-def spread_sensitive(parts: Parts, name: str) -> Rows:
-    """For a sensitive column; where people's wishes count, raised values are spread too."""
+def spread_sensitive(parts: Parts, name: str) -> Floats:
+    """(size,) published rows of each value of a sensitive column; where people's wishes count, raised
+    values are spread too."""
     domain, codes = parts.cells.sensitive_domains[name], parts.cells.sensitive[name]
-    before = np.bincount(codes, minlength=domain.size)
     hidden = starred_rows(parts)
     if not hidden.any() and name not in parts.raised:
-        return Rows(domain, before, before.astype(np.float64))
+        return np.bincount(codes, minlength=domain.size).astype(np.float64)
     kept = ~hidden
     levels = (
         parts.raised[name][kept] if name in parts.raised else np.zeros(int(kept.sum()), np.int8)
@@ -58,7 +33,7 @@ def spread_sensitive(parts: Parts, name: str) -> Rows:
             nodes = nodes[: domain.missing]
         leaves = np.bincount(nodes, minlength=len(rows))
         after[: len(nodes)] += (rows / np.maximum(leaves, 1))[nodes]
-    return Rows(domain, before, after)
+    return after
 
 
 def starred_rows(parts: Parts) -> npt.NDArray[np.bool_]:
@@ -73,7 +48,9 @@ def starred_rows(parts: Parts) -> npt.NDArray[np.bool_]:
     return hidden
 
 
-def _spread(domain: Domain, spans: Spans, j: int) -> Floats:
+def spread_quasi(domain: Domain, spans: Spans, j: int) -> Floats:
+    """(size,) published rows of each value of a quasi-identifier, those under a wider label spread
+    evenly over it."""
     rows = spans.sizes.astype(np.float64)
     if domain.kind == Kind.SET:
         starts, members = spans.sets[j]

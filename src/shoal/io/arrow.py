@@ -7,6 +7,12 @@ import pyarrow.compute as pc
 
 KEPT_METADATA = b"ARROW:extension:"
 """The one kind of field metadata that is part of a type."""
+WIDE = {
+    "large_string": "string",
+    "string_view": "string",
+    "large_binary": "binary",
+    "binary_view": "binary",
+}
 SMALL_OFFSETS = 1 << 31
 """A column of short-offset text or bytes cannot be longer than this in one piece."""
 
@@ -23,6 +29,12 @@ def one_chunk(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
     return column.combine_chunks()
+
+
+def kind_name(kind: pa.DataType) -> str:
+    """The type of a column's values in words, however they are held: in a dictionary, or widely."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return WIDE.get(str(kind), str(kind))
 
 
 def gather(column: pa.Array | pa.ChunkedArray, rows: npt.NDArray[np.int64]) -> pa.Array:

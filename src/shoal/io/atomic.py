@@ -87,12 +87,23 @@ def check_target(target: Path, force: bool, source: Path | None = None) -> None:
         raise InputError(f"{target} is a directory. Name a file in it.")
     if source is not None and _same_file(source, target):
         raise InputError(f"{target} is the input itself. Write to another file.")
+    if source is not None:
+        refuse_inside(target, source)
     if os.path.lexists(target) and not force:
         raise InputError(
             f"{target} exists already. Pass --force (in Python force=True) to replace it."
         )
     if not os.access(folder, os.W_OK):
         raise InputError(f"{target} cannot be written: no right to write into {folder}.")
+
+
+def refuse_inside(target: Path, source: Path) -> None:
+    """Raise an InputError where the target would lie among the part files of the input."""
+    if source.is_dir() and source.resolve() in target.resolve().parents:
+        raise InputError(
+            f"{target} lies in the input folder {source}: it would become a part of that table. Write "
+            "to another folder."
+        )
 
 
 def _same_file(source: Path, target: Path) -> bool:

@@ -34,6 +34,12 @@ def columnar_names(path: Path, kind: Format) -> list[str]:
         return _wanted(path, names, None)
 
 
+def parquet_rows(path: Path) -> int:
+    """How many rows a Parquet file says it has."""
+    with _intact(path, Format.PARQUET):
+        return int(pq.read_metadata(path).num_rows)
+
+
 @contextmanager
 def _intact(path: Path, kind: Format) -> Iterator[None]:
     try:

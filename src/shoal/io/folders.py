@@ -7,12 +7,12 @@ whole. Whatever ends the block before `commit` removes it.
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from shoal.errors import InputError
-from shoal.io.atomic import MARK, ended_as_exit, is_alive, sync
+from shoal.io.atomic import MARK, ended_as_exit, is_alive, refuse_inside, sync
 
 
 class FolderReplacement:
@@ -23,6 +23,7 @@ class FolderReplacement:
         """Where to make the folder; it ends as the target does, so its format is told alike."""
         self._target = target
         self._force = force
+        self._keep_old = False
 
     def commit(self) -> None:
         """Move the finished folder into place; what stood there is gone after that, or stays whole."""
@@ -40,8 +41,23 @@ class FolderReplacement:
                 aside.rename(self._target)
             raise
         sync(self._target.parent)
-        if aside is not None:
+        if aside is not None and not self._keep_old:
             _remove(aside)
+
+    def way_back(self, after: ExitStack) -> Callable[[], None]:
+        """To be asked before `commit`: how to bring back what it replaces; `after` tidies up."""
+        aside = hidden_name(self._target, ".old")
+        self._keep_old = True
+        after.callback(_remove, aside)
+
+        def back() -> None:
+            if self.path.exists():
+                return  # never moved
+            self._target.rename(self.path)
+            if os.path.lexists(aside):
+                aside.rename(self._target)
+
+        return back
 
 
 def check_folder(target: Path, force: bool, sources: Sequence[Path] = ()) -> None:
@@ -57,6 +73,7 @@ def check_folder(target: Path, force: bool, sources: Sequence[Path] = ()) -> Non
     for source in sources:
         if source.resolve() == whole or whole in source.resolve().parents:
             raise InputError(f"{target} is the input itself, or holds it. Write to another folder.")
+        refuse_inside(target, source)
     if os.path.lexists(target) and not force:
         raise InputError(
             f"{target} exists already. Pass --force (in Python force=True) to replace it."

@@ -4,13 +4,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from shoal.errors import InputError
 from shoal.io.atomic import Replacement, check_target, replacing
+from shoal.io.folders import FolderReplacement, check_folder, replacing_folder
 
 
 class Replacements:
     """Several targets and the temporary files that will take their places."""
 
-    def __init__(self, parts: Sequence[Replacement]) -> None:
+    def __init__(self, parts: Sequence[Replacement | FolderReplacement]) -> None:
         self._parts = parts
 
     @property
@@ -32,12 +34,39 @@ class Replacements:
                 raise
 
 
+def check_targets(
+    targets: Sequence[Path], force: bool, source: Path | None = None, folder: bool = False
+) -> None:
+    """Raise an InputError unless all targets may be written; to be asked before any work.
+
+    folder: the first of them is one.
+    """
+    folders, files = (targets[:1], targets[1:]) if folder else ((), targets)
+    for target in folders:
+        check_folder(target, force, [] if source is None else [source])
+        if inside := [file for file in files if target.resolve() in file.resolve().parents]:
+            raise InputError(
+                f"{inside[0]} lies in {target}, which is made anew. Name another place."
+            )
+    for target in files:
+        check_target(target, force, source)
+
+
 @contextmanager
 def replacing_all(
-    targets: Sequence[Path], force: bool, source: Path | None = None
+    targets: Sequence[Path], force: bool, source: Path | None = None, folder: bool = False
 ) -> Iterator[Replacements]:
-    """Like `atomic.replacing`, for files that belong together; all are asked for before any work."""
-    for target in targets:
-        check_target(target, force, source)
+    """Like `atomic.replacing`, for files that belong together; all are asked for before any work.
+
+    folder: the first of them is one.
+    """
+    check_targets(targets, force, source, folder)
+    folders, files = (targets[:1], targets[1:]) if folder else ((), targets)
+    sources = [] if source is None else [source]
     with ExitStack() as stack:
-        yield Replacements([stack.enter_context(replacing(t, force, source)) for t in targets])
+        yield Replacements(
+            [
+                *(stack.enter_context(replacing_folder(t, force, sources)) for t in folders),
+                *(stack.enter_context(replacing(t, force, source)) for t in files),
+            ]
+        )

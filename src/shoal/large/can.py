@@ -6,11 +6,24 @@ from shoal.errors import PolicyError, listed
 from shoal.models.requirement import name_of, needs_population
 from shoal.policy import Policy
 
-INSTEAD = "Leave it out, or run on one machine (`--engine local`)."
+IN_MEMORY = "work in memory, without --engine and --memory"
+INSTEAD = f"Leave it out, or {IN_MEMORY}."
 
 
 def check_large(policy: Policy) -> None:
     """Raise `PolicyError` with everything that a large run cannot do."""
+    wrong = list(_problems(policy))
+    if policy.order == "kept":
+        wrong.append(
+            "`order: kept` asks for rows as they came, but rows of a large table have no order. "
+            f"Choose `order: sorted`, or {IN_MEMORY}."
+        )
+    if wrong:
+        raise PolicyError("\n".join(wrong))
+
+
+def check_verifiable(policy: Policy) -> None:
+    """Raise `PolicyError` with everything that cannot be verified where no memory holds the table."""
     if wrong := list(_problems(policy)):
         raise PolicyError("\n".join(wrong))
 
@@ -23,13 +36,8 @@ def _problems(policy: Policy) -> Iterator[str]:
         )
     if policy.publish == "anatomy":
         yield (
-            "`publish: anatomy` makes linked tables, which large engines do not write. Choose "
-            "`publish: generalised`, or run on one machine (`--engine local`)."
-        )
-    if policy.order == "kept":
-        yield (
-            "`order: kept` asks for rows as they came, but rows of a large table have no order. "
-            "Choose `order: sorted`, or run on one machine (`--engine local`)."
+            "`publish: anatomy` makes linked tables, which large engines neither read nor write. "
+            f"Choose `publish: generalised`, or {IN_MEMORY}."
         )
     people = [name_of(model) for model in policy.constraints if needs_population(model)]
     if people or policy.population is not None:

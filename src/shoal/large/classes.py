@@ -58,6 +58,23 @@ class Spell:
 
 
 @dataclass(frozen=True)
+class SpellAll:
+    """Some columns to their texts k0, k1, ..."""
+
+    columns: tuple[tuple[str, pa.DataType], ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """What comes out."""
+        return pa.schema([(f"k{i}", pa.string()) for i in range(len(self.columns))])
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Spell a batch."""
+        texts = [spelled(batch.column(place), kind) for place, kind in self.columns]
+        return pa.RecordBatch.from_arrays(texts, schema=self.schema)
+
+
+@dataclass(frozen=True)
 class Seen:
     """The columns of one set of classes."""
 

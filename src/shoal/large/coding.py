@@ -24,10 +24,14 @@ from shoal.io.arrow import one_chunk
 from shoal.kernels.hashing import stir
 from shoal.large.kinds import as_read, check_kinds, stored_kind
 from shoal.large.lookup import Lookup, lookup_of
+from shoal.large.watching import passing
 from shoal.policy import Policy
+from shoal.progress import Progress, not_told
 
 MOST_VALUES = 1_000_000
 """Different values that a column may have: they and their counts are held here."""
+COUNTED, HASHED = 0.1, 0.6
+"""Shares of the work that are done when all values are counted, and all rows coded."""
 SIGN = np.uint64(1 << 63)
 Ints = npt.NDArray[np.int64]
 
@@ -59,6 +63,13 @@ class Coded:
     has_target: bool
     """Whether there is a column t."""
 
+    def rows(self, name: str) -> Ints:
+        """(size,) rows with each value of a sensitive column, a missing one too."""
+        rows, missing = self.totals[name].copy(), self.sensitive_domains[name].missing
+        if missing >= 0:
+            rows[missing] = self.n_rows - rows.sum()
+        return rows
+
 
 def columns_to_read(policy: Policy) -> list[str]:
     """The columns of the raw table p0, p1, ..., in this order."""
@@ -72,6 +83,7 @@ def code(
     raw: str = "raw",
     name: str = "coded",
     most_values: int = MOST_VALUES,
+    progress: Progress = not_told,
 ) -> Coded:
     """Make the coded table of a raw one, whose columns have the types of `schema` in their file."""
     names = columns_to_read(policy)
@@ -81,7 +93,8 @@ def code(
     quasi, sensitive = tuple(policy.quasi), tuple(sorted(policy.sensitive))
     target = () if policy.target is None else (policy.target,)
     asked = dict.fromkeys((*quasi, *sensitive, *target))
-    tallies = _tallies(session, raw, {c: place[c] for c in asked}, kinds, most_values)
+    with passing(session, progress, 0, COUNTED, None):
+        tallies = _tallies(session, raw, {c: place[c] for c in asked}, kinds, most_values)
     domains: dict[str, Domain] = {}
     lookups: dict[str, Lookup] = {}
     rows: dict[str, Ints] = {}
@@ -103,12 +116,13 @@ def code(
         tuple((place[c], kinds[c]) for c in names[: len(names) - len(quasi)]),
         policy.seed,
     )
-    _make(session, raw, name, encode, schema)
+    n_rows = _n_rows(tallies[quasi[0]])
+    _make(session, raw, name, encode, n_rows, progress)
     return Coded(
         domains=tuple(domains[column] for column in quasi),
         sensitive_domains={column: domains[column] for column in sensitive},
         totals={c: _known(rows[c], domains[c]) for c in sensitive},
-        n_rows=_n_rows(tallies[quasi[0]]),
+        n_rows=n_rows,
         rows_of_values=tuple(rows[column] for column in quasi),
         quasi=quasi,
         sensitive=sensitive,
@@ -177,7 +191,9 @@ def as_unsigned(numbers: pa.Array) -> npt.NDArray[np.uint64]:
     return signed.view(np.uint64) ^ SIGN
 
 
-def _make(session: Session, raw: str, name: str, encode: Encode, schema: pa.Schema) -> None:
+def _make(
+    session: Session, raw: str, name: str, encode: Encode, n_rows: int, progress: Progress
+) -> None:
     d, s = len(encode.quasi), len(encode.sensitive)
     codes = [f"c{i}" for i in range(d)]
     small = [*codes, *(f"s{i}" for i in range(s)), *(["t"] if encode.target else [])]
@@ -191,11 +207,13 @@ def _make(session: Session, raw: str, name: str, encode: Encode, schema: pa.Sche
         ]
     )
     last = first.insert(first.get_field_index("h") + 1, pa.field("key", pa.int64()))
-    every = [f"p{i}" for i in range(len(schema))]
+    every = [f"p{i}" for i in range(len(encode.payload) + d)]
     hashed = f"{name}_hashed"
-    session.map(hashed, rows_of(raw, every), encode, first, once=True)
+    with passing(session, progress, COUNTED, HASHED, n_rows):
+        session.map(hashed, rows_of(raw, every), encode, first, once=True)
     alike = numbered(hashed, first.names, [*codes, "h"])
-    session.map(name, alike, AddKey(tuple(last.names)), last)
+    with passing(session, progress, HASHED, 1, n_rows):
+        session.map(name, alike, AddKey(tuple(last.names)), last)
     session.drop(hashed)
 
 

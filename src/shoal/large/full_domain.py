@@ -83,8 +83,10 @@ class Labelled:
     """(cells, d) which of them."""
     shown: npt.NDArray[np.int8]
     """(cells,) 0: withheld, 1: published, 2: published, with all other cells starred."""
-    classes: int
-    """Different combinations of labels that are published."""
+    sizes: Ints
+    """(classes,) rows of every combination of labels that is published."""
+    group: npt.NDArray[np.int32]
+    """(cells,) the group of each in the first set of columns."""
 
     @property
     def has_stars(self) -> bool:
@@ -120,11 +122,13 @@ def label_cells(
     shown[hidden] = 2 if starred else 0
     kept = label[~hidden]
     readable = [_as_read(texts[j], kept[:, j]) for j in range(d)]
-    classes = len(np.unique(np.stack(readable, axis=1), axis=0)) if len(kept) else 0
-    return (
-        Labelled(cell_table(cells), tuple(texts), label, shown.astype(np.int8), classes),
-        spans,
-    )
+    sizes = np.zeros(0, np.int64)
+    if len(kept):
+        _, of = np.unique(np.stack(readable, axis=1), axis=0, return_inverse=True)
+        sizes = np.bincount(of.reshape(-1), cells.counts[~hidden]).astype(np.int64)
+    group = groupings[0].group[heads].astype(np.int32)
+    labelled = Labelled(cell_table(cells), tuple(texts), label, shown.astype(np.int8), sizes, group)
+    return labelled, spans
 
 
 def _as_read(texts: pa.Array, label: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
@@ -167,6 +171,8 @@ class Publish:
     labelled: Labelled
     payload: tuple[tuple[str, pa.DataType], ...]
     """The columns beside the labels, and their types in the file."""
+    codes: tuple[str, ...] = ()
+    """Codes that are carried along, -1 in starred rows; then `g` is the row's group."""
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows that are published, in any order."""
@@ -186,6 +192,11 @@ class Publish:
             if found.has_stars:
                 column = pc.if_else(star, ANY, text_of(column.cast(kind)).cast(pa.string()))
             made[name] = column
+        for name in self.codes:
+            number = rows.column(name).to_numpy(zero_copy_only=False)
+            made[name] = pa.array(np.where(shown[kept] == 2, -1, number).astype(np.int32))
+        if self.codes:
+            made["g"] = pa.array(found.group[cell[kept]])
         return pa.RecordBatch.from_pydict(made, schema=self.schema)
 
     @property
@@ -196,4 +207,5 @@ class Publish:
         others = [
             (name, pa.string() if stars else stored_kind(kind)) for name, kind in self.payload
         ]
-        return pa.schema([*labels, *others])
+        carried = [(name, pa.int32()) for name in (*self.codes, *(["g"] if self.codes else []))]
+        return pa.schema([*labels, *others, *carried])

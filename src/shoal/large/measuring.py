@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.errors import listed
+from shoal.evidence.sums import Counting
 from shoal.large.coding import Coded
 from shoal.metrics._losses import column_losses
 from shoal.metrics.base import Additive, Parts, Sums, Whole, chosen_metrics, together
 from shoal.metrics.precision import column_climbs
 from shoal.policy import Policy
 
-LOSSES, CLIMBS, LEVELS = "\0losses", "\0climbs", "\0levels"
+LOSSES, CLIMBS, LEVELS, EVIDENCE = "\0losses", "\0climbs", "\0levels", "\0evidence"
 """Beside the metrics by name: what the report tells of each column."""
 
 
@@ -24,12 +25,16 @@ class Measure:
     metrics: dict[str, Additive]
     whole: Whole
     """Of the table; the published classes are not known yet."""
+    counting: Counting | None = None
+    """What is counted for a report, if there is to be one."""
 
     def __call__(self, parts: Parts) -> str:
         """The sums of one fragment, as text to be handed on."""
         own = replace(parts, whole=self.whole)
         found = {name: metric.sums(own) for name, metric in self.metrics.items()}
         found |= {LOSSES: column_losses(own), CLIMBS: column_climbs(own), LEVELS: _levels(own)}
+        if self.counting is not None:
+            found[EVIDENCE] = self.counting(own)
         return json.dumps(found)
 
 
@@ -45,9 +50,13 @@ class Measured:
     levels: dict[str, dict[int, int]]
     """Per column, published rows by the level of their label."""
     notes: tuple[str, ...]
+    evidence: Sums
+    """What was counted for a report."""
 
 
-def measure_of(policy: Policy, coded: Coded, groupings: int = 1) -> Measure:
+def measure_of(
+    policy: Policy, coded: Coded, groupings: int = 1, counting: Counting | None = None
+) -> Measure:
     """What measures the fragments of a coded table."""
     chosen = chosen_metrics(policy.metrics)
     return Measure(
@@ -61,6 +70,7 @@ def measure_of(policy: Policy, coded: Coded, groupings: int = 1) -> Measure:
             has_target=coded.has_target,
             weights=getattr(policy.method, "weights", None),
         ),
+        counting,
     )
 
 
@@ -88,6 +98,7 @@ def measured(
         precision={name: 1 - climbed / whole.n_rows for name, climbed in found[CLIMBS].items()},
         levels={name: dict(sorted(by_level.items())) for name, by_level in levels.items()},
         notes=_notes(left_out),
+        evidence=found.get(EVIDENCE, {}),
     )
 
 

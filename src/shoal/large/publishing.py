@@ -1,35 +1,44 @@
 """Group and label the coded table of a session: the published rows stay there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.cells.grouping import SUPPRESSED
+from shoal.cells.cells import Cells
+from shoal.cells.grouping import SUPPRESSED, Grouping
 from shoal.engines.large.cells import people, told_rows
-from shoal.engines.large.profiling import rows_of
+from shoal.engines.large.profiling import class_sizes, rows_of
 from shoal.engines.large.questions import CODED
 from shoal.engines.large.session import Session
 from shoal.errors import PolicyError
+from shoal.evidence.collect import Facts, evidence_of
+from shoal.evidence.evidence import Evidence, Histogram
+from shoal.evidence.sizes import histogram
 from shoal.large.blocks import InBlocks
+from shoal.large.can import IN_MEMORY
 from shoal.large.coding import Coded
 from shoal.large.fragments import TARGET, CutOn, Finish, GroupFragment
 from shoal.large.full_domain import Publish, bring_cells, label_cells
 from shoal.large.kinds import stored_kind
 from shoal.large.measuring import measure_of, measured
-from shoal.large.tops import Tops, cut_tops, fragment_rows_for
+from shoal.large.secrets import Secrets
+from shoal.large.tops import PARTED, Tops, cut_tops, fragment_rows_for
+from shoal.large.watching import Step, passing
 from shoal.methods._blocks import block_requirement
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.metrics._losses import column_losses
 from shoal.metrics.base import Parts, chosen_metrics
+from shoal.metrics.recognition_rate import RecognitionRate
 from shoal.models.requirement import Requirement
 from shoal.plugins import name_of
 from shoal.policy import Policy
 
 PUBLISHED = "published"
-Progress = Callable[[float], None]
+RECOGNITION = "recognition-rate"
+"""The one metric that looks at sensitive values also where no model does."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,8 @@ class Outcome:
     notes: tuple[str, ...] = ()
     parts: Parts | None = None
     """For methods that treat equal rows alike: the release taken apart."""
+    evidence: Evidence = field(default_factory=Evidence)
+    """What a report tells of the run; nothing where none was asked for."""
 
     def rows(self, columns: Sequence[str]) -> str:
         """SQL of the published rows."""
@@ -65,8 +76,7 @@ def check_method(policy: Policy) -> None:
     if not hasattr(method, "block_rows"):
         raise PolicyError(
             f"method: {name} needs all rows in one place, so it cannot run on a large engine. Use "
-            "least-loss-partition, flexible-partition or mondrian, or run on one machine "
-            "(`--engine local`)."
+            f"least-loss-partition, flexible-partition or mondrian, or {IN_MEMORY}."
         )
     if method.block_rows is None:
         raise PolicyError(
@@ -77,7 +87,7 @@ def check_method(policy: Policy) -> None:
     if policy.suppressed == "starred":
         raise PolicyError(
             f"method: {name} may suppress rows, and `suppressed: starred` is not written by large "
-            "engines for it. Choose `suppressed: withheld`, or run on one machine (`--engine local`)."
+            f"engines for it. Choose `suppressed: withheld`, or {IN_MEMORY}."
         )
 
 
@@ -85,26 +95,33 @@ def publish(
     session: Session,
     coded: Coded,
     policy: Policy,
-    progress: Progress,
+    step: Step,
     fragment_rows: int | None = None,
+    facts: Facts | None = None,
 ) -> Outcome:
-    """Make the published rows; `fragment_rows` changes how the work is parted, not what comes out."""
+    """Make the published rows, in the steps `group` and `publish`; with `facts` of the table also the
+    evidence for a report.
+
+    fragment_rows: changes how the work is parted, not what comes out.
+    """
     most = fragment_rows or fragment_rows_for(coded.n_rows)
     limit = None if policy.suppression is None else int(policy.suppression * coded.n_rows)
     requirement = Requirement(policy.constraints, limit)
     method: Any = policy.method
     if getattr(method, "from_cells", False):
-        return _by_cells(session, coded, policy, requirement, progress)
+        return _by_cells(session, coded, policy, requirement, step, facts)
     group: GroupFragment
-    if hasattr(method, "cutting"):
-        tops = cut_tops(session, coded, requirement, method.cutting(), most, progress)
-        group = CutOn(method, requirement, coded.n_rows)
-    else:
-        blocks = block_requirement(requirement, method.block_rows)
-        widest = FlexiblePartition(dimension="widest").cutting()
-        tops = cut_tops(session, coded, blocks, widest, most, progress)
-        group = InBlocks(method, requirement, policy.seed)
-    return _by_fragments(session, coded, policy, tops, group)
+    with step("group") as progress, passing(session, progress, 0, 1, None):
+        if hasattr(method, "cutting"):
+            tops = cut_tops(session, coded, requirement, method.cutting(), most, progress)
+            group = CutOn(method, requirement, coded.n_rows)
+        else:
+            blocks = block_requirement(requirement, method.block_rows)
+            widest = FlexiblePartition(dimension="widest").cutting()
+            tops = cut_tops(session, coded, blocks, widest, most, progress)
+            group = InBlocks(method, requirement, policy.seed)
+    with step("publish") as progress, passing(session, progress, 0, 1, coded.n_rows):
+        return _by_fragments(session, coded, policy, tops, group, facts)
 
 
 def _by_fragments(
@@ -113,8 +130,10 @@ def _by_fragments(
     policy: Policy,
     tops: Tops,
     group: GroupFragment,
+    facts: Facts | None,
 ) -> Outcome:
-    measure = measure_of(policy, coded)
+    counting = None if facts is None else facts.counting()
+    measure = measure_of(policy, coded, counting=counting)
     shown = tuple(f"p{i}" for i in range(len(coded.payload)))
     finish = Finish(
         coded.domains,
@@ -128,13 +147,24 @@ def _by_fragments(
         measure=measure,
     )
     stored = pa.schema([(f.name, stored_kind(f.type)) for f in coded.schema])
+    d = range(len(coded.domains))
+    before: Histogram = ()
+    if facts is not None:
+        before = _sizes(session.ask(class_sizes(CODED, [f"c{j}" for j in d])))
     schema, sizes = finish.schema(stored), [one.rows for one in tops.fragments]
-    session.map_groups(PUBLISHED, tops.rows(finish.columns), "node", finish, schema, sizes)
+    rows = tops.rows(session, finish.columns, stored)
+    session.map_groups(PUBLISHED, rows, "node", finish, schema, sizes)
+    session.drop(PARTED)
     session.drop(CODED)
-    answer = session.ask(told_rows(PUBLISHED, [f"q{j}" for j in range(len(coded.domains))]))
+    answer = session.ask(told_rows(PUBLISHED, [f"q{j}" for j in d]))
     told = answer.column("told").drop_null().to_pylist()
-    classes = sum(answer.column("n").to_pylist())
+    after = _sizes(answer.filter(answer.column("told").is_null()))
+    classes = sum(times for _, times in after)
     found = measured(policy, measure, told, classes)
+    evidence = Evidence()
+    if facts is not None and counting is not None:
+        both, sums = (before, after), found.evidence
+        evidence = evidence_of(facts, counting, sums, found.column_loss, both)
     return Outcome(
         metrics=found.metrics,
         losses=found.column_loss,
@@ -144,7 +174,13 @@ def _by_fragments(
         types=coded.schema,
         columns={name: (found.precision[name], found.levels[name]) for name in found.precision},
         notes=found.notes,
+        evidence=evidence,
     )
+
+
+def _sizes(answer: pa.Table) -> Histogram:
+    size, times = (answer.column(name).cast(pa.int64()).to_pylist() for name in ("size", "times"))
+    return tuple(sorted(zip(size, times, strict=True)))
 
 
 def _by_cells(
@@ -152,31 +188,61 @@ def _by_cells(
     coded: Coded,
     policy: Policy,
     requirement: Requirement,
-    progress: Progress,
+    step: Step,
+    facts: Facts | None,
 ) -> Outcome:
-    cells = bring_cells(session, coded, requirement.columns)
     method: Any = policy.method
-    groupings = method.group(cells, requirement, policy.seed, progress)
+    with step("group") as progress, passing(session, progress, 0, 1, None):
+        # what only a metric needs comes along where that metric was asked for
+        asked = any(name_of(type(each)) == RECOGNITION for each in policy.metrics)
+        cells = bring_cells(session, coded, coded.sensitive if asked else requirement.columns)
+        groupings = method.group(cells, requirement, policy.seed, progress)
+    with step("publish") as progress, passing(session, progress, 0, 1, coded.n_rows):
+        return _label(session, coded, policy, cells, groupings, facts)
+
+
+def _label(
+    session: Session,
+    coded: Coded,
+    policy: Policy,
+    cells: Cells,
+    groupings: tuple[Grouping, ...],
+    facts: Facts | None,
+) -> Outcome:
     labelled, spans = label_cells(cells, groupings, policy.suppressed == "starred")
     payload = tuple((f.name, f.type) for f in coded.schema)
-    make = Publish(labelled, payload)
-    needed = [*(f"c{j}" for j in range(len(coded.domains))), *(name for name, _ in payload)]
-    session.map(PUBLISHED, rows_of(CODED, needed), make, make.schema, once=True)
+    secrets = Secrets(session, PUBLISHED, coded, cells, wanted=facts is not None)
+    make = Publish(labelled, payload, secrets.codes)
+    codes = [f"c{j}" for j in range(len(coded.domains))]
+    needed = [*codes, *(name for name, _ in payload), *secrets.codes]
+    once = not secrets.codes
+    session.map(PUBLISHED, rows_of(CODED, needed), make, make.schema, once=once)
     hidden = np.all([grouping.group == SUPPRESSED for grouping in groupings], axis=0)
-    parts = Parts(cells, groupings, spans, labelled.classes, hidden, cells.target)
-    known = set(cells.sensitive) == set(coded.sensitive)
+    classes = len(labelled.sizes)
+    weights = getattr(policy.method, "weights", None)
+    parts = Parts(cells, groupings, spans, classes, hidden, cells.target, weights)
+    losses = {name: loss / coded.n_rows for name, loss in column_losses(parts).items()}
+    evidence = Evidence()
+    if facts is not None:
+        counting = facts.counting()
+        sums = counting(parts) | secrets.counted(counting, parts)
+        both = histogram(cells.counts), histogram(labelled.sizes)
+        evidence = evidence_of(facts, counting, sums, losses, both)
     return Outcome(
         metrics={
-            name: one.measure(parts) if known or name != "recognition-rate" else None
+            name: secrets.recognised(one, parts)
+            if isinstance(one, RecognitionRate)
+            else one.measure(parts)
             for name, one in chosen_metrics(policy.metrics).items()
         },
-        losses={name: loss / coded.n_rows for name, loss in column_losses(parts).items()},
+        losses=losses,
         groups=sum(grouping.n_groups for grouping in groupings),
         suppressed_rows=int(hidden.sum()),
-        classes=labelled.classes,
+        classes=classes,
         types=pa.schema([make.schema.field(name) for name, _ in payload])
         if labelled.has_stars
         else coded.schema,
         notes=tuple(note for grouping in groupings for note in grouping.notes),
         parts=parts,
+        evidence=evidence,
     )

@@ -6,13 +6,15 @@ become small enough, or that cannot be cut, is a fragment; fragments are finishe
 (`fragments.py`). How small is small enough changes nothing in the result.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from shoal.cells.costs import costs_of
 from shoal.engines.large import questions
+from shoal.engines.large.profiling import rows_of
 from shoal.engines.large.session import Session
 from shoal.engines.large.tree import Cut, Tree
 from shoal.kernels.costs import SET
@@ -22,9 +24,11 @@ from shoal.large.judging import Coded, Judge, whole_table
 from shoal.large.labels import Ints
 from shoal.large.parting import slice_at
 from shoal.large.slices import Slices
+from shoal.large.walking import MANY_PARTS, walk_of
 from shoal.methods._cutting import Cutting
 from shoal.methods.base import check_holds
 from shoal.models.requirement import Requirement
+from shoal.progress import Done, Progress, not_told
 
 FRAGMENT_ROWS = 250_000
 MOST_FRAGMENTS = 4_000
@@ -33,6 +37,8 @@ MOST_ENTRIES = 5_000_000
 """Entries of histograms that are held here at a time; a single node may have more."""
 CUTTING = "cutting"
 """The table of the rows that are still being cut, `node` being their node."""
+PARTED = "parted"
+"""All rows with their fragment, where SQL cannot tell it."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +58,18 @@ class Tops:
     fragments: tuple[Fragment, ...]
     """Depth first, below before above."""
 
-    def rows(self, columns: list[str]) -> str:
-        """SQL of all rows of the coded table, `node` being the number of their fragment."""
+    def rows(self, session: Session, columns: list[str], payload: pa.Schema) -> str:
+        """SQL of all rows of the coded table, `node` being the number of their fragment.
+
+        payload: the types of columns that are no codes. Forget the table PARTED afterwards.
+        """
         numbers = {leaf: number for number, leaf in enumerate(self.tree.leaves())}
-        return questions.numbered(self.tree, numbers, columns)
+        if len(numbers) <= MANY_PARTS:
+            return questions.numbered(self.tree, numbers, columns)
+        schema = pa.schema([payload.field(n) if n in payload.names else _coded(n) for n in columns])
+        walk = walk_of(self.tree, numbers, schema.insert(0, _coded("node")))
+        session.map(PARTED, rows_of(questions.CODED, columns), walk, walk.schema)
+        return rows_of(PARTED, walk.schema.names)
 
 
 def fragment_rows_for(n_rows: int) -> int:
@@ -69,7 +83,7 @@ def cut_tops(
     requirement: Requirement,
     cutting: Cutting,
     fragment_rows: int = FRAGMENT_ROWS,
-    progress: Callable[[float], None] = lambda _: None,
+    progress: Progress = not_told,
     most_entries: int = MOST_ENTRIES,
 ) -> Tops:
     """Cut the coded table until no part has more than `fragment_rows` rows, or can be cut."""
@@ -77,6 +91,7 @@ def cut_tops(
     tree = Tree(len(coded.domains))
     least = requirement.min_rows
     kept = [f"c{j}" for j in range(tree.columns)] + [f"s{i}" for i in range(len(coded.sensitive))]
+    kept += ["key", "h"]
     known = {0: Fragment(0, coded.n_rows)}
 
     def is_open(node: int) -> bool:
@@ -100,10 +115,15 @@ def cut_tops(
                 moves[node] = cut, goes_on[0], goes_on[1]
         if open_nodes:
             # rows of finished fragments are left behind: no round reads them again
-            session.keep(CUTTING, questions.cut(table, tree.columns, moves, [*kept, "key", "h"]))
+            if len(moves) <= MANY_PARTS:
+                session.keep(CUTTING, questions.cut(table, tree.columns, moves, kept))
+            else:
+                schema = pa.schema([_coded(name) for name in ("node", *kept)])
+                walk = walk_of(tree, {node: node for node in open_nodes}, schema)
+                session.map(CUTTING, rows_of(table, kept), walk, schema)
             table = CUTTING
         left = sum(known[node].rows for node in open_nodes)
-        progress(1 - left / max(1, coded.n_rows))
+        progress(Done(1 - left / coded.n_rows, coded.n_rows - left, coded.n_rows))
     session.drop(CUTTING)
     return Tops(tree, tuple(known[leaf] for leaf in tree.leaves()))
 
@@ -151,6 +171,11 @@ class _Round:
         judge = Judge(self.session, table, self.coded, self.requirement, seen, slices)
         tries = tries_of(rule, seen, slices, self.requirement.min_rows, self.coded.n_rows)
         return _cuts(seen, slices, *_choose(seen, judge, tries))
+
+
+def _coded(name: str) -> pa.Field:
+    """The type of a column of the coded table that is no payload."""
+    return pa.field(name, pa.int64() if name in ("node", "key", "h") else pa.int32())
 
 
 def _choose(seen: Histograms, judge: Judge, tries: Tries) -> tuple[Ints, Places]:

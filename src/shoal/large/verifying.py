@@ -5,7 +5,7 @@ verdicts of the pieces are put together.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -15,22 +15,29 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.engines.large.profiling import class_sizes as sizes_question
 from shoal.engines.large.profiling import counted, how_many, how_many_rows, rows_of, tally
 from shoal.engines.large.session import Session
 from shoal.errors import InputError
+from shoal.evidence.evidence import Histogram
 from shoal.io.arrow import one_chunk
-from shoal.large.can import check_large
-from shoal.large.classes import JUDGED, STAR, Judge, See, Seen, Spell, spelled
+from shoal.large.can import check_verifiable
+from shoal.large.classes import JUDGED, STAR, Judge, See, Seen, Spell, SpellAll, spelled
 from shoal.large.coding import MOST_VALUES
 from shoal.large.kinds import check_kinds
+from shoal.large.watching import passing
 from shoal.models.requirement import Model, column_of, figure_of, name_of, options_of
 from shoal.policy import Policy
 from shoal.policy.exempt import check_columns, exempt, needed
+from shoal.progress import Progress, not_told
 from shoal.verification.check import Finding
 from shoal.verification.meaning import Meaning, meaning_of
+from shoal.verification.strength import Strength, models_of
 
 PIECE = 250_000
 """Published rows of an average piece."""
+READ_BACK, SEEN = 0.2, 0.5
+"""Shares of the work: what reading back is of the whole, and telling classes apart of the rest."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,20 @@ class Values:
     """Of the table, those without any of the texts included."""
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A release in a session, and what is asked of it."""
+
+    session: Session
+    table: str
+    columns: Mapping[str, str]
+    """By its name in the release, in the release's order, where each column stands in the table."""
+    schema: pa.Schema
+    """The types of these, in the same order, in the release's files."""
+    policy: Policy
+    piece_rows: int = PIECE
+
+
 def verify(
     session: Session,
     table: str,
@@ -53,9 +74,11 @@ def verify(
     schema: pa.Schema,
     policy: Policy,
     piece_rows: int = PIECE,
+    progress: Progress = not_told,
 ) -> tuple[Finding, ...]:
     """Ask the policy's models of a published table, as `examine` does."""
-    return examine(session, table, columns, schema, policy, piece_rows).findings
+    asked = Asked(session, table, columns, schema, policy, piece_rows)
+    return examine(asked, progress).findings
 
 
 @dataclass(frozen=True)
@@ -66,42 +89,71 @@ class Examined:
     rows: int
 
 
-def examine(
-    session: Session,
-    table: str,
-    columns: Mapping[str, str],
-    schema: pa.Schema,
-    policy: Policy,
-    piece_rows: int = PIECE,
-) -> Examined:
+def examine(asked: Asked, progress: Progress = not_told) -> Examined:
     """Ask the policy's models of a published table, and count its rows.
 
-    columns: by its name in the release, in the release's order, where each column stands in the
-    table. schema: the types of these, in the same order, in the release's files. The findings are
-    those of `verification.check` on the same rows.
+    The findings are those of `verification.check` on the same rows.
     """
-    names = list(columns)
-    check_large(policy)
+    check(asked)
+    models = asked.policy.constraints
+    wanted = dict.fromkeys(name for model in models if (name := column_of(model)))
+    values = {name: _values(asked, name) for name in wanted}
+    return _judged(asked, models, values, progress)
+
+
+def verify_and_survey(
+    asked: Asked, progress: Progress = not_told
+) -> tuple[tuple[Finding, ...], tuple[Strength, ...]]:
+    """Ask the policy's models, and beside them every model that needs nothing but its figure.
+
+    The strengths are those of `verification.strength`, without columns of too many values.
+    """
+    check(asked)
+    policy = asked.policy
+    wanted = {name for model in policy.constraints if (name := column_of(model))}
+    values: dict[str, Values] = {}
+    for name in policy.sensitive:
+        try:
+            values[name] = _values(asked, name)
+        except TooManyValuesError:
+            if name in wanted:
+                raise
+    more = tuple(models_of({name: one.meaning.domain for name, one in values.items()}))
+    found = _judged(asked, (*policy.constraints, *more), values, progress).findings
+    surveyed = found[len(policy.constraints) :]
+    return found[: len(policy.constraints)], tuple(
+        Strength(one.model, one.of, one.reached, one.options) for one in surveyed if one.classes
+    )
+
+
+def check(asked: Asked) -> None:
+    """Raise whatever is wrong with the policy or the columns; to be asked before any work."""
+    names, policy = list(asked.columns), asked.policy
+    check_verifiable(policy)
     check_columns(names, policy)
     read = needed(names, policy)
-    kinds = [schema.types[names.index(name)] for name in read]
+    kinds = [asked.schema.types[names.index(name)] for name in read]
     check_kinds(read, pa.schema(list(zip(read, kinds, strict=True))))
+
+
+def _judged(
+    asked: Asked, models: Sequence[Model], values: Mapping[str, Values], progress: Progress
+) -> Examined:
+    session, table, columns, policy = asked.session, asked.table, asked.columns, asked.policy
+    names = list(columns)
+    read = needed(names, policy)
+    kinds = [asked.schema.types[names.index(name)] for name in read]
     place = {name: i for i, name in enumerate(read)}
-    sets = list(dict.fromkeys(_columns(model, policy) for model in policy.constraints))
-    asked = list(dict.fromkeys(c for model in policy.constraints if (c := column_of(model))))
-    values = {
-        name: _values(session, table, name, columns[name], kinds[place[name]], policy)
-        for name in asked
-    }
+    sets = list(dict.fromkeys(_columns(model, policy) for model in models))
     n_rows = (
-        values[asked[0]].rows
-        if asked
+        next(iter(values.values())).rows
+        if values
         else int(session.ask(how_many_rows(table)).column("n")[0].as_py())
     )
     see = See(
         columns=tuple((columns[name], kind) for name, kind in zip(read, kinds, strict=True)),
         classes=tuple(place[name] for name in policy.quasi),
-        sensitive=tuple((place[name], values[name].texts) for name in asked),
+        sensitive=tuple((place[name], one.texts) for name, one in values.items()),
         sets=tuple(
             Seen(
                 tuple(place[name] for name in chosen),
@@ -109,26 +161,48 @@ def examine(
             )
             for chosen in sets
         ),
-        pieces=1 + n_rows // piece_rows,
+        pieces=1 + n_rows // asked.piece_rows,
     )
     seen, judged = f"{table}_seen", f"{table}_judged"
     shown = rows_of(table, [column for column, _ in see.columns])
-    session.map(seen, shown, see, see.schema, once=len(sets) == 1)
-    sizes = [piece_rows] * see.pieces
+    with passing(session, progress, 0, SEEN, n_rows):
+        session.map(seen, shown, see, see.schema, once=len(sets) == 1)
+    sizes = [asked.piece_rows] * see.pieces
     pieces: list[dict[str, Any]] = []
     for i, chosen in enumerate(sets):
-        judge = _judge(policy, chosen, i, values)
+        judge = _judge(policy, models, chosen, i, values)
         needs = [*(column for column, _ in judge.sensitive), *judge.keys]
         sql = counted(seen, [f"b{i}", judge.exempt, *needs])
-        session.map_groups(judged, sql, f"b{i}", judge, JUDGED, sizes, once=True)
+        part = [SEEN + (1 - SEEN) * (i + n) / len(sets) for n in (0, 1)]
+        with passing(session, progress, part[0], part[1], None):
+            session.map_groups(judged, sql, f"b{i}", judge, JUDGED, sizes, once=True)
         pieces += session.ask(rows_of(judged, JUDGED.names)).to_pylist()
     for name in (seen, judged, f"{table}_spelled"):
         session.drop(name)
     findings = tuple(
         _finding(model, _columns(model, policy), [one for one in pieces if one["model"] == i])
-        for i, model in enumerate(policy.constraints)
+        for i, model in enumerate(models)
     )
     return Examined(findings, n_rows)
+
+
+def class_sizes(
+    session: Session,
+    table: str,
+    columns: Mapping[str, str],
+    schema: pa.Schema,
+    chosen: Sequence[str],
+) -> Histogram:
+    """How many classes have each size, by what a reader sees in the chosen columns."""
+    kinds = dict(zip(columns, schema.types, strict=True))
+    spell = SpellAll(tuple((columns[name], kinds[name]) for name in chosen))
+    spelled = f"{table}_spelled"
+    shown = rows_of(table, [columns[name] for name in chosen])
+    session.map(spelled, shown, spell, spell.schema, once=True)
+    found = session.ask(sizes_question(spelled, spell.schema.names))
+    session.drop(spelled)
+    size, times = (found.column(name).cast(pa.int64()).to_pylist() for name in ("size", "times"))
+    return tuple(sorted(zip(size, times, strict=True)))
 
 
 def _columns(model: Model, policy: Policy) -> tuple[str, ...]:
@@ -136,13 +210,13 @@ def _columns(model: Model, policy: Policy) -> tuple[str, ...]:
 
 
 def _judge(
-    policy: Policy, columns: tuple[str, ...], number: int, values: dict[str, Values]
+    policy: Policy,
+    every: Sequence[Model],
+    columns: tuple[str, ...],
+    number: int,
+    values: Mapping[str, Values],
 ) -> Judge:
-    models = [
-        (i, model)
-        for i, model in enumerate(policy.constraints)
-        if _columns(model, policy) == columns
-    ]
+    models = [(i, model) for i, model in enumerate(every) if _columns(model, policy) == columns]
     of = {name for _, model in models if (name := column_of(model))}
     return Judge(
         keys=tuple(f"k{policy.quasi.index(name)}" for name in columns),
@@ -158,9 +232,14 @@ def _judge(
     )
 
 
-def _values(
-    session: Session, table: str, name: str, place: str, kind: pa.DataType, policy: Policy
-) -> Values:
+class TooManyValuesError(InputError):
+    """A sensitive column has too many values to be numbered here."""
+
+
+def _values(asked: Asked, name: str) -> Values:
+    session, table, policy = asked.session, asked.table, asked.policy
+    place = asked.columns[name]
+    kind = asked.schema.types[list(asked.columns).index(name)]
     if pa.types.is_floating(kind):  # a database takes 0 and -0 for one, a reader does not
         spell, texts_only = Spell(place, kind), pa.schema([("v", pa.string())])
         session.map(f"{table}_spelled", rows_of(table, [place]), spell, texts_only, once=True)
@@ -168,7 +247,7 @@ def _values(
     found = session.ask(tally(table, place, MOST_VALUES + 2))
     if len(found) > MOST_VALUES + 1:
         n = int(session.ask(how_many(table, place)).column("n")[0].as_py())
-        raise InputError(
+        raise TooManyValuesError(
             f"The release's column '{name}' has {n:,} different values, but a large run can number at "
             f"most {MOST_VALUES:,} of a sensitive column."
         )

@@ -27,6 +27,8 @@ def hierarchical(counts: Counts) -> Floats:
     below the root.
     """
     assert counts.domain is not None
+    if not len(counts.values):  # none is known, so there is no tree of them either
+        return _over(np.zeros(counts.n_groups, np.int64), counts, 1)
     tree = counts.domain.hierarchy
     assert tree is not None, "the policy gives the column a hierarchy"
     moved = np.zeros(counts.n_groups, np.int64)

@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 from shoal.errors import VerificationFailed
 from shoal.hierarchy.text import text_of
 from shoal.io.frames import Table
-from shoal.pipeline.digest import digest_of, read_text
 from shoal.policy import Policy
+from shoal.verification.canonical import read_text
+from shoal.verification.digest import digest_of
 from shoal.verification.personal import STAR, require_rule, tree_of
 
 

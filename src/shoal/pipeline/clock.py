@@ -1,12 +1,11 @@
 """Name the steps of a run, time them, and tell whoever watches."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-Watcher = Callable[[str, float], None]
-"""Called with a step's name and the share of it that is done, 0 to 1."""
+from shoal.progress import Done, Progress, Watcher
 
 
 def nobody(step: str, share: float) -> None:
@@ -19,14 +18,31 @@ class Clock:
 
     watch: Watcher = nobody
     seconds: dict[str, float] = field(default_factory=dict)
+    rows: int | None = None
+    """How many rows the table has, once that is known."""
 
     @contextmanager
-    def step(self, name: str) -> Iterator[Callable[[float], None]]:
-        """Time one step; gives a function to report how far it is."""
-        self.watch(name, 0.0)
+    def step(self, name: str) -> Iterator[Progress]:
+        """Time one step; gives a function to report how far it is.
+
+        Whoever watches is told when the step begins and when it has ended well, and never that less
+        is done than before.
+        """
+        latest = 0.0
+
+        def tell(share: float) -> None:
+            nonlocal latest
+            latest = max(latest, share)
+            done = share if isinstance(share, Done) else Done(share)
+            of = self.rows if done.of is None else done.of
+            rows = done.rows if done == latest else None
+            self.watch(name, Done(latest, rows, of, done.tasks, done.of_tasks))
+
+        tell(0.0)
         began = time.perf_counter()
         try:
-            yield lambda share: self.watch(name, share)
+            yield tell
+            tell(1.0)
         finally:
             taken = time.perf_counter() - began
             self.seconds[name] = self.seconds.get(name, 0.0) + taken

@@ -1,30 +1,44 @@
 """From files or a Spark frame to a verified release, where no memory holds the table."""
 
-import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from shoal import plugins
+from shoal.engines.large.profiling import rows_of
 from shoal.engines.large.questions import CODED
 from shoal.engines.large.session import Session
-from shoal.engines.large.sources import files_of
-from shoal.engines.local import LocalEngine
 from shoal.errors import InputError, VerificationFailed
-from shoal.io.atomic import replacing
+from shoal.evidence.collect import Facts
+from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
-from shoal.io.folders import replacing_folder
-from shoal.io.formats import format_of
+from shoal.io.formats import Format, format_of
+from shoal.io.together import check_targets, replacing_all
 from shoal.large.can import check_large
 from shoal.large.coding import Coded, code, columns_to_read
+from shoal.large.held import Held
 from shoal.large.publishing import PUBLISHED, Outcome, publish
 from shoal.large.publishing import check_method as check_large_method
-from shoal.large.verifying import examine
+from shoal.large.verifying import READ_BACK, Asked, examine
+from shoal.large.watching import part_of, passing
 from shoal.pipeline.clock import Clock
-from shoal.pipeline.prepare import all_lost, check_method, limit_suppression
+from shoal.pipeline.opening import (
+    LOCAL,
+    RELEASE,
+    SPARK,
+    called,
+    check_engine,
+    check_source,
+    held_frame,
+    opened,
+    read_source,
+    source_at,
+)
+from shoal.pipeline.prepare import all_lost, check_method, limit_suppression, met_together
+from shoal.pipeline.reporting import check_report, write_texts
 from shoal.pipeline.reports import (
     report_columns,
     report_components,
@@ -32,35 +46,12 @@ from shoal.pipeline.reports import (
     report_nodes,
 )
 from shoal.policy import Policy
+from shoal.progress import Progress, not_told
 from shoal.release import ColumnReport, ComponentReport, Release
 from shoal.verification.check import Finding, require
 
-RAW, RELEASE = "raw", "release"
-LOCAL, SPARK = "local", "spark"
+RAW, WRITTEN = "raw", "written"
 DETECT = CsvOptions()
-
-
-@contextmanager
-def opened(engine: str, memory: str | None = None) -> Iterator[Session]:
-    """A session by its name: `spark`, `spark://host:port`, or `local` under a memory limit."""
-    session: Session
-    if engine == LOCAL:
-        from shoal.engines.large.duck import DuckSession
-
-        session = DuckSession(memory)
-    elif engine == SPARK or engine.startswith("spark://"):
-        from shoal.engines.large.spark.opening import open_spark
-
-        session = open_spark(engine)
-    else:
-        raise InputError(
-            f"'{engine}' is no engine; allowed: local, spark, and the address of a Spark master, "
-            "such as spark://host:7077."
-        )
-    try:
-        yield session
-    finally:
-        session.close()
 
 
 def run_elsewhere(
@@ -73,14 +64,19 @@ def run_elsewhere(
     *,
     options: CsvOptions = DETECT,
     force: bool = False,
+    report: str | Path | None = None,
 ) -> Release:
     """Anonymise files with an engine that is named."""
-    if memory is not None:
-        _check_memory(engine, memory)
-    format_of(target)
+    check_engine(engine, memory)
+    # what can be told without Spark is told before it is started
+    _check_format(engine, target)
+    targets = [target, *check_report(report, policy)]
+    check_targets(targets, force, source, folder=engine != LOCAL)
     check_large(policy)
-    check_large_method(policy)
-    with opened(engine, memory) as session:
+    found = source_at(source, options)
+    check(policy, found.names)
+    check_source(engine, found, columns_to_read(policy))
+    with opened(engine, memory, clock) as session:
         return run_large(
             session,
             source,
@@ -90,17 +86,16 @@ def run_elsewhere(
             folders=engine != LOCAL,
             options=options,
             force=force,
+            report=report,
+            engine=called(engine, memory),
         )
 
 
-def _check_memory(engine: str, memory: str) -> None:
-    if engine != LOCAL:
+def _check_format(engine: str, target: Path) -> None:
+    if format_of(target) is Format.ARROW and engine != LOCAL:
         raise InputError(
-            "--memory limits the local engine. Spark's memory is set where Spark is started "
-            "(spark.executor.memory, spark.driver.memory)."
+            f"{target}: Spark writes folders of Parquet or CSV files. Name one '.parquet' or '.csv'."
         )
-    if not re.fullmatch(r"\d+(\.\d+)? ?([KMGT]i?B)", memory):
-        raise InputError(f"--memory: found '{memory}'; it must be like 2GB, 512MB or 1.5GiB.")
 
 
 def check(policy: Policy, names: Sequence[str]) -> None:
@@ -122,39 +117,43 @@ def run_large(
     options: CsvOptions = DETECT,
     force: bool = False,
     fragment_rows: int | None = None,
+    report: str | Path | None = None,
+    engine: str = SPARK,
 ) -> Release:
     """Anonymise a file, or a folder of them, into another; verified before it is in its place.
 
-    folders: whether the session writes folders of files.
+    folders: whether the session writes folders of files. report: appears with the release, or not at
+    all. engine: as the release tells it.
     """
     format_of(target)
-    engine = LocalEngine()
-    place = (
-        replacing_folder(target, force, [source]) if folders else replacing(target, force, source)
-    )
-    with place as hidden:
-        with clock.step("read"):
-            files, _ = files_of([source])
-            options, guessed = engine.settle(files[0], options)
-            names = engine.names(files[0], options)
+    reports = check_report(report, policy)
+    with replacing_all([target, *reports], force, source, folder=folders) as places:
+        path = places.paths[0]
+        with clock.step("read") as progress:
+            found = source_at(source, options)
+            names = found.names
             check(policy, names)
-            schema = session.read(
-                RAW, [source] if folders else files, columns_to_read(policy), options
-            )
-        coded, outcome = _publish(session, policy, schema, clock, fragment_rows)
+            schema = read_source(session, RAW, found, columns_to_read(policy), clock, progress)
+        told = names if reports else None
+        coded, outcome = _publish(session, policy, schema, clock, fragment_rows, told)
         shown, columns = _shown(policy, names, coded)
-        written = options.for_output(target)
-        with clock.step("write"):
-            rows = outcome.rows(columns)
-            session.write(
-                rows, hidden.path, shown, columns, written, _wanted(coded, outcome, policy)
-            )
+        written = found.options.for_output(target)
+        n = published_rows(policy, coded, outcome)
+        with clock.step("write") as progress, passing(session, progress, 0, 1, n):
+            session.write(outcome.rows(columns), path, shown, columns, written, n)
             _forget(session)
-        with clock.step("verify"):
-            back = session.read(RELEASE, [hidden.path], shown, written)
-            findings = _verified(session, _places(shown), back, coded, outcome, policy)
-        hidden.commit()
-    return _release(policy, coded, outcome, findings, clock, None, guessed)
+        with clock.step("verify") as progress:
+            with passing(session, progress, 0, READ_BACK, n):
+                back = session.read(RELEASE, [path], shown, written)
+            held = Held(session, RELEASE, tuple(shown), back)
+            findings = _verified(held, policy, n, part_of(progress, READ_BACK, 1))
+        release = _release(policy, coded, outcome, findings, clock, engine, guessed=found.guessed)
+        if reports:
+            with clock.step("report") as progress, passing(session, progress, 0, 1, None):
+                write_texts(places.paths[1:], release.report_texts(reports, held))
+            release = replace(release, seconds=dict(clock.seconds))
+        places.commit()
+    return release
 
 
 def anonymize_frame(frame: Any, policy: Policy, clock: Clock) -> Release:
@@ -173,18 +172,44 @@ def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Releas
     names = list(frame.columns)
     with clock.step("read"):
         schema = session.adopt(RAW, frame, columns_to_read(policy))
-    coded, outcome = _publish(session, policy, schema, clock)
+        clock.rows = session.rows(RAW)
+    coded, outcome = _publish(session, policy, schema, clock, names=names)
     shown, columns = _shown(policy, names, coded)
-    with clock.step("verify"):
+    with clock.step("verify") as progress:
         ordered = ", ".join(f"{column} AS p{i}" for i, column in enumerate(columns))
         session.keep(RELEASE, outcome.rows([ordered]))
         _forget(session)
         kinds = {f"p{i}": f.type for i, f in enumerate(outcome.types)}
         types = [kinds.get(column, pa.string()) for column in columns]
         back = pa.schema([(f"p{i}", kind) for i, kind in enumerate(types)])
-        findings = _verified(session, _places(shown), back, coded, outcome, policy)
+        held = Held(session, RELEASE, tuple(shown), back)
+        n = published_rows(policy, coded, outcome)
+        findings = _verified(held, policy, n, progress)
     made = session.frame(RELEASE, shown)
-    return _release(policy, coded, outcome, findings, clock, made)
+    return _release(policy, coded, outcome, findings, clock, SPARK, made)
+
+
+def write_frame(
+    release: Release, target: Path, force: bool = False, report: str | Path | None = None
+) -> Path:
+    """Write the rows of a Spark frame to a folder, verified before it is in its place."""
+    policy, rows = release.policy, release.published_rows
+    _check_format(SPARK, target)
+    reports = check_report(report, policy)
+    with (
+        replacing_all([target, *reports], force, folder=True) as places,
+        held_frame(release.table) as held,
+    ):
+        path, columns = places.paths[0], list(held.columns.values())
+        written, session = DETECT.for_output(target), held.session
+        session.write(rows_of(RELEASE, columns), path, held.names, columns, written, rows)
+        back = session.read(WRITTEN, [path], held.names, written)
+        there = Held(session, WRITTEN, held.names, back)
+        _verified(there, policy, rows)
+        if reports:
+            write_texts(places.paths[1:], release.report_texts(reports, there))
+        places.commit()
+    return target
 
 
 def _publish(
@@ -193,14 +218,32 @@ def _publish(
     schema: pa.Schema,
     clock: Clock,
     fragment_rows: int | None = None,
+    names: Sequence[str] | None = None,
 ) -> tuple[Coded, Outcome]:
-    with clock.step("encode"):
-        coded = code(session, policy, schema, RAW)
+    """names: the columns of the input, where evidence for a report is to be gathered."""
+    with clock.step("encode") as progress:
+        coded = code(session, policy, schema, RAW, progress=progress)
         session.drop(RAW)
-    with clock.step("group") as progress:
-        outcome = publish(session, coded, policy, progress, fragment_rows)
+        clock.rows = coded.n_rows
+    facts = None if names is None else _facts(policy, coded, schema, names)
+    outcome = publish(session, coded, policy, clock.step, fragment_rows, facts)
     limit_suppression(policy, outcome.suppressed_rows, coded.n_rows)
     return coded, outcome
+
+
+def _facts(policy: Policy, coded: Coded, schema: pa.Schema, names: Sequence[str]) -> Facts:
+    read = dict(zip(columns_to_read(policy), schema.types, strict=True))
+    kinds: Mapping[str, str | None] = {n: kind_name(read[n]) if n in read else None for n in names}
+    return Facts(
+        domains=coded.domains,
+        rows_of_values=coded.rows_of_values,
+        sensitive={
+            name: (coded.sensitive_domains[name], coded.rows(name)) for name in policy.sensitive
+        },
+        n_rows=coded.n_rows,
+        how={name: policy.columns[name].hierarchy for name in policy.quasi},
+        schema=kinds,
+    )
 
 
 def _forget(session: Session) -> None:
@@ -217,29 +260,16 @@ def _shown(policy: Policy, names: Sequence[str], coded: Coded) -> tuple[list[str
     return shown, [place[name] for name in shown]
 
 
-def _places(names: Sequence[str]) -> dict[str, str]:
-    """Where the columns of a release stand that was read back."""
-    return {name: f"p{i}" for i, name in enumerate(names)}
-
-
-def _wanted(coded: Coded, outcome: Outcome, policy: Policy) -> int:
+def published_rows(policy: Policy, coded: Coded, outcome: Outcome) -> int:
     """How many rows are to be published."""
     return coded.n_rows - (0 if policy.suppressed == "starred" else outcome.suppressed_rows)
 
 
 def _verified(
-    session: Session,
-    columns: dict[str, str],
-    schema: pa.Schema,
-    coded: Coded,
-    outcome: Outcome,
-    policy: Policy,
+    held: Held, policy: Policy, wanted: int, progress: Progress = not_told
 ) -> tuple[Finding, ...]:
-    """The findings about RELEASE; raise unless they are good, and about as many rows as they must."""
-    found, wanted = (
-        examine(session, RELEASE, columns, schema, policy),
-        _wanted(coded, outcome, policy),
-    )
+    """The findings about a release; raise unless they are good, and about as many rows as they must."""
+    found = examine(Asked(held.session, held.table, held.columns, held.schema, policy), progress)
     if found.rows != wanted:
         raise VerificationFailed(
             f"What was written has {found.rows:,} rows, but {wanted:,} were to be published."
@@ -254,7 +284,8 @@ def _release(
     outcome: Outcome,
     findings: tuple[Finding, ...],
     clock: Clock,
-    table: Any,
+    engine: str,
+    table: Any = None,
     guessed: tuple[str, ...] = (),
 ) -> Release:
     suppressed = outcome.suppressed_rows
@@ -269,7 +300,7 @@ def _release(
         findings=findings,
         metrics=outcome.metrics,
         rows=coded.n_rows,
-        published_rows=_wanted(coded, outcome, policy),
+        published_rows=published_rows(policy, coded, outcome),
         suppressed_rows=suppressed,
         groups=outcome.groups,
         published_classes=outcome.classes,
@@ -277,7 +308,7 @@ def _release(
         seed=policy.seed,
         seconds=dict(clock.seconds),
         warnings=(*guessed, *warnings, *all_lost(outcome.metrics["mean-ncp"])),
-        notes=outcome.notes,
+        notes=(*met_together(policy, parts.groupings if parts else ()), *outcome.notes),
         column_loss=outcome.losses,
         constraints=report_constraints(policy, components, findings),
         components=components,
@@ -285,6 +316,8 @@ def _release(
         if parts
         else {name: ColumnReport(*told) for name, told in outcome.columns.items()},
         minimal_nodes=report_nodes(parts) if parts else (),
+        evidence=outcome.evidence,
+        engine=engine,
     )
 
 

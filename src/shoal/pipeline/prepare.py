@@ -15,6 +15,7 @@ from shoal.cells.wishes import read_wishes
 from shoal.errors import Infeasible, InputError, PolicyError
 from shoal.evidence.collect import collect
 from shoal.evidence.evidence import Evidence
+from shoal.io.arrow import kind_name
 from shoal.io.frames import Table
 from shoal.metrics._losses import column_losses
 from shoal.metrics.base import Parts, chosen_metrics
@@ -68,6 +69,7 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
     if table.n_rows == 0:
         raise InputError("The table has column names but no rows: there is nothing to publish.")
     check_method(policy)
+    clock.rows = table.n_rows
     with clock.step("encode"):
         cells = _cells(table, policy)
         if policy.population is not None:
@@ -126,7 +128,7 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
         groups=sum(grouping.n_groups for grouping in groupings),
         suppressed_rows=suppressed,
         warnings=(*warnings, *all_lost(metrics["mean-ncp"]), *personal_warnings(raised)),
-        notes=(*_notes(policy, groupings), *(n for g in groupings for n in g.notes)),
+        notes=(*met_together(policy, groupings), *(n for g in groupings for n in g.notes)),
         components=report_components(policy, parts),
         columns=report_columns(parts),
         minimal_nodes=report_nodes(parts),
@@ -185,7 +187,7 @@ def _cells(table: Table, policy: Policy) -> Cells:
 def _schema(table: Table, names: list[str], policy: Policy) -> dict[str, str | None]:
     """Every column of the input, with the type of those that a run reads."""
     read = set(policy.needed(names))
-    return {name: str(table.column(name).type) if name in read else None for name in names}
+    return {name: kind_name(table.column(name).type) if name in read else None for name in names}
 
 
 def limit_suppression(policy: Policy, suppressed: int, rows: int) -> list[str]:
@@ -220,10 +222,14 @@ def all_lost(mean: float | None) -> list[str]:
     ]
 
 
-def _notes(policy: Policy, groupings: tuple[Grouping, ...]) -> list[str]:
-    """One grouping over all columns meets constraints on some of them by the strictest."""
+def met_together(policy: Policy, groupings: tuple[Grouping, ...] = ()) -> list[str]:
+    """A note where one grouping over all columns meets constraints on some of them by the strictest.
+
+    groupings: none where there is one, and no levels, as of methods that cut or cluster.
+    """
     partial = [model for model in policy.constraints if getattr(model, "on", None)]
-    if not partial or len(groupings) > 1 or groupings[0].levels is not None:
+    apart = len(groupings) > 1 or any(one.levels is not None for one in groupings)
+    if not partial or apart:
         return []
     largest = max(model.min_rows for model in policy.constraints)
     return [

@@ -1,5 +1,6 @@
 """Where a report goes; what it holds is the release's own to tell."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from shoal.drawing.needs import require_drawing
@@ -19,3 +20,9 @@ def check_report(path: str | Path | None, policy: Policy) -> list[Path]:
     if is_page(files[0]):
         require_drawing("A report as a page (a certificate alone, as a .json file, does not)")
     return files
+
+
+def write_texts(paths: Sequence[Path], texts: Sequence[str]) -> None:
+    """Write the files of a report; `paths` are where they wait for their places."""
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text, encoding="utf-8")

@@ -16,21 +16,22 @@ from shoal.io.formats import Format, format_of
 from shoal.io.frames import Table
 from shoal.io.together import replacing_all
 from shoal.pipeline.behind import NOTHING, Behind, behind, require_same
-from shoal.pipeline.clock import Clock, Watcher, nobody
-from shoal.pipeline.digest import digest_of
+from shoal.pipeline.clock import Clock, nobody
 from shoal.pipeline.linked import Verdict, sensitive_files
 from shoal.pipeline.made import Made, make
+from shoal.pipeline.opening import LOCAL, elsewhere, is_spark, refuse_folder
 from shoal.pipeline.prepare import Prepared, check_method, prepare
-from shoal.pipeline.reporting import check_report
+from shoal.pipeline.reporting import check_report, write_texts
 from shoal.pipeline.reports import anatomy_notes, report_constraints
 from shoal.pipeline.verifying import expect, judge_files, judge_tables, rows_found
 from shoal.policy import Policy, simple
+from shoal.progress import Watcher
 from shoal.release import Release
 from shoal.verification.check import require
+from shoal.verification.digest import digest_of
 
 AnyPolicy = Policy | Mapping[str, Any] | str | Path
 DETECT = CsvOptions()
-LOCAL = "local"
 SIMPLE = ("quasi", "sensitive", "identifiers", "plain", "k", "l", "hierarchies")
 """Keywords that stand in for a policy."""
 KEYS = tuple(Policy.model_fields)
@@ -53,13 +54,14 @@ def anonymize(
     a policy, keywords replace keys of it.
     """
     clock = Clock(progress or nobody)
-    if type(data).__module__.startswith("pyspark."):
+    if is_spark(data):
         from shoal.pipeline.large import anonymize_frame
 
         return anonymize_frame(data, _asked(policy, list(data.columns), keywords), clock)
     if isinstance(data, str | Path):
         with clock.step("read"):
             data = LocalEngine().read(Path(data))
+            clock.rows = data.num_rows
     table = wrap(data)
     asked = _asked(policy, table.names, keywords)
     prepared = prepare(table, table.names, asked, clock)
@@ -96,15 +98,19 @@ def run(
     """
     clock = Clock(progress or nobody)
     source, target, asked = Path(source), Path(target), Policy.load(policy)
-    if engine != LOCAL or memory is not None:
+    if elsewhere(engine, memory):
         from shoal.pipeline.large import run_elsewhere
 
-        if report is not None:
-            raise InputError(
-                "A report is made on one machine alone: leave --report out, or --engine and --memory."
-            )
         return run_elsewhere(
-            engine, memory, source, asked, target, clock, options=options, force=force
+            engine,
+            memory,
+            source,
+            asked,
+            target,
+            clock,
+            options=options,
+            force=force,
+            report=report,
         )
     return _run(source, asked, target, clock, options, force, report)
 
@@ -120,6 +126,7 @@ def _run(
 ) -> Release:
     """Anonymise a file in memory."""
     engine = LocalEngine()
+    refuse_folder(source)
     kind, others = format_of(target), sensitive_files(target, asked)
     reports = check_report(report, asked)
     with replacing_all([target, *others.values(), *reports], force, source) as places:
@@ -130,6 +137,7 @@ def _run(
             asked.check(names)
             check_method(asked)
             table = wrap(engine.read(source, options, asked.needed(names)))
+            clock.rows = table.n_rows
         prepared = prepare(table, names, asked, clock)
         with clock.step("publish"):
             made = make(prepared, asked, table, decode=kind is not Format.CSV)
@@ -144,7 +152,7 @@ def _run(
         release = _release(made, prepared, asked, verdict, clock, guessed)
         if reports:
             with clock.step("report"):
-                _write_report(release, reports, places.paths[len(paths) :])
+                write_texts(places.paths[len(paths) :], release.report_texts(reports))
             release = replace(release, seconds=dict(clock.seconds))
         places.commit()
     return release
@@ -153,7 +161,16 @@ def _run(
 def write_release(
     release: Release, target: Path, force: bool = False, report: str | Path | None = None
 ) -> Path:
-    """Write a release's rows to a file, verified before it is in its place."""
+    """Write a release's rows to a file, verified before it is in its place; those of a Spark frame to
+    a folder of files."""
+    if release.table is None:
+        raise InputError(
+            "This release has no rows at hand: they are in the files that the run wrote. Copy these."
+        )
+    if is_spark(release.table):
+        from shoal.pipeline.large import write_frame
+
+        return write_frame(release, target, force, report)
     engine, policy = LocalEngine(), release.policy
     format_of(target)  # a name that tells no format is refused before any work
     targets = [target, *sensitive_files(target, policy).values()]
@@ -170,16 +187,10 @@ def write_release(
             require_same(read, release.digest, "The written file")
         else:
             _judge_written(tables, paths, policy, written)
-        _write_report(release, reports, places.paths[len(paths) :])
+        if reports:
+            write_texts(places.paths[len(paths) :], release.report_texts(reports))
         places.commit()
     return target
-
-
-def _write_report(release: Release, targets: Sequence[Path], paths: Sequence[Path]) -> None:
-    """Write the files of a report; `paths` are where they wait for their places."""
-    if targets:
-        for path, text in zip(paths, release.report_texts(targets), strict=True):
-            path.write_text(text, encoding="utf-8")
 
 
 def _held(table: Table) -> pa.Table:

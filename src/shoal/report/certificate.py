@@ -10,19 +10,18 @@ from platform import python_version
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from shoal.cells.tally import COMMON
-from shoal.engines.tables import wrap
 from shoal.evidence.evidence import Evidence, Histogram
 from shoal.evidence.sizes import binned
 from shoal.hierarchy.csv_file import CsvFile
-from shoal.pipeline.digest import digest_of
+from shoal.large.held import Held
+from shoal.pipeline.opening import LOCAL, SPARK
 from shoal.policy import Policy
 from shoal.policy.canonical import to_data
 from shoal.policy.parts import plain_named
 from shoal.release import Release
+from shoal.report.released import Released, digests_of, rows_of
 from shoal.report.sample import sample
 from shoal.report.warnings import warnings
 from shoal.report.words import policy_words, promise
@@ -37,10 +36,14 @@ HIDDEN = "…"
 PACKAGES = ("numpy", "numba", "duckdb", "pyarrow")
 
 
-def certificate(release: Release) -> dict[str, Any]:
+def certificate(release: Release, held: Held | None = None) -> dict[str, Any]:
     """Everything a report shows of a release, for JSON. It holds no row that was not published, and
-    no value that few rows share."""
-    told = _told_of(release)
+    no value that few rows share.
+
+    held: the release's rows, where they are in a session that is open.
+    """
+    with rows_of(release, held) as published:
+        told = _told_of(release, published)
     return {**told, SEAL: seal_of(told)}
 
 
@@ -63,14 +66,13 @@ def file_digests(policy: Policy) -> dict[str, str | None]:
     return found
 
 
-def risk_of(sizes: npt.NDArray[np.integer]) -> dict[str, Any]:
+def risk_of(sizes: Histogram) -> dict[str, Any]:
     """The risk of classes of these sizes, as a certificate tells it."""
-    return _told(reidentification(sizes.astype(np.int64)))
+    return _told(_risk(sizes))
 
 
-def _told_of(release: Release) -> dict[str, Any]:
+def _told_of(release: Release, published: Released) -> dict[str, Any]:
     policy, evidence = release.policy, release.evidence
-    published = _columns(release.table)
     before, after = _risk(evidence.before), _risk(evidence.after)
     return {
         "certificate": FORMAT,
@@ -89,12 +91,9 @@ def _told_of(release: Release) -> dict[str, Any]:
         },
         "release": {
             "rows": release.published_rows,
-            "columns": list(published),
-            "digest": digest_of(pa.table(published)),
-            "sensitive_digests": {
-                name: digest_of(pa.table(_columns(table)))
-                for name, table in release.sensitive_tables.items()
-            },
+            "columns": published.names,
+            "digest": published.fingerprint.digest,
+            "sensitive_digests": digests_of(release.sensitive_tables),
         },
         "method": method_of(policy),
         "seed": release.seed,
@@ -121,10 +120,7 @@ def _told_of(release: Release) -> dict[str, Any]:
         "notes": list(release.notes),
         "sample": _sample(release, published),
         "seconds": {step: round(taken, 4) for step, taken in release.seconds.items()},
-        "environment": {
-            "python": python_version(),
-            **{package: version(package) for package in PACKAGES},
-        },
+        "environment": _environment(release),
         "reproduce": _reproduce(release),
     }
 
@@ -141,14 +137,18 @@ def guarantee(finding: Finding, policy: Policy) -> dict[str, Any]:
     return {**told, "words": words}
 
 
-def _columns(native: Any) -> dict[str, pa.Array]:
-    table = wrap(native)
-    return {name: table.column(name) for name in table.names}
-
-
 def _risk(found: Histogram) -> Reidentification:
     sizes, classes = np.array(found, np.int64).reshape(-1, 2).T
-    return reidentification(np.repeat(sizes, classes))
+    return reidentification(sizes, times=classes)
+
+
+def _environment(release: Release) -> dict[str, str]:
+    packages = (*PACKAGES, *(["pyspark"] if release.engine == SPARK else []))
+    return {
+        "engine": release.engine,
+        "python": python_version(),
+        **{package: version(package) for package in packages},
+    }
 
 
 def _told(risk: Reidentification) -> dict[str, Any]:
@@ -200,11 +200,11 @@ def _anatomy(release: Release) -> dict[str, Any] | None:
     return {"largest_share": release.largest_share}
 
 
-def _sample(release: Release, published: dict[str, pa.Array]) -> dict[str, Any]:
+def _sample(release: Release, published: Released) -> dict[str, Any]:
     """Some published rows; none of Anatomy, whose rows are people as they came in."""
     if release.policy.publish == "anatomy":
-        return {"columns": list(published), "rows": [], "hidden": 0}
-    return sample(published, release.evidence.common)
+        return {"columns": published.names, "rows": [], "hidden": 0}
+    return sample(published.names, published.fingerprint, release.evidence.common)
 
 
 def _checked(release: Release) -> list[str]:
@@ -239,15 +239,22 @@ def _checked(release: Release) -> list[str]:
     return told
 
 
+def _place(engine: str) -> str:
+    """How a command is told of the engine."""
+    if engine == SPARK:
+        return f" --engine {SPARK}"
+    return engine.removeprefix(LOCAL)
+
+
 def _reproduce(release: Release) -> list[str]:
     """Sentences, and commands that begin with `$`."""
-    evidence = release.evidence
+    evidence, place = release.evidence, _place(release.engine)
     return [
         f"Take Shoal {__version__}, the policy with the digest {release.policy.fingerprint()} "
         f"(it holds the seed, {release.seed}), and the input: {release.rows:,} rows whose columns "
         f"have the digest {evidence.schema_digest}. The same input gives the same rows, whatever "
-        "their order.",
-        "$ shoal run INPUT POLICY -o RELEASE --report report.html",
+        "their order and the engine.",
+        f"$ shoal run INPUT POLICY -o RELEASE{place} --report report.html",
         "Check that a file is this release and holds what is promised:",
-        "$ shoal verify RELEASE POLICY --certificate report.json",
+        f"$ shoal verify RELEASE POLICY{place} --certificate report.json",
     ]

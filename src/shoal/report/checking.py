@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.engines.local import LocalEngine
 from shoal.errors import InputError, VerificationFailed, listed
 from shoal.io.csv_dialect import CsvOptions
-from shoal.pipeline.digest import digest_of
+from shoal.large.held import Held
 from shoal.policy import Policy
 from shoal.policy.canonical import to_data
 from shoal.report.certificate import (
@@ -20,9 +19,11 @@ from shoal.report.certificate import (
     risk_of,
     seal_of,
 )
+from shoal.report.released import Released, There, in_file
 from shoal.report.words import policy_words
 from shoal.verification.check import Finding
 
+NOTHING: Mapping[str, Released] = {}
 NEEDED = ("shoal", "made", "policy", "release", "guarantees", SEAL)
 SAME = ("model", "asked", "of", "columns", "options")
 """What makes two guarantees the same."""
@@ -84,11 +85,30 @@ def differences(
 
     others: the further files of the release, by sensitive column. findings: what was found in them.
     """
+    apart = {name: in_file(file, options) for name, file in others.items()}
+    return differences_of(told, policy, in_file(path, options), findings, apart)
+
+
+def differences_in(
+    told: Mapping[str, Any], policy: Policy, held: Held, findings: Sequence[Finding]
+) -> list[str]:
+    """The same for a release in a session."""
+    return differences_of(told, policy, There(held), findings)
+
+
+def differences_of(
+    told: Mapping[str, Any],
+    policy: Policy,
+    released: Released,
+    findings: Sequence[Finding],
+    apart: Mapping[str, Released] = NOTHING,
+) -> list[str]:
+    """The same for rows wherever they are; apart: the tables of sensitive columns."""
     return [
         *_sealed(told),
         *_policy(told, policy),
-        *_risk(told, policy, path, options),
-        *_rows(told["release"], path, others, options),
+        *_risk(told, policy, released),
+        *_rows(told["release"], released, apart),
         *_guarantees(told["guarantees"], findings, policy),
     ]
 
@@ -134,47 +154,38 @@ def _plain(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def _risk(
-    told: Mapping[str, Any], policy: Policy, path: Path, options: CsvOptions
-) -> Iterator[str]:
+def _risk(told: Mapping[str, Any], policy: Policy, released: Released) -> Iterator[str]:
     """The risk of the release, counted anew; not where rows may be starred, or values are apart."""
     parts = any(getattr(model, "on", None) for model in policy.constraints)
     if policy.publish != "generalised" or policy.suppressed != "withheld" or parts:
         return
-    engine = LocalEngine()
-    settled, _ = engine.settle(path, options)
-    sizes = engine.count_classes(path, policy.quasi, [], settled)[""].sizes
     risk = told.get("risk")
     theirs = risk.get("after") if isinstance(risk, dict) else None
-    if theirs != _plain(risk_of(sizes)):
+    if theirs != _plain(risk_of(released.class_sizes(policy.quasi))):
         yield "The risk after, as the certificate tells it, is not that of the release."
 
 
 def _rows(
-    told: Mapping[str, Any], path: Path, others: Mapping[str, Path], options: CsvOptions
+    told: Mapping[str, Any], released: Released, apart: Mapping[str, Released]
 ) -> Iterator[str]:
-    engine = LocalEngine()
-    settled, _ = engine.settle(path, options)
-    names = engine.names(path, settled)
+    names, rows = released.names, released.n_rows
     if names != told.get("columns"):
         theirs = told.get("columns")
         shown = listed(map(str, theirs)) if isinstance(theirs, list) else "none"
         yield f"The file has the columns {listed(names)}, the certificate {shown}."
-    rows = engine.read(path, settled, names)
-    if type(told.get("rows")) is not int or rows.num_rows != told["rows"]:
-        yield f"The file has {rows.num_rows:,} rows, the certificate {_number(told.get('rows'))}."
-    elif digest_of(rows) != told.get("digest"):
+    if type(told.get("rows")) is not int or rows != told["rows"]:
+        yield f"The file has {rows:,} rows, the certificate {_number(told.get('rows'))}."
+    elif released.fingerprint.digest != told.get("digest"):
         yield "The rows of the file are not those the certificate was made for: their digests differ."
     digests = told.get("sensitive_digests")
     digests = digests if isinstance(digests, dict) else {}
-    if set(digests) != set(others):
+    if set(digests) != set(apart):
         yield (
-            f"The release has tables apart for {listed(others) or 'no column'}, the certificate for "
+            f"The release has tables apart for {listed(apart) or 'no column'}, the certificate for "
             f"{listed(digests) or 'no column'}."
         )
-    for name in sorted(set(digests) & set(others)):
-        settled, _ = engine.settle(others[name], options)
-        if digest_of(engine.read(others[name], settled)) != digests[name]:
+    for name in sorted(set(digests) & set(apart)):
+        if apart[name].fingerprint.digest != digests[name]:
             yield f"The table of {name} is not the one the certificate was made for."
 
 

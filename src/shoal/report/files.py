@@ -6,14 +6,18 @@ from pathlib import Path
 
 from shoal.io.beside import is_page, report_files
 from shoal.io.together import replacing_all
+from shoal.large.held import Held
 from shoal.pipeline.reporting import check_report
 from shoal.release import Release
 from shoal.report.certificate import certificate
 
 
-def texts(release: Release, targets: Sequence[Path]) -> list[str]:
-    """What each of a report's files holds; all tell the same."""
-    told = certificate(release)
+def texts(release: Release, targets: Sequence[Path], held: Held | None = None) -> list[str]:
+    """What each of a report's files holds; all tell the same.
+
+    held: the release's rows, where they are in a session.
+    """
+    told = certificate(release, held)
     found = []
     for target in targets:
         if is_page(target):

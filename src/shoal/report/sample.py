@@ -1,43 +1,40 @@
 """Some published rows, without the cells that few rows share."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.cells.tally import COMMON
-from shoal.hierarchy.text import text_of
 from shoal.publish.unescape import enclosed, pieces, plain, split_at
+from shoal.verification.digest import Fingerprint
 
-ROWS = 10
 
-
-def sample(published: Mapping[str, pa.Array], common: Mapping[str, pa.Array]) -> dict[str, Any]:
-    """Rows spread over the release, as text; a missing value is an empty text, a hidden one None.
+def sample(
+    names: Sequence[str], found: Fingerprint, common: Mapping[str, pa.Array]
+) -> dict[str, Any]:
+    """The rows of a release's fingerprint: as good as any, whatever the order of all rows. As text; a
+    missing value is an empty text, a hidden one None.
 
     Hidden are cells whose text fewer than `COMMON` published rows share, and labels that name a value
     which fewer input rows share. common: per column with such labels the values that may be named.
     """
-    n = len(next(iter(published.values()))) if published else 0
-    at = np.unique(np.linspace(0, n - 1, min(ROWS, n)).round().astype(np.int64))
-    shown = {name: _cells(column, at, common.get(name)) for name, column in published.items()}
-    rows = [list(row) for row in zip(*shown.values(), strict=True)]
+    shown = [
+        _cells(pc.fill_null(column, "").to_pylist(), times.tolist(), common.get(name))
+        for name, column, times in zip(names, found.some.columns, found.times, strict=True)
+    ]
+    rows = [list(row) for row in zip(*shown, strict=True)]
+    rows.sort(key=lambda row: [(cell is None, cell or "") for cell in row])
     hidden = sum(cell is None for row in rows for cell in row)
-    return {"columns": list(published), "rows": rows, "hidden": hidden}
+    return {"columns": list(names), "rows": rows, "hidden": hidden}
 
 
-def _cells(column: pa.Array, at: Any, common: pa.Array | None) -> list[str | None]:
-    coded = pc.fill_null(text_of(column).cast(pa.string()), "").dictionary_encode()
-    codes = coded.indices.to_numpy(zero_copy_only=False)
-    counts = np.bincount(codes, minlength=len(coded.dictionary))
-    found: list[str | None] = []
-    for code in codes[at]:
-        text = coded.dictionary[int(code)].as_py()
-        told = counts[code] >= COMMON and (common is None or _named(text) <= _known(common, text))
-        found.append(text if told else None)
-    return found
+def _cells(texts: list[str], times: list[int], common: pa.Array | None) -> list[str | None]:
+    return [
+        text if n >= COMMON and (common is None or _named(text) <= _known(common, text)) else None
+        for text, n in zip(texts, times, strict=True)
+    ]
 
 
 def _known(common: pa.Array, label: str) -> set[str]:

@@ -1,13 +1,12 @@
 """What a privacy officer should think about before signing."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
-import pyarrow as pa
 
 from shoal.errors import percent
 from shoal.release import Release
-from shoal.risk.contents import contents_of
+from shoal.report.released import Released
 from shoal.risk.reidentification import THRESHOLD, Reidentification
 from shoal.risk.roles import suggest
 from shoal.risk.words import hint_of
@@ -18,12 +17,10 @@ DOMINANT = 0.5
 """From this share of rows on, one sensitive value is a good guess for everybody."""
 
 
-def warnings(
-    release: Release, published: Mapping[str, pa.Array], after: Reidentification
-) -> list[str]:
+def warnings(release: Release, published: Released, after: Reidentification) -> list[str]:
     """The release's own warnings, and what its columns give to think about.
 
-    published: the columns of the release's first table. after: the risk of its classes.
+    published: the rows of the release's first table. after: the risk of its classes.
     """
     return [
         *release.warnings,
@@ -34,13 +31,13 @@ def warnings(
     ]
 
 
-def _plain(release: Release, published: Mapping[str, pa.Array]) -> Iterator[str]:
+def _plain(release: Release, published: Released) -> Iterator[str]:
     for name in release.policy.plain:
-        if name not in published:
+        if name not in published.names:
             continue
-        contents = contents_of(name, published[name])
-        known = len(contents.codes) - contents.missing
-        single = int((contents.counts[: contents.distinct] == 1).sum())
+        contents = published.contents(name)
+        known = contents.rows - contents.missing
+        single = contents.unique_rows - (contents.missing == 1)
         if known and single / known >= NEARLY_UNIQUE:
             yield (
                 f"{name} is plain and published as it is, but {percent(single / known)} of its values "

@@ -12,6 +12,7 @@ import pyarrow as pa
 from shoal.engines.local import LocalEngine
 from shoal.engines.tables import wrap
 from shoal.errors import InputError, listed, nearest
+from shoal.pipeline.opening import LOCAL, elsewhere, is_spark
 from shoal.policy import Policy
 from shoal.release import Release
 from shoal.risk.contents import Contents, contents_of
@@ -47,6 +48,8 @@ def assess(
     fraction: float | None = None,
     msu: int | None = None,
     threshold: float = THRESHOLD,
+    engine: str = LOCAL,
+    memory: str | None = None,
 ) -> Assessment:
     """The risk that people are picked out of a table, raw or published.
 
@@ -56,6 +59,10 @@ def assess(
     read by the policy. `fraction` is the share of a population that is in the table, for an
     estimate of population uniques. `msu` is the largest set of columns in which minimal sample
     uniques are looked for. Rows count as risky above `threshold`.
+
+    A Spark frame is counted in Spark. So are files, or folders of them, with `engine` "spark" or
+    "spark://host:port"; with `memory`, such as "2GB", they are counted on disk under that limit.
+    There `population` and `msu` are not allowed.
     """
     if isinstance(data, Release):
         policy, data = policy or data.policy, data.table
@@ -63,10 +70,14 @@ def assess(
     if quasi is None and asked is None:
         raise InputError("Say which columns an attacker knows: quasi=[...], or give a policy.")
     chosen = [quasi] if isinstance(quasi, str) else list(quasi or (asked.quasi if asked else ()))
-    table = table_of(data)
-    require_columns(table, chosen, "The table")
     if not 0 < threshold <= 1:
         raise InputError(f"threshold: found {threshold:g}; must be above 0 and at most 1.")
+    if is_spark(data) or elsewhere(engine, memory):
+        from shoal.risk.elsewhere import assess_elsewhere
+
+        return assess_elsewhere(data, chosen, population, msu, fraction, threshold, engine, memory)
+    table = table_of(data)
+    require_columns(table.column_names, chosen, "The table")
     columns = [contents_of(name, table.column(name)) for name in chosen]
     heads, sizes = classes_of(columns, table.num_rows)
     people = None
@@ -74,7 +85,7 @@ def assess(
         from shoal.publish.covering import population_of
 
         others = table_of(population)
-        require_columns(others, chosen, "The population table")
+        require_columns(others.column_names, chosen, "The population table")
         labels = {name: table.column(name).take(pa.array(heads)) for name in chosen}
         rows = {name: others.column(name) for name in chosen}
         how = {name: asked.how(name) for name in asked.quasi} if asked else {}
@@ -121,13 +132,12 @@ def table_of(data: Any) -> pa.Table:
     return pa.table({name: table.column(name) for name in table.names})
 
 
-def require_columns(table: pa.Table, names: Sequence[str], what: str) -> None:
-    """Raise `InputError` unless the table has these columns."""
+def require_columns(held: Sequence[str], names: Sequence[str], what: str) -> None:
+    """Raise `InputError` unless a table that holds some columns has these."""
     if not names:
         raise InputError(f"{what} needs at least one column that an attacker knows.")
     for name in names:
-        if name not in table.column_names:
+        if name not in held:
             raise InputError(
-                f"{what} has no column '{name}'.{nearest(name, table.column_names)} "
-                f"It has: {listed(table.column_names)}."
+                f"{what} has no column '{name}'.{nearest(name, held)} It has: {listed(held)}."
             )

@@ -10,9 +10,11 @@ from shoal.engines.local import LocalEngine
 from shoal.errors import InputError
 from shoal.io.atomic import replacing
 from shoal.io.csv_dialect import CsvOptions
-from shoal.pipeline.clock import Watcher, nobody
+from shoal.pipeline.clock import Clock, nobody
+from shoal.pipeline.opening import LOCAL, elsewhere, refuse_folder
 from shoal.policy import Policy
 from shoal.policy.anatomy import group_name
+from shoal.progress import Watcher
 from shoal.risk.draft import draft_policy, with_a_quasi
 from shoal.risk.inspection import Inspection, inspect_table
 
@@ -28,16 +30,29 @@ def inspect_file(
     progress: Watcher = nobody,
     fraction: float | None = None,
     msu: int | None = None,
+    engine: str = LOCAL,
+    memory: str | None = None,
 ) -> Inspection:
-    """Inspect the table in a file; `progress` is told each step. See `inspect_table`."""
-    engine = LocalEngine()
-    progress("read", 0.0)
-    settled, guessed = engine.settle(path, options)
-    table = engine.read(path, settled)
+    """Inspect the table in a file; `progress` is told each step. See `inspect_table`.
+
+    With another engine than `local`, or a memory limit, the table may be a folder of files and need
+    not fit into memory.
+    """
+    clock = Clock(progress)
+    if elsewhere(engine, memory):
+        from shoal.risk.elsewhere import inspect_elsewhere
+
+        return inspect_elsewhere(engine, memory, path, options, clock, fraction, msu)
+    refuse_folder(path)
+    with clock.step("read"):
+        local = LocalEngine()
+        settled, guessed = local.settle(path, options)
+        table = local.read(path, settled)
+        clock.rows = table.num_rows
     if table.num_rows == 0:
         raise InputError(f"{path} has column names but no rows: there is nothing to look at.")
-    progress("count", 0.0)
-    return replace(inspect_table(table, fraction, msu), warnings=guessed)
+    with clock.step("count"):
+        return replace(inspect_table(table, fraction, msu), warnings=guessed)
 
 
 def write_draft(
@@ -46,10 +61,12 @@ def write_draft(
     options: CsvOptions = DETECT,
     force: bool = False,
     progress: Watcher = nobody,
+    engine: str = LOCAL,
+    memory: str | None = None,
 ) -> Inspection:
     """Write a draft policy for the table in a file; gives what it is based on."""
     with replacing(target, force, path) as place:
-        found = inspect_file(path, options, progress)
+        found = inspect_file(path, options, progress, engine=engine, memory=memory)
         place.path.write_text(draft_policy(found, path.name), encoding="utf-8")
         place.commit()
     # what is told is what was written: a quasi column may have been chosen

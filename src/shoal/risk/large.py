@@ -3,8 +3,9 @@
 Only counts come here, and of each column up to a million values, to tell what they are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import comb
 
 import numpy as np
 import numpy.typing as npt
@@ -24,13 +25,19 @@ from shoal.errors import InputError
 from shoal.io.arrow import one_chunk
 from shoal.large.coding import MOST_VALUES
 from shoal.large.kinds import as_read, check_kinds, stored_kind
+from shoal.large.watching import Step, part_of, passing, unwatched
+from shoal.progress import Progress, not_told
 from shoal.risk.assessment import Assessment
 from shoal.risk.contents import Contents, contents_of
 from shoal.risk.inspection import Inspection, inspection_of, require_single_names
 from shoal.risk.population import population_uniques
-from shoal.risk.reidentification import reidentification
+from shoal.risk.reidentification import THRESHOLD, reidentification
+from shoal.risk.roles import suggest
+from shoal.risk.search import LARGEST_SET, most_sets
 
 Ints = npt.NDArray[np.int64]
+TIDIED = 0.4
+"""The share of counting that is done when the rows can be counted."""
 
 
 def inspect_session(
@@ -40,6 +47,7 @@ def inspect_session(
     schema: pa.Schema,
     fraction: float | None = None,
     most_values: int = MOST_VALUES,
+    step: Step = unwatched,
 ) -> Inspection:
     """Inspect a table of a session, whose columns p0, p1, ... have these names.
 
@@ -47,6 +55,98 @@ def inspect_session(
     different values only so many are looked at to tell its type.
     """
     require_single_names(names)
+    with step("count") as progress:
+        classes = _tidied(session, raw, names, schema, part_of(progress, 0, TIDIED))
+        contents = []
+        for i, name in enumerate(names):
+            begin, end = (TIDIED + (1 - TIDIED) * (i + n) / len(names) for n in (0, 1))
+            with passing(session, progress, begin, end, None):
+                contents.append(_contents(classes, name, most_values))
+    with step("search") as progress, passing(session, progress, 0, 1, None):
+        asked = 0
+        d = sum(suggest(column).role == "quasi" for column in contents)
+
+        def unique(rows: int, columns: Sequence[Contents]) -> int:
+            nonlocal asked
+            size, times = classes.sizes([column.name for column in columns])
+            asked += 1
+            progress(_searched(asked, rows, d))
+            return int(times[size == 1].sum())
+
+        def without_each(rows: int, columns: Sequence[Contents]) -> list[int]:
+            return [unique(rows, [c for c in columns if c is not left]) for left in columns]
+
+        def told(columns: Sequence[Contents]) -> Assessment:
+            return classes.assessed([column.name for column in columns], fraction)
+
+        found = inspection_of(contents, classes.rows, told, unique, without_each)
+        classes.drop()
+    return found
+
+
+def _searched(asked: int, rows: int, d: int) -> float:
+    """How far an inspection is that has counted rows so often, with so many columns to suspect.
+
+    They are counted once with all columns and once without each, which is half of the work; then for
+    sets of them, perhaps so many as there are.
+    """
+    first = 1 + d
+    if asked <= first:
+        return asked / first / 2
+    sets = sum(min(comb(d, n), most_sets(rows)) for n in range(1, LARGEST_SET + 1))
+    return 0.5 + 0.5 * min(1.0, (asked - first) / (sets + 1))
+
+
+def assess_session(
+    session: Session,
+    raw: str,
+    quasi: Sequence[str],
+    schema: pa.Schema,
+    fraction: float | None = None,
+    threshold: float = THRESHOLD,
+) -> Assessment:
+    """The risk of a table of a session in which an attacker knows all columns p0, p1, ...."""
+    classes = _tidied(session, raw, quasi, schema, not_told)
+    found = classes.assessed(quasi, fraction, threshold)
+    classes.drop()
+    return found
+
+
+@dataclass(frozen=True)
+class Classes:
+    """A table in which rows that are alike can be counted."""
+
+    session: Session
+    table: str
+    place: Mapping[str, str]
+    """Where each column stands."""
+    rows: int
+
+    def sizes(self, columns: Sequence[str]) -> tuple[Ints, Ints]:
+        """The sizes that classes have, and how many classes have each."""
+        found = self.session.ask(class_sizes(self.table, [self.place[name] for name in columns]))
+        size, times = (found.column(c).cast(pa.int64()).to_numpy() for c in ("size", "times"))
+        return size, times
+
+    def assessed(
+        self, columns: Sequence[str], fraction: float | None, threshold: float = THRESHOLD
+    ) -> Assessment:
+        """The risk of rows whose columns are known."""
+        size, times = self.sizes(columns)
+        people = None
+        if fraction is not None:
+            people = population_uniques(np.repeat(size, times), fraction)
+        risk = reidentification(size, threshold=threshold, times=times)
+        return Assessment(tuple(columns), risk, people)
+
+    def drop(self) -> None:
+        """Forget the table."""
+        self.session.drop(self.table)
+
+
+def _tidied(
+    session: Session, raw: str, names: Sequence[str], schema: pa.Schema, progress: Progress
+) -> Classes:
     check_kinds(names, schema)
     rows = int(session.ask(how_many_rows(raw)).column("n")[0].as_py())
     if not rows:
@@ -54,33 +154,10 @@ def inspect_session(
     places = [f"p{i}" for i in range(len(names))]
     tidied = f"{raw}_tidied"
     tidy = Tidy(tuple(zip(places, schema.types, strict=True)))
-    session.map(tidied, rows_of(raw, places), tidy, tidy.schema)
-    place = dict(zip(names, places, strict=True))
-
-    def sizes(columns: Sequence[Contents]) -> tuple[Ints, Ints]:
-        found = session.ask(class_sizes(tidied, [place[column.name] for column in columns]))
-        size, times = (found.column(c).cast(pa.int64()).to_numpy() for c in ("size", "times"))
-        return size, times
-
-    def unique(rows: int, columns: Sequence[Contents]) -> int:  # noqa: ARG001 - all are asked
-        size, times = sizes(columns)
-        return int(times[size == 1].sum())
-
-    def without_each(rows: int, columns: Sequence[Contents]) -> list[int]:
-        return [unique(rows, [c for c in columns if c is not left]) for left in columns]
-
-    def told(columns: Sequence[Contents]) -> Assessment:
-        size, times = sizes(columns)
-        people = None
-        if fraction is not None:
-            people = population_uniques(np.repeat(size, times), fraction)
-        risk = reidentification(size, times=times)
-        return Assessment(tuple(column.name for column in columns), risk, people)
-
-    contents = [_contents(session, tidied, name, place[name], most_values) for name in names]
-    found = inspection_of(contents, rows, told, unique, without_each)
-    session.drop(tidied)
-    return found
+    with passing(session, progress, 0, 1, rows):
+        session.map(tidied, rows_of(raw, places), tidy, tidy.schema)
+    session.drop(raw)
+    return Classes(session, tidied, dict(zip(names, places, strict=True)), rows)
 
 
 @dataclass(frozen=True)
@@ -103,15 +180,30 @@ class Tidy:
         return pa.RecordBatch.from_arrays(made, schema=self.schema)
 
 
-def _contents(session: Session, table: str, name: str, place: str, most: int) -> Contents:
+def contents_in(
+    session: Session,
+    table: str,
+    name: str,
+    place: str,
+    kind: pa.DataType,
+    most_values: int = MOST_VALUES,
+) -> Contents:
+    """What one column of a table holds; `place` and `kind` are where it stands and its type."""
+    tidied, tidy = f"{table}_tidied", Tidy(((place, kind),))
+    session.map(tidied, rows_of(table, [place]), tidy, tidy.schema)
+    found = _contents(Classes(session, tidied, {name: place}, 0), name, most_values)
+    session.drop(tidied)
+    return found
+
+
+def _contents(classes: Classes, name: str, most: int) -> Contents:
     """A column by its counts; its values are looked at and forgotten."""
+    session, table, place = classes.session, classes.table, classes.place[name]
     found = session.ask(tally(table, place, most + 1))
     values = one_chunk(found.column("v")).drop_null()
-    seen = contents_of(name, values)
-    sized = session.ask(class_sizes(table, [place]))
-    size, times = (sized.column(c).cast(pa.int64()).to_numpy() for c in ("size", "times"))
+    size, times = classes.sizes([name])
     return replace(
-        seen,
+        contents_of(name, values),
         codes=np.zeros(0, np.int64),
         counts=size,
         times=times,

@@ -66,7 +66,7 @@ class Search:
 def search(columns: Sequence[Contents], rows: int, unique: UniqueRows = unique_rows) -> Search:
     """Look for the smallest sets among the columns."""
     told = sorted(columns, key=lambda column: -column.entropy)[:MOST_COLUMNS]
-    most = max(FEWEST_SETS, min(MOST_SETS, MOST_WORK // max(1, rows)))
+    most = most_sets(rows)
     tried = possible = size = 0
     found: list[ColumnSet] = []
     for size in range(1, min(LARGEST_SET, len(columns)) + 1):
@@ -81,6 +81,11 @@ def search(columns: Sequence[Contents], rows: int, unique: UniqueRows = unique_r
             break
     found.sort(key=lambda each: -each.unique_rows)
     return Search(tuple(found[:SHOWN]), len(found), THRESHOLD, size, tried, possible)
+
+
+def most_sets(rows: int) -> int:
+    """How many sets of a size are looked at."""
+    return max(FEWEST_SETS, min(MOST_SETS, MOST_WORK // max(1, rows)))
 
 
 def _can_reach(chosen: Sequence[Contents], rows: int) -> bool:

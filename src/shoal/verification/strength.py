@@ -1,12 +1,12 @@
 """How strong a release is by the models that nobody asked for."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import isfinite
 from typing import Any
 
 from shoal.cells.counts import Counts
-from shoal.cells.domain import Kind
+from shoal.cells.domain import Domain, Kind
 from shoal.models.alpha import Alpha
 from shoal.models.average_risk import AverageRisk
 from shoal.models.beta import Beta
@@ -44,24 +44,28 @@ def strengths(
     counts = count(quasi, sensitive)
     if not counts[SIZES_ONLY].n_groups:
         return ()
-    return tuple(_ask(model, counts) for model in _models(counts))
+    domains = {column: one.domain for column, one in counts.items() if column != SIZES_ONLY}
+    raised = [column for column in domains if counts[column].raised is not None]
+    return tuple(_ask(model, counts) for model in models_of(domains, raised))
 
 
-def _models(counts: Mapping[str, Counts]) -> Iterator[Model]:
+def models_of(columns: Mapping[str, Domain | None], raised: Container[str] = ()) -> Iterator[Model]:
+    """The models to ask of sensitive columns and what their values mean.
+
+    raised: columns in which wishes were heard, so that they are judged at the worst.
+    """
     yield K(1)
     yield AverageRisk(1)
-    for column, one in counts.items():
-        if column == SIZES_ONLY:
-            continue
+    for column, domain in columns.items():
         yield L(1, column)
         yield Alpha(1, column)
-        if one.raised is not None:  # the others cannot be judged at the worst
+        if column in raised:  # the others cannot be judged at the worst
             continue
         yield EntropyL(1, column)
         yield T(1, column)
-        if one.domain is not None and one.domain.kind == Kind.RANGE:
+        if domain is not None and domain.kind == Kind.RANGE:
             yield T(1, column, "ordered")
-        if one.domain is not None and one.domain.kind == Kind.TREE:
+        if domain is not None and domain.kind == Kind.TREE:
             yield T(1, column, "hierarchical")
         yield Beta(0, column)
         yield Delta(1, column)

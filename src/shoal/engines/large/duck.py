@@ -4,9 +4,6 @@ DuckDB keeps what fits under the memory limit and spills the rest beside its fil
 readable by its owner alone and is removed when the session ends, however it ends.
 """
 
-import shutil
-import tempfile
-import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
@@ -18,9 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.engines.duck import interruptible, settings
+from shoal.engines.duck import connected, interruptible, settings
 from shoal.engines.large.duck_files import read_into, write_from
-from shoal.engines.large.session import BatchFunction, TableFunction
+from shoal.engines.large.private import private_folder
+from shoal.engines.large.session import BatchFunction, Moved, TableFunction, Told, untold
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
 
@@ -36,16 +34,15 @@ class DuckSession:
 
         folder: where the temporary files go; the system's place for them if not given.
         """
-        self._folder = Path(tempfile.mkdtemp(prefix="shoal-", dir=folder))
-        # also where nobody closes the session: when it is forgotten, or Python ends
-        self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self.told: Told = untold
+        self._folder, self._remove = private_folder(self, folder)
         config = settings() | {
             "preserve_insertion_order": False,
             "temp_directory": str(self._folder / "spilled"),
         }
         if memory is not None:
             config["memory_limit"] = memory
-        self._con: Any = duckdb.connect(str(self._folder / "rows.duckdb"), config=config)
+        self._con: Any = connected(str(self._folder / "rows.duckdb"), config)
 
     def read(
         self, name: str, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions
@@ -53,7 +50,7 @@ class DuckSession:
         """Make a table of the named columns of some files; the types are those of the files, which
         the table may hold as wider ones."""
         with self._said():
-            return read_into(self._con, name, sources, columns, options)
+            return read_into(self._con, name, sources, columns, options, self._through)
 
     def ask(self, sql: str) -> pa.Table:
         """A small answer."""
@@ -107,7 +104,7 @@ class DuckSession:
     ) -> None:
         """Write an answer to a file, rows in order."""
         with self._said(), self._ordered():
-            write_from(self._con, sql, target, names, order, options)
+            write_from(self._con, sql, target, names, order, options, self._through)
 
     def close(self) -> None:
         """End the session and remove its files."""
@@ -116,11 +113,17 @@ class DuckSession:
 
     def _batches(self, sql: str) -> Iterator[pa.RecordBatch]:
         """The rows of an answer as they come, never all at once."""
-        cursor = self._con.cursor()
+        cursor, rows = self._con.cursor(), 0
         try:
-            yield from cursor.sql(sql).to_arrow_reader(BATCH)
+            for batch in cursor.sql(sql).to_arrow_reader(BATCH):
+                yield batch
+                rows += len(batch)
+                self._through(rows)
         finally:
             cursor.close()
+
+    def _through(self, rows: int) -> None:
+        self.told(Moved(rows))
 
     def _fill(
         self, name: str, parts: Iterable[pa.RecordBatch | pa.Table], schema: pa.Schema

@@ -16,13 +16,21 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format, check_readable, format_of
 
 BATCH = 1 << 17
+Through = Callable[[int], None]
+"""Called with how many rows have gone through."""
 
 
 def read_into(
-    con: Connection, name: str, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions
+    con: Connection,
+    name: str,
+    sources: Sequence[Path],
+    columns: Sequence[str],
+    options: CsvOptions,
+    through: Through,
 ) -> pa.Schema:
     """A table of the named columns of all files, as p0, p1, ...; gives their types in the files."""
     schema: pa.Schema | None = None
+    rows = 0
     con.execute(f"DROP TABLE IF EXISTS {name}")
     for path in sources:
         check_readable(path)
@@ -34,9 +42,10 @@ def read_into(
         elif schema != found:
             raise _unlike(sources[0], path, columns, schema, found)
         if kind is Format.CSV:
-            _read_csv(con, name, path, columns, options)
+            rows += _read_csv(con, name, path, columns, options)
+            through(rows)
         else:
-            _read_columnar(con, name, path, kind, columns, schema)
+            rows = _read_columnar(con, name, path, kind, columns, schema, through, rows)
     assert schema is not None, "there is at least one file"
     return schema
 
@@ -79,26 +88,38 @@ def _unlike(
 
 def _read_csv(
     con: Connection, name: str, path: Path, columns: Sequence[str], options: CsvOptions
-) -> None:
+) -> int:
     with opened(path, options) as file:
         places = ", ".join(map(file.place, columns))
         insert: Callable[[str], int] = lambda sql: con.execute(sql).fetchone()[0]  # noqa: E731
         rows = file.through(insert, f"INSERT INTO {name} SELECT {places} FROM {{file}}")
         check_separators(file, rows)
+    return rows
 
 
 def _read_columnar(
-    con: Connection, name: str, path: Path, kind: Format, columns: Sequence[str], schema: pa.Schema
-) -> None:
+    con: Connection,
+    name: str,
+    path: Path,
+    kind: Format,
+    columns: Sequence[str],
+    schema: pa.Schema,
+    through: Through,
+    rows: int,
+) -> int:
     def batches() -> Iterator[pa.RecordBatch]:
+        nonlocal rows
         for batch in columnar_batches(path, kind, columns, BATCH):
             yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+            rows += len(batch)
+            through(rows)
 
     con.register("part", pa.RecordBatchReader.from_batches(schema, batches()))
     try:
         con.execute(f"INSERT INTO {name} SELECT * FROM part")
     finally:
         con.unregister("part")
+    return rows
 
 
 def write_from(
@@ -108,6 +129,7 @@ def write_from(
     names: Sequence[str],
     order: Sequence[str],
     options: CsvOptions,
+    through: Through,
 ) -> None:
     """Write an answer to a file, its columns renamed, rows ordered; answers come in order now."""
     columns = con.sql(f"SELECT * FROM ({sql}) LIMIT 0").columns
@@ -119,9 +141,12 @@ def write_from(
     reader = con.sql(ordered).to_arrow_reader(BATCH)
     schema = pa.schema([f.with_name(n) for f, n in zip(reader.schema, names, strict=True)])
     try:
+        rows = 0
         with _writer(target, kind, schema) as writer:
             for batch in reader:
                 writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
+                rows += len(batch)
+                through(rows)
     except OSError:
         raise InputError(f"{target} could not be written. Is the disk full?") from None
 

@@ -1,6 +1,7 @@
 """What a place must offer in which tables too large for memory live."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -14,12 +15,33 @@ TableFunction = Callable[[pa.Table], pa.Table]
 """The same for all rows of one group."""
 
 
+@dataclass(frozen=True)
+class Moved:
+    """How far a call is that takes long."""
+
+    rows: int | None = None
+    """Rows that have gone through, where they are counted."""
+    tasks: int | None = None
+    """Tasks that are done, of so many that are known just now, where tasks do the work."""
+    of_tasks: int | None = None
+
+
+Told = Callable[[Moved], None]
+
+
+def untold(moved: Moved) -> None:
+    """Tells nobody."""
+
+
 class Session(Protocol):
     """Tables with names, and questions in SQL about them.
 
     Only answers that are small by nature come here. Everything else stays where the rows are; what a
     function gives back for the same rows is the same, however often and wherever it is called.
     """
+
+    told: Told
+    """Called now and then while a call goes on, perhaps from another thread; `untold` at first."""
 
     def read(
         self, name: str, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions

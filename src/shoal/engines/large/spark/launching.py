@@ -89,6 +89,8 @@ def launch(master: str, settings: Mapping[str, str]) -> Launched:
         with quiet():
             context = SparkContext(conf=conf, gateway=gateway)
             context.pythonExec = _python()
+            # it would print a traceback where Java ends before its time
+            context._accumulatorServer.handle_error = lambda *_: None
             return Launched(SparkSession(context), gateway, log, before)
     except BaseException as error:
         # Spark gives up by itself after a minute, in the middle of this or after it

@@ -41,19 +41,31 @@ def read_frame(
 ) -> Found:
     """The named columns as p0, p1, ...; `parts` is how many tasks run at once."""
     files, kind = files_of(sources)
+    _require_format(files, kind)
     if kind is Format.CSV:
         return _csv(spark, files, columns, options, parts)
-    if kind is Format.PARQUET:
-        return _parquet(spark, files, columns)
-    raise InputError(
-        f"{files[0]}: Spark reads no Arrow files. Write the table as Parquet, or run with the local "
-        "engine."
-    )
+    return _parquet(spark, files, columns)
 
 
-def _csv(
-    spark: Any, files: list[Path], columns: Sequence[str], options: CsvOptions, parts: int
-) -> Found:
+def check_files(sources: Sequence[Path], columns: Sequence[str], options: CsvOptions) -> None:
+    """Raise what `read_frame` would raise, as far as it can be told without Spark."""
+    files, kind = files_of(sources)
+    _require_format(files, kind)
+    if kind is Format.CSV:
+        _csv_options(files, columns, options)
+    else:
+        _parquet_schema(files, columns)
+
+
+def _require_format(files: list[Path], kind: Format) -> None:
+    if kind is Format.ARROW:
+        raise InputError(
+            f"{files[0]}: Spark reads no Arrow files. Write the table as Parquet, or run with the "
+            "local engine."
+        )
+
+
+def _csv_options(files: list[Path], columns: Sequence[str], options: CsvOptions) -> CsvOptions:
     options, _ = settle(files[0], options)
     names = header_names(files[0], options)
     require_columns(files[0], columns, names)
@@ -63,6 +75,13 @@ def _csv(
                 f"{other} and {files[0]} name different columns in their first lines. The files of "
                 "one table must have the same header."
             )
+    return options
+
+
+def _csv(
+    spark: Any, files: list[Path], columns: Sequence[str], options: CsvOptions, parts: int
+) -> Found:
+    options = _csv_options(files, columns, options)
     schema = pa.schema([pa.field(f"p{i}", pa.string()) for i in range(len(columns))])
     kinds = ", ".join(f"p{i} string" for i in range(len(columns)))
     function = _file_reader([str(file.absolute()) for file in files], options, tuple(columns))
@@ -148,4 +167,4 @@ def require_columns(where: object, columns: Sequence[str], names: list[str]) -> 
 
 def no_rows(where: str) -> InputError:
     """The error for a table with nobody in it."""
-    return InputError(f"{where}: the table has no rows. There is nothing to publish.")
+    return InputError(f"{where}: the table has no rows: there is nothing to work on.")

@@ -6,11 +6,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.engines.large.session import BatchFunction, TableFunction
+from shoal.engines.large.session import BatchFunction, Moved, TableFunction, Told, untold
 from shoal.engines.large.spark.failures import understood
 from shoal.engines.large.spark.grouping import slotted
 from shoal.engines.large.spark.kinds import PLAIN, carried, refused
 from shoal.engines.large.spark.launching import Launched
+from shoal.engines.large.spark.polling import Poller
 from shoal.engines.large.spark.reading import no_rows, read_frame, require_columns
 from shoal.engines.large.spark.tables import Frame, Tables
 from shoal.engines.large.spark.travelling import SLOT, over_batches, over_groups
@@ -32,6 +33,22 @@ class SparkTables:
         self._parts = parts
         self._launched = launched
         self._tables = Tables(spark)
+        self._told: Told = untold
+        self._poller: Poller | None = None
+
+    @property
+    def told(self) -> Told:
+        """Called now and then, from another thread, while our own Spark works; else never."""
+        return self._told
+
+    @told.setter
+    def told(self, told: Told) -> None:
+        self._told = told
+        if self._launched is not None and self._poller is None and told is not untold:
+            self._poller = Poller(self._spark.sparkContext.statusTracker(), self._tell)
+
+    def _tell(self, moved: Moved) -> None:
+        self._told(moved)
 
     def read(
         self, name: str, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions
@@ -44,6 +61,8 @@ class SparkTables:
             elif not self._tables.keep(name, found.frame):
                 self._tables.drop(name)
                 raise no_rows(listed([str(source) for source in sources], 3))
+            else:
+                self._told(Moved(self._tables.rows(name)))
         return found.schema
 
     def adopt(self, name: str, frame: Frame, columns: Sequence[str]) -> pa.Schema:
@@ -64,6 +83,10 @@ class SparkTables:
                 self._tables.drop(name)
                 raise no_rows("The Spark frame")
             return table.limit(0).toArrow().schema
+
+    def rows(self, name: str) -> int:
+        """How many rows a table has that is kept."""
+        return self._tables.rows(name)
 
     def ask(self, sql: str) -> pa.Table:
         """A small answer."""
@@ -134,6 +157,8 @@ class SparkTables:
 
     def close(self) -> None:
         """Forget all tables; end Spark too if it is ours."""
+        if self._poller is not None:
+            self._poller.end()
         with understood(self._place):
             if self._launched is None:
                 self._tables.clear()

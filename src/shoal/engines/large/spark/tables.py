@@ -51,6 +51,10 @@ class Tables:
         self._frames[name], self._rows[name] = kept, rows
         return rows
 
+    def rows(self, name: str) -> int:
+        """How many rows a table has that is kept."""
+        return self._rows[name]
+
     def name(self, name: str, frame: Frame) -> None:
         """Give a frame a name without keeping its rows: it is read again when it is asked."""
         self.drop(name)

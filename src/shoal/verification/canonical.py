@@ -1,44 +1,22 @@
-"""A hash of a published table, the same for a frame and for any file that holds its rows."""
+"""The texts of a published table, the same for a frame and for any file that holds its rows.
 
-import hashlib
+A CSV file knows only texts, and writes some numbers and times in a way of its own. So a number with a
+point or an exponent counts by its exact value, a moment by its ISO text, and an empty text as a missing
+value.
+"""
+
 from decimal import Context, Decimal
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.hierarchy.text import text_of
+from shoal.io.arrow import one_chunk
 
 NUMBER = r"^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,3})?$"
 FLOAT = r"[.eE]"
 MOMENT = r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?$"
-
-
 EXACT = Context(prec=10_000)
-
-
-def digest_of(rows: pa.Table) -> str:
-    """A hash of column names and cells, in their order, as they read in a file.
-
-    A CSV file knows only texts, and writes some numbers and times in a way of its own. So a number
-    with a point or an exponent counts by its exact value, a moment by its ISO text, and an empty text
-    as a missing value.
-    """
-    found = hashlib.sha256()
-    for name in rows.column_names:
-        texts = _canonical(read_text(rows.column(name))).cast(pa.large_string())
-        missing = texts.is_null().to_numpy(zero_copy_only=False)
-        filled = pc.fill_null(texts, "")
-        offsets = np.frombuffer(filled.buffers()[1], np.int64)
-        offsets = offsets[filled.offset : filled.offset + len(filled) + 1]
-        lengths = np.where(missing, -1, np.diff(offsets)).astype("<i8")
-        told = name.encode()
-        found.update(f"{len(told)}:".encode() + told + f"{len(lengths)}:".encode())
-        found.update(lengths.tobytes())
-        data = filled.buffers()[2]
-        if data is not None and len(offsets):
-            found.update(memoryview(data)[offsets[0] : offsets[-1]])
-    return found.hexdigest()
 
 
 def read_text(column: pa.ChunkedArray | pa.Array) -> pa.Array:
@@ -47,8 +25,11 @@ def read_text(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(texts, ""), None, texts)
 
 
-def _canonical(texts: pa.Array) -> pa.Array:
-    """One text for each way to write a number or a moment."""
+def canonical(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
+    """The texts of a column, one for each way to write a number or a moment; no two codes share one."""
+    if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        column = _spelled(column)
+    texts = read_text(column)
     if isinstance(texts, pa.ChunkedArray):
         texts = pa.concat_arrays([chunk.cast(pa.large_string()) for chunk in texts.chunks])
     coded = texts.dictionary_encode()
@@ -58,10 +39,21 @@ def _canonical(texts: pa.Array) -> pa.Array:
     )
     moments = pc.match_substring_regex(values, MOMENT)
     if not pc.any(pc.or_(numbers, moments)).as_py():
-        return texts
+        return coded
     values = pc.if_else(moments, _moments(values), values)
-    values = pc.if_else(numbers, _numbers(values, numbers), values)
-    return values.take(coded.indices)
+    values = pc.if_else(numbers, _numbers(values, numbers), values).dictionary_encode()
+    indices = values.indices.take(coded.indices)
+    return pa.DictionaryArray.from_arrays(indices, values.dictionary)
+
+
+def _spelled(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Bytes as a CSV file tells them: plain letters as they are, others by their numbers."""
+    coded = one_chunk(column).dictionary_encode()
+    texts = [
+        "".join(chr(b) if 32 <= b <= 126 and b not in b"\\'\"" else f"\\x{b:02X}" for b in value)
+        for value in coded.dictionary.to_pylist()
+    ]
+    return pa.array(texts, pa.string()).take(coded.indices)
 
 
 def _numbers(texts: pa.Array, where: pa.Array) -> pa.Array:

@@ -1,0 +1,164 @@
+"""A hash of a published table, the same for a frame and for any file that holds its rows."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.cells.rowhash import Words, hash_rows
+from shoal.io.arrow import one_chunk
+from shoal.threads import each
+from shoal.verification.canonical import canonical
+
+PIECE = 250_000
+"""Rows of an average piece, which is hashed by itself."""
+FEW = 10
+"""So many rows are shown."""
+Ints = npt.NDArray[np.int64]
+
+
+def digest_of(rows: pa.Table) -> str:
+    """A hash of column names and rows as they read in a file, in whatever order the rows are."""
+    return fingerprint(rows).digest
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """Published rows in short."""
+
+    digest: str
+    some: pa.Table
+    """A few different rows: whichever have the smallest hashes. Texts, in columns x0, x1, ..."""
+    times: tuple[Ints, ...] = ()
+    """Per column (few,) how many rows have the same text there."""
+
+
+def fingerprint(rows: pa.Table) -> Fingerprint:
+    """The same for a table in memory as `large.fingerprint` gives for one elsewhere."""
+    n, texts = rows.num_rows, each(canonical, rows.columns)
+    words = hash_rows(n, (), texts, 0)
+    pieces = n_pieces(n)
+    at = [np.flatnonzero(words % np.uint64(pieces) == p) for p in range(pieces)]
+
+    def piece(chosen: npt.NDArray[np.int64]) -> Piece:
+        inside = [text.take(pa.array(chosen)) for text in texts]
+        return piece_of(inside, words[chosen], np.ones(len(chosen), np.int64))
+
+    made = put_together(rows.column_names, n, dict(enumerate(each(piece, at))))
+    shown = zip(texts, made.some.columns, strict=True)
+    return replace(made, times=tuple(times_of(text, one_chunk(some)) for text, some in shown))
+
+
+def times_of(texts: pa.DictionaryArray, some: pa.Array) -> Ints:
+    """(few,) how often each of some texts occurs."""
+    codes = pc.fill_null(texts.indices, -1).to_numpy(zero_copy_only=False)
+    counts = np.bincount(codes + 1, minlength=len(texts.dictionary) + 2)
+    known = texts.dictionary.cast(some.type)
+    place = pc.fill_null(pc.index_in(some, known), len(known)).to_numpy(zero_copy_only=False) + 1
+    place[some.is_null().to_numpy(zero_copy_only=False)] = 0
+    return counts[place]
+
+
+def n_pieces(rows: int) -> int:
+    """Into how many pieces so many rows are parted, by their hashes."""
+    return 1 + rows // PIECE
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows in short."""
+
+    digest: str
+    """Empty where there are none."""
+    words: Words
+    """(few,) the smallest hashes, each of another row."""
+    some: list[pa.Array]
+    """(few,) each, the texts of their rows."""
+
+
+def piece_of(texts: Sequence[pa.DictionaryArray], words: Words, counts: Ints) -> Piece:
+    """Rows that came in any order, each with its hash and with how often it occurs."""
+    codes = [pc.fill_null(text.indices, -1).to_numpy(zero_copy_only=False) for text in texts]
+    order = np.argsort(words, kind="stable")
+    new = _new(codes, order, words)
+    if (same := new[1:] & (np.diff(words[order]) == 0)).any():  # different rows with one hash
+        order = _ordered(texts, words, order, same)
+        new = _new(codes, order, words)
+    heads = order[new]
+    times = np.add.reduceat(counts[order], np.flatnonzero(new)) if len(order) else counts
+    found = hashlib.sha256(times.astype("<i8").tobytes())
+    shown = [text.take(pa.array(heads)).dictionary_decode() for text in texts]
+    for column in shown:
+        _update(found, column)
+    few = heads[:FEW]
+    return Piece(
+        found.hexdigest() if len(order) else "",
+        words[few],
+        [column.slice(0, FEW) for column in shown],
+    )
+
+
+def put_together(names: Sequence[str], rows: int, pieces: Mapping[int, Piece]) -> Fingerprint:
+    """The rows of all pieces, by their numbers, in short."""
+    found = hashlib.sha256(json.dumps([list(names), rows]).encode())
+    for number, piece in sorted(pieces.items()):
+        if piece.digest:
+            found.update(f"{number}:{piece.digest};".encode())
+    held = [piece for _, piece in sorted(pieces.items()) if piece.digest]
+    columns = [
+        pa.concat_arrays([piece.some[j].cast(pa.large_string()) for piece in held])
+        if held
+        else pa.array([], pa.large_string())
+        for j in range(len(names))
+    ]
+    words = np.concatenate([np.zeros(0, np.uint64), *(piece.words for piece in held)])
+    first = pa.array(np.argsort(words, kind="stable")[:FEW])
+    some = pa.table(
+        [column.take(first) for column in columns], [f"x{j}" for j in range(len(names))]
+    )
+    return Fingerprint(found.hexdigest(), some)
+
+
+def _new(codes: Sequence[Any], order: Ints, words: Words) -> npt.NDArray[np.bool_]:
+    """(n,) whether a row differs from the one before it, in this order."""
+    new = np.ones(len(order), np.bool_)
+    new[1:] = words[order[1:]] != words[order[:-1]]
+    same = np.flatnonzero(~new)
+    for column in codes:
+        new[same] |= column[order[same]] != column[order[same - 1]]
+    return new
+
+
+def _ordered(
+    texts: Sequence[pa.Array], words: Words, order: Ints, same: npt.NDArray[np.bool_]
+) -> Ints:
+    """The order, rows with one hash by their texts: then it never depends on how they came."""
+    order = order.copy()
+    shared = np.isin(words[order], words[order[1:][same]])
+    at = order[shared]
+    held = zip(*(text.take(pa.array(at)).to_pylist() for text in texts), strict=True)
+    keys = [
+        (int(word), tuple((text is None, text or "") for text in row))
+        for word, row in zip(words[at], held, strict=True)
+    ]
+    order[shared] = at[sorted(range(len(at)), key=keys.__getitem__)]
+    return order
+
+
+def _update(found: Any, texts: pa.Array) -> None:
+    """One column more: the lengths of its texts, and these."""
+    texts = texts.cast(pa.large_string())
+    missing = texts.is_null().to_numpy(zero_copy_only=False)
+    filled = pc.fill_null(texts, "")
+    offsets = np.frombuffer(filled.buffers()[1], np.int64)
+    offsets = offsets[filled.offset : filled.offset + len(filled) + 1]
+    found.update(np.where(missing, -1, np.diff(offsets)).astype("<i8").tobytes())
+    data = filled.buffers()[2]
+    if data is not None and len(offsets):
+        found.update(memoryview(data)[offsets[0] : offsets[-1]])

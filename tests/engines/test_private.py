@@ -1,0 +1,59 @@
+"""Private folders go with their session, and those of processes that are gone with the next one."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from shoal.engines.large.duck import DuckSession
+
+CHILD = """
+import sys
+from pathlib import Path
+from shoal.engines.large.private import private_folder
+class Owner: pass
+owner = Owner()
+folder, _ = private_folder(owner, Path(sys.argv[1]))
+(folder / "rows").write_text("x")
+print(folder, flush=True)
+sys.stdin.read()
+"""
+
+
+def killed(place: Path) -> Path:
+    """A folder that a process made which was then killed."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(place)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    assert child.stdin is not None
+    folder = Path(child.stdout.readline().strip())
+    assert folder.is_dir()
+    # it is not touched as long as its process lives
+    DuckSession("100MB", place).close()
+    assert (folder / "rows").is_file()
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    child.stdin.close()
+    child.stdout.close()
+    return folder
+
+
+def test_folders_of_processes_that_are_gone_go(tmp_path: Path) -> None:
+    others = [tmp_path / "shoal-mine", tmp_path / "shoal-file"]
+    others[0].mkdir()
+    others[1].write_text("no folder")
+    left = killed(tmp_path)
+    assert left.is_dir()
+    first = DuckSession("100MB", tmp_path)
+    assert not left.exists()
+    second = DuckSession("100MB", tmp_path)
+    assert len(list(tmp_path.iterdir())) == 4, "two sessions of one process live side by side"
+    first.ask("SELECT 1 AS one")
+    first.close()
+    second.close()
+    assert sorted(tmp_path.iterdir()) == sorted(others)

@@ -1,0 +1,100 @@
+"""A large run tells its steps, and how many rows are done in each."""
+
+from itertools import groupby
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow.parquet as pq
+import pytest
+
+from shoal.engines.large.duck import DuckSession
+from shoal.engines.large.session import Moved
+from shoal.engines.large.spark.polling import Poller, tasks_of
+from shoal.engines.local import LocalEngine
+from shoal.pipeline.clock import Clock
+from shoal.pipeline.large import run_large
+from shoal.policy import Policy
+from shoal.progress import Done
+from tests.large.people import COLUMNS, TREES, people
+
+STEPS = ["read", "encode", "group", "publish", "write", "verify"]
+
+
+@pytest.mark.parametrize("method", ["flexible-partition", "datafly"])
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_every_step_begins_ends_and_counts_rows(
+    tmp_path: Path, method: str, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shoal.engines.large.duck.BATCH", 100)
+    monkeypatch.setattr("shoal.engines.large.duck_files.BATCH", 100)
+    source, table = tmp_path / f"people{ending}", people(700)
+    LocalEngine().write(table, source)
+    keys: dict[str, Any] = TREES if method == "datafly" else {}
+    columns = COLUMNS | keys.get("columns", {})
+    policy = Policy.load({"columns": columns, "constraints": [{"k": 5}], "method": method})
+    seen: list[tuple[str, Done]] = []
+    session = DuckSession("1GB")
+    clock = Clock(lambda step, share: seen.append((step, cast(Done, share))))
+    run_large(
+        session, source, policy, tmp_path / "out.parquet", clock, folders=False, fragment_rows=100
+    )
+    session.close()
+    found = {step: [share for _, share in told] for step, told in groupby(seen, lambda t: t[0])}
+    assert list(found) == STEPS == list(clock.seconds)
+    for step, shares in found.items():
+        assert (shares[0], shares[-1]) == (0, 1), step
+        assert shares == sorted(shares), step
+        assert shares[-1].rows == shares[-1].of == 700, step
+        rows = [share.rows for share in shares if share.rows is not None]
+        assert rows == sorted(rows), step
+    for step in ("encode", "publish", "write", "verify"):
+        assert len([share for share in found[step] if 0 < share.rows < 700]) >= 3, step
+    if ending == ".parquet":
+        assert [share.rows for share in found["read"][1:]] == [*range(100, 701, 100), 700]
+
+
+def test_nobody_is_told_after_a_step(tmp_path: Path) -> None:
+    pq.write_table(people(50), tmp_path / "t.parquet")
+    session = DuckSession("500MB")
+    seen: list[Moved] = []
+    session.told = seen.append
+    from shoal.io.csv_dialect import CsvOptions
+
+    session.read("raw", [tmp_path / "t.parquet"], ["age"], CsvOptions())
+    assert seen == [Moved(50)]
+    session.close()
+
+
+class Tracker:
+    """As Spark's own: what runs just now, step by step."""
+
+    def __init__(self, *steps: list[tuple[int, int] | None]) -> None:
+        self._steps = list(steps)
+        self._now: list[tuple[int, int] | None] = []
+
+    def getActiveStageIds(self) -> list[int]:  # noqa: N802 - as Spark calls it
+        if not self._steps:
+            raise ConnectionError("Spark went away")
+        self._now = self._steps.pop(0)
+        return list(range(len(self._now)))
+
+    def getStageInfo(self, stage: int) -> Any:  # noqa: N802
+        info = self._now[stage]
+        return info and type("Info", (), {"numCompletedTasks": info[0], "numTasks": info[1]})
+
+
+def test_the_tasks_of_a_spark_are_added_up() -> None:
+    assert tasks_of(Tracker([])) is None
+    assert tasks_of(Tracker([None, (0, 0)])) is None
+    assert tasks_of(Tracker([(1, 4), None, (2, 2)])) == Moved(tasks=3, of_tasks=6)
+
+
+def test_asking_ends_with_spark_and_with_the_session() -> None:
+    seen: list[Moved] = []
+    poller = Poller(Tracker([(1, 4)], [], [(4, 4)]), seen.append, pause=0.01)
+    poller._thread.join(60)
+    assert not poller._thread.is_alive()
+    assert seen == [Moved(tasks=1, of_tasks=4), Moved(tasks=4, of_tasks=4)]
+    other = Poller(Tracker(), seen.append, pause=60)
+    other.end()
+    assert not other._thread.is_alive()

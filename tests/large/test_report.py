@@ -1,0 +1,164 @@
+"""Reports of releases that no memory holds: when they appear, and how they are checked."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+import pytest
+
+import shoal
+from shoal.drawing.needs import can_draw
+from shoal.engines.large.duck import DuckSession
+from shoal.errors import Infeasible, InputError
+from shoal.io.csv_dialect import CsvOptions
+from shoal.large.held import Held
+from shoal.large.verifying import verify
+from shoal.pipeline.verifying import judge_files
+from shoal.policy import Policy
+from shoal.report.certificate import SEAL, seal_of
+from shoal.report.checking import differences, differences_in, read_certificate
+from tests.large.certificates import certificate_in, require_same
+from tests.large.people import COLUMNS, people
+from tests.large.test_run import policy_of
+
+NAME = "incognito"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("report")
+    table = people(700)
+    coded = table["ward"].combine_chunks().dictionary_encode()
+    table = table.set_column(table.column_names.index("ward"), "ward", coded)
+    pq.write_table(table, made / "in.parquet")
+    csv.write_csv(people(700), made / "in.csv")
+    for kind in ("parquet", "csv"):
+        for place, more in (("one", {}), ("other", {"memory": "1GB"})):
+            shoal.run(
+                made / f"in.{kind}",
+                policy_of(NAME),
+                made / f"{place}.{kind}",
+                report=made / f"{place}-{kind}.json",
+                **more,  # type: ignore[arg-type]
+            )
+    return made
+
+
+@pytest.fixture
+def session() -> Iterator[DuckSession]:
+    made = DuckSession("1GB")
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_the_same_from_every_kind_of_file(folder: Path, kind: str) -> None:
+    require_same(*(certificate_in(folder / f"{place}-{kind}.json") for place in ("one", "other")))
+
+
+def test_it_tells_how_it_was_made(folder: Path) -> None:
+    told = json.loads((folder / "other-csv.json").read_text())
+    assert told["environment"]["engine"] == "local --memory 1GB"
+    assert any("RELEASE --memory 1GB --report" in line for line in told["reproduce"])
+    assert told["seal"] == seal_of(told)
+    told = json.loads((folder / "one-csv.json").read_text())
+    assert told["environment"]["engine"] == "local"
+
+
+def _both(
+    session: DuckSession, folder: Path, file: str, told: dict[str, Any]
+) -> tuple[list[str], list[str]]:
+    """What differs, by a file in memory and in a session."""
+    policy, path = policy_of(NAME), folder / file
+    findings = judge_files(path, {}, policy).findings
+    names = pq.read_schema(path).names
+    schema = session.read("release", [path], names, CsvOptions())
+    held = Held(session, "release", tuple(names), schema)
+    assert verify(session, "release", held.columns, schema, policy) == findings
+    here = differences(told, policy, path, {}, findings, CsvOptions())
+    return here, differences_in(told, policy, held, findings)
+
+
+def test_a_certificate_fits_in_a_session_as_in_memory(session: DuckSession, folder: Path) -> None:
+    for place in ("one", "other"):
+        told = read_certificate(folder / f"{place}-parquet.json")
+        assert _both(session, folder, "other.parquet", told) == ([], [])
+
+
+@pytest.mark.parametrize("change", ["cell", "row", "column", "risk"])
+def test_a_change_is_found_there_too(session: DuckSession, folder: Path, change: str) -> None:
+    told, table = (
+        read_certificate(folder / "other-parquet.json"),
+        pq.read_table(folder / "one.parquet"),
+    )
+    if change == "cell":
+        paid = pa.concat_arrays([pa.array([-1.0]), table["paid"].combine_chunks()[1:]])
+        table = table.set_column(table.column_names.index("paid"), "paid", paid)
+    elif change == "row":
+        table = pa.concat_tables([table, table.slice(0, 1)])
+    elif change == "column":
+        table = table.select(table.column_names[::-1])
+    else:
+        told["risk"]["after"]["prosecutor"]["highest"] = 0.001
+        told[SEAL] = seal_of(told)
+    pq.write_table(table, folder / "changed.parquet")
+    here, there = _both(session, folder, "changed.parquet", told)
+    assert there == here != []
+
+
+def test_a_page_needs_no_rows_here(folder: Path, tmp_path: Path) -> None:
+    if not can_draw():
+        pytest.skip("what draws charts is not installed")
+    release = shoal.run(
+        folder / "in.csv",
+        policy_of("least-loss, l"),
+        tmp_path / "out.csv",
+        report=tmp_path / "report.html",
+        memory="1GB",
+    )
+    assert "report" in release.seconds
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").count("<svg") > 3
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "out.csv",
+        "report.html",
+        "report.json",
+    ]
+    for call in (release.report, release.write):
+        with pytest.raises(InputError, match="files that the run wrote"):
+            call(tmp_path / "late.json" if call == release.report else tmp_path / "late.csv")
+    assert not list(tmp_path.glob("late*"))
+
+
+def test_no_evidence_unless_it_is_asked_for(folder: Path, tmp_path: Path) -> None:
+    release = shoal.run(folder / "in.csv", policy_of(NAME), tmp_path / "out.csv", memory="1GB")
+    assert release.evidence.columns == {}
+
+
+def test_nothing_appears_where_no_release_does(folder: Path, tmp_path: Path) -> None:
+    policy = Policy.load({"columns": COLUMNS, "constraints": [{"k": 900}]})
+    with pytest.raises(Infeasible):
+        shoal.run(
+            folder / "in.csv",
+            policy,
+            tmp_path / "out.csv",
+            report=tmp_path / "r.json",
+            memory="1GB",
+        )
+    (tmp_path / "r.json").write_text("mine")
+    with pytest.raises(InputError, match="exists already"):
+        shoal.run(
+            folder / "in.csv",
+            policy_of(NAME),
+            tmp_path / "out.csv",
+            report=tmp_path / "r.json",
+            memory="1GB",
+        )
+    with pytest.raises(InputError, match=r"\.html"):
+        shoal.run(
+            folder / "in.csv", policy_of(NAME), tmp_path / "out.csv", report="r.pdf", memory="1GB"
+        )
+    assert [file.name for file in tmp_path.iterdir()] == ["r.json"]

@@ -1,0 +1,60 @@
+"""A limit of memory is for the whole process, not for its database alone."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from shoal.pipeline.opening import for_database
+
+
+@pytest.mark.parametrize(
+    ("asked", "left"),
+    [
+        ("2GB", 1_300_000_000),
+        ("4 GB", 3_300_000_000),
+        ("1.5GiB", 910_612_736),
+        ("512MB", 256_000_000),
+        ("1TB", 999_300_000_000),
+    ],
+)
+def test_what_is_left_for_the_database(asked: str, left: int) -> None:
+    told = for_database(asked)
+    assert told.endswith("KB")
+    assert abs(int(told.removesuffix("KB")) * 1000 - left) < 1000
+    assert duckdb.connect(config={"memory_limit": told}).sql("SELECT 1").fetchall() == [(1,)]
+
+
+RUN = """
+import json, sys
+from pathlib import Path
+import pyarrow.parquet as pq
+import shoal
+from shoal.sample.census import census
+
+folder = Path(sys.argv[1])
+(folder / "in").mkdir()
+for i in range(4):
+    pq.write_table(census(100_000, seed=i), folder / "in" / f"{i}.parquet")
+columns = {"age": "quasi", "sex": "quasi", "zip": {"role": "quasi", "kind": "unordered"}}
+others = ("race", "marital_status", "education", "workclass", "nationality", "hours", "salary", "weight")
+columns |= dict.fromkeys(others, "plain")
+policy = {"columns": columns | {"disease": "sensitive"}, "constraints": [{"k": 5}]}
+release = shoal.run(folder / "in", policy, folder / "out.parquet", memory="1GB")
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(json.dumps([release.verified, release.rows, int(peak.split()[1]) * 1024]))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak is read from /proc")
+def test_the_process_stays_under_its_limit(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    verified, rows, peak = json.loads(done.stdout)
+    assert verified
+    assert rows == 400_000
+    assert peak < 1_000_000_000

@@ -1,0 +1,65 @@
+"""A report from a cluster is that of one machine, of files and of frames."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import shoal
+from shoal.engines.large.spark.session import SparkTables
+from shoal.io.csv_dialect import CsvOptions
+from shoal.large.held import Held
+from shoal.large.verifying import verify
+from shoal.pipeline.clock import Clock
+from shoal.pipeline.large import run_large
+from shoal.report.checking import differences_in, read_certificate
+from tests.large.certificates import certificate_in, require_same
+from tests.large.people import people
+from tests.large.test_run import policy_of
+
+
+def require_fits(session: SparkTables, told: dict[str, Any], folder: Path, policy: Any) -> None:
+    names = pq.read_schema(next(folder.glob("*.parquet"))).names
+    schema = session.read("release", [folder], names, CsvOptions())
+    held = Held(session, "release", tuple(names), schema)
+    findings = verify(session, "release", held.columns, schema, policy)
+    assert differences_in(told, policy, held, findings) == []
+    told = told | {"release": told["release"] | {"digest": "0" * 64}}
+    assert "digests differ" in " ".join(differences_in(told, policy, held, findings))
+
+
+def test_files_and_frames(session: SparkTables, tmp_path: Path) -> None:
+    table: pa.Table = people(700)
+    pq.write_table(table, tmp_path / "in.parquet")
+    reports = {name: tmp_path / f"{name}.json" for name in ("one", "files", "frame", "late")}
+    policy = policy_of("classfly-plus")
+    shoal.run(tmp_path / "in.parquet", policy, tmp_path / "one.parquet", report=reports["one"])
+    run_large(
+        session,
+        tmp_path / "in.parquet",
+        policy,
+        tmp_path / "files.parquet",
+        Clock(),
+        folders=True,
+        fragment_rows=300,
+        report=reports["files"],
+    )
+    require_same(*(certificate_in(reports[name]) for name in ("one", "files")))
+    told = read_certificate(reports["files"])
+    assert told["environment"]["engine"] == "spark"
+    assert "pyspark" in told["environment"]
+    require_fits(session, told, tmp_path / "files.parquet", policy)
+
+    session.read("mine", [tmp_path / "in.parquet"], table.column_names, CsvOptions())
+    places = ", ".join(f"p{i}" for i in range(table.num_columns))
+    session.keep("handed", f"SELECT {places} FROM mine")
+    frame = session.frame("handed", table.column_names)
+    release = shoal.anonymize(frame, policy)
+    assert release.report(reports["late"]) == reports["late"]
+    release.write(tmp_path / "frame.parquet", report=reports["frame"])
+    for name in ("frame", "late"):
+        require_same(*(certificate_in(reports[each]) for each in ("one", name)))
+    read = [pq.read_table(tmp_path / f"{name}.parquet") for name in ("files", "frame")]
+    assert read[0].equals(read[1])
+    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]

@@ -1,0 +1,130 @@
+"""The digest of rows: the same in any order and anywhere, another for any other rows."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.engines.large.duck import DuckSession
+from shoal.large.fingerprint import fingerprint as elsewhere
+from shoal.verification import digest
+from shoal.verification.digest import Fingerprint, digest_of, fingerprint
+
+TEXTS = st.sampled_from(
+    ["", "a", "b", "ab", "*", "1.5", "1.50", "2020-01-01 00:00:00", "ü", "\x00"]
+)
+CELLS = st.one_of(st.none(), TEXTS)
+ROWS = st.lists(
+    st.tuples(CELLS, CELLS, st.sampled_from([None, 1.0, 1.5, -0.0, 2e300])), max_size=30
+)
+NAMES = ["one", "two", "three"]
+KINDS = [pa.string(), pa.string(), pa.float64()]
+Row = tuple[Any, ...]
+
+
+def table_of(rows: list[Row]) -> pa.Table:
+    columns = list(zip(*rows, strict=True)) or [(), (), ()]
+    return pa.table([pa.array(c, k) for c, k in zip(columns, KINDS, strict=True)], NAMES)
+
+
+def plain(rows: list[Row]) -> Counter[Row]:
+    """What of rows counts, told plainly."""
+    same = {"": None, "1.50": "1.5", "2020-01-01 00:00:00": "2020-01-01", None: None}
+    return Counter(
+        (same.get(a, a), same.get(b, b), None if c is None else c + 0) for a, b, c in rows
+    )
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[DuckSession]:
+    made = DuckSession("1GB")
+    yield made
+    made.close()
+
+
+def in_session(session: DuckSession, table: pa.Table) -> Fingerprint:
+    held = table.rename_columns(["p0", "p1", "p2"])
+    whole = held.combine_chunks().to_batches()
+    empty = pa.RecordBatch.from_pylist([], held.schema)
+    session.keep("numbers", f"SELECT * FROM range({len(table)}) AS found(i)")
+
+    def rows(batch: pa.RecordBatch) -> pa.RecordBatch:
+        return (whole[0] if whole else empty).take(batch.column("i"))
+
+    session.map("release", "SELECT i FROM numbers", rows, held.schema)
+    places = {name: f"p{i}" for i, name in enumerate(NAMES)}
+    return elsewhere(session, "release", places, held.schema)
+
+
+@settings(max_examples=60)
+@given(rows=ROWS, other=ROWS, seed=st.integers(0, 99))
+def test_equal_for_the_same_rows_alone(rows: list[Row], other: list[Row], seed: int) -> None:
+    shuffled = random.Random(seed).sample(rows, len(rows))
+    found = digest_of(table_of(rows))
+    assert digest_of(table_of(shuffled)) == found
+    assert (digest_of(table_of(other)) == found) == (plain(other) == plain(rows))
+    for i, (a, b, c) in enumerate(rows):
+        changed = [*rows[:i], (a, "z", c) if b != "z" else (a, b, 7.0), *rows[i + 1 :]]
+        assert digest_of(table_of(changed)) != found
+
+
+@settings(max_examples=40)
+@given(rows=ROWS, seed=st.integers(0, 99))
+def test_any_order_also_where_all_hashes_are_one(rows: list[Row], seed: int) -> None:
+    def one(n: int, *_: object) -> Any:
+        return np.zeros(n, np.uint64)
+
+    shuffled = random.Random(seed).sample(rows, len(rows))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(digest, "hash_rows", one)
+        first, second = digest_of(table_of(rows)), digest_of(table_of(shuffled))
+        assert first == second
+        assert digest_of(table_of([*rows, ("z", "z", None)])) != first
+
+
+@settings(max_examples=15)
+@given(rows=ROWS, seed=st.integers(0, 99), piece=st.sampled_from([1, 7, 250_000]))
+def test_the_same_in_a_session(
+    session: DuckSession, rows: list[Row], seed: int, piece: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(digest, "PIECE", piece)
+        here = fingerprint(table_of(rows))
+        there = in_session(session, table_of(random.Random(seed).sample(rows, len(rows))))
+    assert there.digest == here.digest
+    assert there.some.to_pylist() == here.some.to_pylist()
+    assert [c.tolist() for c in there.times] == [c.tolist() for c in here.times]
+
+
+@given(rows=ROWS)
+def test_some_rows_with_how_often_their_cells_occur(rows: list[Row]) -> None:
+    found = fingerprint(table_of(rows))
+    counted = plain(rows)
+    shown = [tuple(row.values()) for row in found.some.to_pylist()]
+    texts = {
+        (a, b, None if c is None else f"{c:.0f}" if c == int(c) and c < 1e9 else c)
+        for a, b, c in counted
+    }
+    assert len(shown) == len(set(shown)) == min(10, len(counted))
+    for i, row in enumerate(shown):
+        assert row[:2] in {each[:2] for each in texts}
+        for j in (0, 1):
+            times = sum(n for each, n in counted.items() if each[j] == row[j])
+            assert found.times[j][i] == times
+
+
+def test_names_and_their_order_count() -> None:
+    table = table_of([("a", "a", 1.0)])
+    assert digest_of(table) != digest_of(table.rename_columns(["one", "two", "3"]))
+    assert digest_of(table.select(["two", "one", "three"])) != digest_of(table)
+
+
+def test_bytes_read_as_a_file_tells_them() -> None:
+    held, told = [b"abc", b"\xff", None, b"a\\"], ["abc", "\\xFF", None, "a\\x5C"]
+    assert digest_of(pa.table({"x": held})) == digest_of(pa.table({"x": told}))
