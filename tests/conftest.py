@@ -1,6 +1,7 @@
 """Settings shared by all tests."""
 
 import os
+from collections.abc import Generator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,8 +19,12 @@ NO_SPARK = "so nothing was tested on Spark"
 """How the reason ends for which tests on a cluster are skipped."""
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say, also where little is said, that nothing ran on Spark."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter,
+) -> Generator[None, None, None]:
+    """Say at the end, also where little is said, that nothing ran on Spark."""
+    yield
     reasons = [
         report.longrepr[2].removeprefix("Skipped: ")
         for report in terminalreporter.stats.get("skipped", [])

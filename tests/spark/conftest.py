@@ -16,6 +16,8 @@ THOROUGH = os.environ.get("SHOAL_SPARK") == "thorough"
 SETTINGS = {
     "spark.driver.extraJavaOptions": QUICK_JAVA,
     "spark.executor.extraJavaOptions": QUICK_JAVA,
+    # a test that makes functions fail need not wait until they have failed eight times
+    "spark.task.maxFailures": "3",
     **LAYOUTS[0].settings,
 }
 Tell = Callable[[Layout], None]
