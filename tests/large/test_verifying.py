@@ -17,9 +17,10 @@ from shoal.engines.large.session import Session
 from shoal.engines.tables import wrap
 from shoal.errors import HierarchyError, InputError, PolicyError, VerificationFailed
 from shoal.io.csv_dialect import CsvOptions
+from shoal.large.asked import Asked
 from shoal.large.can import check_large
 from shoal.large.classes import See
-from shoal.large.verifying import Asked, verify, verify_and_survey
+from shoal.large.verifying import verify, verify_and_survey
 from shoal.pipeline.asking import survey
 from shoal.pipeline.verifying import verify_table
 from shoal.policy import Policy
@@ -213,7 +214,7 @@ def test_a_model_that_cannot_be_judged_in_pieces_is_refused() -> None:
 def test_columns_of_too_many_values_are_left_out_of_a_survey(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.large.verifying.MOST_VALUES", 1)
+    monkeypatch.setattr("shoal.large.asked.MOST_VALUES", 1)
     path = tmp_path / "release.parquet"
     pq.write_table(released(), path)
     schema = session.read("many", [path], ["age", "ill"], CsvOptions())

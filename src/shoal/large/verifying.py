@@ -11,19 +11,15 @@ from math import inf
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.engines.large.profiling import class_sizes as sizes_question
-from shoal.engines.large.profiling import counted, how_many, how_many_rows, rows_of, tally
+from shoal.engines.large.profiling import counted, how_many_rows, rows_of
 from shoal.engines.large.session import Session
-from shoal.errors import InputError
 from shoal.evidence.evidence import Histogram
-from shoal.io.arrow import one_chunk
+from shoal.large.asked import PIECE, Asked, TooManyValuesError, Values, values_of
 from shoal.large.can import check_verifiable
-from shoal.large.classes import JUDGED, STAR, Judge, See, Seen, Spell, SpellAll, spelled
-from shoal.large.coding import MOST_VALUES
+from shoal.large.classes import JUDGED, Judge, See, Seen, SpellAll
 from shoal.large.kinds import check_kinds
 from shoal.large.watching import passing
 from shoal.models.requirement import Model, column_of, figure_of, name_of, options_of
@@ -31,40 +27,10 @@ from shoal.policy import Policy
 from shoal.policy.exempt import check_columns, exempt, needed
 from shoal.progress import Progress, not_told
 from shoal.verification.check import Finding
-from shoal.verification.meaning import Meaning, meaning_of
 from shoal.verification.strength import Strength, models_of
 
-PIECE = 250_000
-"""Published rows of an average piece."""
 READ_BACK, SEEN = 0.2, 0.5
 """Shares of the work: what reading back is of the whole, and telling classes apart of the rest."""
-
-
-@dataclass(frozen=True)
-class Values:
-    """The published texts of a sensitive column."""
-
-    texts: pa.Array
-    """(m,) each once, in order; no missing one and no `*`."""
-    counts: npt.NDArray[np.int64]
-    """(m,) rows with each."""
-    meaning: Meaning
-    rows: int
-    """Of the table, those without any of the texts included."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A release in a session, and what is asked of it."""
-
-    session: Session
-    table: str
-    columns: Mapping[str, str]
-    """By its name in the release, in the release's order, where each column stands in the table."""
-    schema: pa.Schema
-    """The types of these, in the same order, in the release's files."""
-    policy: Policy
-    piece_rows: int = PIECE
 
 
 def verify(
@@ -97,7 +63,7 @@ def examine(asked: Asked, progress: Progress = not_told) -> Examined:
     check(asked)
     models = asked.policy.constraints
     wanted = dict.fromkeys(name for model in models if (name := column_of(model)))
-    values = {name: _values(asked, name) for name in wanted}
+    values = {name: values_of(asked, name) for name in wanted}
     return _judged(asked, models, values, progress)
 
 
@@ -114,7 +80,7 @@ def verify_and_survey(
     values: dict[str, Values] = {}
     for name in policy.sensitive:
         try:
-            values[name] = _values(asked, name)
+            values[name] = values_of(asked, name)
         except TooManyValuesError:
             if name in wanted:
                 raise
@@ -230,39 +196,6 @@ def _judge(
         },
         models=tuple(models),
     )
-
-
-class TooManyValuesError(InputError):
-    """A sensitive column has too many values to be numbered here."""
-
-
-def _values(asked: Asked, name: str) -> Values:
-    session, table, policy = asked.session, asked.table, asked.policy
-    place = asked.columns[name]
-    kind = asked.schema.types[list(asked.columns).index(name)]
-    if pa.types.is_floating(kind):  # a database takes 0 and -0 for one, a reader does not
-        spell, texts_only = Spell(place, kind), pa.schema([("v", pa.string())])
-        session.map(f"{table}_spelled", rows_of(table, [place]), spell, texts_only, once=True)
-        table, place, kind = f"{table}_spelled", "v", pa.string()
-    found = session.ask(tally(table, place, MOST_VALUES + 2))
-    if len(found) > MOST_VALUES + 1:
-        n = int(session.ask(how_many(table, place)).column("n")[0].as_py())
-        raise TooManyValuesError(
-            f"The release's column '{name}' has {n:,} different values, but a large run can number at "
-            f"most {MOST_VALUES:,} of a sensitive column."
-        )
-    texts = spelled(one_chunk(found.column("v")), kind)
-    times = found.column("n").cast(pa.int64()).to_numpy()
-    rows = int(times.sum())
-    known = pc.fill_null(pc.not_equal(texts, STAR), fill_value=False)
-    texts, times = texts.filter(known), times[known.to_numpy(zero_copy_only=False)]
-    once = texts.dictionary_encode()
-    counts = np.zeros(len(once.dictionary), np.int64)
-    np.add.at(counts, once.indices.to_numpy(), times)
-    order = pc.sort_indices(once.dictionary)
-    sorted_texts = once.dictionary.take(order)
-    meaning = meaning_of(name, sorted_texts, policy.how(name), policy.folder)
-    return Values(sorted_texts, counts[order.to_numpy()], meaning, rows)
 
 
 def _finding(model: Model, columns: tuple[str, ...], pieces: list[dict[str, Any]]) -> Finding:

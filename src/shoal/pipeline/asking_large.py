@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from shoal.io.csv_dialect import CsvOptions
+from shoal.large.asked import Asked
 from shoal.large.can import check_verifiable
-from shoal.large.verifying import Asked, verify_and_survey
+from shoal.large.verifying import verify_and_survey
 from shoal.pipeline.clock import Clock
 from shoal.pipeline.opening import (
     adopted,

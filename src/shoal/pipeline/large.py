@@ -14,12 +14,13 @@ from shoal.errors import InputError, VerificationFailed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format, format_of
 from shoal.io.together import check_targets, replacing_all
+from shoal.large.asked import Asked
 from shoal.large.can import check_large
 from shoal.large.coding import Coded, code, columns_to_read
 from shoal.large.held import Held
 from shoal.large.publishing import PUBLISHED, Outcome, publish
 from shoal.large.publishing import check_method as check_large_method
-from shoal.large.verifying import READ_BACK, Asked, examine
+from shoal.large.verifying import READ_BACK, examine
 from shoal.large.watching import part_of, passing
 from shoal.pipeline.clock import Clock
 from shoal.pipeline.large_release import facts_of, published_rows, release_of
