@@ -19,6 +19,7 @@ from tests.methods.everyone import everyone, policy, write_hierarchies
 from tests.releases import every_method
 
 SEVERAL = [{"k": 3}, {"k": 2, "on": ["a"]}]
+BOTH = [{"k": 2}, {"l": 2, "of": "ill"}]
 DIVERSE = [{"l": 3, "of": "ill"}]
 ASKED = [[{"k": 5}], DIVERSE, [{"k": 4}, *DIVERSE]]
 SECOND = ("clustering", "top-down")
@@ -28,10 +29,22 @@ SECOND = ("clustering", "top-down")
 def climb(method: dict[str, Any]) -> None:
     """Releases by a method that needs hierarchies."""
     digits = [f"{i * i % 90 + 10}" for i in range(60)]
-    table = pa.table({"a": digits, "b": digits[::-1]})
-    columns = {name: {"role": "quasi", "hierarchy": {"mask": "right"}} for name in "ab"}
-    for constraints in ([{"k": 3}], SEVERAL):
+    table = pa.table({"a": digits, "b": digits[::-1], "ill": digits})
+    columns: dict[str, Any] = {
+        name: {"role": "quasi", "hierarchy": {"mask": "right"}} for name in "ab"
+    }
+    columns["ill"] = "sensitive"
+    for constraints in ([{"k": 3}], SEVERAL, BOTH):
         _try(table, {"columns": columns, "constraints": constraints, "method": method})
+
+
+def ask() -> None:
+    """What is asked of a release."""
+    people = everyone(300).select(["age", "town", "ill"])
+    columns = {"age": "quasi", "town": "quasi", "ill": "sensitive"}
+    metrics = [{"name": "query-error", "queries": 10, "seed": 1}]
+    asked = {"columns": columns, "constraints": [{"k": 3}], "metrics": metrics}
+    shoal.attack(shoal.anonymize(people, asked), known=people, raw=people)
 
 
 def cut(method: dict[str, Any]) -> None:
@@ -64,6 +77,7 @@ def main(part: str) -> None:
         for method in others:
             if method not in second:
                 cut(method)
+        ask()
     sys.exit(helper.returncode)
 
 
