@@ -81,7 +81,7 @@ class Layout(NamedTuple):
             "spark.sql.adaptive.enabled": str(self.usual).lower(),
             "spark.sql.codegen.wholeStage": str(self.usual).lower(),
             "spark.sql.codegen.factoryMode": "FALLBACK" if self.usual else "NO_CODEGEN",
-            "spark.sql.files.maxPartitionBytes": "4096" if self.split else "128MB",
+            "spark.sql.files.maxPartitionBytes": "8192" if self.split else "128MB",
             "spark.sql.files.openCostInBytes": "0" if self.split else "4MB",
         }
 
