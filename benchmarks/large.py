@@ -181,10 +181,12 @@ def main() -> None:
             source = make(Path(folder), rows)
             for way in given.ways:
                 results.append({"rows": rows, **measure(way, source, Path(folder))})
-                console.print(f"{rows:,} {way}: {results[-1]['seconds']:.0f} s", style="dim")
+                done = results[-1]
+                console.print(f"{rows:,} {way}: {done['seconds']:.0f} s {done['steps']}", style="dim")
             same = {(one["groups"], one["mean_ncp"]) for one in results if one["rows"] == rows}
             if len({groups for groups, _ in same}) > 1:
                 raise SystemExit(f"the ways differ at {rows:,} rows: {same}")
+    results.sort(key=lambda one: (one["rows"], WAYS.index(one["way"])))
     model = model_of(results)
     given.output.write_text(
         json.dumps(

@@ -1,7 +1,7 @@
 """Run a command and account for every process that it starts, wherever that hangs: Linux only.
 
-All carry a mark in their environment. What each took is read from /proc a few times a second, so the
-last moments of a process may be missed, never more than one look's worth.
+All carry a mark in their environment. What each took is read from /proc every second, so the
+last moments of a process may be missed, and the highest peak.
 """
 
 import os
@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MARK = "SHOAL_WATCHED"
-LOOK_SECONDS = 0.25
+LOOK_SECONDS = 1.0
+"""A look at a process of some GB takes several hundredths of a second."""
 TICKS = os.sysconf("SC_CLK_TCK")
 ROLES = {
     "deploy.master.Master": "master",

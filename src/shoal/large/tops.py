@@ -115,12 +115,7 @@ def cut_tops(
                 moves[node] = cut, goes_on[0], goes_on[1]
         if open_nodes:
             # rows of finished fragments are left behind: no round reads them again
-            if len(moves) <= MANY_PARTS:
-                session.keep(CUTTING, questions.cut(table, tree.columns, moves, kept))
-            else:
-                schema = pa.schema([_coded(name) for name in ("node", *kept)])
-                walk = walk_of(tree, {node: node for node in open_nodes}, schema)
-                session.map(CUTTING, rows_of(table, kept), walk, schema)
+            session.keep(CUTTING, questions.cut(table, tree.columns, moves, kept))
             table = CUTTING
         left = sum(known[node].rows for node in open_nodes)
         progress(Done(1 - left / coded.n_rows, coded.n_rows - left, coded.n_rows))

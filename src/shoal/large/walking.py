@@ -1,7 +1,7 @@
 """Send every row to its part of a table that was cut into very many.
 
-For few parts SQL does it, as a CASE of cases. Spark looks through such a text again and again, and with
-a thousand parts runs out of memory over it; a function does not mind.
+For few parts SQL does it, as a CASE of cases. With more Java does not compile the long program that
+Spark makes of it, and with a thousand Spark runs out of memory; a function does not mind.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from shoal.engines.large.tree import Tree
 from shoal.kernels.walking import walk
 from shoal.large.labels import Ints
 
-MANY_PARTS = 200
+MANY_PARTS = 32
 """With more parts than this rows are sent by a function."""
 
 

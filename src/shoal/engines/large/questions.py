@@ -7,7 +7,7 @@ joined: that costs a row one look, where a long CASE would compare it with every
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from shoal.engines.large.tree import Cut, Tree, below_or_at
+from shoal.engines.large.tree import Cut, Tree
 
 CODED = "coded"
 
@@ -91,16 +91,27 @@ def cut(
     cuts: Mapping[int, tuple[Cut, int | None, int | None]],
     kept: Sequence[str],
 ) -> str:
-    """The rows of nodes that are cut, with their new node; None is for sides that are left out."""
-    texts = {
-        node: f"CASE WHEN {below_or_at(made, columns)} THEN {_or_null(below)} "
-        f"ELSE {_or_null(above)} END"
-        for node, (made, below, above) in cuts.items()
-    }
+    """The rows of nodes that are cut, with their new node; None is for sides that are left out.
+
+    The cuts are joined: as a CASE of cases they would make a program so long that Java does not
+    compile it.
+    """
+    order = _canonical(columns)
+    none = (0,) * len(order)
+    values = ", ".join(
+        f"({', '.join(map(str, (node, *made[:2], int(made.last is not None), *(made.last or none))))},"
+        f" {_number(below)}, {_number(above)})"
+        for node, (made, below, above) in sorted(cuts.items())
+    )
+    heads = ["kn", "kj", "kc", "kp", *(f"x{j}" for j in range(len(order))), "kb", "ka"]
+    value = " ".join(f"WHEN {j} THEN c{j}" for j in range(columns))
+    value = f"CASE kj {value} END"
+    goes_below = f"{value} < kc OR ({value} = kc AND kp = 1 AND {_up_to(order)})"
     names = ", ".join(kept)
     return (
-        f"SELECT CAST(node AS BIGINT) AS node, {names} FROM (SELECT {_found(sorted(texts), texts)} "
-        f"AS node, {names} FROM {table}) AS moved WHERE node IS NOT NULL"
+        f"SELECT CAST(node AS BIGINT) AS node, {names} FROM (SELECT CASE WHEN {goes_below} THEN kb "
+        f"ELSE ka END AS node, {names} FROM {table} JOIN (VALUES {values}) "
+        f"AS wanted({', '.join(heads)}) ON node = kn) AS moved WHERE node >= 0"
     )
 
 
@@ -110,17 +121,17 @@ def numbered(tree: Tree, numbers: Mapping[int, int], columns: Sequence[str]) -> 
     return f"SELECT {node} AS node, {', '.join(columns)} FROM {CODED}"
 
 
-def _found(nodes: list[int], texts: Mapping[int, str]) -> str:
-    """The text for a row's node, searched for by halving."""
-    if len(nodes) == 1:
-        return f"CASE WHEN node = {nodes[0]} THEN {texts[nodes[0]]} END"
-    half = len(nodes) // 2
-    below, above = _found(nodes[:half], texts), _found(nodes[half:], texts)
-    return f"CASE WHEN node < {nodes[half]} THEN {below} ELSE {above} END"
+def _number(node: int | None) -> int:
+    return -1 if node is None else node
 
 
-def _or_null(node: int | None) -> str:
-    return "NULL" if node is None else str(node)
+def _up_to(order: Sequence[str]) -> str:
+    """SQL that is true for rows up to x0, x1, ... in an order."""
+    last = len(order) - 1
+    side = f"{order[last]} <= x{last}"
+    for j in reversed(range(last)):
+        side = f"({order[j]} < x{j} OR ({order[j]} = x{j} AND {side}))"
+    return side
 
 
 def _canonical(columns: int) -> list[str]:
@@ -145,10 +156,7 @@ def _branch(
         last = pieces[0].last
         assert last is not None
         heads += [f"x{j}" for j in range(len(last))]
-        order = _canonical(len(last) - 2)
-        side = f"{order[-1]} <= x{len(last) - 1}"
-        for j in reversed(range(len(last) - 1)):
-            side = f"({order[j]} < x{j} OR ({order[j]} = x{j} AND {side}))"
+        side = _up_to(_canonical(len(last) - 2))
         part = f"CASE WHEN {side} THEN 2 * part ELSE 2 * part + 1 END AS part"
     values = ", ".join(
         f"({', '.join(map(str, (p.number, p.node, p.code, *p.first, *(p.last or ()))))})"
