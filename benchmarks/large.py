@@ -172,17 +172,24 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 5_000_000, 20_000_000])
     asked.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
+    asked.add_argument("--add", action="store_true", help="keep what the output has of other runs")
     asked.add_argument("--folder", type=Path, help="where the tables and temporary files go")
     asked.add_argument("--output", type=Path, default=HERE / "results" / "large.json")
     given = asked.parse_args()
     console, results = Console(width=110), []
+    if given.add and given.output.exists():
+        again = {(rows, way) for rows in given.rows for way in given.ways}
+        before = json.loads(given.output.read_text())["results"]
+        results = [one for one in before if (one["rows"], one["way"]) not in again]
     for rows in given.rows:
         with tempfile.TemporaryDirectory(dir=given.folder) as folder:
             source = make(Path(folder), rows)
             for way in given.ways:
                 results.append({"rows": rows, **measure(way, source, Path(folder))})
                 done = results[-1]
-                console.print(f"{rows:,} {way}: {done['seconds']:.0f} s {done['steps']}", style="dim")
+                console.print(
+                    f"{rows:,} {way}: {done['seconds']:.0f} s {done['steps']}", style="dim"
+                )
             same = {(one["groups"], one["mean_ncp"]) for one in results if one["rows"] == rows}
             if len({groups for groups, _ in same}) > 1:
                 raise SystemExit(f"the ways differ at {rows:,} rows: {same}")
