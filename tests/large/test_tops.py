@@ -140,6 +140,7 @@ def test_the_same_rows_for_any_size_of_fragment(
     few = data.draw(st.sampled_from([0, 10, 200_000]))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(slices, "FEW", few)
+        patched.setattr(slices, "MOST_COUNTS", data.draw(st.sampled_from([1, 20, 500_000])))
         if data.draw(st.booleans()):  # else no small table is deep enough for it
             for place in (choosing, _boundary):
                 patched.setattr(place, "lopsided_depth", lambda *_: 2)

@@ -1,14 +1,17 @@
 """A limit of memory is for the whole process, not for its database alone."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from shoal.pipeline.opening import for_database
+from shoal.pipeline.opening import for_database, opened
 
 
 @pytest.mark.parametrize(
@@ -58,3 +61,21 @@ def test_the_process_stays_under_its_limit(tmp_path: Path) -> None:
     assert verified
     assert rows == 400_000
     assert peak < 1_000_000_000
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_no_rows_behind(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def interrupted() -> None:
+        with opened("local", "500MB") as session:
+            session.keep("rows", "SELECT 1 AS p0")
+            assert list(tmp_path.rglob("rows.duckdb"))
+            assert signal.getsignal(number) is not signal.SIG_DFL
+            os.kill(os.getpid(), number)
+
+    with pytest.raises(SystemExit):
+        interrupted()
+    assert not list(tmp_path.iterdir())

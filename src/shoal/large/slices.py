@@ -4,7 +4,7 @@ A slice is the rows of a node with one code in one column. The first rows of it 
 below a cut, the others above.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,8 +14,10 @@ import numpy.typing as npt
 from shoal.engines.large import questions
 from shoal.engines.large.session import Session
 
-FEW = 200_000
-"""So many rows are put in order to find the one in question; of more, columns are counted first."""
+FEW = 1_000_000
+"""So many rows are put in order to find the ones in question; of more, columns are counted first."""
+MOST_COUNTS = 500_000
+"""Of columns as many together as make at most so many counts; of one there may be more."""
 Ints = npt.NDArray[np.int64]
 
 
@@ -43,8 +45,12 @@ class Part:
 class Slices:
     """What is known of the slices of a round; each thing is asked once."""
 
-    def __init__(self, session: Session, table: str, columns: int, sets: list[int]) -> None:
-        self._session, self._table, self._columns, self._sets = session, table, columns, sets
+    def __init__(
+        self, session: Session, table: str, sizes: Sequence[int], sets: Sequence[int]
+    ) -> None:
+        """sizes: of the quasi-identifiers, how many codes each has."""
+        self._session, self._table, self._sizes, self._sets = session, table, sizes, sets
+        self._columns = len(sizes)
         self._last: dict[Slice, tuple[int, ...]] = {}
         self._parts: dict[Slice, tuple[Part, Part]] = {}
         self._values: dict[tuple[Slice, int], Mapping[int, int]] = {}
@@ -73,17 +79,19 @@ class Slices:
         new = [one for one in dict.fromkeys(asked) if (one, sensitive) not in self._values]
         if new:
             found: dict[int, dict[int, int]] = {}
-            for part, value, n in zip(*self._tally(self._sides(new), f"s{sensitive}"), strict=True):
-                found.setdefault(int(part), {})[int(value)] = int(n)
+            part, values, n = self._tally(self._sides(new), [f"s{sensitive}"])
+            for at, value, rows in zip(part, values[:, 0], n, strict=True):
+                found.setdefault(int(at), {})[int(value)] = int(rows)
             for number, one in enumerate(new):
                 self._values[one, sensitive] = found[2 * number]
         return [self._values[one, sensitive] for one in asked]
 
-    def _tally(self, pieces: list[questions.Piece], column: str) -> tuple[Ints, Ints, Ints]:
-        """Piece, code and rows."""
-        answer = self._session.ask(questions.tally(self._table, pieces, column))
-        part, value, n = (answer[name].to_numpy().astype(np.int64) for name in ("part", "v", "n"))
-        return part, value, n
+    def _tally(self, pieces: list[questions.Piece], columns: list[str]) -> tuple[Ints, Ints, Ints]:
+        """Piece, (entries, columns) codes and rows."""
+        answer = self._session.ask(questions.tally(self._table, pieces, columns))
+        part, n = (answer[name].to_numpy().astype(np.int64) for name in ("part", "n"))
+        codes = [answer[f"v{i}"].to_numpy().astype(np.int64) for i in range(len(columns))]
+        return part, np.stack(codes, axis=1), n
 
     def _sides(self, slices: list[Slice]) -> list[questions.Piece]:
         return [
@@ -98,6 +106,14 @@ class Slices:
         members = {j: np.array(row[f"m{j}"], np.int64) for j in self._sets}
         return Part(ends("l"), ends("h"), members)
 
+    def _together(self, first: int, slices: int) -> range:
+        """The columns from the first on that are counted at once."""
+        counts, end = slices * self._sizes[first], first + 1
+        while end < self._columns and counts * self._sizes[end] <= MOST_COUNTS:
+            counts *= self._sizes[end]
+            end += 1
+        return range(first, end)
+
     def _find(self, slices: list[Slice]) -> None:
         """Count columns while many rows are in question, then put the rest in order."""
         if not slices:
@@ -105,23 +121,22 @@ class Slices:
         first: dict[Slice, tuple[int, ...]] = dict.fromkeys(slices, ())
         rows = {one: one.rows for one in slices}
         place = {one: one.below for one in slices}
-        for j in range(self._columns):
-            many = [one for one in slices if rows[one] * len(slices) > FEW]
-            asked = [one for one in many if one.column != j]
-            for one in many:
-                if one.column == j:
-                    first[one] += (one.code,)
-            if not asked:
-                continue
-            part, value, n = self._tally(_pieces(asked, first), f"c{j}")
-            for number, one in enumerate(asked):
-                mine = np.flatnonzero(part == number)
-                mine = mine[np.argsort(value[mine])]
+        counted = 0
+        while many := [one for one in slices if rows[one] * len(slices) > FEW]:
+            if counted == self._columns:
+                break
+            together = self._together(counted, len(many))
+            part, codes, n = self._tally(_pieces(many, first), [f"c{j}" for j in together])
+            order = np.lexsort((*codes.T[::-1], part))
+            ends = np.searchsorted(part[order], np.arange(len(many) + 1))
+            for one, begin, end in zip(many, ends[:-1], ends[1:], strict=True):
+                mine = order[begin:end]
                 upto = np.cumsum(n[mine])
                 at = int(np.searchsorted(upto, place[one]))
                 rows[one] = int(n[mine[at]])
                 place[one] -= int(upto[at]) - rows[one]
-                first[one] += (int(value[mine[at]]),)
+                first[one] += tuple(codes[mine[at]].tolist())
+            counted = together.stop
         places = {number: place[one] for number, one in enumerate(slices)}
         sql = questions.nth(self._table, self._columns, _pieces(slices, first), places)
         answer = self._session.ask(sql)

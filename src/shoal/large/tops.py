@@ -162,7 +162,8 @@ class _Round:
         asked = questions.histograms(table, d, spans, (portion[0], portion[-1]))
         seen = read(costs, np.array(portion, np.int64), depth, self.session.ask(asked))
         sets = np.flatnonzero(costs.kind == SET).tolist()
-        slices = Slices(self.session, table, d, sets)
+        sizes = [domain.size for domain in self.coded.domains]
+        slices = Slices(self.session, table, sizes, sets)
         judge = Judge(self.session, table, self.coded, self.requirement, seen, slices)
         tries = tries_of(rule, seen, slices, self.requirement.min_rows, self.coded.n_rows)
         return _cuts(seen, slices, *_choose(seen, judge, tries))

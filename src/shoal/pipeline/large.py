@@ -170,7 +170,8 @@ def _anonymize(session: Any, frame: Any, policy: Policy, clock: Clock) -> Releas
     shown, columns = _shown(policy, names, coded)
     with clock.step("verify") as progress:
         ordered = ", ".join(f"{column} AS p{i}" for i, column in enumerate(columns))
-        session.keep(RELEASE, outcome.rows([ordered]))
+        # what is verified is what is handed over, also when an executor is lost later
+        session.pin(RELEASE, outcome.rows([ordered]))
         _forget(session)
         kinds = {f"p{i}": f.type for i, f in enumerate(outcome.types)}
         types = [kinds.get(column, pa.string()) for column in columns]

@@ -13,6 +13,7 @@ from shoal.engines.large.session import Moved, Session, untold
 from shoal.engines.large.sources import files_of
 from shoal.engines.local import LocalEngine
 from shoal.errors import InputError, listed
+from shoal.io.atomic import ended_as_exit
 from shoal.io.columnar import parquet_rows
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format
@@ -61,20 +62,23 @@ def opened(engine: str, memory: str | None = None, clock: Clock | None = None) -
     clock: of a run, for which to start Spark is a step of its own.
     """
     check_engine(engine, memory)
-    session: Session
+    with ended_as_exit():  # so that nothing is left behind
+        session = _open(engine, memory, clock)
+        try:
+            yield session
+        finally:
+            session.close()
+
+
+def _open(engine: str, memory: str | None, clock: Clock | None) -> Session:
     if engine == LOCAL:
         from shoal.engines.large.duck import DuckSession
 
-        session = DuckSession(None if memory is None else for_database(memory))
-    else:
-        from shoal.engines.large.spark.opening import open_spark
+        return DuckSession(None if memory is None else for_database(memory))
+    from shoal.engines.large.spark.opening import open_spark
 
-        with (clock or Clock()).step("start"):
-            session = open_spark(engine)
-    try:
-        yield session
-    finally:
-        session.close()
+    with (clock or Clock()).step("start"):
+        return open_spark(engine)
 
 
 def for_database(memory: str) -> str:

@@ -54,12 +54,12 @@ def joint(table: str, nodes: Mapping[int, Collection[int]], sensitive: Collectio
     )
 
 
-def tally(table: str, pieces: Iterable[Piece], column: str) -> str:
-    """Rows of each code of a column in each piece: part, v, n."""
-    inner = _pieces(table, pieces, [column])
-    return (
-        f"SELECT part, {column} AS v, count(*) AS n FROM ({inner}) AS parts GROUP BY part, {column}"
-    )
+def tally(table: str, pieces: Iterable[Piece], columns: Sequence[str]) -> str:
+    """Rows of each combination of codes of some columns in each piece: part, v0, v1, ..., n."""
+    names = ", ".join(columns)
+    found = ", ".join(f"{name} AS v{i}" for i, name in enumerate(columns))
+    inner = _pieces(table, pieces, columns)
+    return f"SELECT part, {found}, count(*) AS n FROM ({inner}) AS parts GROUP BY part, {names}"
 
 
 def nth(table: str, columns: int, pieces: Iterable[Piece], places: Mapping[int, int]) -> str:

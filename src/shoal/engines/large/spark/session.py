@@ -150,8 +150,13 @@ class SparkTables:
         with understood(self._place):
             write_folder(self._tables.answer(sql), target, names, order, options, rows)
 
+    def pin(self, name: str, sql: str) -> None:
+        """Make a table of an answer that is never computed again, whatever is lost."""
+        with understood(self._place):
+            self._tables.pin(name, self._tables.answer(sql))
+
     def frame(self, name: str, names: Sequence[str]) -> Frame:
-        """Hand a table that was kept to the user: Spark keeps it also after `close`."""
+        """Hand a table that was kept or pinned to the user: Spark keeps it also after `close`."""
         with understood(self._place):
             return self._tables.release(name).toDF(*names)
 

@@ -61,6 +61,15 @@ class Tables:
         frame.createOrReplaceTempView(self._prefix + name)
         self._frames[name] = frame
 
+    def pin(self, name: str, frame: Frame) -> None:
+        """Compute the frame and keep these very rows: if some are lost, asking for them is an error.
+
+        What is only kept would be computed again then, from a frame of the user's that may give other
+        rows than those that were verified.
+        """
+        pinned = frame.localCheckpoint(eager=True)
+        self.name(name, pinned)
+
     def drop(self, name: str) -> None:
         """Forget a table; one that is not there is no matter."""
         frame = self._frames.pop(name, None)
