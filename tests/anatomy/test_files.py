@@ -1,6 +1,5 @@
 """Files that belong together: written together or not at all, verified together."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import yaml
 import shoal
 from shoal.engines.local import LocalEngine
 from shoal.errors import InputError, PolicyError, VerificationFailed
+from shoal.io.hidden import own_names
 from shoal.io.together import replacing_all
 from shoal.verification.check import require
 from tests.anatomy.plain import people, policy
@@ -155,7 +155,8 @@ def test_a_file_that_came_meanwhile_stays(tmp_path: Path) -> None:
 
 
 def test_what_a_kill_left_is_removed(tmp_path: Path) -> None:
-    left = tmp_path / f".a.csv.{os.getpid()}.old.shoal-tmp.csv"
+    with own_names(tmp_path / "a.csv") as (_, left):
+        pass  # under our number, yet nobody's now
     left.write_text("people")
     with replacing_all([tmp_path / "a.csv", tmp_path / "b.csv"], False):
         assert not left.exists()

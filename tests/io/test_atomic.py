@@ -99,6 +99,12 @@ def test_a_disk_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     test_committed(tmp_path)
 
 
+def test_a_name_too_long(tmp_path: Path) -> None:
+    target = tmp_path / ("x" * 250)
+    with pytest.raises(InputError, match="cannot be written: File name too long"):
+        replacing(target, force=False).__enter__()
+
+
 def test_targets_that_cannot_be(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "in.csv").write_text("a\n")
@@ -129,21 +135,6 @@ def test_through_a_link(tmp_path: Path) -> None:
     assert link.is_symlink()
     assert (tmp_path / "far" / "real.csv").read_text() == "whole"
     assert names(tmp_path / "far") == ["real.csv"]
-
-
-def test_what_a_dead_process_left_is_removed(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
-    )
-    dead, alive = int(done.stdout), os.getppid()
-    stale = tmp_path / f".t.csv.{dead}.shoal-tmp.csv"
-    busy = tmp_path / f".t.csv.{alive}.shoal-tmp.csv"
-    other = tmp_path / f".u.csv.{dead}.shoal-tmp.csv"
-    for path in (stale, busy, other):
-        path.touch()
-    with replacing(tmp_path / "t.csv", force=False):
-        pass
-    assert names(tmp_path) == sorted([busy.name, other.name])
 
 
 def test_handlers_are_put_back_and_those_of_others_left_alone(tmp_path: Path) -> None:

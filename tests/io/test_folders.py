@@ -1,12 +1,11 @@
 """A folder is there whole or not at all."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from shoal.errors import InputError
-from shoal.io.folders import check_folder, hidden_name, replacing_folder
+from shoal.io.folders import check_folder, replacing_folder
 
 
 def fill(folder: Path, text: str) -> None:
@@ -77,19 +76,6 @@ def test_one_that_came_meanwhile_stays(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="exists already"):
             folder.commit()
     assert (target / "part").read_text() == "theirs"
-
-
-def test_what_a_killed_run_left_is_removed_and_what_it_put_aside_is_back(tmp_path: Path) -> None:
-    target = tmp_path / "out.csv"
-    gone = 2**22 + 1  # above any process number
-    for note in ("", ".old"):
-        name = hidden_name(target, note).name.replace(f".{os.getpid()}", f".{gone}")
-        fill(tmp_path / name, f"left{note}")
-    with replacing_folder(target, force=True) as folder:
-        assert (target / "part").read_text() == "left.old"
-        fill(folder.path, "new")
-        folder.commit()
-    assert list(tmp_path.iterdir()) == [target]
 
 
 def test_the_input_is_never_replaced(tmp_path: Path) -> None:

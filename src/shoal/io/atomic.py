@@ -6,61 +6,70 @@ What a kill -9 or a power cut left is removed by the next run for the same targe
 """
 
 import os
-import re
 import shutil
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 from shoal.errors import InputError
-
-MARK = "shoal-tmp"
+from shoal.io.hidden import left_behind, own_names
 
 
 class Replacement:
     """A target and the temporary file that will take its place."""
 
-    def __init__(self, target: Path, temporary: Path, force: bool) -> None:
+    def __init__(self, target: Path, temporary: Path, old: Path, force: bool) -> None:
         self.path = temporary
         """Where to write; it ends as the target does, so its format is told alike."""
         self._target = target
+        self._old = old
         self._force = force
+        self._written: os.stat_result | None = None
 
     def commit(self) -> None:
-        """Move the finished file into place, its bytes safe on the disk first."""
+        """Move what is finished into place; if that fails, what was there before stays."""
+        commit_all([self])
+
+    def move(self) -> None:
+        """Move the file into place, its bytes safe on the disk first; the old one is kept aside."""
         sync(self.path)
+        self._written = self.path.stat()
+        if self._target.exists():
+            try:
+                os.link(self._target, self._old)
+            except OSError:  # a disk without hard links
+                shutil.copy2(self._target, self._old)
         if self._force:
             self.path.replace(self._target)
         else:
             self._move_if_free()
         sync(self._target.parent)
 
-    def way_back(self, after: ExitStack) -> Callable[[], None]:
-        """To be asked before `commit`: how to bring back what it replaces; `after` tidies up."""
-        kept: Path | None = None
-        if self._target.exists():
-            # named as our temporary files are, so that a later run removes what a kill -9 left
-            kept = self.path.with_name(f".old.{MARK}".join(self.path.name.rsplit(f".{MARK}", 1)))
-            kept.unlink(missing_ok=True)
-            after.callback(kept.unlink, missing_ok=True)
-            try:
-                os.link(self._target, kept)
-            except OSError:  # a disk without hard links
-                shutil.copy2(self._target, kept)
+    def back(self) -> None:
+        """Undo `move`, however far it came."""
+        if not self._is_moved():
+            self.forget()
+        elif self._old.exists():
+            self._old.replace(self._target)
+        else:
+            self._target.unlink()
 
-        def back() -> None:
-            if self.path.exists() and not _same_file(self.path, self._target):
-                return  # never moved
-            if kept is not None:
-                kept.replace(self._target)
-            else:
-                self._target.unlink(missing_ok=True)
+    def forget(self) -> None:
+        """Remove the old one that was kept aside."""
+        self._old.unlink(missing_ok=True)
 
-        return back
+    def _is_moved(self) -> bool:
+        """Whether what stands in the target's place is ours."""
+        try:
+            return self._written is not None and os.path.samestat(
+                self._written, self._target.lstat()
+            )
+        except FileNotFoundError:
+            return False
 
     def _move_if_free(self) -> None:
         """Like a move, but a file that came to the target's place meanwhile stays."""
@@ -72,6 +81,20 @@ class Replacement:
             self.path.replace(self._target)
         else:
             self.path.unlink()
+
+
+def commit_all(parts: Sequence[Replacement]) -> None:
+    """Move all into place, or none; what they replace is removed only when all are there."""
+    with ExitStack() as after:  # each step is tried, even if another fails
+        try:
+            for part in parts:
+                part.move()
+        except BaseException:
+            for part in parts:
+                after.callback(part.back)
+            raise
+        for part in parts:
+            after.callback(part.forget)
 
 
 def check_target(target: Path, force: bool, source: Path | None = None) -> None:
@@ -119,40 +142,22 @@ def replacing(target: Path, force: bool, source: Path | None = None) -> Iterator
     check_target(target, force, source)
     # Through a link to the file it points at, and never the link replaced by a file.
     target = target.resolve()
-    ending = "".join(target.suffixes[-2:]) if target.suffix == ".gz" else target.suffix
-    _remove_stale(target, ending)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.{MARK}{ending}")
-    with ended_as_exit():
+    for other, _ in left_behind(target):
+        other.unlink(missing_ok=True)
+    with ended_as_exit(), own_names(target) as (temporary, old):
+        _make(temporary, target)
         try:
-            yield Replacement(target, temporary, force)
+            yield Replacement(target, temporary, old, force)
         finally:
             temporary.unlink(missing_ok=True)
 
 
-def _remove_stale(target: Path, ending: str) -> None:
-    """Remove temporary files for this target whose process is gone."""
-    shape = re.compile(rf"\.{re.escape(target.name)}\.(\d+)(?:\.old)?\.{MARK}{re.escape(ending)}")
-    for other in target.parent.iterdir():
-        found = shape.fullmatch(other.name)
-        if found and not is_alive(int(found[1])):
-            other.unlink(missing_ok=True)
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process of this number runs that is not ours."""
-    if pid == os.getpid():
-        # Ours begins only now: this one is of an earlier process with our number.
-        return False
-    if os.name == "nt":
-        # There, asking in this way would end the process.
-        return True
+def _make(temporary: Path, target: Path) -> None:
+    """Make the file, which nobody else may have made."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror}.") from None
 
 
 @contextmanager

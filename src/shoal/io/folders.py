@@ -5,59 +5,39 @@ whole. Whatever ends the block before `commit` removes it.
 """
 
 import os
-import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from shoal.errors import InputError
-from shoal.io.atomic import MARK, ended_as_exit, is_alive, refuse_inside, sync
+from shoal.io.atomic import Replacement, ended_as_exit, refuse_inside, sync
+from shoal.io.hidden import left_behind, own_names
 
 
-class FolderReplacement:
-    """A target and the hidden folder that will take its place."""
+class FolderReplacement(Replacement):
+    """A target and the hidden folder that will take its place; the folder is made by who writes it."""
 
-    def __init__(self, target: Path, hidden: Path, force: bool) -> None:
-        self.path = hidden
-        """Where to make the folder; it ends as the target does, so its format is told alike."""
-        self._target = target
-        self._force = force
-        self._keep_old = False
-
-    def commit(self) -> None:
-        """Move the finished folder into place; what stood there is gone after that, or stays whole."""
+    def move(self) -> None:
+        """Move the finished folder into place; what stood there is put aside."""
         sync(self.path)
         check_folder(self._target, self._force)
-        aside: Path | None = None
+        self._written = self.path.stat()
         if os.path.lexists(self._target):
-            aside = hidden_name(self._target, ".old")
-            _remove(aside)
-            self._target.rename(aside)
-        try:
-            self.path.rename(self._target)
-        except BaseException:
-            if aside is not None:
-                aside.rename(self._target)
-            raise
+            self._target.rename(self._old)
+        self.path.rename(self._target)
         sync(self._target.parent)
-        if aside is not None and not self._keep_old:
-            _remove(aside)
 
-    def way_back(self, after: ExitStack) -> Callable[[], None]:
-        """To be asked before `commit`: how to bring back what it replaces; `after` tidies up."""
-        aside = hidden_name(self._target, ".old")
-        self._keep_old = True
-        after.callback(_remove, aside)
-
-        def back() -> None:
-            if self.path.exists():
-                return  # never moved
+    def back(self) -> None:
+        """Undo `move`, however far it came: the disk tells that, for an interrupt comes anywhere."""
+        if self._is_moved():
             self._target.rename(self.path)
-            if os.path.lexists(aside):
-                aside.rename(self._target)
+        if os.path.lexists(self._old) and not os.path.lexists(self._target):
+            self._old.rename(self._target)
 
-        return back
+    def forget(self) -> None:
+        """Remove what was put aside."""
+        _remove(self._old)
 
 
 def check_folder(target: Path, force: bool, sources: Sequence[Path] = ()) -> None:
@@ -89,31 +69,20 @@ def replacing_folder(
     """A hidden path beside `target` for a folder to be, moved into place by `commit()`, else removed."""
     check_folder(target, force, sources)
     target = target.resolve()
-    _remove_stale(target)
-    hidden = hidden_name(target)
-    with ended_as_exit():
+    _tidy(target)
+    with ended_as_exit(), own_names(target) as (hidden, old):
         try:
-            yield FolderReplacement(target, hidden, force)
+            yield FolderReplacement(target, hidden, old, force)
         finally:
             _remove(hidden)
 
 
-def hidden_name(target: Path, note: str = "") -> Path:
-    """The name beside a target under which this process works on it."""
-    ending = "".join(target.suffixes[-2:]) if target.suffix == ".gz" else target.suffix
-    return target.with_name(f".{target.name}.{os.getpid()}{note}.{MARK}{ending}")
-
-
-def _remove_stale(target: Path) -> None:
-    """Remove folders for this target whose process is gone; bring back what it had put aside."""
-    ending = re.escape(hidden_name(target).name.rpartition(MARK)[2])
-    shape = re.compile(rf"\.{re.escape(target.name)}\.(\d+)(\.old)?\.{MARK}{ending}")
-    for other in sorted(target.parent.iterdir()):
-        found = shape.fullmatch(other.name)
-        if not found or is_alive(int(found[1])):
-            continue
-        if found[2] and not os.path.lexists(target):
-            other.rename(target)
+def _tidy(target: Path) -> None:
+    """Remove what dead processes left for this target; bring back what they had put aside."""
+    for other, is_old in left_behind(target):
+        if is_old and not os.path.lexists(target):
+            with suppress(FileNotFoundError):  # another run was first
+                other.rename(target)
         else:
             _remove(other)
 

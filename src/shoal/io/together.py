@@ -1,18 +1,18 @@
 """Files that belong together: all of them appear, or none."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from shoal.errors import InputError
-from shoal.io.atomic import Replacement, check_target, replacing
-from shoal.io.folders import FolderReplacement, check_folder, replacing_folder
+from shoal.io.atomic import Replacement, check_target, commit_all, replacing
+from shoal.io.folders import check_folder, replacing_folder
 
 
 class Replacements:
     """Several targets and the temporary files that will take their places."""
 
-    def __init__(self, parts: Sequence[Replacement | FolderReplacement]) -> None:
+    def __init__(self, parts: Sequence[Replacement]) -> None:
         self._parts = parts
 
     @property
@@ -22,16 +22,7 @@ class Replacements:
 
     def commit(self) -> None:
         """Move all finished files into place; if one cannot, what was there before stays."""
-        undo: list[Callable[[], None]] = []
-        with ExitStack() as after:
-            try:
-                for part in self._parts:
-                    undo.append(part.way_back(after))
-                    part.commit()
-            except BaseException:
-                for step in reversed(undo):
-                    step()
-                raise
+        commit_all(self._parts)
 
 
 def check_targets(
