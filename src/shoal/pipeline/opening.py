@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.engines.large.session import Moved, Session, untold
-from shoal.engines.large.sources import files_of
+from shoal.engines.large.sources import files_of, require_same_names
 from shoal.engines.local import LocalEngine
-from shoal.errors import InputError, listed
+from shoal.errors import InputError
 from shoal.io.columnar import parquet_rows
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format
@@ -144,20 +144,9 @@ def source_at(place: Path, options: CsvOptions = DETECT) -> Source:
     files, kind = files_of([place])
     settled, guessed = engine.settle(files[0], options)
     names = engine.names(files[0], settled)
-    if kind is Format.CSV:
-        _require_same_header(files, names, settled)
+    require_same_names(files, lambda file: engine.names(file, settled))
     rows = sum(map(parquet_rows, files)) if kind is Format.PARQUET else None
     return Source(place, tuple(files), settled, tuple(names), guessed, rows)
-
-
-def _require_same_header(files: Sequence[Path], names: list[str], options: CsvOptions) -> None:
-    for other in files[1:]:
-        found = LocalEngine().names(other, options)
-        if found != names:
-            raise InputError(
-                f"{other} and {files[0]} name different columns in their first lines: {listed(found)}, "
-                f"and {listed(names)}. The files of one table must have the same header."
-            )
 
 
 def check_source(engine: str, source: Source, columns: Sequence[str]) -> None:
