@@ -128,3 +128,9 @@ def test_names_and_their_order_count() -> None:
 def test_bytes_read_as_a_file_tells_them() -> None:
     held, told = [b"abc", b"\xff", None, b"a\\"], ["abc", "\\xFF", None, "a\\x5C"]
     assert digest_of(pa.table({"x": held})) == digest_of(pa.table({"x": told}))
+
+
+def test_minus_nothing_is_nothing() -> None:
+    for told in ("-0.0", "0.0", "-0e5", "0"):
+        held = pa.table({"x": [1.5, -0.0, 0.0]})
+        assert digest_of(held) == digest_of(pa.table({"x": ["1.5", told, "0.0"]})), told
