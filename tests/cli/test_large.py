@@ -140,6 +140,10 @@ CASES = {
         ["run", "parts", "p.yaml", "-o", "out.csv", "--memory", "much"],
         "must be like 2GB",
     ),
+    **{
+        f"memory of {size[:20]}": (["inspect", "parts", "--memory", size], "from 100MB to 100TB")
+        for size in ("0GB", "1KB", "99MB", "100.1TB", "99999999TB", "9" * 400 + "GB")
+    },
     "no address": (
         ["inspect", "parts", "--engine", "spark://nowhere"],
         "is no address of a Spark master",

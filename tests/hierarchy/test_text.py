@@ -70,7 +70,9 @@ def test_a_float_comes_back_from_its_text(values: list[float]) -> None:
 LETTERS = st.text("b'\"\\xf*", max_size=5).map(str.encode)
 
 
-@given(st.lists(st.binary(max_size=3) | LETTERS | st.binary(max_size=3).map(lambda v: str(v).encode())))
+@given(
+    st.lists(st.binary(max_size=3) | LETTERS | st.binary(max_size=3).map(lambda v: str(v).encode()))
+)
 def test_bytes_read_alike_wherever_they_stand(values: list[bytes]) -> None:
     texts = text_of(pa.array(values, pa.binary())).to_pylist()
     assert texts == [text_of(pa.array([value]))[0].as_py() for value in values]

@@ -25,6 +25,8 @@ LOCAL, SPARK, CLUSTER = "local", "spark", "spark://"
 SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT])(i?)B")
 OWN_BYTES = 700_000_000
 """What this process takes beside its database: the program, and the rows of a fragment at work."""
+LEAST, MOST = 100e6, 100e12
+"""Bytes that a limit may be."""
 DETECT = CsvOptions()
 
 
@@ -79,11 +81,18 @@ def opened(engine: str, memory: str | None = None, clock: Clock | None = None) -
 
 def for_database(memory: str) -> str:
     """What a limit for the whole process leaves for its database; half of it at the least."""
-    found = SIZE.fullmatch(memory)
-    assert found is not None
-    number, unit, binary = found.groups()
-    limit = float(number) * (1024 if binary else 1000) ** (1 + "KMGT".index(unit))
+    limit = _bytes_of(memory)
+    assert limit is not None
     return f"{int(max(limit / 2, limit - OWN_BYTES)) // 1000}KB"
+
+
+def _bytes_of(memory: str) -> float | None:
+    """A size in bytes; None where it is no size."""
+    found = SIZE.fullmatch(memory)
+    if found is None:
+        return None
+    number, unit, binary = found.groups()
+    return float(number) * (1024 if binary else 1000) ** (1 + "KMGT".index(unit))
 
 
 def check_engine(engine: str, memory: str | None) -> None:
@@ -100,8 +109,12 @@ def check_engine(engine: str, memory: str | None) -> None:
             "--memory limits the local engine. Spark's memory is set where Spark is started "
             "(spark.executor.memory, spark.driver.memory)."
         )
-    if not SIZE.fullmatch(memory):
-        raise InputError(f"--memory: found '{memory}'; it must be like 2GB, 512MB or 1.5GiB.")
+    limit = _bytes_of(memory)
+    if limit is None or not LEAST <= limit <= MOST:
+        shown = memory if len(memory) <= 30 else f"{memory[:30]}…"
+        raise InputError(
+            f"--memory: found '{shown}'; it must be like 2GB, 512MB or 1.5GiB, from 100MB to 100TB."
+        )
 
 
 @contextmanager
