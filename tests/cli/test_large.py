@@ -140,6 +140,10 @@ CASES = {
         ["run", "parts", "p.yaml", "-o", "out.csv", "--memory", "much"],
         "must be like 2GB",
     ),
+    **{
+        f"memory of {size[:20]}": (["inspect", "parts", "--memory", size], "from 100MB to 100TB")
+        for size in ("0GB", "1KB", "99MB", "100.1TB", "99999999TB", "9" * 400 + "GB")
+    },
     "no address": (
         ["inspect", "parts", "--engine", "spark://nowhere"],
         "is no address of a Spark master",
@@ -323,3 +327,44 @@ def test_a_certificate_is_made_and_checked_there(shoal):
 def test_verifying_does_not_ask_for_an_order(shoal, parts, tmp_path):
     (tmp_path / "kept.yaml").write_text(POLICY + "order: kept\n")
     assert shoal("verify", parts, "kept.yaml", *MEMORY).code == 0
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "csv"])
+@pytest.mark.parametrize("change", ["more", "fewer", "another order"])
+def test_parts_with_other_columns_are_refused(shoal, tmp_path, ending, change):
+    folder, whole = tmp_path / "release", table(42)
+    folder.mkdir()
+    (tmp_path / "p.yaml").write_text(POLICY.replace("}\n", ", ward: plain}\n", 1))
+    whole = whole.append_column("ward", pa.array(["w"] * 42))
+    other = {
+        "more": whole.append_column("Ann Smith", pa.array(["x"] * 42)),
+        "fewer": whole.drop(["ward"]),
+        "another order": whole.select(["ward", "disease", "age"]),
+    }[change]
+    for name, part in (("a", whole), ("b", other)):
+        LocalEngine().write(part, folder / f"{name}.{ending}", options=CsvOptions())
+    for arguments in (
+        ["verify", "release", "p.yaml", *MEMORY],
+        ["inspect", "release", *MEMORY],
+        ["run", "release", "p.yaml", "-o", "out.csv", *MEMORY],
+        *([["verify", "release", "p.yaml", *SPARK]] if ending != "arrow" else []),
+    ):
+        result = shoal(*arguments)
+        assert result.code == 2, result.err
+        assert f"a.{ending}" in result.err
+        assert f"b.{ending} name different columns" in result.err
+        assert "Ann" not in result.err
+
+
+def test_a_part_without_a_header_is_not_quoted(shoal, tmp_path):
+    folder = tmp_path / "release"
+    folder.mkdir()
+    (tmp_path / "p.yaml").write_text(POLICY)
+    for first, second in ("ab", "ba"):
+        (folder / f"{first}.csv").write_text("age,disease\n1,x\n1,x\n")
+        (folder / f"{second}.csv").write_text("77,gout\n1,x\n")
+        result = shoal("verify", "release", "p.yaml", *MEMORY)
+        assert result.code == 2
+        assert "must have the same header" in result.err
+        assert "77" not in result.err
+        assert "gout" not in result.err

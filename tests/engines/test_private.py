@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from shoal.engines.large.duck import DuckSession
 
 CHILD = """
@@ -57,3 +59,28 @@ def test_folders_of_processes_that_are_gone_go(tmp_path: Path) -> None:
     first.close()
     second.close()
     assert sorted(tmp_path.iterdir()) == sorted(others)
+
+
+FORK = """
+import os, sys
+from pathlib import Path
+from shoal.engines.large.private import private_folder
+class Owner: pass
+owner = Owner()
+folder, remove = private_folder(owner, Path(sys.argv[1]))
+child = os.fork()
+if child == 0:
+    sys.exit(0)
+os.waitpid(child, 0)
+print(folder.is_dir())
+remove()
+print(folder.exists())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_child_leaves_the_folder_alone(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORK, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["True", "False"]

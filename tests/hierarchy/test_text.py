@@ -44,6 +44,11 @@ MIDNIGHT = datetime.datetime(1964, 3, 7)
         (pa.array(["a"], pa.string_view()), ["a"]),
         (pa.array([b"a"]), ["a"]),
         (pa.array([b"\xff"]), ["b'\\xff'"]),
+        (pa.array([b"a", b"\xff", None, "é".encode(), b""]), ["a", "b'\\xff'", None, "é", ""]),
+        (pa.array([b"b'a'", b'b"', b"b"]), ["b\"b'a'\"", "b'b\"'", "b"]),
+        (pa.array([b"aa", b"\xff\xff"], pa.binary(2)), ["aa", "b'\\xff\\xff'"]),
+        (pa.array([b"aa", b"\xff"], pa.binary_view()), ["aa", "b'\\xff'"]),
+        (pa.array([b"aa", b"\xff"], pa.large_binary()), ["aa", "b'\\xff'"]),
         (pa.array([None, None]), [None, None]),
         (pa.array([[1, 2], None]), ["[1, 2]", None]),
         (pa.chunked_array([["a"], ["b"]]), ["a", "b"]),
@@ -60,6 +65,18 @@ def test_texts(values: Any, texts: list[str | None]) -> None:
 @given(st.lists(st.floats(allow_nan=False)))
 def test_a_float_comes_back_from_its_text(values: list[float]) -> None:
     assert [float(t) for t in text_of(pa.array(values, pa.float64())).to_pylist()] == values
+
+
+LETTERS = st.text("b'\"\\xf*", max_size=5).map(str.encode)
+
+
+@given(
+    st.lists(st.binary(max_size=3) | LETTERS | st.binary(max_size=3).map(lambda v: str(v).encode()))
+)
+def test_bytes_read_alike_wherever_they_stand(values: list[bytes]) -> None:
+    texts = text_of(pa.array(values, pa.binary())).to_pylist()
+    assert texts == [text_of(pa.array([value]))[0].as_py() for value in values]
+    assert len(set(texts)) == len(set(values))
 
 
 @given(st.lists(st.datetimes()))

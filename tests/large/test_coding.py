@@ -222,6 +222,25 @@ def test_too_many_values_are_refused(session: Session, tmp_path: Path) -> None:
     coded_by(session, written(small(), tmp_path / "in"), SMALL, most_values=7)
 
 
+@pytest.mark.parametrize("order", ["ASC", "DESC"])
+@pytest.mark.parametrize("many", ["zip", "ill", "ward"])
+def test_a_column_of_many_values_crowds_out_no_other(
+    session: Session, tmp_path: Path, many: str, order: str
+) -> None:
+    """Which values a limit leaves out is up to the database; the crowded column is named still."""
+
+    class Ordered:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(session, name)
+
+        def ask(self, sql: str) -> pa.Table:
+            return session.ask(sql.replace("AS found LIMIT", f"AS found ORDER BY i {order} LIMIT"))
+
+    table = small(300, **{many: [str(i) for i in range(300)]})
+    with pytest.raises(InputError, match=f"Column '{many}' has 300 different values"):
+        coded_by(Ordered(), written(table, tmp_path / "in"), SMALL, most_values=7)
+
+
 @pytest.mark.parametrize(
     ("kind", "words"),
     [

@@ -225,3 +225,44 @@ def test_columns_of_too_many_values_are_left_out_of_a_survey(
     guarded = POLICY.changed(constraints=[{"l": 1, "of": "ill"}])
     with pytest.raises(InputError, match="'ill' has 3 different values"):
         verify_and_survey(Asked(session, "many", {"age": "p0", "ill": "p1"}, schema, guarded))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reached"),
+    [
+        ([b"61", b"b", b"b"], [b"a", b"\xff", b"\xff"], 1),
+        ([b"a", b"b", b"b"], [b"a", b"\xff", b"\xff"], 2),
+        ([b"*", b"*", b"a"], [b"*", b"\xff", b"a"], 1),
+        ([b"b'\\xff'", b"a"], [b"\xff", b"a"], 1),
+    ],
+)
+def test_bytes_are_spelled_alike_in_every_batch(
+    session: Session,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    first: list[bytes],
+    second: list[bytes],
+    reached: int,
+) -> None:
+    size = len(first)
+    monkeypatch.setattr("shoal.engines.large.duck.BATCH", size)
+    batches = []
+    spell = See.__call__
+
+    def noted(see: See, batch: pa.RecordBatch) -> pa.RecordBatch:
+        batches.append(len(batch))
+        return spell(see, batch)
+
+    monkeypatch.setattr(See, "__call__", noted)
+    policy = Policy.load(
+        {
+            "columns": {"age": "quasi", "ill": "sensitive"},
+            "constraints": [{"k": 2}, {"l": 1, "of": "ill"}, {"t": 0.5, "of": "ill"}],
+            "suppressed": "starred",
+        }
+    )
+    table = pa.table({"age": first + second, "ill": second + first})
+    expected = verify_table(wrap(table), policy)
+    assert verified(session, table, policy, tmp_path / "release.parquet", 100) == expected
+    assert batches == [size, size]
+    assert expected[0].reached == reached

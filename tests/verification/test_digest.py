@@ -128,3 +128,23 @@ def test_names_and_their_order_count() -> None:
 def test_bytes_read_as_a_file_tells_them() -> None:
     held, told = [b"abc", b"\xff", None, b"a\\"], ["abc", "\\xFF", None, "a\\x5C"]
     assert digest_of(pa.table({"x": held})) == digest_of(pa.table({"x": told}))
+
+
+def test_counts_and_texts_do_not_run_into_each_other() -> None:
+    one = "\x01" + "\0" * 7
+    told = [([one + one + "ab"], [1]), (["a", "b"], [1, 18])]
+    found = {
+        digest.piece_of(
+            [pa.array(texts).dictionary_encode()],
+            np.arange(len(texts), dtype=np.uint64),
+            np.array(counts, np.int64),
+        ).digest
+        for texts, counts in told
+    }
+    assert len(found) == 2
+
+
+def test_minus_nothing_is_nothing() -> None:
+    for told in ("-0.0", "0.0", "-0e5", "0"):
+        held = pa.table({"x": [1.5, -0.0, 0.0]})
+        assert digest_of(held) == digest_of(pa.table({"x": ["1.5", told, "0.0"]})), told

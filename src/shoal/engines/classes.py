@@ -20,6 +20,7 @@ from shoal.cells.domain import Domain, Kind
 from shoal.engines.csv_read import opened
 from shoal.engines.duck import connection, text
 from shoal.errors import InputError, listed, nearest
+from shoal.hierarchy.text import is_bytes, text_of_bytes
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import CsvOptions
 from shoal.threads import each
@@ -161,6 +162,8 @@ def coded(name: str, column: pa.ChunkedArray) -> Coded:
 
 def _spelled(values: pa.Array) -> pa.Array:
     """Distinct values as distinct texts: their own, or numbers where they have none."""
+    if is_bytes(values.type):
+        return text_of_bytes(values)
     try:
         return values.cast(pa.string())
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):

@@ -9,6 +9,8 @@ import pyarrow.compute as pc
 
 WHOLE = 2.0**53
 """Below this a float without a fraction is one whole number and no other."""
+WRITTEN = "^b['\"]"
+"""How bytes begin that are written out."""
 
 
 def text_of(values: pa.Array) -> pa.Array:
@@ -16,7 +18,8 @@ def text_of(values: pa.Array) -> pa.Array:
 
     Whole floats have no decimals (`39`), dates and times are ISO (`1964-03-07`,
     `1964-03-07T12:30:00`), a time of midnight without a zone is its date alone, booleans are `true`
-    and `false`, decimals keep their places and never have an exponent.
+    and `false`, decimals keep their places and never have an exponent. Bytes are the text that they
+    make in UTF-8, if any.
     """
     kind = values.type
     if isinstance(values, pa.ChunkedArray):
@@ -31,6 +34,8 @@ def text_of(values: pa.Array) -> pa.Array:
         return _text_of_decimals(values)
     if pa.types.is_timestamp(kind) or pa.types.is_time(kind):
         return _text_of_times(values)
+    if is_bytes(kind):
+        return text_of_bytes(values)
     return _text_of_others(values)
 
 
@@ -40,6 +45,43 @@ def known_text(values: pa.Array) -> pa.Array:
         return text_of(values)
     wide = values.cast(pa.float32()) if pa.types.is_float16(values.type) else values
     return text_of(pc.if_else(pc.is_nan(wide), None, wide))
+
+
+def is_bytes(kind: pa.DataType) -> bool:
+    """Whether values of this type are bytes, of any number."""
+    types = pa.types
+    return bool(
+        types.is_binary(kind)
+        or types.is_large_binary(kind)
+        or types.is_binary_view(kind)
+        or types.is_fixed_size_binary(kind)
+    )
+
+
+def text_of_bytes(values: pa.Array) -> pa.Array:
+    """(n,) string: each by itself, whatever stands beside it; different bytes read differently.
+
+    Bytes that are UTF-8 are their text; others, and what would read like them, are as Python
+    writes them: `b'\\xff'`.
+    """
+    wide = values.cast(pa.binary())
+    try:
+        texts = wide.cast(pa.string())
+        if not pc.any(pc.match_substring_regex(texts, WRITTEN)).as_py():
+            return texts
+    except pa.ArrowInvalid:
+        pass
+    coded = wide.dictionary_encode()
+    once = [_text_of_one(value) for value in coded.dictionary.to_pylist()]
+    return pa.array(once, pa.string()).take(coded.indices)
+
+
+def _text_of_one(value: bytes) -> str:
+    try:
+        text = value.decode()
+    except UnicodeDecodeError:
+        return repr(value)
+    return repr(value) if text.startswith(("b'", 'b"')) else text
 
 
 def _text_of_floats(values: pa.Array) -> pa.Array:

@@ -12,6 +12,7 @@ from shoal.cells.counts import Counts
 from shoal.cells.domain import Domain, Kind
 from shoal.cells.rowhash import hash_rows
 from shoal.errors import InputError
+from shoal.hierarchy.text import is_bytes, text_of_bytes
 from shoal.io.arrow import one_chunk
 from shoal.large.kinds import as_read
 from shoal.models.requirement import SIZES_ONLY, Model, asked_under
@@ -37,10 +38,7 @@ def spelled(column: pa.Array, kind: pa.DataType) -> pa.Array:
     column = as_read(column, kind)
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
-    try:
-        return column.cast(pa.string())
-    except pa.ArrowInvalid:  # bytes that are no text
-        return pa.array([None if v is None else v.hex() for v in column.to_pylist()], pa.string())
+    return text_of_bytes(column) if is_bytes(column.type) else column.cast(pa.string())
 
 
 @dataclass(frozen=True)

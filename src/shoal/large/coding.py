@@ -232,6 +232,10 @@ def _tallies(
     for kind, names in alike.items():
         # three more than are too many: null, not a number, and 0 beside -0 are no values of their own
         answer = session.ask(tallies_of(raw, [place[name] for name in names], most + 4))
+        if len(answer) >= len(names) * (most + 4):  # then some may be left out, of any column
+            many = {name: _how_many(session, raw, place[name]) for name in names}
+            name = max(many, key=many.__getitem__)
+            raise _too_many(name, many[name], most)
         of = answer.column("i").to_numpy()
         for i, name in enumerate(names):
             found = answer.filter(pa.array(of == i))
@@ -252,16 +256,22 @@ def _tally(
     counts = found.column("n").cast(pa.int64()).to_numpy()
     made = tally_of_counts(name, values, counts)
     if len(made.values) > most:
-        n = int(session.ask(how_many(raw, place)).column("n")[0].as_py())
-        raise InputError(
-            f"Column '{name}' has {n:,} different values, but a large run can number at most "
-            f"{most:,} of a quasi-identifier or sensitive column. Make its values coarser first "
-            "(fewer digits, days instead of seconds), or give it the role `identifier`, so that it "
-            "is dropped."
-        )
+        raise _too_many(name, _how_many(session, raw, place), most)
     if not _n_rows(made):
         raise InputError("The table has column names but no rows: there is nothing to publish.")
     return made
+
+
+def _how_many(session: Session, raw: str, place: str) -> int:
+    return int(session.ask(how_many(raw, place)).column("n")[0].as_py())
+
+
+def _too_many(name: str, n: int, most: int) -> InputError:
+    return InputError(
+        f"Column '{name}' has {n:,} different values, but a large run can number at most {most:,} of "
+        "a quasi-identifier or sensitive column. Make its values coarser first (fewer digits, days "
+        "instead of seconds), or give it the role `identifier`, so that it is dropped."
+    )
 
 
 def _target(

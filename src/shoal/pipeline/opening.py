@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.engines.large.session import Moved, Session, untold
-from shoal.engines.large.sources import files_of
+from shoal.engines.large.sources import files_of, require_same_names
 from shoal.engines.local import LocalEngine
-from shoal.errors import InputError, listed
+from shoal.errors import InputError
 from shoal.io.atomic import ended_as_exit
 from shoal.io.columnar import parquet_rows
 from shoal.io.csv_dialect import CsvOptions
@@ -26,6 +26,8 @@ LOCAL, SPARK, CLUSTER = "local", "spark", "spark://"
 SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT])(i?)B")
 OWN_BYTES = 700_000_000
 """What this process takes beside its database: the program, and the rows of a fragment at work."""
+LEAST, MOST = 100e6, 100e12
+"""Bytes that a limit may be."""
 DETECT = CsvOptions()
 
 
@@ -83,11 +85,18 @@ def _open(engine: str, memory: str | None, clock: Clock | None) -> Session:
 
 def for_database(memory: str) -> str:
     """What a limit for the whole process leaves for its database; half of it at the least."""
-    found = SIZE.fullmatch(memory)
-    assert found is not None
-    number, unit, binary = found.groups()
-    limit = float(number) * (1024 if binary else 1000) ** (1 + "KMGT".index(unit))
+    limit = _bytes_of(memory)
+    assert limit is not None
     return f"{int(max(limit / 2, limit - OWN_BYTES)) // 1000}KB"
+
+
+def _bytes_of(memory: str) -> float | None:
+    """A size in bytes; None where it is no size."""
+    found = SIZE.fullmatch(memory)
+    if found is None:
+        return None
+    number, unit, binary = found.groups()
+    return float(number) * (1024 if binary else 1000) ** (1 + "KMGT".index(unit))
 
 
 def check_engine(engine: str, memory: str | None) -> None:
@@ -104,8 +113,12 @@ def check_engine(engine: str, memory: str | None) -> None:
             "--memory limits the local engine. Spark's memory is set where Spark is started "
             "(spark.executor.memory, spark.driver.memory)."
         )
-    if not SIZE.fullmatch(memory):
-        raise InputError(f"--memory: found '{memory}'; it must be like 2GB, 512MB or 1.5GiB.")
+    limit = _bytes_of(memory)
+    if limit is None or not LEAST <= limit <= MOST:
+        shown = memory if len(memory) <= 30 else f"{memory[:30]}…"
+        raise InputError(
+            f"--memory: found '{shown}'; it must be like 2GB, 512MB or 1.5GiB, from 100MB to 100TB."
+        )
 
 
 @contextmanager
@@ -148,20 +161,9 @@ def source_at(place: Path, options: CsvOptions = DETECT) -> Source:
     files, kind = files_of([place])
     settled, guessed = engine.settle(files[0], options)
     names = engine.names(files[0], settled)
-    if kind is Format.CSV:
-        _require_same_header(files, names, settled)
+    require_same_names(files, lambda file: engine.names(file, settled))
     rows = sum(map(parquet_rows, files)) if kind is Format.PARQUET else None
     return Source(place, tuple(files), settled, tuple(names), guessed, rows)
-
-
-def _require_same_header(files: Sequence[Path], names: list[str], options: CsvOptions) -> None:
-    for other in files[1:]:
-        found = LocalEngine().names(other, options)
-        if found != names:
-            raise InputError(
-                f"{other} and {files[0]} name different columns in their first lines: {listed(found)}, "
-                f"and {listed(names)}. The files of one table must have the same header."
-            )
 
 
 def check_source(engine: str, source: Source, columns: Sequence[str]) -> None:

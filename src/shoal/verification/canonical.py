@@ -59,9 +59,12 @@ def _spelled(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 def _numbers(texts: pa.Array, where: pa.Array) -> pa.Array:
     """Exactly: a float would take numbers that differ in a far digit for one."""
     chosen = zip(texts.to_pylist(), where.to_pylist(), strict=True)
-    return pa.array(
-        [f"{Decimal(t).normalize(EXACT):f}" if yes else None for t, yes in chosen], texts.type
-    )
+    return pa.array([_number(t) if yes else None for t, yes in chosen], texts.type)
+
+
+def _number(text: str) -> str:
+    exact = f"{Decimal(text).normalize(EXACT):f}"
+    return "0" if exact == "-0" else exact  # as in `text_of`
 
 
 def _moments(texts: pa.Array) -> pa.Array:

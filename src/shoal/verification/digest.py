@@ -92,7 +92,9 @@ def piece_of(texts: Sequence[pa.DictionaryArray], words: Words, counts: Ints) ->
         new = _new(codes, order, words)
     heads = order[new]
     times = np.add.reduceat(counts[order], np.flatnonzero(new)) if len(order) else counts
-    found = hashlib.sha256(times.astype("<i8").tobytes())
+    # their number first: it tells where the counts end and the texts begin
+    found = hashlib.sha256(np.array([len(heads)], "<i8").tobytes())
+    found.update(times.astype("<i8").tobytes())
     shown = [text.take(pa.array(heads)).dictionary_decode() for text in texts]
     for column in shown:
         _update(found, column)

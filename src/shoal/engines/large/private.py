@@ -32,11 +32,12 @@ def private_folder(owner: object, place: Path | None = None) -> tuple[Path, Call
         fcntl.flock(lock, fcntl.LOCK_EX)
     # under its name only now: one that can be locked by another is nobody's
     (folder / f"{OWNED}.new").rename(folder / OWNED)
-    return folder, weakref.finalize(owner, _remove, folder, lock)
+    return folder, weakref.finalize(owner, _remove, folder, lock, os.getpid())
 
 
-def _remove(folder: Path, lock: int) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+def _remove(folder: Path, lock: int, owned_by: int) -> None:
+    if os.getpid() == owned_by:  # not a forked child, whose parent works on
+        shutil.rmtree(folder, ignore_errors=True)
     os.close(lock)
 
 

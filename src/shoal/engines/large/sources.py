@@ -1,6 +1,6 @@
 """The files of a table that lies in several: files, or folders of part files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from shoal.errors import InputError, listed
@@ -24,6 +24,22 @@ def files_of(sources: Sequence[Path]) -> tuple[list[Path], Format]:
     for file in found:
         check_readable(file)
     return found, kinds.pop()
+
+
+def require_same_names(files: Sequence[Path], names_of: Callable[[Path], list[str]]) -> None:
+    """Raise `InputError` where a file has other columns than the first, or in another order.
+
+    A column that only some parts have would be looked at by nobody.
+    """
+    names = names_of(files[0])
+    for other in files[1:]:
+        if names_of(other) != names:
+            # the names are not shown: of a file without a header they would be somebody's row
+            raise InputError(
+                f"{files[0]} and {other} name different columns, or name them in another order. The "
+                "files of one table must have the same header: the same column names in the same "
+                "order."
+            )
 
 
 def _files(source: Path) -> list[Path]:

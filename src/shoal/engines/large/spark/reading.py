@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from shoal.engines.csv_read import settle
 from shoal.engines.csv_stream import csv_batches
-from shoal.engines.large.sources import files_of
+from shoal.engines.large.sources import files_of, require_same_names
 from shoal.engines.large.spark.failures import carry
 from shoal.engines.large.spark.kinds import held, refused
 from shoal.engines.large.spark.tables import Frame
@@ -67,14 +67,8 @@ def _require_format(files: list[Path], kind: Format) -> None:
 
 def _csv_options(files: list[Path], columns: Sequence[str], options: CsvOptions) -> CsvOptions:
     options, _ = settle(files[0], options)
-    names = header_names(files[0], options)
-    require_columns(files[0], columns, names)
-    for other in files[1:]:
-        if header_names(other, options) != names:
-            raise InputError(
-                f"{other} and {files[0]} name different columns in their first lines. The files of "
-                "one table must have the same header."
-            )
+    require_same_names(files, lambda file: header_names(file, options))
+    require_columns(files[0], columns, header_names(files[0], options))
     return options
 
 
@@ -131,6 +125,7 @@ def _parquet(spark: Any, files: list[Path], columns: Sequence[str]) -> Found:
 
 
 def _parquet_schema(files: list[Path], columns: Sequence[str]) -> pa.Schema:
+    require_same_names(files, lambda file: columnar_names(file, Format.PARQUET))
     first: pa.Schema | None = None
     rows = 0
     for file in files:
