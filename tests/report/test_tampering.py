@@ -89,7 +89,7 @@ def test_a_row_more_or_less_is_noticed(folder: Path, change: str) -> None:
         ("1e-999", "0.0"),
         ("01.5", "1.5"),
         ("+1.5", "1.5"),
-        ("-0.0", "0"),
+        ("-0", "0"),
         ("2020-01-01 10:00 paid 1.50", "2020-01-01 10:00 paid 1.5"),
         ("2020-01-01 10:00 dose -00", "2020-01-01 10:00 dose Z"),
     ],
@@ -100,7 +100,12 @@ def test_texts_that_read_differently_differ(one: str, other: str) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("1.50", "1.5"), ("1e5", "100000.0"), ("2020-01-01 10:00:00", "2020-01-01T10:00:00")],
+    [
+        ("1.50", "1.5"),
+        ("1e5", "100000.0"),
+        ("-0.0", "0"),
+        ("2020-01-01 10:00:00", "2020-01-01T10:00:00"),
+    ],
 )
 def test_other_spellings_of_numbers_and_times_do_not(one: str, other: str) -> None:
     assert digest_of(pa.table({"x": [one]})) == digest_of(pa.table({"x": [other]}))
