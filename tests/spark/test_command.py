@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 import shoal
 from shoal.cli.app import app
 from tests.large.people import people
-from tests.spark.cluster import Cluster
+from tests.spark.cluster import QUICK_JAVA, Cluster
+from tests.spark.conftest import SETTINGS
 
 POLICY = """
 columns:
@@ -62,7 +63,9 @@ def test_executors_without_shoal(
         "import sys, os.path as p\n"
         "sys.path[:] = [d for d in sys.path if not p.exists(p.join(d, 'shoal', '__init__.py'))]\n"
     )
-    (folder / "spark-defaults.conf").write_text(f"spark.executorEnv.PYTHONPATH {folder}\n")
+    (folder / "spark-defaults.conf").write_text(
+        f"spark.executorEnv.PYTHONPATH {folder}\nspark.driver.extraJavaOptions {QUICK_JAVA}\n"
+    )
     monkeypatch.setenv("SPARK_CONF_DIR", str(folder))
     before = sorted(folder.iterdir())
     failed = run(folder, cluster)
@@ -74,7 +77,12 @@ def test_executors_without_shoal(
     assert sorted(folder.iterdir()) == before
 
 
-def test_a_run_with_its_report(cluster: Cluster, folder: Path) -> None:
+def test_a_run_with_its_report(
+    cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = (f"{name} {value}\n" for name, value in SETTINGS.items())
+    (folder / "spark-defaults.conf").write_text("".join(lines))
+    monkeypatch.setenv("SPARK_CONF_DIR", str(folder))
     done = run(folder, cluster, "--report", str(folder / "r.html"), "--json", "--progress", "json")
     assert done.exit_code == 0, done.stderr
     told = json.loads(done.stdout)
