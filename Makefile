@@ -9,9 +9,11 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python; do \
 	$$each -c "$(NEW_ENOUGH)" 2>/dev/null && { echo $$each; break; }; done)
 CODE := src tests $(wildcard benchmarks)
+# the tests start many processes: modules are kept compiled, whatever the environment says
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test kernels spark lint format bench lock clean
+.PHONY: help demo test here there kernels spark lint format bench lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -22,7 +24,12 @@ demo: $(VENV)/.base  ## make up a hospital table, anonymise it, verify it; files
 
 test: $(VENV)/.dev  ## check style, types and imports, then run all tests
 	@$(MAKE) --no-print-directory -j 2 lint kernels
+	@$(MAKE) --no-print-directory -j 2 --output-sync=line here there
+
+here: $(VENV)/.dev  ## the tests that need no Spark
 	@$(BIN)/pytest -q -n 2 --dist worksteal --ignore tests/spark
+
+there: $(VENV)/.dev  ## the tests on a Spark cluster, which waits half of the time; needs Java
 	@$(BIN)/pytest -q tests/spark
 
 spark: $(VENV)/.dev  ## all methods with all layouts of tables on a Spark cluster; needs Java

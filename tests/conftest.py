@@ -1,19 +1,22 @@
 """Settings shared by all tests."""
 
-import os
 from collections.abc import Generator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.browser import close_browser
+from tests.examples import TIMES
 
 # kernels compile on first use, which no deadline could tell from a slow example
 settings.register_profile(
-    "shoal", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+    "shoal",
+    deadline=None,
+    max_examples=50 * TIMES,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("thorough", settings.get_profile("shoal"), max_examples=1000)
-settings.load_profile(os.environ.get("SHOAL_HYPOTHESIS", "shoal"))
+settings.load_profile("shoal")
 
 NO_SPARK = "so nothing was tested on Spark"
 """How the reason ends for which tests on a cluster are skipped."""

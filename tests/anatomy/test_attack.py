@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -16,6 +16,7 @@ import shoal
 from shoal.cli.app import app
 from shoal.errors import InputError
 from tests.anatomy.plain import people, policy
+from tests.examples import examples
 
 LINKED: dict[str, Any] = {
     "columns": {"age": "quasi", "town": "quasi", "ill": "sensitive"},
@@ -63,7 +64,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=40)
+@examples(20)
 @given(ROWS, ROWS, st.sampled_from([["age"], ["town"], ["age", "town"]]), st.sampled_from([1, 2]))
 def test_as_done_plainly(
     rows: list[dict[str, Any]], known: list[dict[str, Any]], names: list[str], least: int

@@ -6,12 +6,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
 from shoal.policy import Policy
 from tests.anatomy.plain import Watched, people, policy, twin
+from tests.examples import examples
 from tests.releases import Fixed, every_method, shuffled, text_rows
 
 SHOWN = ["age", "town", "ward"]
@@ -91,7 +92,7 @@ SCHEMA = pa.schema(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(20)
 @given(
     rows=st.lists(st.tuples(cells, st.integers(-1, 3)), min_size=1, max_size=14),
     least=st.integers(1, 2),
@@ -136,7 +137,7 @@ def shares(rows: list[tuple[dict[str, Any], int]]) -> dict[str, float]:
     return found
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     rows=st.lists(st.tuples(cells, st.integers(0, 2)), min_size=2, max_size=12),
     data=st.data(),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.cells.cells import Cells
@@ -10,6 +10,7 @@ from shoal.cells.domain import Domain, Kind
 from shoal.cells.encode import build_cells, pack
 from shoal.cells.table import How, codes_in_order, encode
 from shoal.kernels.sorting import counting_order, radix_argsort, run_starts, sort_runs
+from tests.examples import examples
 
 sizes = st.lists(st.sampled_from([1, 2, 3, 17, 300, 70_000, 2**31 - 1]), min_size=1, max_size=6)
 
@@ -29,7 +30,7 @@ def coded_columns(draw: st.DrawFn) -> tuple[list[list[int]], list[int]]:
     return columns, domain_sizes
 
 
-@settings(max_examples=200)
+@examples(100)
 @given(coded_columns())
 def test_packed_words_sort_as_rows_do(drawn: tuple[list[list[int]], list[int]]) -> None:
     columns, domain_sizes = drawn

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.cells.domain import UNIT, Domain, Kind
 from shoal.cells.number import Codes, number_quasi, number_sensitive
 from shoal.errors import InputError
 from shoal.hierarchy import parse_spec
+from tests.examples import examples
 
 
 def decoded(domain: Domain, codes: Codes) -> list[str | None]:
@@ -197,7 +198,7 @@ values = (
 )
 
 
-@settings(max_examples=150)
+@examples(75)
 @given(values, st.integers(0, 9), st.sampled_from([None, "unordered"]))
 def test_codes_do_not_depend_on_the_order_of_rows(
     raw: list[Any], seed: int, kind: str | None

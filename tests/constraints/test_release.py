@@ -15,8 +15,9 @@ from shoal.constraints.sets import Constraint, without_implied
 from shoal.errors import Infeasible
 from tests import naive_constraints as naive
 from tests.constraints.tables import OTHERS, Released, released_tables, texts
+from tests.examples import examples
 
-FEW = settings(max_examples=25)
+FEW = examples(25)
 SOME = settings(FEW, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 """For what few tables show."""
 FAMILY = [{"name": "classfly-plus", "variant": v} for v in ("naive", "complete", "partial")]
@@ -35,7 +36,7 @@ def bytes_of(release: shoal.Release) -> list[dict[str, Any]]:
     return rows
 
 
-@settings(max_examples=60)
+@examples(30)
 @given(one=released_tables())
 def test_the_published_table_is_the_twins_cell_for_cell(one: Released) -> None:
     policy = one.policy | {"order": "kept", "suppressed": "starred"}
@@ -51,7 +52,7 @@ def test_the_published_table_is_the_twins_cell_for_cell(one: Released) -> None:
     assert made.metrics["precision"] == pytest.approx(float(expected))
 
 
-@settings(max_examples=60)
+@examples(30)
 @given(one=released_tables(), starred=st.booleans())
 def test_every_constraint_is_met_by_an_independent_count(one: Released, starred: bool) -> None:
     assume(one.feasible)
@@ -116,7 +117,7 @@ def test_shuffled_rows_give_the_same_release(one: Released, seed: int) -> None:
 
 
 @pytest.mark.parametrize("method", PARTITIONS)
-@settings(max_examples=30)
+@examples(30)
 @given(one=released_tables())
 def test_partition_methods_meet_all_constraints_at_once(method: str, one: Released) -> None:
     policy = one.policy | {"method": method}

@@ -4,12 +4,13 @@ from collections import Counter
 from itertools import combinations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.constraints.sets import Constraint, without_implied
 from shoal.constraints.subset import largest_subset
 from tests import naive_constraints as naive
+from tests.examples import examples
 
 PLACES = st.lists(st.integers(0, 2), min_size=1, max_size=3, unique=True)
 CONSTRAINTS = st.lists(
@@ -63,7 +64,7 @@ def test_no_other_subset_is_as_large(
     assert found(rows, constraints, one_by_one) == largest
 
 
-@settings(max_examples=300)
+@examples(150)
 @given(rows=tables(max_rows=60), constraints=CONSTRAINTS)
 def test_one_by_one_is_all_at_once(rows: list[naive.Row], constraints: list[Constraint]) -> None:
     plain = [(one.columns, one.k) for one in constraints]

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.engines.local import LocalEngine
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
+from tests.examples import examples
 
 ENGINE = LocalEngine()
 SPICY = "a ,;|\t\"'\n\r\\#*\0é"
@@ -61,7 +62,7 @@ def test_written_and_read_back(table: pa.Table, options: CsvOptions, ending: str
         assert list(Path(folder).iterdir()) == [path]
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     rows=st.lists(st.lists(TEXTS, min_size=2, max_size=2), max_size=5),
     separator=st.sampled_from(",;\t|"),
@@ -216,7 +217,7 @@ SPECIAL = ["[17~35]", "{China, India}", "{a; b}", "x|y", "a\tb", 'said "no"', "t
 LABELS = st.sampled_from([*PLAIN, *SPECIAL])
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     rows=st.lists(st.tuples(LABELS, LABELS, LABELS), min_size=1, max_size=20),
     options=st.builds(CsvOptions, separator=st.sampled_from([",", ";", "\t", "|"])),

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.engines.csv_stream import csv_batches
 from shoal.engines.local import LocalEngine
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
+from tests.examples import examples
 
 COMMA = CsvOptions(",", '"', "utf-8")
 CELLS = st.none() | st.text('a ",\n\r\\', max_size=4)
@@ -24,7 +25,7 @@ def streamed(path: Path, columns: list[str], batch_rows: int) -> pa.Table:
     return pa.Table.from_batches(batches, schema)
 
 
-@settings(max_examples=40)
+@examples(20)
 @given(rows=st.lists(st.tuples(CELLS, CELLS), max_size=8), batch_rows=st.integers(1, 3))
 def test_the_same_rows(rows: list[tuple[str | None, str | None]], batch_rows: int) -> None:
     table = pa.table({n: pa.array([r[i] for r in rows], pa.string()) for i, n in enumerate("ab")})

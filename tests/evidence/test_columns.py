@@ -6,12 +6,13 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from shoal.evidence.evidence import ColumnEvidence
 from tests import naive
 from tests.evidence import plain
 from tests.evidence.tables import ILLS, JOBS, MARKS, QUASI, Made, releases
+from tests.examples import examples
 
 COMMON = 10
 JOB_NODES = {name: set(jobs) for name, jobs in JOBS.items()} | {
@@ -96,7 +97,7 @@ def _belongs(name: str, label: str, value: str | None) -> bool:
     return in_bar(name)(label, value)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(made=releases())
 def test_quasi_columns(made: Made) -> None:
     evidence = made.release.evidence
@@ -158,7 +159,7 @@ def _by_days(label: str | None, known: list[str]) -> str:
     return plain.width_words(label, low, high)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(made=releases())
 def test_sensitive_columns(made: Made) -> None:
     shown = [i for i, gone in enumerate(made.hidden) if not gone]
@@ -185,7 +186,7 @@ def test_sensitive_columns(made: Made) -> None:
             assert counts[found.label] == most
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(made=releases())
 def test_sizes_of_classes(made: Made) -> None:
     evidence = made.release.evidence
@@ -198,7 +199,7 @@ def test_sizes_of_classes(made: Made) -> None:
     assert sum(classes for _, classes in evidence.after) == made.release.published_classes
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(made=releases())
 def test_only_values_that_many_share_may_be_named(made: Made) -> None:
     common = made.release.evidence.common

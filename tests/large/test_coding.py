@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.cells.cells import Cells
@@ -26,6 +26,7 @@ from shoal.large import coding, lookup
 from shoal.large.coding import Coded, code, columns_to_read
 from shoal.large.kinds import as_read, check_kinds
 from shoal.policy import Policy
+from tests.examples import examples
 
 OPTIONS = CsvOptions()
 NAN = float("nan")
@@ -135,7 +136,7 @@ TYPES: dict[str, list[pa.DataType]] = {
 SCHEMAS = st.fixed_dictionaries({name: st.sampled_from(kinds) for name, kinds in TYPES.items()})
 
 
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(rows=st.lists(ROWS, min_size=1, max_size=40), types=SCHEMAS, files=st.integers(1, 3))
 def test_rows_are_coded_as_in_memory(
     session: Session,

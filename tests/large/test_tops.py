@@ -38,6 +38,7 @@ from shoal.publish.labels import labels_of
 from shoal.sample.census import census
 from tests import naive
 from tests.coded import coded, coded_tables
+from tests.examples import examples
 from tests.large.made import put
 
 METHODS: dict[str, Any] = {
@@ -127,8 +128,7 @@ def large(
 @pytest.mark.parametrize("method", METHODS)
 @given(table=coded_tables(), data=st.data())
 @settings(
-    max_examples=20,
-    deadline=None,
+    examples(20),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_the_same_rows_for_any_size_of_fragment(

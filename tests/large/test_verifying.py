@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import plugins
@@ -25,6 +25,7 @@ from shoal.pipeline.asking import survey
 from shoal.pipeline.verifying import verify_table
 from shoal.policy import Policy
 from shoal.verification.check import Finding, require
+from tests.examples import examples
 
 NAN = float("nan")
 ILL = {
@@ -91,7 +92,7 @@ def verified(
     return verify(session, "published", columns, schema, policy, piece_rows)
 
 
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(
     rows=st.lists(ROWS, max_size=25),
     stars=st.integers(0, 3),

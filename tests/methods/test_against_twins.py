@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import Infeasible
@@ -17,6 +17,7 @@ from shoal.models.l import L
 from shoal.models.requirement import Requirement
 from tests import naive
 from tests.coded import Coded, coded_tables
+from tests.examples import examples
 
 Twin = Callable[[Coded, int, naive.Holds], list[naive.Group] | None]
 TWINS: list[tuple[Method, Twin]] = [
@@ -44,7 +45,7 @@ TWINS: list[tuple[Method, Twin]] = [
 @pytest.mark.parametrize(
     ("method", "twin"), TWINS, ids=lambda v: str(v) if isinstance(v, str) else ""
 )
-@settings(max_examples=200)
+@examples(100)
 @given(table=coded_tables(), k=st.integers(1, 7), diverse=st.integers(0, 4))
 def test_groups_equal_the_twins(
     method: Method, twin: Twin, table: Coded, k: int, diverse: int

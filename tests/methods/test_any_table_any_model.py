@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import plugins
@@ -18,6 +18,7 @@ from shoal.models.recursive_l import RecursiveL
 from shoal.models.requirement import Model, Requirement
 from shoal.models.t import T
 from tests.coded import Coded, coded_tables
+from tests.examples import examples
 from tests.models import twins
 
 Values = list[int | None]
@@ -35,7 +36,7 @@ METHODS = [name for name, method in plugins.methods().items() if not hasattr(met
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=40)
+@examples(20)
 @given(table=coded_tables(), asked=st.sampled_from(ASKED), k=st.integers(1, 4))
 def test_every_group_holds(method: str, table: Coded, asked: Any, k: int) -> None:
     model, judge = asked

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import shoal
@@ -15,6 +15,7 @@ from shoal.models.l import L
 from shoal.models.requirement import Model, Requirement
 from tests import naive
 from tests.coded import Coded, coded, coded_tables
+from tests.examples import examples
 from tests.personal.naive import mix
 
 METHODS = (KClustering, LClustering, TopDown)
@@ -28,7 +29,7 @@ def seed_of(rows: list[naive.Row], seed: int) -> int:
     return state
 
 
-@settings(max_examples=80, deadline=None)
+@examples(40)
 @given(
     table=coded_tables(),
     method=st.sampled_from(METHODS),

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.constraints.sets import Constraint, components, without_implied
@@ -15,6 +15,7 @@ from shoal.methods.datafly import Datafly
 from shoal.models.requirement import Requirement
 from tests import naive_constraints as naive
 from tests.constrained import Constrained, constrained_tables
+from tests.examples import examples
 
 METHODS: list[Method] = [Datafly(), *(ClassflyPlus(v) for v in ("naive", "complete", "partial"))]
 
@@ -31,7 +32,7 @@ def answer_of(
 
 
 @pytest.mark.parametrize("variant", ["naive", "complete", "partial"])
-@settings(max_examples=200)
+@examples(100)
 @given(table=constrained_tables())
 def test_classfly_plus_against_its_twin(variant: str, table: Constrained) -> None:
     method = ClassflyPlus(variant)  # type: ignore[arg-type]
@@ -43,7 +44,7 @@ def test_classfly_plus_against_its_twin(variant: str, table: Constrained) -> Non
     assert answer_of(method, table) == expected
 
 
-@settings(max_examples=200)
+@examples(100)
 @given(table=constrained_tables(), limit=st.none() | st.integers(0, 30))
 def test_datafly_against_its_twin(table: Constrained, limit: int | None) -> None:
     if not table.feasible:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.cells.domain import Domain, Kind
@@ -15,6 +15,7 @@ from shoal.models.k import K
 from shoal.models.l import L
 from shoal.models.requirement import Model, Requirement
 from tests import naive_clusters as naive
+from tests.examples import examples
 from tests.methods.clustered import Clustered, tables
 
 
@@ -31,7 +32,7 @@ def by_ncp(domain: Domain, column: naive.Column) -> naive.Column:
     return replace(column, width=width)
 
 
-@settings(max_examples=250)
+@examples(125)
 @given(table=tables(), k=st.integers(1, 7), diverse=st.integers(0, 4), seed=st.integers(0, 9))
 def test_clusters_equal_the_twins(table: Clustered, k: int, diverse: int, seed: int) -> None:
     models: tuple[Model, ...] = (K(k), L(diverse, "s0")) if diverse else (K(k),)

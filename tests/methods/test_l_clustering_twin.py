@@ -4,7 +4,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import Infeasible
@@ -12,6 +12,7 @@ from shoal.methods.l_clustering import LClustering
 from shoal.models.l import L
 from shoal.models.requirement import Requirement
 from tests import naive_clusters as naive
+from tests.examples import examples
 from tests.methods.clustered import Clustered, tables
 
 
@@ -20,7 +21,7 @@ def order_of(n: int, seed: int) -> list[int]:
     return [int(i) for i in np.random.default_rng(seed).permutation(n)]
 
 
-@settings(max_examples=400)
+@examples(200)
 @given(
     table=tables(),
     asked=st.lists(st.integers(1, 5), min_size=2, max_size=2),

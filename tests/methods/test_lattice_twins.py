@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from shoal import plugins
@@ -22,6 +22,7 @@ from shoal.models.k import K
 from shoal.models.l import L
 from shoal.models.requirement import Model, Requirement
 from tests import naive_lattice as naive
+from tests.examples import examples
 from tests.lattices import Table, tables
 from tests.models.every import EVERY
 
@@ -58,7 +59,7 @@ def releases(table: Table, judge: naive.Judge) -> dict[naive.Node, list[naive.Gr
     return found
 
 
-@settings(max_examples=60)
+@examples(30)
 @given(table=tables(), k=st.integers(1, 6), l=st.integers(0, 3), limit=limits)
 def test_incognito_finds_every_minimal_node(table: Table, k: int, l: int, limit: int) -> None:  # noqa: E741
     models: tuple[Model, ...] = (K(k), L(l, "ill")) if l else (K(k),)
@@ -74,7 +75,7 @@ def test_incognito_finds_every_minimal_node(table: Table, k: int, l: int, limit:
     assert groups == expected[node]
 
 
-@settings(max_examples=60)
+@examples(30)
 @given(table=tables(), models=some_models, limit=limits)
 def test_incognito_finds_every_minimal_node_of_any_models(
     table: Table, models: tuple[Model, ...], limit: int
@@ -110,7 +111,7 @@ def quick(name: str) -> Any:
     return replace(metric, queries=5) if hasattr(metric, "queries") else metric
 
 
-@settings(max_examples=80)
+@examples(40)
 @given(
     name=st.sampled_from([name for name in plugins.names("metrics") if name != "query-error"]),
     table=tables(max_rows=20),
@@ -123,7 +124,7 @@ def test_the_optimum_is_that_of_brute_force(
     check_optimum(name, table, models, limit)
 
 
-@settings(max_examples=2)
+@examples(2)
 @given(table=tables(max_rows=10, max_columns=1), models=some_models, limit=limits)
 def test_the_optimum_by_a_metric_that_takes_long(
     table: Table, models: tuple[Model, ...], limit: int
@@ -144,7 +145,7 @@ def check_optimum(name: str, table: Table, models: tuple[Model, ...], limit: int
     assert groups == expected[node]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(table=tables(), k=st.integers(1, 6), l=st.integers(1, 3), limit=limits)
 def test_incognito_publishes_the_best_of_the_minimal_nodes(
     table: Table,
@@ -167,7 +168,7 @@ def measuring(table: Table, metric: Any) -> Measuring:
     return Measuring(Judge(counting, Requirement((K(1),))), metric)
 
 
-@settings(max_examples=40)
+@examples(20)
 @given(data=st.data(), table=tables())
 def test_what_metrics_tell_from_classes_is_what_they_measure(
     data: st.DataObject, table: Table
@@ -187,7 +188,7 @@ def test_what_metrics_tell_from_classes_is_what_they_measure(
         assert measured.cost(classes, np.array(flags)) == pytest.approx(expected), name
 
 
-@settings(max_examples=40)
+@examples(20)
 @given(data=st.data(), table=tables())
 def test_metrics_that_only_worsen_do(data: st.DataObject, table: Table) -> None:
     every = list(naive.nodes(table.columns))

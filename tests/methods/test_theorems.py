@@ -6,7 +6,7 @@ n = ak + b rows with 0 <= b < k, k being the only requirement.
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.cells.cells import Cells
@@ -16,6 +16,7 @@ from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.models.k import K
 from shoal.models.requirement import Requirement
 from tests.coded import Coded, coded_tables
+from tests.examples import examples
 
 either = pytest.mark.parametrize("dimension", ["least-loss", "widest"])
 
@@ -45,7 +46,7 @@ def check(sizes: np.ndarray, n: int, k: int) -> None:
 
 
 @either
-@settings(max_examples=80)
+@examples(40)
 @given(table=coded_tables(max_rows=60), data=st.data())
 def test_theorems_hold_for_any_table(dimension: str, table: Coded, data: st.DataObject) -> None:
     n = len(table.rows)
@@ -68,7 +69,7 @@ def large_table(n: int, kinds: list[int], seed: int) -> Cells:
 
 
 @either
-@settings(max_examples=40)
+@examples(20)
 @given(
     n=st.integers(1, 4000),
     k=st.integers(1, 40),

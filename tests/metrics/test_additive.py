@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import plugins
@@ -15,6 +15,7 @@ from shoal.cells.spans import spans_of
 from shoal.metrics.base import Additive, Parts, Whole, together, whole_of
 from shoal.metrics.general_loss import GeneralLoss
 from shoal.metrics.query_error import QueryError
+from tests.examples import examples
 from tests.metrics.test_metrics import Answer, groupings, parts_of
 
 METRICS: dict[str, Any] = {name: metric() for name, metric in plugins.metrics().items()}
@@ -48,7 +49,7 @@ def some_groups(parts: Parts, chosen: np.ndarray) -> Parts:
     return Parts(cells, (found,), (spans,), 0, group < 0, target, whole=whole_of(parts))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(20)
 @given(groupings(), st.data())
 def test_sums_of_parts_add_up(answer: Answer, data: st.DataObject) -> None:
     table, group, target = answer

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from shoal.cells.domain import UNIT, Domain, Kind
 from shoal.metrics.average_class_size import AverageClassSize
@@ -20,11 +20,12 @@ from shoal.metrics.relative_non_uniform_entropy import RelativeNonUniformEntropy
 from tests import naive
 from tests import naive_metrics as plain
 from tests.coded import Coded, coded
+from tests.examples import examples
 from tests.metrics.columns import tree_of_four
 from tests.metrics.random_releases import Both, both, releases
 
 
-@settings(max_examples=80)
+@examples(40)
 @given(releases())
 def test_loss_equals_the_twins(one: Both) -> None:
     loss = plain.loss(one.columns, one.release, one.weights)
@@ -42,7 +43,7 @@ def test_loss_equals_the_twins(one: Both) -> None:
         assert found == (0 if loss == 0 else None)
 
 
-@settings(max_examples=80)
+@examples(40)
 @given(releases())
 def test_general_loss_and_entropy_equal_the_twins(one: Both) -> None:
     losses = plain.general_losses(one.columns, one.release)
@@ -57,7 +58,7 @@ def test_general_loss_and_entropy_equal_the_twins(one: Both) -> None:
     assert 0 <= share <= 1 + 1e-9
 
 
-@settings(max_examples=60)
+@examples(30)
 @given(releases())
 def test_sizes_equal_the_twins(one: Both) -> None:
     sizes = [int(n) for span in one.parts.spans for n in span.sizes]

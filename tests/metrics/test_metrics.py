@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import plugins
@@ -27,6 +27,7 @@ from shoal.metrics.recognition_rate import RecognitionRate
 from shoal.metrics.suppressed_rows import SuppressedRows
 from tests import naive
 from tests.coded import Coded, coded, coded_tables
+from tests.examples import examples
 from tests.metrics import test_losses
 from tests.metrics.columns import tree_of_four
 
@@ -58,7 +59,7 @@ def as_lists(group: list[int]) -> list[list[int]]:
     return [[i for i, g in enumerate(group) if g == number] for number in range(max(group) + 1)]
 
 
-@settings(max_examples=150)
+@examples(75)
 @given(groupings())
 def test_ncp_equals_the_twins(answer: Answer) -> None:
     table, group, _ = answer
@@ -74,7 +75,7 @@ def test_ncp_equals_the_twins(answer: Answer) -> None:
         assert found == pytest.approx(naive.ncp_sum([column], alone, as_lists(group)) + gone)
 
 
-@settings(max_examples=100)
+@examples(50)
 @given(groupings())
 def test_sizes_and_classes_equal_the_twins(answer: Answer) -> None:
     table, group, target = answer
@@ -89,7 +90,7 @@ def test_sizes_and_classes_equal_the_twins(answer: Answer) -> None:
     assert SuppressedRows().measure(parts) == gone
 
 
-@settings(max_examples=100)
+@examples(50)
 @given(groupings())
 def test_metrics_agree_with_what_methods_count_in_whole_numbers(answer: Answer) -> None:
     table, group, _ = answer

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -14,6 +14,7 @@ from shoal.metrics.query_error import QueryError
 from tests import naive
 from tests import naive_metrics as plain
 from tests.coded import coded
+from tests.examples import examples
 from tests.metrics.columns import tree_of_four
 from tests.metrics.random_releases import Both, both, releases
 from tests.releases import shuffled
@@ -27,7 +28,7 @@ def as_plain(query: Query, domains: tuple[Domain, ...]) -> list[plain.Ask]:
     return found
 
 
-@settings(max_examples=40)
+@examples(20)
 @given(
     releases(), st.integers(1, 4), st.sampled_from([0.01, 0.1, 0.5, 0.9, 1.0]), st.integers(0, 9)
 )
@@ -42,7 +43,7 @@ def test_it_equals_the_twins(one: Both, columns: int, selectivity: float, seed: 
     assert metric.measure(one.parts) == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=40)
+@examples(20)
 @given(releases(), st.integers(1, 5), st.floats(0.001, 1.0), st.integers(0, 99))
 def test_queries_ask_for_known_values_in_about_the_share_asked(
     one: Both, columns: int, selectivity: float, number: int

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import plugins
@@ -18,13 +18,14 @@ from shoal.models.entropy_l import EntropyL
 from shoal.models.recursive_l import RecursiveL
 from shoal.models.requirement import Model, Requirement, name_of
 from shoal.models.t import T
+from tests.examples import examples
 from tests.models.every import EVERY
 from tests.models.histograms import Values, counted, groups_of_values
 
 group = st.lists(st.none() | st.integers(0, 6), min_size=1, max_size=12)
 
 
-@settings(max_examples=100)
+@examples(50)
 @given(group, group, group)
 def test_merging_keeps_what_is_declared(one: Values, two: Values, rest: Values) -> None:
     before = counted([one, two], rest)
@@ -82,7 +83,7 @@ def test_every_model_is_here_and_keeps_the_protocol() -> None:
     assert all(isinstance(model, Model) for model in EVERY)
 
 
-@settings(max_examples=50)
+@examples(25)
 @given(groups_of_values, group)
 def test_what_is_reached_is_held(groups: list[Values], rest: Values) -> None:
     counts = counted(groups, rest)
@@ -100,7 +101,7 @@ def test_what_is_reached_is_held(groups: list[Values], rest: Values) -> None:
         assert over(counts) if over else stated.holds(counts).all(), (model, reached)
 
 
-@settings(max_examples=50)
+@examples(25)
 @given(groups_of_values, group)
 def test_a_stronger_figure_is_not_reached(groups: list[Values], rest: Values) -> None:
     """One step beyond what is said to be reached, some group falls short."""

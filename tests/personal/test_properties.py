@@ -5,12 +5,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
 from shoal.engines.tables import wrap
 from shoal.pipeline.verifying import verify_table
+from tests.examples import examples
 from tests.personal import naive
 from tests.personal.table6 import DISEASE, PATHS, SID
 from tests.releases import shuffled
@@ -66,7 +67,7 @@ def expected(value: str, wish: int | None, sid: dict[str, int], path: tuple[str,
     return path[wish - 1] if wish is not None and wish > sid[value] else value
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30)
 @given(
     rows=st.lists(row, min_size=6, max_size=60),
     method=st.sampled_from(["top-down", "least-loss-partition"]),
@@ -97,7 +98,7 @@ def test_every_group_holds_on_the_originals(
     assert {"ppl", "wish"}.isdisjoint(release.table.column_names)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(rows=st.lists(row, min_size=12, max_size=40), turn=st.integers(0, 9))
 def test_the_release_does_not_depend_on_the_order_of_rows(
     rows: list[tuple[Any, ...]], turn: int
@@ -109,7 +110,7 @@ def test_the_release_does_not_depend_on_the_order_of_rows(
     assert shoal.anonymize(shuffled(table, turn), asked).table.equals(first)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30)
 @given(rows=st.lists(row, min_size=1, max_size=7))
 def test_a_release_alone_is_taken_at_its_worst(rows: list[tuple[Any, ...]]) -> None:
     shown, possible = [], []

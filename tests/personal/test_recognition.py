@@ -5,10 +5,11 @@ from fractions import Fraction
 import hypothesis.strategies as st
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import shoal
 from shoal.errors import PolicyError
+from tests.examples import examples
 from tests.personal.table6 import TREE, policy, table6
 
 DISEASES = (
@@ -76,7 +77,7 @@ def test_only_where_asked() -> None:
         shoal.anonymize(table6(), policy(metrics=[{"name": "recognition-rate", "per": "person"}]))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     rows=st.lists(
         st.tuples(

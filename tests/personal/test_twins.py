@@ -1,7 +1,7 @@
 """Top-down and its repair make the very groups of their slow, plain twins."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import Infeasible
@@ -11,6 +11,7 @@ from shoal.models.k import K
 from shoal.models.l import L
 from shoal.models.requirement import Requirement
 from tests.coded import Coded, coded_tables
+from tests.examples import examples
 from tests.personal import naive
 
 
@@ -24,7 +25,7 @@ def holds(table: Coded, k: int, diverse: int, alpha: float) -> naive.Callable[[l
     return held
 
 
-@settings(max_examples=120, deadline=None)
+@examples(60)
 @given(table=coded_tables(), k=st.integers(1, 6), seed=st.integers(0, 2**40))
 def test_plain_k_splits_as_the_twin(table: Coded, k: int, seed: int) -> None:
     if len(table.rows) < k:
@@ -37,7 +38,7 @@ def test_plain_k_splits_as_the_twin(table: Coded, k: int, seed: int) -> None:
     assert table.groups(grouping) == sorted(twin.groups(everyone, k, naive.fresh(seed, 0)))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(75)
 @given(
     table=coded_tables(),
     k=st.integers(1, 4),

@@ -4,11 +4,12 @@ from datetime import date
 from typing import Any
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
 from tests import naive
+from tests.examples import examples
 from tests.releases import raw_text, text_rows
 
 TRICKY = [
@@ -96,7 +97,7 @@ def release_of(raw: dict[str, list[Any]], method: Any, k: int, order: str) -> pa
     return shoal.anonymize(arrow(raw), asked).table
 
 
-@settings(max_examples=40)
+@examples(20)
 @given(raw=tables, method=st.sampled_from(METHODS))
 def test_nothing_generalised_reads_back_as_the_raw_value(raw: dict[str, Any], method: Any) -> None:
     table = release_of(raw, method, 1, "kept")
@@ -111,7 +112,7 @@ def test_nothing_generalised_reads_back_as_the_raw_value(raw: dict[str, Any], me
         assert numbers == raw[name]
 
 
-@settings(max_examples=60)
+@examples(30)
 @given(raw=tables, method=st.sampled_from(METHODS), k=st.integers(2, 5))
 def test_labels_cover_just_what_is_under_them(raw: dict[str, Any], method: Any, k: int) -> None:
     k = min(k, len(raw["words"]))
@@ -160,7 +161,7 @@ def precise(value: Any) -> str | None:
     return "0" if value == 0 and isinstance(value, float) else raw_text(value)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(raw=tables, method=st.sampled_from(METHODS), k=st.integers(1, 4), data=st.data())
 def test_the_order_of_the_input_gives_nothing_away(
     raw: dict[str, Any], method: Any, k: int, data: st.DataObject

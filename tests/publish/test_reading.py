@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
@@ -16,6 +16,7 @@ from shoal.policy import Policy
 from shoal.publish.covering import Covering, distinct_texts, population_of
 from shoal.publish.reading import read
 from tests import naive
+from tests.examples import examples
 from tests.publish.test_any_table import COLUMNS, METHODS, arrow, release_of, tables
 from tests.releases import every_method
 
@@ -34,7 +35,7 @@ def covered(label: str | None, values: list[str], how: How = PLAIN) -> list[str 
     return [v for v, yes in zip([*values, None], found, strict=True) if yes]
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(raw=tables, method=st.sampled_from(METHODS), k=st.integers(1, 5))
 def test_a_label_covers_its_own_value_and_one_for_one_value_nothing_else(
     raw: dict[str, Any], method: Any, k: int
@@ -55,7 +56,7 @@ def test_a_label_covers_its_own_value_and_one_for_one_value_nothing_else(
                 assert set(np.flatnonzero(matrix[:, i]).tolist()) == under or text is None
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(raw=tables, method=st.sampled_from(METHODS), k=st.integers(1, 4))
 def test_the_rows_under_each_class_as_counted_plainly(
     raw: dict[str, Any], method: Any, k: int
@@ -85,7 +86,7 @@ HOSPITAL = Policy.load(
 
 
 @pytest.mark.parametrize("method", every_method())
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(data=st.data())
 def test_every_method_is_read_back(method: Any, data: st.DataObject) -> None:
     n = data.draw(st.integers(2, 15))
@@ -217,7 +218,7 @@ CLIMBING = Policy.load(
 
 
 @pytest.mark.parametrize("method", every_method(climbing=True))
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(data=st.data())
 def test_methods_that_climb_are_read_back(method: Any, data: st.DataObject) -> None:
     n = data.draw(st.integers(4, 15))

@@ -4,11 +4,12 @@ import json
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
 from shoal.sample.hospital import hospital
+from tests.examples import examples
 from tests.risk import naive_attack
 
 POLICY = {
@@ -53,7 +54,7 @@ def same(found, plain):
     assert guess.gain == pytest.approx(plain["best_guess"] - plain["base_rate"])
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(people(2), people(1), st.sets(st.sampled_from(NAMES), min_size=1))
 def test_as_done_plainly(raw, known, names):
     release = shoal.anonymize(table(raw), POLICY).table

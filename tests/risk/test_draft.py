@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
@@ -11,6 +11,7 @@ from shoal.policy import Policy
 from shoal.risk import draft_policy, inspect_table
 from shoal.risk.draft import quoted
 from shoal.sample.hospital import hospital
+from tests.examples import examples
 from tests.risk.tables import tables
 
 
@@ -53,7 +54,7 @@ def test_drafts_of_random_tables_load_and_fit(table):
             drafted(table)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(tables(min_rows=5))
 def test_drafts_of_random_tables_run(table):
     if draftable(table):

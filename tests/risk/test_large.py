@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.engines.large.duck import DuckSession
@@ -17,6 +17,7 @@ from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
 from shoal.risk.inspection import Inspection, inspect_table
 from shoal.risk.large import inspect_session
+from tests.examples import examples
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ ROWS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=12)
+@examples(12)
 @given(
     rows=st.lists(ROWS, min_size=1, max_size=40),
     fraction=st.sampled_from([None, 0.1]),

@@ -5,13 +5,14 @@ from itertools import combinations
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InputError
 from shoal.risk.contents import contents_of
 from shoal.risk.minimal_uniques import minimal_uniques
+from tests.examples import examples
 
 
 def plainly(rows, d, largest):
@@ -30,7 +31,7 @@ def plainly(rows, d, largest):
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30)
 @given(st.data(), st.integers(1, 4), st.integers(1, 4))
 def test_as_found_plainly(data, d, largest):
     value = st.none() | st.integers(0, 2)

@@ -6,13 +6,14 @@ from math import comb, log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.risk.pitman import fit, pitman
 from shoal.risk.population import population_uniques
 from shoal.risk.slide_negative_binomial import shlosser, slide_negative_binomial
 from shoal.risk.zayatz import zayatz
+from tests.examples import examples
 
 samples = st.lists(st.integers(1, 6), min_size=2, max_size=12).map(np.array)
 
@@ -25,7 +26,7 @@ def test_zayatz_by_hand():
     assert zayatz(np.array([2, 2]), 8) == 0.0
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30)
 @given(samples, st.integers(1, 60))
 def test_zayatz_as_written_in_the_source(sizes, more):
     n, people = int(sizes.sum()), int(sizes.sum()) + more
@@ -47,7 +48,7 @@ def likelihood(sizes, alpha, theta):
     return total + sum(log(i - alpha) for size in sizes for i in range(1, size))
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(samples)
 def test_pitman_has_the_greatest_likelihood(sizes):
     if len(sizes) == sizes.sum():
@@ -150,7 +151,7 @@ def test_the_whole_population_is_counted():
     assert (found.chosen, found.dankar, found.share) == ("counted", 2.0, 2 / 5)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(samples, st.floats(0.001, 1))
 def test_estimates_are_numbers_of_people(sizes, fraction):
     found = population_uniques(sizes, fraction)

@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
 from shoal.risk.reidentification import reidentification
+from tests.examples import examples
 
 
 def test_by_hand():
@@ -51,7 +52,7 @@ def test_nobody():
 rows = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab")), min_size=1, max_size=25)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(25)
 @given(rows, rows)
 def test_as_counted_plainly(ours, others):
     table = pa.table({"a": [a for a, _ in ours], "b": [b for _, b in ours]})

@@ -1,10 +1,12 @@
 """The command line on a cluster: a whole run with its report, and executors that cannot do it.
 
-First of all tests here: a command opens a Spark of its own, and Python can have one at a time.
+First of all tests here: `make spark` has a command open a Spark of its own, and Python can have one at
+a time. Opening one takes longer than the run, so `make test` lends commands that of the other tests.
 """
 
 import json
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,13 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli.app import app
+from shoal.engines.large.spark import opening
+from shoal.engines.large.spark.session import SparkTables
+from tests.large.certificates import certificate_in, require_same
 from tests.large.people import people
-from tests.spark.cluster import QUICK_JAVA, Cluster
-from tests.spark.conftest import SETTINGS
+from tests.spark.cases import LAYOUTS
+from tests.spark.cluster import Cluster
+from tests.spark.conftest import SETTINGS, Tell
 
 POLICY = """
 columns:
@@ -56,47 +62,79 @@ def rows_of(table: pa.Table) -> Counter[tuple[Any, ...]]:
     return Counter(zip(*texts, strict=True))
 
 
-def test_executors_without_shoal(
-    cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / "sitecustomize.py").write_text(
-        "import sys, os.path as p\n"
-        "sys.path[:] = [d for d in sys.path if not p.exists(p.join(d, 'shoal', '__init__.py'))]\n"
-    )
-    (folder / "spark-defaults.conf").write_text(
-        f"spark.executorEnv.PYTHONPATH {folder}\nspark.driver.extraJavaOptions {QUICK_JAVA}\n"
-    )
-    monkeypatch.setenv("SPARK_CONF_DIR", str(folder))
-    before = sorted(folder.iterdir())
-    failed = run(folder, cluster)
-    assert failed.exit_code == 2
-    assert failed.stdout == ""
-    assert failed.stderr.startswith(
-        f"Error: The executors of the Spark cluster at {cluster.address} cannot import shoal"
-    )
-    assert sorted(folder.iterdir()) == before
+@dataclass
+class Lent:
+    """A Spark that a command finds open, and leaves open."""
+
+    spark: Any
+
+    def end(self) -> None:
+        self.spark.catalog.clearCache()
 
 
-def test_a_run_with_its_report(
-    cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lines = (f"{name} {value}\n" for name, value in SETTINGS.items())
-    (folder / "spark-defaults.conf").write_text("".join(lines))
-    monkeypatch.setenv("SPARK_CONF_DIR", str(folder))
+@pytest.fixture
+def lent(session: SparkTables, told: Tell, monkeypatch: pytest.MonkeyPatch) -> SparkTables:
+    told(LAYOUTS[0])
+    monkeypatch.setattr(opening, "_require_free", lambda _: None)
+    monkeypatch.setattr(opening, "launch", lambda *_: Lent(session._spark))
+    return session
+
+
+def release_and_compare(cluster: Cluster, folder: Path) -> None:
     done = run(folder, cluster, "--report", str(folder / "r.html"), "--json", "--progress", "json")
     assert done.exit_code == 0, done.stderr
     told = json.loads(done.stdout)
-    alone = shoal.run(folder / "table.parquet", folder / "policy.yaml", folder / "one.csv")
+    one = folder / "one.json"
+    alone = shoal.run(
+        folder / "table.parquet", folder / "policy.yaml", folder / "one.csv", report=one
+    )
     assert told["groups"] == alone.groups
     parts = [shoal_rows(part) for part in sorted((folder / "o.csv").iterdir())]
     assert sum(parts, Counter()) == shoal_rows(folder / "one.csv")
     stages = [json.loads(line)["stage"] for line in done.stderr.splitlines()]
     steps = ["start", "read", "encode", "group", "publish", "write", "verify", "report"]
     assert list(dict.fromkeys(stages)) == steps
-    certificate = json.loads((folder / "r.json").read_text())
-    assert certificate["verified"]
-    assert certificate["release"]["rows"] == 200
+    require_same(*(certificate_in(path) for path in (one, folder / "r.json")))
     assert "<html" in (folder / "r.html").read_text()
+
+
+@pytest.mark.thorough
+def test_a_run_with_a_spark_of_its_own(
+    cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = (f"{name} {value}\n" for name, value in SETTINGS.items())
+    (folder / "spark-defaults.conf").write_text("".join(lines))
+    monkeypatch.setenv("SPARK_CONF_DIR", str(folder))
+    release_and_compare(cluster, folder)
+
+
+@pytest.mark.usefixtures("lent")
+def test_a_run_with_its_report(cluster: Cluster, folder: Path) -> None:
+    release_and_compare(cluster, folder)
+
+
+def test_executors_without_shoal(
+    lent: SparkTables, cluster: Cluster, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    there = tmp_path_factory.mktemp("there")
+    (there / "sitecustomize.py").write_text(
+        "import sys, os.path as p\n"
+        "sys.path[:] = [d for d in sys.path if not p.exists(p.join(d, 'shoal', '__init__.py'))]\n"
+    )
+    before = sorted(folder.iterdir())
+    # the executors start another Python for another environment
+    others = lent._spark.sparkContext.environment
+    others["PYTHONPATH"] = str(there)
+    try:
+        failed = run(folder, cluster)
+    finally:
+        del others["PYTHONPATH"]
+    assert failed.exit_code == 2
+    assert failed.stdout == ""
+    assert failed.stderr.startswith(
+        f"Error: The executors of the Spark cluster at {cluster.address} cannot import shoal"
+    )
+    assert sorted(folder.iterdir()) == before
 
 
 def shoal_rows(path: Path) -> Counter[tuple[Any, ...]]:

@@ -14,18 +14,19 @@ from shoal.engines.local import LocalEngine
 from shoal.pipeline.clock import Clock
 from shoal.pipeline.large import run_large
 from shoal.release import Release
-from tests.spark.cases import ASKED, COMMA, LAYOUTS, Layout, name_of, policy_of, put
+from tests.spark.cases import ASKED, COMMA, FIRST, LAYOUTS, Layout, name_of, policy_of, put
 from tests.spark.conftest import Tell
 
 FRAGMENT_ROWS = 400
 """So few that there are top cuts in such a small table."""
+THOROUGH = pytest.mark.thorough
 CASES = [
     pytest.param(
         number,
         layout,
         id=name_of(number, layout),
-        # every question once, every layout in turn; all with all is for `make spark`
-        marks=[] if turn == number % len(LAYOUTS) else [pytest.mark.thorough],
+        # every method once, every layout in turn; all with all is for `make spark`
+        marks=[] if number < len(FIRST) and turn == number % len(LAYOUTS) else [THOROUGH],
     )
     for number in range(len(ASKED))
     for turn, layout in enumerate(LAYOUTS)

@@ -1,22 +1,22 @@
-"""A report from a cluster is that of one machine, of files and of frames."""
+"""A report of a frame from a cluster is that of one machine; that of files is in `test_command.py`."""
 
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 import shoal
 from shoal.engines.large.spark.session import SparkTables
 from shoal.io.csv_dialect import CsvOptions
 from shoal.large.held import Held
 from shoal.large.verifying import verify
-from shoal.pipeline.clock import Clock
-from shoal.pipeline.large import run_large
 from shoal.report.checking import differences_in, read_certificate
 from tests.large.certificates import certificate_in, require_same
 from tests.large.people import people
 from tests.large.test_run import policy_of
+from tests.spark.test_releases import rows_of
 
 
 def require_fits(session: SparkTables, told: dict[str, Any], folder: Path, policy: Any) -> None:
@@ -29,37 +29,26 @@ def require_fits(session: SparkTables, told: dict[str, Any], folder: Path, polic
     assert "digests differ" in " ".join(differences_in(told, policy, held, findings))
 
 
-def test_files_and_frames(session: SparkTables, tmp_path: Path) -> None:
+@pytest.mark.parametrize("late", [False, pytest.param(True, marks=pytest.mark.thorough)])
+def test_of_a_frame(session: SparkTables, tmp_path: Path, late: bool) -> None:
     table: pa.Table = people(700)
     pq.write_table(table, tmp_path / "in.parquet")
-    reports = {name: tmp_path / f"{name}.json" for name in ("one", "files", "frame", "late")}
+    reports = {name: tmp_path / f"{name}.json" for name in ("one", "frame")}
     policy = policy_of("classfly-plus")
     shoal.run(tmp_path / "in.parquet", policy, tmp_path / "one.parquet", report=reports["one"])
-    run_large(
-        session,
-        tmp_path / "in.parquet",
-        policy,
-        tmp_path / "files.parquet",
-        Clock(),
-        folders=True,
-        fragment_rows=300,
-        report=reports["files"],
-    )
-    require_same(*(certificate_in(reports[name]) for name in ("one", "files")))
-    told = read_certificate(reports["files"])
-    assert told["environment"]["engine"] == "spark"
-    assert "pyspark" in told["environment"]
-    require_fits(session, told, tmp_path / "files.parquet", policy)
-
     session.read("mine", [tmp_path / "in.parquet"], table.column_names, CsvOptions())
     places = ", ".join(f"p{i}" for i in range(table.num_columns))
     session.keep("handed", f"SELECT {places} FROM mine")
     frame = session.frame("handed", table.column_names)
     release = shoal.anonymize(frame, policy)
-    assert release.report(reports["late"]) == reports["late"]
-    release.write(tmp_path / "frame.parquet", report=reports["frame"])
-    for name in ("frame", "late"):
-        require_same(*(certificate_in(reports[each]) for each in ("one", name)))
-    read = [pq.read_table(tmp_path / f"{name}.parquet") for name in ("files", "frame")]
-    assert read[0].equals(read[1])
+    release.write(tmp_path / "frame.parquet", report=None if late else reports["frame"])
+    if late:
+        assert release.report(reports["frame"]) == reports["frame"]
+    require_same(*(certificate_in(reports[each]) for each in ("one", "frame")))
+    told = read_certificate(reports["frame"])
+    assert told["environment"]["engine"] == "spark"
+    assert "pyspark" in told["environment"]
+    require_fits(session, told, tmp_path / "frame.parquet", policy)
+    read = [pq.read_table(tmp_path / f"{name}.parquet") for name in ("one", "frame")]
+    assert rows_of(read[0]) == rows_of(read[1])
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]

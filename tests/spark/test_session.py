@@ -12,7 +12,6 @@ import shoal
 from shoal.engines.large.session import Moved, untold
 from shoal.engines.large.spark.kinds import carried
 from shoal.engines.large.spark.opening import open_frame, open_spark
-from shoal.engines.large.spark.probing import probe
 from shoal.engines.large.spark.session import SparkTables
 from shoal.engines.local import LocalEngine
 from shoal.errors import Infeasible, InputError
@@ -63,22 +62,6 @@ def in_files(folder: Path, table: pa.Table, files: int, ending: str) -> Path:
         ENGINE.write(table.slice(i * size, size), folder / f"part-{i}{ending}", options=COMMA)
     (folder / "_SUCCESS").touch()
     return folder
-
-
-def test_executors_without_shoal_are_told_of(session: SparkTables, tmp_path: Path) -> None:
-    lines = "import sys, os.path as p\n"
-    lines += (
-        "sys.path[:] = [d for d in sys.path if not p.exists(p.join(d, 'shoal', '__init__.py'))]\n"
-    )
-    (tmp_path / "sitecustomize.py").write_text(lines)
-    # the executors start another Python for another environment
-    others = session._spark.sparkContext.environment
-    others["PYTHONPATH"] = str(tmp_path)
-    try:
-        with pytest.raises(InputError, match="The executors of PLACE cannot import shoal"):
-            probe(session._spark, "PLACE", 2)
-    finally:
-        del others["PYTHONPATH"]
 
 
 def test_csv_means_the_same_as_on_one_machine(session: SparkTables, tmp_path: Path) -> None:

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.engines.large.duck import DuckSession
 from shoal.large.fingerprint import fingerprint as elsewhere
 from shoal.verification import digest
 from shoal.verification.digest import Fingerprint, digest_of, fingerprint
+from tests.examples import examples
 
 TEXTS = st.sampled_from(
     ["", "a", "b", "ab", "*", "1.5", "1.50", "2020-01-01 00:00:00", "ü", "\x00"]
@@ -62,7 +63,7 @@ def in_session(session: DuckSession, table: pa.Table) -> Fingerprint:
     return elsewhere(session, "release", places, held.schema)
 
 
-@settings(max_examples=60)
+@examples(30)
 @given(rows=ROWS, other=ROWS, seed=st.integers(0, 99))
 def test_equal_for_the_same_rows_alone(rows: list[Row], other: list[Row], seed: int) -> None:
     shuffled = random.Random(seed).sample(rows, len(rows))
@@ -74,7 +75,7 @@ def test_equal_for_the_same_rows_alone(rows: list[Row], other: list[Row], seed: 
         assert digest_of(table_of(changed)) != found
 
 
-@settings(max_examples=40)
+@examples(20)
 @given(rows=ROWS, seed=st.integers(0, 99))
 def test_any_order_also_where_all_hashes_are_one(rows: list[Row], seed: int) -> None:
     def one(n: int, *_: object) -> Any:
@@ -88,7 +89,7 @@ def test_any_order_also_where_all_hashes_are_one(rows: list[Row], seed: int) -> 
         assert digest_of(table_of([*rows, ("z", "z", None)])) != first
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(rows=ROWS, seed=st.integers(0, 99), piece=st.sampled_from([1, 7, 250_000]))
 def test_the_same_in_a_session(
     session: DuckSession, rows: list[Row], seed: int, piece: int

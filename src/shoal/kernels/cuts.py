@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from shoal.kernels.costs import SET, Costs, label_cost
 from shoal.kernels.front import Front, row_of
-from shoal.kernels.jit import kernel
+from shoal.kernels.jit import kernel, number
 
 NEVER = np.iinfo(np.int64).max
 
@@ -190,11 +190,11 @@ def best_boundary(
     below, above = np.empty(longest, np.int64), np.empty(longest, np.int64)
     loss = np.empty(longest, np.int64)
     width = np.empty(d, np.int64)
-    tag = 0
+    tag = number(0)
     for g in range(begin, end):
         group_spans(front, costs, g, seen, tag, span)
         tag += 1
-        best = NEVER
+        best = number(NEVER)
         column[g] = -1
         pieces[g] = -1
         for j in range(d):
@@ -259,7 +259,7 @@ def rank_boundaries(
     span, label = np.empty((3, d), np.int64), np.empty((5, d), np.int64)
     below, above = np.empty(longest, np.int64), np.empty(longest, np.int64)
     loss = np.empty(longest, np.int64)
-    tag = 0
+    tag, limit = number(0), number(NEVER)
     for i in range(begin, end):
         g = groups[i]
         group_spans(front, costs, g, seen, tag, span)
@@ -270,7 +270,7 @@ def rank_boundaries(
             if span[0, j] == span[1, j]:
                 continue
             first, last = boundary_losses(
-                front, costs, g, j, least[g], span, seen, tag, label, below, above, loss, NEVER
+                front, costs, g, j, least[g], span, seen, tag, label, below, above, loss, limit
             )
             tag += 2
             for t in range(first, last):
@@ -335,13 +335,13 @@ def sized_losses(
     span, label = np.empty((3, d), np.int64), np.empty((5, d), np.int64)
     running = np.empty(longest, np.int64)
     width = np.empty(d, np.int64)
-    tag = 0
+    tag = number(0)
     for g in range(begin, end):
         if below[g] == 0:
             continue
         group_spans(front, costs, g, seen, tag, span)
         size = front.starts[g + 1] - front.starts[g]
-        limit = NEVER
+        limit = number(NEVER)
         for j in range(d):
             width[j] = label_cost(costs, j, span[0, j], span[1, j], span[2, j])
         for _ in range(d):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels.jit import inlined, kernel
+from shoal.kernels.jit import inlined, kernel, number
 from shoal.kernels.sorting import INSERTION, counting_order
 
 
@@ -152,7 +152,7 @@ def side_rows(
             total += front.rows[groups[i]]
     rows = np.empty(total, np.int32)
     starts = np.zeros(2 * len(groups) + 1, np.int64)
-    at = 0
+    at = number(0)
     for i in range(len(groups)):
         g = groups[i]
         column, n_below = cuts.column[i], cuts.pieces[i]
@@ -164,10 +164,10 @@ def side_rows(
         for t in range(front.starts[g + 1] - base):
             piece = base + order[base + t]
             if t == n_below:
-                at = _pour(front, piece, 0, cuts.extra[i], rows, at)
+                at = _pour(front, piece, number(0), number(cuts.extra[i]), rows, at)
                 starts[2 * i + 1] = at
             skip = cuts.extra[i] if t == n_below else 0
-            at = _pour(front, piece, skip, front.weight[piece], rows, at)
+            at = _pour(front, piece, number(skip), number(front.weight[piece]), rows, at)
         starts[2 * i + 2] = at
     return rows, starts
 

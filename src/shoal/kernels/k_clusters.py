@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels.herd import Seeker
-from shoal.kernels.jit import kernel
+from shoal.kernels.jit import kernel, number, truth
 from shoal.kernels.labels import Columns, Label, inside, start_label, widen, widths_with
 from shoal.kernels.pool import OPEN, Pool, Reach, nearest_cell, take, wanted
 from shoal.kernels.trie import NONE
@@ -147,7 +147,7 @@ def grow_to(
                 growing.need, growing.seen, growing.size[1], seeker.stack, seeker.sums, True,
             )  # fmt: skip
         admit(pool, growing, first_row(pool, cell, bits, growing))
-        widen(columns, seeker.label, 0, pool.codes[cell])
+        widen(columns, seeker.label, number(0), pool.codes[cell])
     return True
 
 
@@ -226,8 +226,8 @@ def grow_all(
             break
         while pool.taken[order[at]] != OPEN:
             at += 1
-        start(columns, pool, seeker, growing, order[at])
-        grow_to(columns, pool, seeker, reach, shift, growing, rows, False)
+        start(columns, pool, seeker, growing, number(order[at]))
+        grow_to(columns, pool, seeker, reach, shift, growing, rows, truth(False))
         left -= rows
         settle(seeker, growing, group, label, sizes, n)
         n += 1

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels.herd import Herd, Seeker, enter, leave, nearest_cluster
-from shoal.kernels.jit import kernel
+from shoal.kernels.jit import kernel, number
 from shoal.kernels.labels import SET, Columns, start_label, unite, widen, widths_with
 from shoal.kernels.pool import OPEN, Pool, Reach, lowest_row, nearest_cell, take, wanted
 from shoal.kernels.trie import NONE
@@ -99,7 +99,7 @@ def grow(
     columns: Columns, pool: Pool, herd: Herd, seeker: Seeker, reach: Reach, state: State, most: int
 ) -> bool:
     """Grow up to `most` clusters; whether there may be more to grow."""
-    least = 0
+    least = number(0)
     for a in range(len(state.asked)):
         least = max(least, state.asked[a])
     for _ in range(most):
@@ -109,8 +109,8 @@ def grow(
         row = next_start(pool, state)
         now = state.at[1]
         state.need[:] = state.asked
-        join(pool, state, row, 0, now)
-        rows, into = 1, NONE
+        join(pool, state, row, number(0), now)
+        rows, into = number(1), NONE
         anchor = pool.codes[state.cell_of[row]]
         start_label(columns, seeker.label, 0, anchor)
         while state.need.max() > 0:
@@ -118,7 +118,7 @@ def grow(
             bits = wanted(pool, state.need, state.seen, now)
             cell, far = nearest_cell(
                 pool, reach, columns.base, seeker.near_base, rows, bits,
-                state.need, state.seen, now, seeker.stack, seeker.sums,
+                state.need, state.seen, now, seeker.stack, seeker.sums, False,
             )  # fmt: skip
             if far > 0 and herd.trie.below[0] > 0:
                 into, _ = nearest_cluster(columns, herd, seeker, rows, least, far)
@@ -127,7 +127,7 @@ def grow(
             row = lowest_row(pool, cell, state.need, state.seen, now)
             join(pool, state, row, rows, now)
             rows += 1
-            widen(columns, seeker.label, 0, pool.codes[cell])
+            widen(columns, seeker.label, number(0), pool.codes[cell])
         finish(columns, herd, seeker, state, rows, into, anchor)
     return True
 
@@ -142,7 +142,7 @@ def next_start(pool: Pool, state: State) -> int:
             atom = pool.atom_of[row]
             for a in range(len(state.asked)):
                 if pool.values[atom, a] >= 0:
-                    return row
+                    return number(row)
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels.herd import SLACK
-from shoal.kernels.jit import kernel
+from shoal.kernels.jit import kernel, number
 from shoal.kernels.trie import NONE, Trie, offer, remove
 
 TAKEN, OPEN = 1, 0
@@ -88,7 +88,7 @@ def take(pool: Pool, row: int) -> None:
             offers |= pool.bits[other]
             open_rows += pool.alive[other]
     if open_rows == 0:
-        remove(pool.trie, cell)
+        remove(pool.trie, number(cell))
     elif offers != pool.trie.masks[cell]:
         offer(pool.trie, cell, offers)
 
@@ -161,7 +161,7 @@ def nearest_cell(
     now: int,
     stack: npt.NDArray[np.int32],
     sums: npt.NDArray[np.float64],
-    any_row: bool = False,
+    any_row: bool,
 ) -> tuple[int, float]:
     """The nearest cell that brings what is needed, and how far it is; the lowest of equals.
 

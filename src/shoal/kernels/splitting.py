@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from shoal.kernels.costs import RANGE, SET, UNIT, Costs, tree_cost
 from shoal.kernels.hashing import mix
-from shoal.kernels.jit import inlined, kernel
+from shoal.kernels.jit import inlined, kernel, number
 
 ROUNDS = 3
 """Searches for the farthest row before the two ends are taken."""
@@ -144,8 +144,8 @@ def _split(
         pick = _below(state, i + 1)
         at = order[pick]
         order[pick] = order[i]
-        one = _growth(codes, costs, sides, 0, split, rows[at])
-        other = _growth(codes, costs, sides, 1, split, rows[at])
+        one = _growth(codes, costs, sides, number(0), split, rows[at])
+        other = _growth(codes, costs, sides, number(1), split, rows[at])
         side = 1 if other < one or (other == one and size[1] < size[0]) else 0
         side_of[at] = side
         size[side] += 1

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels.jit import inlined, kernel
+from shoal.kernels.jit import inlined, kernel, number
 
 FEW = 8
 """A node with more items is split; one that shrinks to half of it becomes a list again."""
@@ -126,7 +126,7 @@ def _child(trie: Trie, node: int, key: int) -> int:
 def insert(trie: Trie, item: int) -> None:
     """Put an item in."""
     levels = trie.keys.shape[1]
-    node, mask = 0, trie.masks[item]
+    node, mask = number(0), trie.masks[item]
     while True:
         trie.below[node] += 1
         trie.offers[node] |= mask
@@ -139,11 +139,11 @@ def insert(trie: Trie, item: int) -> None:
             # what was split off may be too much for one child again
             child = trie.down[node]
             while trie.right[child] == NONE and level + 1 < levels:
-                node, level = child, level + 1
+                node, level = number(child), level + 1
                 _split(trie, node)
                 child = trie.down[node]
             return
-        node = _child(trie, node, trie.keys[item, level])
+        node = number(_child(trie, node, trie.keys[item, level]))
 
 
 @kernel

@@ -59,7 +59,8 @@ class Tops:
     """Depth first, below before above."""
 
     def rows(self, session: Session, columns: list[str], payload: pa.Schema) -> str:
-        """SQL of all rows of the coded table, `node` being the number of their fragment.
+        """SQL of all rows of the coded table, `node` being the number of their fragment, to be asked
+        once.
 
         payload: the types of columns that are no codes. Forget the table PARTED afterwards.
         """
@@ -68,7 +69,7 @@ class Tops:
             return questions.numbered(self.tree, numbers, columns)
         schema = pa.schema([payload.field(n) if n in payload.names else _coded(n) for n in columns])
         walk = walk_of(self.tree, numbers, schema.insert(0, _coded("node")))
-        session.map(PARTED, rows_of(questions.CODED, columns), walk, walk.schema)
+        session.map(PARTED, rows_of(questions.CODED, columns), walk, walk.schema, once=True)
         return rows_of(PARTED, walk.schema.names)
 
 
