@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 import shoal
-from large_model import model_of, told
+from large_model import CLUSTER, FRAGMENTS, model_of, told
 from shoal.sample.census import census
 from watched import MARK, Watch, watched
 
@@ -29,10 +29,12 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 PART = 1_000_000
 MEMORY = "2GB"
-WAYS = ("out of core", "local Spark", "cluster")
+WAYS = ("out of core", "local Spark", CLUSTER, FRAGMENTS)
+MANY = 4_000
+"""Fragments of a billion rows. The last way cuts the smallest table into so many."""
 SETTINGS = {
     "spark.driver.memory": "1g",
-    "spark.executor.memory": "1g",
+    "spark.executor.memory": "768m",
     "spark.eventLog.enabled": "true",
     "spark.eventLog.compress": "false",
 }
@@ -63,7 +65,7 @@ def make(folder: Path, rows: int) -> Path:
     return place
 
 
-def measure(way: str, source: Path, folder: Path) -> dict[str, Any]:
+def measure(way: str, source: Path, rows: int, folder: Path) -> dict[str, Any]:
     """One run in its own processes."""
     policy, target, conf = folder / "policy.json", folder / "out.parquet", folder / "conf"
     policy.write_text(json.dumps(POLICY))
@@ -74,19 +76,23 @@ def measure(way: str, source: Path, folder: Path) -> dict[str, Any]:
     lines = (f"{name} {value}" for name, value in settings.items())
     (conf / "spark-defaults.conf").write_text("\n".join(lines) + "\n")
     env = {"SPARK_CONF_DIR": str(conf), "SPARK_LOCAL_DIRS": str(folder / "local")}
-    command = [str(Path(sys.executable).with_name("shoal")), "run", str(source), str(policy)]
-    command += ["-o", str(target), "--json", "--force"]
+    run = [str(Path(sys.executable).with_name("shoal")), "run", str(source), str(policy)]
+    run += ["-o", str(target), "--json", "--force"]
     watch = Watch()
-    with _cluster(folder, watch) if way == "cluster" else _nothing() as address:
-        where = {
-            "out of core": ["--memory", MEMORY],
-            "local Spark": ["--engine", "spark"],
-            "cluster": ["--engine", address],
+    with _cluster(folder, watch) if way in (CLUSTER, FRAGMENTS) else _nothing() as address:
+        parts = [sys.executable, HERE / "fragments.py", source, policy, target, address]
+        command = {
+            "out of core": [*run, "--memory", MEMORY],
+            "local Spark": [*run, "--engine", "spark"],
+            CLUSTER: [*run, "--engine", address],
+            FRAGMENTS: [*map(str, parts), str(rows // MANY)],
         }[way]
-        taken, printed = watched([*command, *where], watch, env)
+        taken, printed = watched(command, watch, env)
     release = json.loads(printed)
     found = {
+        "rows": rows,
         "way": way,
+        "fragments": MANY if way == FRAGMENTS else None,
         **taken,
         "steps": release["seconds"],
         "mean_ncp": release["metrics"]["mean-ncp"],
@@ -185,7 +191,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory(dir=given.folder) as folder:
             source = make(Path(folder), rows)
             for way in given.ways:
-                results.append({"rows": rows, **measure(way, source, Path(folder))})
+                if way == FRAGMENTS and rows > min(given.rows):
+                    continue
+                results.append(measure(way, source, rows, Path(folder)))
                 done = results[-1]
                 console.print(
                     f"{rows:,} {way}: {done['seconds']:.0f} s {done['steps']}", style="dim"
@@ -194,14 +202,15 @@ def main() -> None:
             if len({groups for groups, _ in same}) > 1:
                 raise SystemExit(f"the ways differ at {rows:,} rows: {same}")
     results.sort(key=lambda one: (one["rows"], WAYS.index(one["way"])))
-    model = model_of(results)
+    cores = os.cpu_count() or 1
+    model = model_of(results, cores)
     given.output.write_text(
         json.dumps(
             {
                 "date": date.today().isoformat(),
                 "version": shoal.__version__,
                 "python": platform.python_version(),
-                "cores": os.cpu_count(),
+                "cores": cores,
                 "settings": SETTINGS,
                 "memory": MEMORY,
                 "results": results,

@@ -1,0 +1,42 @@
+"""A release on a cluster that is cut into many fragments: `fragments.py IN POLICY OUT MASTER ROWS`.
+
+Called by large.py. What such a run costs the one who asks is what it costs for a table that is as many
+times as large.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from shoal.pipeline.clock import Clock
+from shoal.pipeline.large import run_large
+from shoal.pipeline.opening import opened
+from shoal.policy import Policy
+
+
+def main(source: str, policy: str, target: str, master: str, rows: str) -> None:
+    with opened(master) as session:
+        release = run_large(
+            session,
+            Path(source),
+            Policy.load(Path(policy)),
+            Path(target),
+            Clock(),
+            folders=True,
+            force=True,
+            fragment_rows=int(rows),
+        )
+    print(
+        json.dumps(
+            {
+                "seconds": release.seconds,
+                "metrics": {"mean-ncp": release.metrics["mean-ncp"]},
+                "groups": release.groups,
+                "verified": release.verified,
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
