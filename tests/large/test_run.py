@@ -197,13 +197,25 @@ def test_a_table_without_rows(tmp_path: Path) -> None:
     assert not (tmp_path / "out.parquet").exists()
 
 
-def test_too_many_cells_are_told_of(
-    source: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("cells", "rows", "message"),
+    [
+        (10, 10**9, "more than 10 different combinations"),
+        (10**6, 699, r"has 700 rows, but .* takes at most 699\. Or use least-loss-partition"),
+    ],
+)
+def test_what_does_not_fit_here_is_told_of(
+    source: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    cells: int,
+    rows: int,
+    message: str,
 ) -> None:
-    monkeypatch.setattr("shoal.large.full_domain.MOST_CELLS", 10)
-    monkeypatch.setattr("shoal.large.full_domain.bring_cells.__defaults__", (10,))
-    with pytest.raises(InputError, match="more than 10 different combinations"):
+    monkeypatch.setattr("shoal.large.full_domain.bring_cells.__defaults__", (cells, rows))
+    with pytest.raises(InputError, match=message):
         large(source, policy_of("datafly"), tmp_path / "out.parquet")
+    assert not (tmp_path / "out.parquet").exists()
 
 
 def test_people_have_something_of_everything() -> None:

@@ -4,6 +4,7 @@ import pickle
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -19,7 +20,7 @@ from shoal.cells.spans import spans_of
 from shoal.cells.table import How, encode
 from shoal.engines.large.duck import DuckSession
 from shoal.engines.large.tree import Cut, Tree
-from shoal.errors import Infeasible
+from shoal.errors import Infeasible, InputError
 from shoal.large import choosing, slices, tops
 from shoal.large.fragments import CutOn, Finish
 from shoal.large.tops import MOST_ENTRIES, Fragment, _Round, cut_tops, fragment_rows_for
@@ -197,6 +198,18 @@ def people() -> Cells:
         return table[name].combine_chunks()
 
     return encode(column, how, {"disease": How()}, ["hours", "weight"], 0)
+
+
+def test_losses_that_no_number_holds_are_refused(session: DuckSession) -> None:
+    coded = put(session, people())
+    many = replace(coded, n_rows=(1 << 35) // len(coded.domains) + 1)
+    for name, method in METHODS.items():
+        cutting = method.cutting()
+        if not (cutting.by_loss or cutting.boundaries_first):
+            assert name in ("flexible widest", "mondrian strict", "mondrian relaxed")
+            continue
+        with pytest.raises(InputError, match="takes at most 5,726,623,061 rows with so many"):
+            cut_tops(session, many, Requirement((K(k=5),)), cutting)
 
 
 def test_no_more_histograms_at_a_time_than_fit(session: DuckSession) -> None:

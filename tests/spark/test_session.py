@@ -24,6 +24,8 @@ from shoal.risk.inspection import inspect_table
 from shoal.risk.large import inspect_session
 from tests.large.people import COLUMNS
 from tests.large.people import people as patients
+from tests.spark.cases import LAYOUTS
+from tests.spark.conftest import Tell
 
 ENGINE = LocalEngine()
 COMMA = CsvOptions(",", '"', "utf-8")
@@ -172,6 +174,25 @@ def test_map_keep_and_drop(session: SparkTables, tmp_path: Path) -> None:
 
     with pytest.raises(AnalysisException):
         session.ask("SELECT * FROM coded")
+
+
+def test_what_spark_says_of_a_plan_does_not_double(session: SparkTables, told: Tell) -> None:
+    """It says it of every question, with all tables below: twelve rounds filled Java's memory."""
+    usual = next(layout for layout in LAYOUTS if layout.usual)
+    told(usual)
+    mode = session._spark._jvm.org.apache.spark.sql.execution.ExplainMode.fromString("formatted")
+    before = session._spark.conf.get("spark.sql.adaptive.enabled")
+    said = []
+    session.keep("rounds", "SELECT id % 3 AS node, id AS c0 FROM range(30)")
+    for _ in range(5):
+        cuts = "(VALUES (0, 1), (1, 2), (2, 0)) AS wanted(kn, ka)"
+        session.keep("rounds", f"SELECT ka AS node, c0 FROM rounds JOIN {cuts} ON node = kn")
+        frame = session._tables.answer("SELECT node, count(*) AS n FROM rounds GROUP BY node")
+        assert rows_of(frame.toArrow()) == Counter({(0, 10): 1, (1, 10): 1, (2, 10): 1})
+        said.append(len(frame._jdf.queryExecution().explainString(mode)))
+    assert said[4] - said[3] < 2 * (said[1] - said[0])
+    assert session._spark.conf.get("spark.sql.adaptive.enabled") == before == "true"
+    session.drop("rounds")
 
 
 def test_groups_come_whole_and_once(session: SparkTables, tmp_path: Path) -> None:

@@ -26,16 +26,28 @@ from shoal.publish.labels import labels_of
 
 MOST_CELLS = 5_000_000
 """Different combinations of quasi-identifiers and sensitive values that may be brought here."""
+MOST_ROWS = 1_000_000_000
+"""Rows of a table: the group of each is a number that is held here."""
+ELSE = "Or use least-loss-partition, flexible-partition or mondrian, which have no such limit."
 Ints = npt.NDArray[np.int64]
 
 
 def bring_cells(
-    session: Session, coded: Coded, sensitive: Sequence[str], most: int = MOST_CELLS
+    session: Session,
+    coded: Coded,
+    sensitive: Sequence[str],
+    most: int = MOST_CELLS,
+    most_rows: int = MOST_ROWS,
 ) -> Cells:
     """The cells of the coded table, each with as many rows as it has there.
 
     sensitive: the columns whose values are needed too.
     """
+    if coded.n_rows > most_rows:
+        raise InputError(
+            f"The table has {coded.n_rows:,} rows, but a method that decides in one place holds a few "
+            f"numbers for each of them there, so it takes at most {most_rows:,}. {ELSE}"
+        )
     d = len(coded.domains)
     names = {name: f"s{coded.sensitive.index(name)}" for name in sensitive}
     codes = [*(f"c{j}" for j in range(d)), *names.values()]
@@ -45,8 +57,7 @@ def bring_cells(
         raise InputError(
             f"The table has more than {most:,} different combinations of quasi-identifiers"
             f"{' and sensitive values' if names else ''}, too many for a method that looks at all of "
-            "them in one place. Make columns coarser first, list fewer quasi columns, or use "
-            "least-loss-partition, flexible-partition or mondrian."
+            f"them in one place. Make columns coarser first, or list fewer quasi columns. {ELSE}"
         )
     by = {name: found.column(name).to_numpy().astype(np.int32) for name in codes}
     order = np.lexsort([by[name] for name in reversed(codes)])
@@ -64,7 +75,8 @@ def bring_cells(
         domains=coded.domains,
         codes=np.ascontiguousarray(every[new]),
         starts=starts,
-        rows=np.arange(ends[-1]),
+        # which rows these are, nobody asks: the rows look up their labels where they are
+        rows=np.broadcast_to(np.int64(0), int(ends[-1])),
         hashes=np.broadcast_to(np.uint64(0), int(ends[-1])),
         sensitive={name: by_row(column) for name, column in names.items()},
         sensitive_domains={name: coded.sensitive_domains[name] for name in names},

@@ -17,7 +17,8 @@ from shoal.engines.large import questions
 from shoal.engines.large.profiling import rows_of
 from shoal.engines.large.session import Session
 from shoal.engines.large.tree import Cut, Tree
-from shoal.kernels.costs import SET
+from shoal.errors import InputError
+from shoal.kernels.costs import SET, UNIT
 from shoal.large.choosing import Places, Tries, tries_of
 from shoal.large.histograms import Histograms, needed_spans, read
 from shoal.large.judging import Coded, Judge, whole_table
@@ -35,6 +36,8 @@ MOST_FRAGMENTS = 4_000
 """About: past a billion rows fragments grow instead, since each is known by name to everyone."""
 MOST_ENTRIES = 5_000_000
 """Entries of histograms that are held here at a time; a single node may have more."""
+MOST_LOSSES = (1 << 63) // UNIT
+"""Rows times columns: the loss of all of them is summed in 64 bits."""
 CUTTING = "cutting"
 """The table of the rows that are still being cut, `node` being their node."""
 PARTED = "parted"
@@ -88,6 +91,7 @@ def cut_tops(
     most_entries: int = MOST_ENTRIES,
 ) -> Tops:
     """Cut the coded table until no part has more than `fragment_rows` rows, or can be cut."""
+    _check_losses(coded, cutting)
     check_holds(whole_table(coded, requirement), requirement)
     tree = Tree(len(coded.domains))
     least = requirement.min_rows
@@ -122,6 +126,16 @@ def cut_tops(
         progress(Done(1 - left / coded.n_rows, coded.n_rows - left, coded.n_rows))
     session.drop(CUTTING)
     return Tops(tree, tuple(known[leaf] for leaf in tree.leaves()))
+
+
+def _check_losses(coded: Coded, cutting: Cutting) -> None:
+    n, d = coded.n_rows, len(coded.domains)
+    if n * d >= MOST_LOSSES and (cutting.by_loss or cutting.boundaries_first):
+        raise InputError(
+            f"The table has {n:,} rows and {d} quasi-identifiers, but a method that compares losses "
+            f"takes at most {MOST_LOSSES // d:,} rows with so many. Use mondrian, or "
+            "flexible-partition with `dimension: widest`, which compare widths alone."
+        )
 
 
 @dataclass(frozen=True)

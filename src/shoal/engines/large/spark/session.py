@@ -96,7 +96,7 @@ class SparkTables:
     def keep(self, name: str, sql: str) -> None:
         """Make a table of an answer."""
         with understood(self._place):
-            self._tables.keep(name, self._tables.answer(sql))
+            self._tables.keep(name, self._tables.answer(sql), again=True)
 
     def map(
         self, name: str, sql: str, function: BatchFunction, schema: pa.Schema, once: bool = False

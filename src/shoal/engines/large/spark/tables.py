@@ -2,10 +2,13 @@
 
 import re
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from shoal.engines.large.spark.failures import quiet
 
+ADAPTIVE = "spark.sql.adaptive.enabled"
 Frame = Any
 """pyspark.sql.DataFrame, of the classic kind or over Spark Connect."""
 
@@ -35,11 +38,15 @@ class Tables:
             text = f"WITH {views} {text}"
         return self._spark.sql(text)
 
-    def keep(self, name: str, frame: Frame) -> int:
-        """Compute the frame and keep it under the name; gives how many rows it has."""
+    def keep(self, name: str, frame: Frame, again: bool = False) -> int:
+        """Compute the frame and keep it under the name; gives how many rows it has.
+
+        again: whether it comes from a table that is kept, and others will come from it in turn.
+        """
         from pyspark import StorageLevel
 
-        kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        with fixed_plan(self._spark) if again else nullcontext():
+            kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
         try:
             rows = int(kept.count())
         except BaseException:
@@ -90,6 +97,23 @@ class Tables:
         """Forget all tables."""
         for name in list(self._frames):
             self.drop(name)
+
+
+@contextmanager
+def fixed_plan(spark: Any) -> Iterator[None]:
+    """Let what is told to be kept in the block be computed as it is planned at first.
+
+    Spark puts the plan of every question into words, with the plans of all kept tables below it. Of a
+    plan that may change on the way it tells the first and the last: a table that was made from itself
+    twelve times would be told of four thousand times, for minutes, until Java's memory is full. No other
+    question is asked meanwhile, and the session is as it was afterwards.
+    """
+    before = spark.conf.get(ADAPTIVE)
+    spark.conf.set(ADAPTIVE, "false")
+    try:
+        yield
+    finally:
+        spark.conf.set(ADAPTIVE, before)
 
 
 def cut_short(spark: Any, kept: Frame) -> Frame:
