@@ -47,17 +47,17 @@ def model_of(results: Sequence[Run], cores: int) -> dict[str, Any]:
     if len(own) < 2 or len(asking) == len(own):
         return found
     here = [_cpu(one, HERE) for one in asking]
-    start, per_fragment = np.polyfit([_fragments(one) for one in asking], here, 1)
+    per_fragment, start = np.polyfit([_fragments(one) for one in asking], here, 1)
+    largest = own[-1]
     once = _line(own, lambda o: _work(o) * (1 - _cutting(o)))
     cluster = found[CLUSTER] | {
         "start_seconds": float(np.mean([one["steps"]["start"] for one in own])),
         "asking_seconds": {"at_nought": float(start), "per_fragment": float(per_fragment)},
         "once_per_million_rows": once["per_million_rows"],
-        "round_per_million_rows": float(
-            np.mean([_work(o) * _cutting(o) / rounds(o["rows"]) / o["rows"] for o in own[-1:]])
-            * 1e6
-        ),
-        "shuffled_bytes_per_row": own[-1]["shuffle_bytes"] / own[-1]["rows"],
+        "round_per_million_rows": _work(largest)
+        * _cutting(largest)
+        / (rounds(largest["rows"]) * largest["rows"] / 1e6),
+        "shuffled_bytes_per_row": largest["shuffle_bytes"] / largest["rows"],
     }
     found[CLUSTER] = cluster
     found["machines"] = [
