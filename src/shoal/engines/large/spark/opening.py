@@ -51,7 +51,8 @@ def open_spark(
 
 
 def open_frame(frame: Any, wait_seconds: float = WAIT_SECONDS) -> SparkTables:
-    """The session of a frame of the user's. None of its settings is touched, and it stays open."""
+    """The session of a frame of the user's. It stays open, and its settings as they are (but for the
+    moment in which a table is kept, see `tables.fixed_plan`)."""
     spark = frame.sparkSession
     place = "the Spark session of the frame"
     try:
