@@ -156,5 +156,6 @@ def watched(
     seconds = time.perf_counter() - began
     taken = watch.stop()
     if done.returncode:
-        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
+        told = done.stdout + done.stderr
+        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n{told}")
     return {"seconds": seconds, **taken}, done.stdout

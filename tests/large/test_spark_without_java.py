@@ -1,6 +1,8 @@
 """What of the Spark engine needs no Spark to be tested."""
 
+import os
 import time
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -8,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import errors
+from shoal.engines.large.spark import heap
 from shoal.engines.large.spark.failures import carry, reworded, unpacked
-from shoal.engines.large.spark.grouping import slot_bounds
+from shoal.engines.large.spark.grouping import exchanged_parts, slot_bounds
+from shoal.engines.large.spark.heap import ASKED, a_share_for_java, megabytes, memory
 from shoal.engines.large.spark.kinds import carried, held
 from shoal.engines.large.spark.launching import hosts, is_loopback, within
 from shoal.engines.large.spark.opening import open_spark
@@ -105,3 +109,30 @@ def test_waiting_has_an_end() -> None:
     assert within(60, lambda: 5, lambda: None) == (True, 5)
     with pytest.raises(ZeroDivisionError):
         within(60, lambda: 1 // 0, lambda: None)
+
+
+@given(rows=st.integers(0, 10**11), cores=st.integers(1, 5_000))
+def test_parts_follow_from_rows_and_cores(rows: int, cores: int) -> None:
+    parts = exchanged_parts(rows, cores)
+    assert parts == 4_000 or parts >= max(6, 3 * cores, rows / 500_000)
+    assert parts <= 4_000
+    assert parts <= max(6, 3 * cores) or (parts - 1) * 500_000 < rows
+
+
+def test_java_has_a_quarter_of_the_memory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert [megabytes(gb << 30) for gb in (0, 3, 16, 20, 1000)] == [1024, 1024, 4096, 5120, 8192]
+    limit = tmp_path / "memory.max"
+    monkeypatch.setattr(heap, "CONTAINER", (tmp_path / "none", limit))
+    monkeypatch.delenv(ASKED, raising=False)
+    limit.write_text("max\n")
+    whole = memory()
+    assert whole > 1 << 28
+    limit.write_text(f"{whole - 5}\n")
+    assert memory() == whole - 5
+    with a_share_for_java():
+        assert os.environ[ASKED] == f"{megabytes(whole - 5)}m"
+    assert ASKED not in os.environ
+    monkeypatch.setenv(ASKED, "3g")
+    with a_share_for_java():
+        assert os.environ[ASKED] == "3g"
+    assert os.environ[ASKED] == "3g"

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.engines.large.spark.grouping import EXCHANGED
 from shoal.engines.large.spark.session import SparkTables
 from shoal.engines.local import LocalEngine
 from shoal.pipeline.clock import Clock
@@ -74,4 +75,6 @@ def test_the_same_rows_as_on_one_machine(
     assert other.groups == alone.groups
     assert other.published_classes == alone.published_classes
     assert other.column_loss == pytest.approx(alone.column_loss)
+    # what was told to Spark held
+    assert session._spark.conf.get(EXCHANGED) == str(layout.shuffled)
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]

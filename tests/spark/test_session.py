@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pytest
 
 import shoal
 from shoal.engines.large.session import Moved, untold
+from shoal.engines.large.spark.grouping import EXCHANGED
 from shoal.engines.large.spark.kinds import carried
 from shoal.engines.large.spark.opening import open_frame, open_spark
 from shoal.engines.large.spark.session import SparkTables
@@ -193,6 +195,27 @@ def test_what_spark_says_of_a_plan_does_not_double(session: SparkTables, told: T
     assert said[4] - said[3] < 2 * (said[1] - said[0])
     assert session._spark.conf.get("spark.sql.adaptive.enabled") == before == "true"
     session.drop("rounds")
+
+
+def test_a_longer_table_is_exchanged_in_more_parts(
+    session: SparkTables, tmp_path: Path, told: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told(LAYOUTS[0])
+    monkeypatch.setattr("shoal.engines.large.spark.grouping.PART_ROWS", 10)
+    conf = session._spark.conf
+    nothing = SimpleNamespace(contains=lambda _: False)
+    for ending in (".csv", ".parquet"):
+        folder = in_files(tmp_path / f"f{ending}", people(95), 2, ending)
+        session.read("long", [folder], ["age"], COMMA)
+        # the tests told Spark how many, so it is left alone
+        assert conf.get(EXCHANGED) == "1"
+        with monkeypatch.context() as nobody_told:
+            nobody_told.setattr(session._spark.sparkContext, "getConf", lambda: nothing)
+            session.read("long", [folder], ["age"], COMMA)
+        assert conf.get(EXCHANGED) == "10"
+        sent = "SELECT spark_partition_id() AS part FROM (SELECT p0 FROM long DISTRIBUTE BY p0)"
+        assert len(set(session.ask(sent)["part"].to_pylist())) > 5
+        conf.set(EXCHANGED, "1")
 
 
 def test_groups_come_whole_and_once(session: SparkTables, tmp_path: Path) -> None:

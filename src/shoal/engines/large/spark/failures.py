@@ -53,7 +53,8 @@ TROUBLES = (
     (
         r"SparkContext was shut down|stopped SparkContext|All masters are unresponsive|Master removed"
         r"|Answer from Java side is empty|Connection refused",
-        "{place} went away while it worked. Is the cluster still up, and are its workers free?",
+        "{place} went away while it worked. Often its memory ran out: give it more "
+        "(spark.executor.memory; on one machine spark.driver.memory). Else, is the cluster still up?",
     ),
     (
         r"ExecutorLostFailure|Job aborted due to stage failure.*(?:exited|Lost executor)",

@@ -9,6 +9,19 @@ from shoal.engines.large.spark.travelling import SLOT
 TASK_ROWS = 250_000
 """Rows that one task takes, about: a group is never split."""
 MOST_TASKS = 1_000
+EXCHANGED = "spark.sql.shuffle.partitions"
+LEAST_PARTS, MOST_PARTS = 6, 4_000
+PART_ROWS = 500_000
+"""Rows of a part after an exchange, about: some of them must fit into an executor beside each other."""
+
+
+def exchanged_parts(rows: int, cores: int) -> int:
+    """Into how many parts an exchange of all rows should put them.
+
+    Spark's own 200 cost more than the work of most rounds; with so many as there are cores the parts of
+    a long table would not fit into memory.
+    """
+    return min(max(LEAST_PARTS, 3 * cores, -(-rows // PART_ROWS)), MOST_PARTS)
 
 
 def slotted(frame: Frame, key: str, sizes: Sequence[int], parts: int) -> Frame:

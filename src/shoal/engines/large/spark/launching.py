@@ -9,10 +9,12 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from shoal.engines.large.spark.failures import quiet
+from shoal.engines.large.spark.heap import a_share_for_java
 from shoal.errors import InputError
 
 LOCAL = "spark"
@@ -81,7 +83,8 @@ def launch(master: str, settings: Mapping[str, str]) -> Launched:
     # Java's own words go to a file without a name: they may quote rows, and nobody asked for them.
     log = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as Java
     try:
-        gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
+        with nullcontext() if master.startswith(CLUSTER) else a_share_for_java():
+            gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
     except (PySparkRuntimeError, OSError):
         log.close()
         raise no_java() from None

@@ -10,7 +10,6 @@ from shoal.engines.large.spark.session import SparkTables
 from shoal.errors import InputError
 
 NOTHING: Mapping[str, str] = {}
-LEAST_PARTS = 6
 
 
 def open_spark(
@@ -40,8 +39,6 @@ def open_spark(
     launched = launch(master, settings)
     try:
         parts = int(launched.spark.sparkContext.defaultParallelism)
-        # Spark's own 200 cost more than the work of most rounds
-        launched.spark.conf.set("spark.sql.shuffle.partitions", str(max(LEAST_PARTS, 3 * parts)))
         probe(launched.spark, place, parts, wait_seconds)
     except BaseException:
         with quiet():

@@ -25,6 +25,8 @@ from shoal.io.columnar import columnar_names
 from shoal.io.csv_dialect import CsvOptions, header_names
 from shoal.io.formats import Format
 
+PART_BYTES = 128_000_000
+
 
 @dataclass(frozen=True)
 class Found:
@@ -32,8 +34,8 @@ class Found:
 
     frame: Frame
     schema: pa.Schema
-    quick: bool
-    """Whether reading it again costs so little that it need not be kept."""
+    rows: int | None
+    """How many it has, where reading it again costs so little that it need not be kept."""
 
 
 def read_frame(
@@ -81,9 +83,10 @@ def _csv(
     function = _file_reader([str(file.absolute()) for file in files], options, tuple(columns))
     frame = spark.range(0, len(files), 1, len(files)).mapInArrow(function, kinds)
     if len(files) < parts:
+        parts = max(parts, sum(file.stat().st_size for file in files) // PART_BYTES)
         # by the content of a row alone, so that a row goes to the same place if it is read again
         frame = frame.repartition(parts, *schema.names)
-    return Found(frame, schema, quick=False)
+    return Found(frame, schema, None)
 
 
 def _file_reader(
@@ -113,7 +116,7 @@ def read_one(file: str, options: CsvOptions, columns: tuple[str, ...]) -> Batche
 
 
 def _parquet(spark: Any, files: list[Path], columns: Sequence[str]) -> Found:
-    schema = _parquet_schema(files, columns)
+    schema, rows = _parquet_schema(files, columns)
     # names of files are meant as they stand, stars and brackets too
     reader = spark.read.option("__globPaths__", "false")
     frame = reader.parquet(*(str(file.absolute()) for file in files))
@@ -121,10 +124,10 @@ def _parquet(spark: Any, files: list[Path], columns: Sequence[str]) -> Found:
     # by place: a session of the user's may take 'Age' and 'age' for one name
     frame = frame.toDF(*(f"x{i}" for i in range(len(names))))
     chosen = [frame[f"x{names.index(name)}"].alias(f"p{i}") for i, name in enumerate(columns)]
-    return Found(frame.select(*chosen), schema, quick=True)
+    return Found(frame.select(*chosen), schema, rows)
 
 
-def _parquet_schema(files: list[Path], columns: Sequence[str]) -> pa.Schema:
+def _parquet_schema(files: list[Path], columns: Sequence[str]) -> tuple[pa.Schema, int]:
     require_same_names(files, lambda file: columnar_names(file, Format.PARQUET))
     first: pa.Schema | None = None
     rows = 0
@@ -148,7 +151,7 @@ def _parquet_schema(files: list[Path], columns: Sequence[str]) -> pa.Schema:
     for name, field in zip(columns, first, strict=True):
         if held(field.type) is None:
             raise refused(str(files[0]), name, field.type)
-    return first
+    return first, rows
 
 
 def require_columns(where: object, columns: Sequence[str], names: list[str]) -> None:

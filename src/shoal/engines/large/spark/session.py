@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from shoal.engines.large.session import BatchFunction, Moved, TableFunction, Told, untold
 from shoal.engines.large.spark.failures import understood
-from shoal.engines.large.spark.grouping import slotted
+from shoal.engines.large.spark.grouping import EXCHANGED, exchanged_parts, slotted
 from shoal.engines.large.spark.kinds import PLAIN, carried, refused
 from shoal.engines.large.spark.launching import Launched
 from shoal.engines.large.spark.polling import Poller
@@ -56,14 +56,23 @@ class SparkTables:
         """Make a table of the named columns of some files or folders of files."""
         with understood(self._place):
             found = read_frame(self._spark, sources, columns, options, self._parts)
-            if found.quick:
+            rows = found.rows
+            if rows is not None:
                 self._tables.name(name, found.frame)
-            elif not self._tables.keep(name, found.frame):
+            elif rows := self._tables.keep(name, found.frame):
+                self._told(Moved(rows))
+            else:
                 self._tables.drop(name)
                 raise no_rows(listed([str(source) for source in sources], 3))
-            else:
-                self._told(Moved(self._tables.rows(name)))
+            self.spread(rows)
         return found.schema
+
+    def spread(self, rows: int) -> None:
+        """Let a Spark of ours exchange so many rows in fitting parts, unless its user told it how."""
+        if self._launched is not None and not self._spark.sparkContext.getConf().contains(
+            EXCHANGED
+        ):
+            self._spark.conf.set(EXCHANGED, str(exchanged_parts(rows, self._parts)))
 
     def adopt(self, name: str, frame: Frame, columns: Sequence[str]) -> pa.Schema:
         """Make a table of the named columns of the user's frame, called p0, p1, ..."""

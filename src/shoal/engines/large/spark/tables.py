@@ -45,8 +45,10 @@ class Tables:
         """
         from pyspark import StorageLevel
 
+        # read back from disk row by row; the serialised level takes a whole part into memory at once
+        level = StorageLevel.MEMORY_AND_DISK_DESER
         with fixed_plan(self._spark) if again else nullcontext():
-            kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
+            kept = frame.persist(level)
         try:
             rows = int(kept.count())
         except BaseException:
