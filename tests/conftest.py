@@ -12,7 +12,7 @@ from tests.examples import TIMES
 settings.register_profile(
     "shoal",
     deadline=None,
-    max_examples=50 * TIMES,
+    max_examples=40 * TIMES,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -42,6 +42,8 @@ def test_folders_in_folders_and_missing_files(tmp_path: Path) -> None:
     make(make(tmp_path / "t", "a.csv") / "year=2020", "b.csv")
     with pytest.raises(InputError, match=r"holds folders \(year=2020\)"):
         files_of([tmp_path / "t"])
+    with pytest.raises(InputError, match="does not exist, neither as a file nor as a folder"):
+        files_of([tmp_path / "none"])
     with pytest.raises(InputError, match="does not exist"):
         files_of([tmp_path / "no.csv"])
     with pytest.raises(InputError, match="No file was named"):

@@ -1,5 +1,6 @@
 """What of the Spark engine needs no Spark to be tested."""
 
+import logging
 import os
 import time
 from pathlib import Path
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from shoal import errors
 from shoal.engines.large.spark import heap
-from shoal.engines.large.spark.failures import carry, reworded, unpacked
+from shoal.engines.large.spark.failures import carry, reworded, understood, unpacked
 from shoal.engines.large.spark.grouping import exchanged_parts, slot_bounds
 from shoal.engines.large.spark.heap import ASKED, a_share_for_java, megabytes, memory
 from shoal.engines.large.spark.kinds import carried, held
@@ -136,3 +137,20 @@ def test_java_has_a_quarter_of_the_memory(monkeypatch: pytest.MonkeyPatch, tmp_p
     with a_share_for_java():
         assert os.environ[ASKED] == "3g"
     assert os.environ[ASKED] == "3g"
+
+
+def test_what_fails_while_ctrl_c_is_answered_is_ctrl_c(caplog: pytest.LogCaptureFixture) -> None:
+    def work(first: BaseException) -> None:
+        try:
+            raise first
+        finally:
+            logging.getLogger("py4j.clientserver").error("a row")
+            raise ConnectionError("Spark went away")
+
+    with pytest.raises(KeyboardInterrupt), understood("PLACE"):
+        work(KeyboardInterrupt())
+    with pytest.raises(ConnectionError), understood("PLACE"):
+        work(ValueError())
+    assert not caplog.records
+    logging.getLogger("py4j.clientserver").error("a row")
+    assert len(caplog.records) == 1

@@ -2,14 +2,17 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 import uuid
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow.parquet as pq
+import pytest
 
 import shoal
 from tests.large.people import people
@@ -18,12 +21,13 @@ from tests.spark.cluster import MARK, QUICK_JAVA, require_java
 from tests.spark.processes import marked, until_gone
 
 CODE = "from shoal.cli.app import main; main()"
-ARGUMENTS = "run table.parquet policy.yaml -o there.parquet --engine spark --json"
+ARGUMENTS = "run table.parquet policy.yaml -o there.parquet --engine spark --json --progress json"
 SETTINGS = {
     "spark.driver.extraJavaOptions": QUICK_JAVA,
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
+POLICY = policy_of(FIRST[1])
 
 
 def rows_of(path: Path) -> Counter[tuple[Any, ...]]:
@@ -31,26 +35,65 @@ def rows_of(path: Path) -> Counter[tuple[Any, ...]]:
     return Counter(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def test_a_run_with_a_spark_on_this_machine(tmp_path: Path) -> None:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
     require_java()
-    policy = policy_of(FIRST[1])
     pq.write_table(people(300), tmp_path / "table.parquet")
-    (tmp_path / "policy.yaml").write_text(policy.to_yaml())
+    (tmp_path / "policy.yaml").write_text(POLICY.to_yaml())
     lines = (f"{name} {value}\n" for name, value in SETTINGS.items())
     (tmp_path / "spark-defaults.conf").write_text("".join(lines))
-    mark = uuid.uuid4().hex
-    done = subprocess.run(
+    return tmp_path
+
+
+def started(folder: Path, mark: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
         [sys.executable, "-c", CODE, *ARGUMENTS.split()],
-        cwd=tmp_path,
-        env={**os.environ, "SPARK_CONF_DIR": str(tmp_path), MARK: mark},
-        capture_output=True,
+        cwd=folder,
+        env={**os.environ, "SPARK_CONF_DIR": str(folder), MARK: mark},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
     )
+
+
+def names_in(folder: Path) -> set[str]:
+    return {each.name for each in folder.iterdir()}
+
+
+def test_a_run_with_a_spark_on_this_machine(folder: Path) -> None:
+    mark, before = uuid.uuid4().hex, names_in(folder)
+    process = started(folder, mark)
+    told, progress = process.communicate()
     assert until_gone(marked(MARK, mark)) == []
-    assert (done.returncode, done.stderr) == (0, "")
-    alone = shoal.run(tmp_path / "table.parquet", policy, tmp_path / "alone.parquet")
-    assert rows_of(tmp_path / "there.parquet") == rows_of(tmp_path / "alone.parquet")
-    assert json.loads(done.stdout)["groups"] == alone.groups
-    left = {"table.parquet", "policy.yaml", "spark-defaults.conf", "there.parquet", "alone.parquet"}
-    assert {each.name for each in tmp_path.iterdir()} == left
+    assert process.returncode == 0, progress
+    assert {json.loads(line)["stage"] for line in progress.splitlines()} >= {"start", "verify"}
+    assert names_in(folder) == before | {"there.parquet"}
+    alone = shoal.run(folder / "table.parquet", POLICY, folder / "alone.parquet")
+    assert rows_of(folder / "there.parquet") == rows_of(folder / "alone.parquet")
+    assert json.loads(told)["groups"] == alone.groups
+
+
+@pytest.mark.parametrize(
+    "stage", ["start", *(pytest.param(s, marks=pytest.mark.thorough) for s in ("encode", "write"))]
+)
+def test_ctrl_c(folder: Path, stage: str) -> None:
+    mark, before = uuid.uuid4().hex, names_in(folder)
+    process = started(folder, mark)
+    assert process.stderr is not None
+    wait_for(stage, process.stderr)
+    process.send_signal(signal.SIGINT)
+    told, rest = process.communicate()
+    assert (process.returncode, told) == (130, "")
+    said = [line for line in rest.splitlines() if not line.startswith("{")]
+    assert said == ["Interrupted: nothing half-written is left behind."]
+    assert until_gone(marked(MARK, mark)) == []
+    assert names_in(folder) == before
+
+
+def wait_for(stage: str, progress: IO[str]) -> None:
+    """Until a line tells that the stage begins, and a little longer."""
+    for line in progress:
+        if json.loads(line)["stage"] == stage:
+            time.sleep(1.0)
+            return
+    raise AssertionError(f"it ended before {stage}")

@@ -302,6 +302,8 @@ def test_a_frame_of_the_users(session: SparkTables, tmp_path: Path) -> None:
         ours.adopt("raw", nested, ["a"])
     with pytest.raises(InputError, match="no rows"):
         ours.adopt("raw", theirs.limit(0), ["Age"])
+    with pytest.raises(InputError, match="more than one column named Age"):
+        ours.adopt("raw", theirs.selectExpr("Age", "age", "1 AS Age"), ["age"])
     with pytest.raises(InputError, match="is open in this Python already"):
         open_spark()
 

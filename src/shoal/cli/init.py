@@ -14,7 +14,7 @@ from shoal.cli.options import (
     Memory,
     Quote,
     Separator,
-    Table,
+    TableOrFolder,
     csv_options,
     where_again,
 )
@@ -22,7 +22,7 @@ from shoal.cli.options import (
 
 @guarded
 def init(
-    table: Table,
+    table: TableOrFolder,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="POLICY", help="Where to write the policy.")
     ] = Path("policy.yaml"),

@@ -12,7 +12,7 @@ from shoal.cli.options import (
     Memory,
     Quote,
     Separator,
-    Table,
+    TableOrFolder,
     Telling,
     csv_options,
     where_again,
@@ -21,7 +21,7 @@ from shoal.cli.options import (
 
 @guarded
 def inspect(
-    table: Table,
+    table: TableOrFolder,
     fraction: Annotated[
         float | None,
         typer.Option(

@@ -12,6 +12,14 @@ Table = Annotated[
     Path,
     typer.Argument(metavar="INPUT", help="The table: a CSV, Parquet or Arrow file."),
 ]
+TableOrFolder = Annotated[
+    Path,
+    typer.Argument(
+        metavar="INPUT",
+        help="The table: a CSV, Parquet or Arrow file; with --engine or --memory also a folder of "
+        "part files.",
+    ),
+]
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy: a YAML file.")]
 Engine = Annotated[
     str,

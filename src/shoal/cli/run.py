@@ -15,7 +15,7 @@ from shoal.cli.options import (
     PolicyFile,
     Quote,
     Separator,
-    Table,
+    TableOrFolder,
     Telling,
     csv_options,
 )
@@ -23,7 +23,7 @@ from shoal.cli.options import (
 
 @guarded
 def run(
-    table: Table,
+    table: TableOrFolder,
     policy: PolicyFile,
     output: Annotated[
         Path,

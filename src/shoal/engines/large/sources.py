@@ -44,6 +44,8 @@ def require_same_names(files: Sequence[Path], names_of: Callable[[Path], list[st
 
 def _files(source: Path) -> list[Path]:
     if not source.is_dir():
+        if not source.suffix and not source.exists():
+            raise InputError(f"{source} does not exist, neither as a file nor as a folder.")
         # one that is not there is told of by check_readable
         return [source]
     seen = sorted(each for each in source.iterdir() if not each.name.startswith(HIDDEN))

@@ -9,6 +9,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from shoal import errors
 from shoal.errors import InputError, ShoalError
@@ -19,7 +20,7 @@ TROUBLES = (
     (
         r"No module named '(?:shoal|numba|duckdb|pyarrow|pandas|numpy)\b",
         "The executors of {place} cannot import shoal and what it needs. Install it there in the "
-        "same version, for the Python that PYSPARK_PYTHON names.",
+        "same version, and let PYSPARK_PYTHON name the Python that has it, before a session is opened.",
     ),
     (
         r"PYTHON_VERSION_MISMATCH",
@@ -98,6 +99,8 @@ def understood(place: str) -> Iterator[None]:
         try:
             yield
         except (PySparkException, Py4JError, ConnectionError) as error:
+            if interrupted(error):
+                raise KeyboardInterrupt from None
             text = f"{type(error).__name__}: {error}"
             ours = unpacked(text) or reworded(text, place)
             if ours is None:
@@ -105,19 +108,37 @@ def understood(place: str) -> Iterator[None]:
             raise ours from None
 
 
+def interrupted(error: BaseException) -> bool:
+    """Whether it came about while Ctrl-C was answered: what cleans up then may fail in turn."""
+    while error.__context__ is not None:
+        error = error.__context__
+        if isinstance(error, KeyboardInterrupt):
+            return True
+    return False
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """Without what PySpark says beside its errors.
 
     It warns of the pandas that it asks for, though no frame of pandas is made, and it logs an error in
-    full, perhaps with rows in it, that is raised as well.
+    full, perhaps with rows in it, that is raised as well. So does what it talks to Java with.
     """
-    logger = logging.getLogger("SQLQueryContextLogger")
-    before = logger.disabled
+    logger, talking = logging.getLogger("SQLQueryContextLogger"), logging.getLogger("py4j")
+    root = logging.getLogger()
+    before, level = logger.disabled, talking.level
     logger.disabled = True
+    talking.setLevel(logging.CRITICAL + 1)
+    root.addFilter(_is_not_of_py4j)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
             yield
     finally:
         logger.disabled = before
+        talking.setLevel(level)
+        root.removeFilter(_is_not_of_py4j)
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in Path(record.pathname).parts

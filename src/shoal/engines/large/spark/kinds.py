@@ -47,7 +47,7 @@ def refused(where: str, column: str, kind: object) -> InputError:
     return InputError(
         f"{where}: column '{column}' is of type {kind}, which Spark does not hold as it is. Allowed "
         "are text, whole numbers, floats of 32 or 64 bits, decimals of at most 38 digits, booleans, "
-        "dates, bytes, and times of day and date up to microseconds, without a zone or in UTC. Cast "
+        "dates, bytes, and dates with a time up to microseconds, without a zone or in UTC. Cast "
         "the column first, or run with the local engine."
     )
 

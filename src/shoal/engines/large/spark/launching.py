@@ -2,19 +2,24 @@
 
 import os
 import shutil
-import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from shoal.engines.large.spark.failures import quiet
 from shoal.engines.large.spark.heap import a_share_for_java
+from shoal.engines.large.spark.java import (
+    ctrl_c_as_before,
+    end_java,
+    no_java,
+    require_java,
+    start_java,
+)
 from shoal.errors import InputError
 
 LOCAL = "spark"
@@ -29,40 +34,19 @@ BATCH_ROWS = 50_000
 class Launched:
     """A Spark session that we started, with its Java process."""
 
-    def __init__(self, spark: Any, gateway: Any, log: BinaryIO, before: Any) -> None:
+    def __init__(self, spark: Any, gateway: Any, log: BinaryIO) -> None:
         self.spark = spark
         self._gateway = gateway
         self._log = log
-        self._before = before
 
     def end(self) -> None:
         """Stop the session and its Java, and wait until that is gone."""
         try:
             self.spark.stop()
         finally:
-            end_gateway(self._gateway)
+            end_java(self._gateway)
             self._log.close()
             shutil.rmtree(_warehouse(), ignore_errors=True)
-            # Spark's answer to Ctrl-C would speak to a session that is no more
-            if threading.current_thread() is threading.main_thread():
-                signal.signal(signal.SIGINT, self._before)
-
-
-def end_gateway(gateway: Any) -> None:
-    """End the Java process that a gateway talks to."""
-    from pyspark import SparkContext
-
-    process: subprocess.Popen[bytes] = gateway.proc
-    gateway.shutdown()
-    SparkContext._gateway = None
-    SparkContext._jvm = None
-    if process.stdin is not None:
-        process.stdin.close()
-    try:
-        process.wait(END_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def launch(master: str, settings: Mapping[str, str]) -> Launched:
@@ -71,53 +55,38 @@ def launch(master: str, settings: Mapping[str, str]) -> Launched:
         from py4j.protocol import Py4JError
         from pyspark import SparkConf, SparkContext
         from pyspark.errors import PySparkRuntimeError
-        from pyspark.java_gateway import launch_gateway
         from pyspark.sql import SparkSession
 
     if master.startswith(CLUSTER):
         require_answer(master)
-    _require_java()
+    require_java()
     conf = SparkConf(loadDefaults=False).setMaster(master).setAppName("shoal")
     conf.setAll([*_settings(master).items(), *settings.items()])
-    before = signal.getsignal(signal.SIGINT)
     # Java's own words go to a file without a name: they may quote rows, and nobody asked for them.
     log = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as Java
     try:
         with nullcontext() if master.startswith(CLUSTER) else a_share_for_java():
-            gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
+            gateway = start_java(conf, log)
     except (PySparkRuntimeError, OSError):
         log.close()
         raise no_java() from None
     try:
-        with quiet():
+        with quiet(), ctrl_c_as_before():
             context = SparkContext(conf=conf, gateway=gateway)
             context.pythonExec = _python()
             # it would print a traceback where Java ends before its time
             context._accumulatorServer.handle_error = lambda *_: None
-            return Launched(SparkSession(context), gateway, log, before)
+            return Launched(SparkSession(context), gateway, log)
     except BaseException as error:
         # Spark gives up by itself after a minute, in the middle of this or after it
-        if SparkContext._active_spark_context is not None:
-            SparkContext._active_spark_context.stop()
-        end_gateway(gateway)
+        with suppress(Exception):
+            if SparkContext._active_spark_context is not None:
+                SparkContext._active_spark_context.stop()
+        end_java(gateway)
         log.close()
         if isinstance(error, Py4JError):
             raise unreachable(master) from None
         raise
-
-
-def _require_java() -> None:
-    home = os.environ.get("JAVA_HOME")
-    if shutil.which("java", path=None if home is None else str(Path(home, "bin"))) is None:
-        raise no_java()
-
-
-def no_java() -> InputError:
-    """The error for a machine on which Java does not start."""
-    return InputError(
-        "Spark could not start: it needs Java 17 or later. Install one, and let JAVA_HOME name it if "
-        "it is not the 'java' of this shell."
-    )
 
 
 def _warehouse() -> Path:

@@ -37,7 +37,8 @@ def probe(spark: Any, place: str, tasks: int, seconds: float = WAIT_SECONDS) -> 
     if missing:
         raise InputError(
             f"The executors of {place} cannot import {missing[0]}. Install shoal {ours} "
-            "there with what it needs, for the Python that PYSPARK_PYTHON names."
+            "there with what it needs, for the Python that PYSPARK_PYTHON names; it must be set "
+            "before the session is opened."
         )
     others = sorted({v for v in found["version"].to_pylist() if v != ours})
     if others:

@@ -1,5 +1,6 @@
 """The session: tables that live in Spark, questions in SQL, functions that run in its executors."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from shoal.engines.large.spark.reading import no_rows, read_frame, require_colum
 from shoal.engines.large.spark.tables import Frame, Tables
 from shoal.engines.large.spark.travelling import SLOT, over_batches, over_groups
 from shoal.engines.large.spark.writing import write_folder
-from shoal.errors import listed
+from shoal.errors import InputError, listed
 from shoal.io.csv_dialect import CsvOptions
 
 
@@ -78,6 +79,12 @@ class SparkTables:
         """Make a table of the named columns of the user's frame, called p0, p1, ..."""
         with understood(self._place):
             names = list(frame.columns)
+            doubled = [name for name, times in Counter(names).items() if times > 1]
+            if doubled:
+                raise InputError(
+                    f"The Spark frame has more than one column named {listed(doubled)}. Rename them "
+                    "first."
+                )
             require_columns("The Spark frame", columns, names)
             plain = frame.toDF(*(f"x{i}" for i in range(len(names))))
             places = [names.index(column) for column in columns]
