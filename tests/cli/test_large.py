@@ -185,7 +185,7 @@ CASES = {
     ),
     "a folder of folders": (["inspect", "nested", *MEMORY], "holds folders (sub)"),
     "an empty folder": (["inspect", "empty", *MEMORY], "holds no file with a table"),
-    "no such folder": (["verify", "nowhere", "p.yaml", *MEMORY], "names no format"),
+    "no such folder": (["verify", "nowhere", "p.yaml", *MEMORY], "does not exist, neither"),
     "another's policy": (["run", "parts", "other.yaml", "-o", "out.csv", *SPARK], "none of them"),
     "another's policy to verify": (
         ["verify", "parts", "other.yaml", *SPARK],

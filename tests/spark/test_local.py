@@ -20,7 +20,13 @@ from tests.spark.cases import FIRST, policy_of
 from tests.spark.cluster import MARK, QUICK_JAVA, require_java
 from tests.spark.processes import marked, until_gone
 
-CODE = "from shoal.cli.app import main; main()"
+# whoever starts the tests may have told them to ignore Ctrl-C
+CODE = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from shoal.cli.app import main
+main()
+"""
 ARGUMENTS = "run table.parquet policy.yaml -o there.parquet --engine spark --json --progress json"
 SETTINGS = {
     "spark.driver.extraJavaOptions": QUICK_JAVA,
