@@ -48,7 +48,7 @@ def ctrl_c_as_before() -> Iterator[None]:
     try:
         yield
     finally:
-        if main:
+        if main and before is not None:
             signal.signal(signal.SIGINT, before)
 
 
