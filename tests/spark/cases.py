@@ -1,5 +1,6 @@
 """Which releases are made on the cluster: what is asked of them, and how their tables lie there."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -138,3 +139,14 @@ def _write(table: pa.Table, path: Path, split: bool) -> None:
         pq.write_table(table, path, row_group_size=100 if split else None)
     else:
         LocalEngine().write(table, path, options=COMMA)
+
+
+def rows_of(table: pa.Table) -> Counter[tuple[Any, ...]]:
+    """The rows of a table in any order."""
+    return Counter(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def read_all(path: Path) -> pa.Table:
+    """A table in a file, or in the files of a folder."""
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    return pa.concat_tables([LocalEngine().read(file, COMMA) for file in files])

@@ -7,18 +7,19 @@ import subprocess
 import sys
 import time
 import uuid
-from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import pyarrow.parquet as pq
 import pytest
 
 import shoal
 from tests.large.people import people
-from tests.spark.cases import FIRST, policy_of
-from tests.spark.cluster import MARK, QUICK_JAVA, require_java
-from tests.spark.processes import marked, until_gone
+from tests.spark.cases import FIRST, policy_of, read_all, rows_of
+from tests.spark.cluster import MARK, QUICK_JAVA, START_SECONDS, require_java
+from tests.spark.processes import command, kill, marked, until_gone
 
 # whoever starts the tests may have told them to ignore Ctrl-C
 CODE = """
@@ -36,11 +37,6 @@ SETTINGS = {
 POLICY = policy_of(FIRST[1])
 
 
-def rows_of(path: Path) -> Counter[tuple[Any, ...]]:
-    table = pq.read_table(path)
-    return Counter(zip(*(column.to_pylist() for column in table.columns), strict=True))
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     require_java()
@@ -51,15 +47,24 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def started(folder: Path, mark: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", CODE, *ARGUMENTS.split()],
-        cwd=folder,
-        env={**os.environ, "SPARK_CONF_DIR": str(folder), MARK: mark},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+@contextmanager
+def started(folder: Path, mark: str) -> Iterator[subprocess.Popen[str]]:
+    """The command; it and all that it started are ended, whatever happens."""
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-c", CODE, *ARGUMENTS.split()],
+            cwd=folder,
+            env={**os.environ, "SPARK_CONF_DIR": str(folder), MARK: mark},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+    finally:
+        kill(marked(MARK, mark))
 
 
 def names_in(folder: Path) -> set[str]:
@@ -68,14 +73,15 @@ def names_in(folder: Path) -> set[str]:
 
 def test_a_run_with_a_spark_on_this_machine(folder: Path) -> None:
     mark, before = uuid.uuid4().hex, names_in(folder)
-    process = started(folder, mark)
-    told, progress = process.communicate()
-    assert until_gone(marked(MARK, mark)) == []
+    with started(folder, mark) as process:
+        told, progress = process.communicate()
+        assert until_gone(marked(MARK, mark)) == []
     assert process.returncode == 0, progress
     assert {json.loads(line)["stage"] for line in progress.splitlines()} >= {"start", "verify"}
     assert names_in(folder) == before | {"there.parquet"}
     alone = shoal.run(folder / "table.parquet", POLICY, folder / "alone.parquet")
-    assert rows_of(folder / "there.parquet") == rows_of(folder / "alone.parquet")
+    there, one = (read_all(folder / f"{name}.parquet") for name in ("there", "alone"))
+    assert rows_of(there) == rows_of(one)
     assert json.loads(told)["groups"] == alone.groups
 
 
@@ -84,22 +90,22 @@ def test_a_run_with_a_spark_on_this_machine(folder: Path) -> None:
 )
 def test_ctrl_c(folder: Path, stage: str) -> None:
     mark, before = uuid.uuid4().hex, names_in(folder)
-    process = started(folder, mark)
-    assert process.stderr is not None
-    wait_for(stage, process.stderr)
-    process.send_signal(signal.SIGINT)
-    told, rest = process.communicate()
+    with started(folder, mark) as process:
+        assert process.stderr is not None
+        wait_for(stage, process.stderr, mark)
+        process.send_signal(signal.SIGINT)
+        told, rest = process.communicate()
+        assert until_gone(marked(MARK, mark)) == []
     assert (process.returncode, told) == (130, "")
     said = [line for line in rest.splitlines() if not line.startswith("{")]
     assert said == ["Interrupted: nothing half-written is left behind."]
-    assert until_gone(marked(MARK, mark)) == []
     assert names_in(folder) == before
 
 
-def wait_for(stage: str, progress: IO[str]) -> None:
-    """Until a line tells that the stage begins, and a little longer."""
-    for line in progress:
-        if json.loads(line)["stage"] == stage:
-            time.sleep(1.0)
-            return
-    raise AssertionError(f"it ended before {stage}")
+def wait_for(stage: str, progress: IO[str], mark: str) -> None:
+    """Until a line tells that the stage begins, and there is a Java."""
+    assert any(json.loads(line)["stage"] == stage for line in progress)
+    end = time.monotonic() + START_SECONDS
+    while not any("java" in command(pid) for pid in marked(MARK, mark)):
+        assert time.monotonic() < end
+        time.sleep(0.05)

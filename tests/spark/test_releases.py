@@ -1,21 +1,27 @@
 """A cluster publishes the very rows of one machine: every method, several constraints, tables that lie
 there in any number of files and parts."""
 
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
 import pytest
 
 import shoal
 from shoal.engines.large.spark.grouping import EXCHANGED
 from shoal.engines.large.spark.session import SparkTables
-from shoal.engines.local import LocalEngine
 from shoal.pipeline.clock import Clock
 from shoal.pipeline.large import run_large
 from shoal.release import Release
-from tests.spark.cases import ASKED, COMMA, FIRST, LAYOUTS, Layout, name_of, policy_of, put
+from tests.spark.cases import (
+    ASKED,
+    FIRST,
+    LAYOUTS,
+    Layout,
+    name_of,
+    policy_of,
+    put,
+    read_all,
+    rows_of,
+)
 from tests.spark.conftest import Tell
 
 FRAGMENT_ROWS = 400
@@ -32,15 +38,6 @@ CASES = [
     for number in range(len(ASKED))
     for turn, layout in enumerate(LAYOUTS)
 ]
-
-
-def rows_of(table: pa.Table) -> Counter[tuple[Any, ...]]:
-    return Counter(zip(*(column.to_pylist() for column in table.columns), strict=True))
-
-
-def read_all(path: Path) -> pa.Table:
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
-    return pa.concat_tables([LocalEngine().read(file, COMMA) for file in files])
 
 
 @pytest.mark.parametrize(("number", "layout"), CASES)

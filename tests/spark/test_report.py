@@ -16,7 +16,7 @@ from shoal.report.checking import differences_in, read_certificate
 from tests.large.certificates import certificate_in, require_same
 from tests.large.people import people
 from tests.large.test_run import policy_of
-from tests.spark.test_releases import rows_of
+from tests.spark.cases import rows_of
 
 
 def require_fits(session: SparkTables, told: dict[str, Any], folder: Path, policy: Any) -> None:

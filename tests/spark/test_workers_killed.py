@@ -13,11 +13,10 @@ from shoal.engines.large.spark import opening
 from shoal.engines.large.spark.session import SparkTables
 from shoal.pipeline.clock import Clock
 from shoal.pipeline.large import run_large
-from tests.spark.cases import ASKED, Layout, policy_of, put
+from tests.spark.cases import ASKED, Layout, policy_of, put, read_all, rows_of
 from tests.spark.cluster import Cluster
 from tests.spark.conftest import Tell
 from tests.spark.killing import Stage, Work
-from tests.spark.test_releases import read_all, rows_of
 from tests.spark.test_session import COMMA, asked
 
 FOUR_FILES = Layout(4, ".parquet", 2, 2, usual=True)

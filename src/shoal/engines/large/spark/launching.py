@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 from shoal.engines.large.spark.failures import quiet
 from shoal.engines.large.spark.heap import a_share_for_java
 from shoal.engines.large.spark.java import (
+    END_SECONDS,
     ctrl_c_as_before,
     end_java,
     no_java,
@@ -27,7 +28,6 @@ CLUSTER = "spark://"
 LOOPBACK = "127.0.0.1"
 REACH_SECONDS = 10.0
 """How long a master may take to answer at all."""
-END_SECONDS = 20.0
 BATCH_ROWS = 50_000
 
 
