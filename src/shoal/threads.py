@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
+
+from shoal.arrays import Ints
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -40,7 +41,7 @@ def each(call: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     return list(_pool(workers()).map(call, items))
 
 
-def share(work: npt.NDArray[np.int64], call: Callable[[int, int], None]) -> None:
+def share(work: Ints, call: Callable[[int, int], None]) -> None:
     """Call `call(begin, end)` on runs of items that cover 0..len(work), `work` being each one's cost.
 
     Items must be independent: a call may write only what belongs to its own items.
