@@ -45,8 +45,8 @@ BAD_POLICIES = [
     ),
     (
         age_is("{role: sensitive, levels: {a: 1}, hierarchy: {tree: {x: [a]}}, preference: zip}"),
-        "policy:2: columns.age.preference: 'zip' has the role quasi; only preference columns can "
-        "stand here: there are none",
+        "policy:2: columns.age.preference: 'zip' has the role quasi; only preference columns are "
+        "allowed here: there are none",
     ),
     (
         K,
@@ -280,8 +280,8 @@ BAD_POLICIES = [
     ),
     (
         constraint_is("{l: 3, of: age}"),
-        "policy:3: constraints[0].of: 'age' has the role quasi; only sensitive columns can "
-        "stand here: disease",
+        "policy:3: constraints[0].of: 'age' has the role quasi; only sensitive columns are "
+        "allowed here: disease",
     ),
     (
         constraint_is("{l: 3, of: [disease]}"),

@@ -39,7 +39,7 @@ from shoal.policy.released_columns import (
     columns_to_verify,
     exempt_columns,
 )
-from shoal.progress import Progress, not_told
+from shoal.progress import Progress, no_progress
 from shoal.verification.check import Finding, Strength, models_of
 from shoal.verification.digest import (
     PIECE,
@@ -356,7 +356,7 @@ def verify(
     schema: pa.Schema,
     policy: Policy,
     piece_rows: int = PIECE_ROWS,
-    progress: Progress = not_told,
+    progress: Progress = no_progress,
 ) -> tuple[Finding, ...]:
     """Ask the policy's models of a published table, as `examine` does."""
     asked = Asked(session, table, columns, schema, policy, piece_rows)
@@ -371,7 +371,7 @@ class Examined:
     rows: int
 
 
-def examine(asked: Asked, progress: Progress = not_told) -> Examined:
+def examine(asked: Asked, progress: Progress = no_progress) -> Examined:
     """Ask the policy's models of a published table, and count its rows.
 
     The findings are those of `verification.check` on the same rows.
@@ -384,7 +384,7 @@ def examine(asked: Asked, progress: Progress = not_told) -> Examined:
 
 
 def verify_and_survey(
-    asked: Asked, progress: Progress = not_told
+    asked: Asked, progress: Progress = no_progress
 ) -> tuple[tuple[Finding, ...], tuple[Strength, ...]]:
     """Ask the policy's models, and beside them every model that needs nothing but its figure.
 

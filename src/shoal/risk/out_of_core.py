@@ -30,7 +30,7 @@ from shoal.engines.selection import (
 from shoal.errors import InputError
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import CsvOptions
-from shoal.progress import Clock, Progress, not_told
+from shoal.progress import Clock, Progress, no_progress
 from shoal.risk.assessment import THRESHOLD, Assessment, reidentification, require_columns
 from shoal.risk.columns import Contents, contents_of, suggest
 from shoal.risk.inspection import Inspection, inspection_of, require_single_names
@@ -107,7 +107,7 @@ def assess_session(
     threshold: float = THRESHOLD,
 ) -> Assessment:
     """The risk of a table of a session in which an attacker knows all columns p0, p1, ...."""
-    classes = _tidied(session, raw, quasi, schema, not_told)
+    classes = _tidied(session, raw, quasi, schema, no_progress)
     found = classes.assessed(quasi, fraction, threshold)
     classes.drop()
     return found
