@@ -157,7 +157,7 @@ def test_wrong_changes_are_named_by_their_keyword() -> None:
         "t: found 3; must be a number from 0 to 1",
     ]
     assert unchangeable(policy, sed=3).startswith(
-        "sed: unknown key; allowed: k, l, t, hierarchies, "
+        "sed: unknown key; allowed: k, l, t, quasi, "
     )
     assert unchangeable(policy, method="mondrain").startswith("method: found 'mondrain'; allowed: ")
     assert unchangeable(policy, k=3, constraints=[{"k": 2}]) == (
