@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from shoal.cells.cells import Cells
-from shoal.cells.encode import build_cells
-from shoal.cells.number import number_quasi, number_sensitive
+from shoal.encoding.cells import Cells, build_cells
+from shoal.encoding.values import number_quasi, number_sensitive
 
 PLACES = {
     "age": 0,

@@ -25,12 +25,11 @@ import shoal
 from adult import policy
 from adult_uci import SENSITIVE, cells_of, like, plain_input, rows
 from plain_clusters import k_clusters, l_clusters
-from shoal.cells.cells import Cells
-from shoal.cells.grouping import Grouping
-from shoal.cells.widths import ncp_columns
-from shoal.methods._k_clusters import start_order
+from shoal.encoding.cells import Cells
+from shoal.encoding.domain import ncp_columns
+from shoal.encoding.grouping import Grouping
 from shoal.methods.base import Progress
-from shoal.methods.k_clustering import KClustering
+from shoal.methods.k_clustering import KClustering, start_order
 from shoal.methods.l_clustering import LClustering
 from shoal.models.l import L
 from shoal.models.requirement import Requirement

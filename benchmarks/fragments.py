@@ -8,10 +8,10 @@ import json
 import sys
 from pathlib import Path
 
-from shoal.pipeline.clock import Clock
-from shoal.pipeline.large import run_large
-from shoal.pipeline.opening import opened
+from shoal.engines.selection import opened
+from shoal.pipeline.run import run_large
 from shoal.policy import Policy
+from shoal.progress import Clock
 
 
 def main(source: str, policy: str, target: str, master: str, rows: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.large.tops import fragment_rows_for
+from shoal.engines.partition_tree import fragment_rows_for
 
 CORES = 8
 NETWORK = 1.25e9

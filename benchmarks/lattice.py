@@ -25,17 +25,12 @@ from typing import Any
 import numpy as np
 
 import shoal
-from shoal.cells.cells import Cells
-from shoal.cells.grouping import Grouping
-from shoal.methods._best import costs_of_best
-from shoal.methods._classes import Classes
-from shoal.methods._full_domain import measuring
-from shoal.methods._nodes import Measuring
-from shoal.methods._search import Visit
-from shoal.methods._subsets import valid_nodes
+from shoal.encoding.cells import Cells
+from shoal.encoding.grouping import Grouping
 from shoal.methods.base import Progress
-from shoal.methods.incognito import Incognito
-from shoal.methods.optimal import Optimal
+from shoal.methods.incognito import Incognito, valid_nodes
+from shoal.methods.lattice import Classes, Measuring, Visit, measuring
+from shoal.methods.optimal import Optimal, costs_of_best
 from shoal.models.requirement import Requirement
 
 HERE = Path(__file__).parent

@@ -97,7 +97,7 @@ def main() -> None:
         sys.exit("Adult is not there: set SHOAL_ADULT to the folder that holds adult.csv.")
     folder = Path(os.environ["SHOAL_ADULT"])
     began = time.time()
-    from shoal.engines.local import LocalEngine
+    from shoal.engines.memory import LocalEngine
 
     table = LocalEngine().read(folder / "adult.csv")
     ratios = {}

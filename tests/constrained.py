@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from shoal.cells.cells import Cells
-from shoal.cells.domain import Domain, Kind
-from shoal.cells.grouping import Grouping
+from shoal.encoding.cells import Cells
+from shoal.encoding.domain import Domain, Kind
+from shoal.encoding.grouping import Grouping
 from shoal.hierarchy.tree import Hierarchy
 from shoal.models.k import K
 from shoal.models.requirement import Requirement

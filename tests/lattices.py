@@ -7,10 +7,9 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from shoal.cells.cells import Cells
-from shoal.cells.domain import Domain, Kind
-from shoal.cells.grouping import Grouping
-from shoal.cells.spans import spans_of
+from shoal.encoding.cells import Cells
+from shoal.encoding.domain import Domain, Kind
+from shoal.encoding.grouping import Grouping, spans_of
 from shoal.hierarchy.tree import Hierarchy, with_missing
 from shoal.metrics.base import Parts
 from shoal.models.requirement import Model

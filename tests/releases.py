@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from shoal import plugins
-from shoal.cells.cells import Cells
-from shoal.cells.grouping import Grouping
+from shoal.encoding.cells import Cells
+from shoal.encoding.grouping import Grouping
 from shoal.errors import PolicyError
 from shoal.methods.base import Progress
 from shoal.models.k import K

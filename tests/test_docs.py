@@ -19,21 +19,20 @@ from typer.testing import CliRunner
 import shoal
 from shoal import plugins, release
 from shoal.cli.app import app
-from shoal.comparison.advice import Recommendation
 from shoal.comparison.outcome import Figures, Outcome
 from shoal.comparison.outcome import Risk as ComparedRisk
+from shoal.comparison.ranking import Recommendation
 from shoal.hierarchy.spec import KINDS
 from shoal.policy import Column, Policy
 from shoal.policy.column import ROLES
 from shoal.policy.yaml_source import parse
 from shoal.release import ComponentReport, ConstraintReport, PersonalReport, RaisedLabel
 from shoal.reproduction.base import Claim, Figure, Line, Reproduction, Result
-from shoal.risk.attack import Attack
+from shoal.risk.assessment import Reidentification, Risk
+from shoal.risk.attack import Attack, Guess, Linkage
 from shoal.risk.inspection import ColumnReport, Inspection, Search
-from shoal.risk.linkage import Guess, Linkage
-from shoal.risk.minimal_uniques import MinimalSet, MinimalUniques
 from shoal.risk.population import PopulationUniques
-from shoal.risk.reidentification import Reidentification, Risk
+from shoal.risk.uniqueness import MinimalSet, MinimalUniques
 from shoal.sample import write_sample
 from shoal.verification.check import Finding
 from tests.comparison.made import TWO_K

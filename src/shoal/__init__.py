@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from shoal.comparison.compare import compare
     from shoal.comparison.comparison import Comparison
     from shoal.errors import Infeasible, InputError, PolicyError, ShoalError, VerificationFailed
-    from shoal.pipeline.asking import survey, verify
     from shoal.pipeline.run import anonymize, run
+    from shoal.pipeline.verify import survey, verify
     from shoal.policy import Policy
     from shoal.release import Release
     from shoal.risk.assessment import assess
@@ -52,8 +52,8 @@ _HOME = {
     "attack": ("shoal.risk.attack", "attack"),
     "compare": ("shoal.comparison.compare", "compare"),
     "run": ("shoal.pipeline.run", "run"),
-    "survey": ("shoal.pipeline.asking", "survey"),
-    "verify": ("shoal.pipeline.asking", "verify"),
+    "survey": ("shoal.pipeline.verify", "survey"),
+    "verify": ("shoal.pipeline.verify", "verify"),
 }
 
 

@@ -20,7 +20,20 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 
 from shoal.errors import PolicyError, listed, nearest
 
-NOT_PLUGINS = {"methods": {"base"}, "models": {"requirement"}, "metrics": {"base"}}
+NOT_PLUGINS = {
+    "methods": {
+        "base",
+        "blocks",
+        "climbing",
+        "clustering",
+        "constraints",
+        "lattice",
+        "partition",
+        "repair",
+    },
+    "models": {"distances", "requirement", "shares"},
+    "metrics": {"base", "entropy", "losses"},
+}
 """Per room, the files with what its plug-ins share. A leading `_` marks others of that sort."""
 
 REQUIRED = "required"
@@ -131,20 +144,12 @@ def _load(room: str, name: str) -> type:
 def _class_in(module: types.ModuleType, name: str) -> type:
     """The module's one public class. A plug-in that breaks this is a bug, not a user's mistake."""
     wanted = "".join(word.capitalize() for word in name.split("-"))
-    public = [
-        each
-        for each in vars(module).values()
-        if inspect.isclass(each)
-        and each.__module__ == module.__name__
-        and not each.__name__.startswith("_")
-    ]
-    if [each.__name__ for each in public] != [wanted]:
-        found = listed(each.__name__ for each in public) or "none"
+    found = vars(module).get(wanted)
+    if not inspect.isclass(found) or found.__module__ != module.__name__:
         raise TypeError(
-            f"{module.__file__} must define one public class, {wanted} (its file's name in "
-            f"CamelCase); found: {found}"
+            f"{module.__file__} must define the class {wanted} (its file's name in CamelCase)"
         )
-    return public[0]
+    return found
 
 
 def _options(plugin: type) -> list[Option]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.evidence.evidence import Evidence
 
 if TYPE_CHECKING:
-    from shoal.large.held import Held
+    from shoal.engines.release_table import Held
     from shoal.policy import Policy
     from shoal.verification.check import Finding
 
@@ -167,7 +167,7 @@ class Release:
 
     def report(self, path: str | Path, force: bool = False) -> Path:
         """Write a report: a page as .html with its certificate beside it, or that alone as .json."""
-        from shoal.report.files import write_report
+        from shoal.report.page import write_report
 
         return write_report(self, Path(path), force)
 
@@ -176,7 +176,7 @@ class Release:
 
         held: the rows of the release, where they are in a session.
         """
-        from shoal.report.files import texts
+        from shoal.report.page import texts
 
         return texts(self, targets, held)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.cells.cells import Cells
-from shoal.cells.grouping import Grouping
+from shoal.encoding.cells import Cells
+from shoal.encoding.grouping import Grouping
 from shoal.methods.base import Progress
 from shoal.models.requirement import Requirement
 from tests.releases import raw_text

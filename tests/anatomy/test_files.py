@@ -10,10 +10,9 @@ import pytest
 import yaml
 
 import shoal
-from shoal.engines.local import LocalEngine
+from shoal.engines.memory import LocalEngine
 from shoal.errors import InputError, PolicyError, VerificationFailed
-from shoal.io.hidden import own_names
-from shoal.io.together import replacing_all
+from shoal.io.commit import own_names, replacing_all
 from shoal.verification.check import require
 from tests.anatomy.plain import people, policy
 from tests.releases import Fixed, text_rows

@@ -8,7 +8,7 @@ import pytest
 
 import shoal
 from shoal.errors import Infeasible, PolicyError
-from shoal.io.beside import beside
+from shoal.io.output_names import beside
 from tests.anatomy.plain import people, policy
 from tests.releases import Fixed, every_method
 

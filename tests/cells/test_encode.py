@@ -5,10 +5,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.cells.cells import Cells
-from shoal.cells.domain import Domain, Kind
-from shoal.cells.encode import build_cells, pack
-from shoal.cells.table import How, codes_in_order, encode
+from shoal.encoding.cells import Cells, How, build_cells, codes_in_order, encode, pack
+from shoal.encoding.domain import Domain, Kind
 from shoal.kernels.sorting import counting_order, radix_argsort, run_starts, sort_runs
 from tests.examples import examples
 

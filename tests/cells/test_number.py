@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.cells.domain import UNIT, Domain, Kind
-from shoal.cells.number import Codes, number_quasi, number_sensitive
+from shoal.arrays import Codes
+from shoal.encoding.domain import UNIT, Domain, Kind
+from shoal.encoding.values import number_quasi, number_sensitive
 from shoal.errors import InputError
 from shoal.hierarchy import parse_spec
 from tests.examples import examples

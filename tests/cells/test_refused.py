@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from shoal.cells.number import number_quasi, number_sensitive
+from shoal.encoding.values import number_quasi, number_sensitive
 from shoal.errors import HierarchyError, InputError
 from shoal.hierarchy import parse_spec
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.cells.rowhash import hash_rows, words_of
+from shoal.encoding.cells import hash_rows, words_of
 
 D = Decimal
 COLUMNS: list[pa.Array] = [

@@ -10,8 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.cells.number import check_no_star, quasi_domain, sensitive_domain
-from shoal.cells.tally import tally_of, tally_of_counts
+from shoal.encoding.values import (
+    check_no_star,
+    quasi_domain,
+    sensitive_domain,
+    tally_of,
+    tally_of_counts,
+)
 from shoal.errors import HierarchyError, InputError
 
 TEXTS = st.sampled_from(["a", "b", "10", "9", "+9", "1964-03-07", "", None])

@@ -7,9 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from shoal.cells.domain import Domain
-from shoal.cells.number import number_quasi
-from shoal.cells.units import places, whole
+from shoal.encoding.domain import Domain, places, whole
+from shoal.encoding.values import number_quasi
 
 DAY = datetime.date
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shoal.drawing.needs import can_draw
+from shoal.drawing.page import can_draw
 
 
 @pytest.fixture(autouse=True)

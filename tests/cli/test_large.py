@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.engines.local import LocalEngine
+from shoal.engines.memory import LocalEngine
 from shoal.io.csv_dialect import CsvOptions
 
 MEMORY = ("--memory", "500MB")

@@ -8,13 +8,11 @@ import pytest
 from rich.console import Console
 
 from shoal.cli.console import counted, safe, typed
-from shoal.cli.show_release import show_findings, show_release
-from shoal.cli.show_strength import show_strengths
+from shoal.cli.render.release import show_findings, show_release, show_strengths
 from shoal.errors import percent
 from shoal.policy import Policy
 from shoal.release import Release
-from shoal.verification.check import Finding
-from shoal.verification.strength import Strength
+from shoal.verification.check import Finding, Strength
 
 POLICY = Policy.load(
     {

@@ -1,7 +1,7 @@
 """The reason for a recommendation, word by word."""
 
-from shoal.comparison.advice import recommend
 from shoal.comparison.outcome import Outcome
+from shoal.comparison.ranking import recommend
 from tests.comparison.made import ONE_K, TWO_K, comparison, done
 
 

@@ -8,10 +8,10 @@ from collections import Counter
 
 import pytest
 
-from shoal.cli import show_comparing
+from shoal.cli.render import comparison as show_comparing
 from shoal.comparison import compare as module
 from shoal.comparison.outcome import Outcome
-from shoal.drawing import needs
+from shoal.drawing import page as needs
 from tests.cli.test_progress import Terminal
 from tests.comparison.made import done
 

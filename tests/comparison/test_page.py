@@ -7,7 +7,7 @@ import pytest
 
 from shoal.comparison.outcome import Outcome
 from shoal.comparison.page import page
-from shoal.drawing import needs
+from shoal.drawing import page as needs
 from shoal.errors import InputError
 from tests.browser import DESKTOP, NARROW, opened
 from tests.comparison.made import ONE_K, POLICY, TWO_K, comparison, done

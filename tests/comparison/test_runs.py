@@ -99,7 +99,7 @@ def test_starred_rows_are_no_class():
             "suppressed": "starred",
         }
     )
-    from shoal.comparison.measuring import measure
+    from shoal.comparison.worker import measure
 
     found = measure(ages, plain)
     assert found.suppressed_rows == 1
@@ -109,7 +109,7 @@ def test_starred_rows_are_no_class():
 
 
 def test_anatomy_is_judged_by_the_best_guess():
-    from shoal.comparison.measuring import measure
+    from shoal.comparison.worker import measure
 
     policy = shoal.Policy.load(
         {

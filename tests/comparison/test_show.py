@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from shoal.cli.show_comparison import show_comparison
+from shoal.cli.render.comparison import show_comparison
 from shoal.comparison.outcome import Outcome
-from shoal.comparison.words import memory_words, seconds_words, times
+from shoal.comparison.ranking import memory_words, seconds_words, times
 from tests.comparison.made import ONE_K, POLICY, TWO_K, comparison, done
 
 WIDE = """

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.engines.local import LocalEngine
+from shoal.engines.memory import LocalEngine
 from shoal.errors import VerificationFailed
-from shoal.pipeline.asking import verify
 from shoal.pipeline.run import run
+from shoal.pipeline.verify import verify
 from shoal.verification.check import require
 
 POLICY: dict[str, Any] = {

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.constraints.sets import Constraint, without_implied
 from shoal.errors import Infeasible
+from shoal.methods.constraints import Constraint, without_implied
 from tests import naive_constraints as naive
 from tests.constraints.tables import OTHERS, Released, released_tables, texts
 from tests.examples import examples

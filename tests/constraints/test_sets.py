@@ -5,7 +5,7 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.constraints.sets import Constraint, components, implies, union, without_implied
+from shoal.methods.constraints import Constraint, components, implies, union, without_implied
 from tests import naive_constraints as naive
 
 COLUMNS = st.lists(st.integers(0, 5), min_size=1, max_size=4, unique=True)

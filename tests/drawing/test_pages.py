@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.drawing import needs
+from shoal.drawing import page as needs
 from shoal.drawing.chart import MARKERS, SERIES, chart, inline, legend_below, save
 from shoal.drawing.page import render
 from shoal.errors import InputError

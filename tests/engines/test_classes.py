@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.cells.counts import Counts
-from shoal.engines.local import LocalEngine
+from shoal.encoding.counts import Counts
+from shoal.engines.memory import LocalEngine
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.engines.local import LocalEngine
+from shoal.engines.memory import LocalEngine
 from shoal.errors import InputError
 from shoal.io.frames import wrap
 from tests.io.kinds import SHUFFLED, arrow_table

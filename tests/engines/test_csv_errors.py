@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shoal.engines import csv_read
-from shoal.engines.local import LocalEngine
+from shoal.engines.duckdb import csv as csv_read
+from shoal.engines.memory import LocalEngine
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
 

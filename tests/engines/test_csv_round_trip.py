@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.engines.local import LocalEngine
+from shoal.engines.memory import LocalEngine
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
 from tests.examples import examples

@@ -12,8 +12,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from shoal.engines.duck import SMALL, connection, file_literal, name, text
-from shoal.engines.local import LocalEngine
+from shoal.engines.duckdb.connection import SMALL, connection, file_literal, name, text
+from shoal.engines.memory import LocalEngine
 from shoal.threads import workers
 
 each_size = pytest.mark.parametrize("size", [0, SMALL, SMALL + 1], ids=["none", "small", "large"])
@@ -118,7 +118,7 @@ def test_the_same_name_for_another_file_is_read_anew(tmp_path: Path) -> None:
 def test_a_forked_child_works_and_so_does_its_parent_after_it() -> None:
     code = """
 import os
-from shoal.engines.duck import connection
+from shoal.engines.duckdb.connection import connection
 def ask():
     with connection(0) as con:
         assert con.execute("SELECT sum(range) FROM range(100000)").fetchone() == (4999950000,)
@@ -136,8 +136,8 @@ ask()
 READER = """
 import sys
 from pathlib import Path
-from shoal.engines.local import LocalEngine
-from shoal.io.atomic import replacing
+from shoal.engines.memory import LocalEngine
+from shoal.io.commit import replacing
 path = Path(sys.argv[1])
 path.write_text("a,b,c\\n" + "one,two,three\\n" * 300_000)
 try:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from shoal.engines.large.duck import DuckSession
+from shoal.engines.duckdb.session import DuckSession
 
 CHILD = """
 import sys
 from pathlib import Path
-from shoal.engines.large.private import private_folder
+from shoal.engines.duckdb.session import private_folder
 class Owner: pass
 owner = Owner()
 folder, _ = private_folder(owner, Path(sys.argv[1]))
@@ -64,7 +64,7 @@ def test_folders_of_processes_that_are_gone_go(tmp_path: Path) -> None:
 FORK = """
 import os, sys
 from pathlib import Path
-from shoal.engines.large.private import private_folder
+from shoal.engines.duckdb.session import private_folder
 class Owner: pass
 owner = Owner()
 folder, remove = private_folder(owner, Path(sys.argv[1]))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.engines.large.sources import files_of
+from shoal.engines.base import files_of
 from shoal.errors import InputError
 from shoal.io.formats import Format
 

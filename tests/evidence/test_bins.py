@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.evidence.axis import axis_of
-from shoal.evidence.sizes import binned, histogram
+from shoal.evidence.bars import axis_of
+from shoal.evidence.evidence import binned, histogram
 from tests.anatomy.plain import people, policy
 from tests.evidence import plain
 from tests.evidence.tables import by_name

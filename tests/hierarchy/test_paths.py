@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shoal.errors import HierarchyError
-from shoal.hierarchy.paths import from_paths
+from shoal.hierarchy.tree import from_paths
 
 from . import plain
 from .checks import assert_sound, path

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from shoal.errors import HierarchyError
 from shoal.hierarchy import tree
 from shoal.hierarchy.mask import Mask
-from shoal.hierarchy.paths import from_paths
-from shoal.hierarchy.tree import Hierarchy, changes, from_starts, with_missing
+from shoal.hierarchy.tree import Hierarchy, changes, from_paths, from_starts, with_missing
 
 from .checks import assert_sound, path
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import InputError
-from shoal.io.atomic import check_target, replacing
+from shoal.io.commit import check_target, replacing
 
 
 def names(folder: Path) -> list[str]:
@@ -169,8 +169,8 @@ WRITER = """
 import signal, sys, time
 from pathlib import Path
 import pyarrow as pa
-from shoal.engines.local import LocalEngine
-from shoal.io.atomic import replacing
+from shoal.engines.memory import LocalEngine
+from shoal.io.commit import replacing
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs these tests may ignore it
 engine = LocalEngine()
 table = pa.table({"a": pa.array(["x" * 100]).take(pa.array([0] * 200_000))})

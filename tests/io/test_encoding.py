@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import InputError
-from shoal.io.encoding import as_utf8, check_encoding, detect_encoding, first_bad_line
+from shoal.io.csv_dialect import as_utf8, check_encoding, detect_encoding, first_bad_line
 
 TEXT = "name,city\nJonathan,Zürich\n"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import InputError
-from shoal.io.together import Replacements, replacing_all
+from shoal.io.commit import Replacements, replacing_all
 
 
 def write(places: Replacements, text: str) -> None:

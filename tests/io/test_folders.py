@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import InputError
-from shoal.io.folders import check_folder, replacing_folder
+from shoal.io.commit import check_folder, replacing_folder
 
 
 def fill(folder: Path, text: str) -> None:

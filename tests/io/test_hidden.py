@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import InputError
-from shoal.io import hidden
-from shoal.io.atomic import replacing
-from shoal.io.folders import replacing_folder
+from shoal.io import commit as hidden
+from shoal.io.commit import replacing, replacing_folder
 
 GONE = 2**22 + 1  # above any process number
 

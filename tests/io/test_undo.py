@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from shoal.io.folders import replacing_folder
-from shoal.io.together import replacing_all
+from shoal.io.commit import replacing_all, replacing_folder
 from tests.io.test_folder_and_files import held, make, write
 
 OLD = ["out.parquet/part=old", "report.json=old"]

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from shoal.cells.cells import Cells
-from shoal.cells.domain import Domain
-from shoal.engines.large.duck import DuckSession
+from shoal.encoding.cells import Cells
+from shoal.encoding.domain import Domain
+from shoal.engines.duckdb.session import DuckSession
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.cells.cells import Cells
-from shoal.cells.table import encode
-from shoal.engines.large.duck import DuckSession
-from shoal.engines.large.session import Session
-from shoal.engines.local import LocalEngine
+from shoal.encoding.cells import Cells, encode
+from shoal.engines import encode as coding
+from shoal.engines import encode as lookup
+from shoal.engines.base import Session
+from shoal.engines.duckdb.session import DuckSession
+from shoal.engines.encode import Coded, as_read, check_kinds, code, columns_to_read
+from shoal.engines.memory import LocalEngine
 from shoal.errors import HierarchyError, InputError
 from shoal.hierarchy.text import text_of
 from shoal.io.csv_dialect import CsvOptions
-from shoal.large import coding, lookup
-from shoal.large.coding import Coded, code, columns_to_read
-from shoal.large.kinds import as_read, check_kinds
 from shoal.policy import Policy
 from tests.examples import examples
 

@@ -9,12 +9,10 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.cells.cells import Cells
-from shoal.cells.grouping import Grouping
-from shoal.cells.spans import spans_of
-from shoal.cells.table import encode
-from shoal.large.coding import Coded
-from shoal.large.measuring import Measure, measure_of, measured
+from shoal.encoding.cells import Cells, encode
+from shoal.encoding.grouping import Grouping, spans_of
+from shoal.engines.encode import Coded
+from shoal.engines.publish import Measure, measure_of, measured
 from shoal.metrics.base import Parts
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy

@@ -7,14 +7,13 @@ from typing import Any, cast
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.engines.large.duck import DuckSession
-from shoal.engines.large.session import Moved
-from shoal.engines.large.spark.polling import Poller, tasks_of
-from shoal.engines.local import LocalEngine
-from shoal.pipeline.clock import Clock
-from shoal.pipeline.large import run_large
+from shoal.engines.base import Moved
+from shoal.engines.duckdb.session import DuckSession
+from shoal.engines.memory import LocalEngine
+from shoal.engines.spark.session import Poller, tasks_of
+from shoal.pipeline.run import run_large
 from shoal.policy import Policy
-from shoal.progress import Done
+from shoal.progress import Clock, Done
 from tests.large.people import COLUMNS, TREES, people
 
 STEPS = ["read", "encode", "group", "publish", "write", "verify"]
@@ -25,8 +24,8 @@ STEPS = ["read", "encode", "group", "publish", "write", "verify"]
 def test_every_step_begins_ends_and_counts_rows(
     tmp_path: Path, method: str, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.engines.large.duck.BATCH", 100)
-    monkeypatch.setattr("shoal.engines.large.duck_files.BATCH", 100)
+    monkeypatch.setattr("shoal.engines.duckdb.session.BATCH", 100)
+    monkeypatch.setattr("shoal.engines.duckdb.session.BATCH", 100)
     source, table = tmp_path / f"people{ending}", people(700)
     LocalEngine().write(table, source)
     keys: dict[str, Any] = TREES if method == "datafly" else {}

@@ -11,16 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.drawing.needs import can_draw
-from shoal.engines.large.duck import DuckSession
+from shoal.drawing.page import can_draw
+from shoal.engines.duckdb.session import DuckSession
+from shoal.engines.release_table import Held, verify
 from shoal.errors import Infeasible, InputError
 from shoal.io.csv_dialect import CsvOptions
-from shoal.large.held import Held
-from shoal.large.verifying import verify
-from shoal.pipeline.verifying import judge_files
+from shoal.pipeline.verify import judge_files
 from shoal.policy import Policy
 from shoal.report.certificate import SEAL, seal_of
-from shoal.report.checking import differences, differences_in, read_certificate
+from shoal.report.certificate_check import differences, differences_in, read_certificate
 from tests.large.certificates import certificate_in, require_same
 from tests.large.people import COLUMNS, people
 from tests.large.test_run import policy_of

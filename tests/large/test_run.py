@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.engines.large.duck import DuckSession
+from shoal.engines.duckdb.session import DuckSession
 from shoal.errors import Infeasible, InputError, PolicyError, ShoalError
-from shoal.pipeline.clock import Clock
-from shoal.pipeline.large import run_large
+from shoal.pipeline.run import run_large
 from shoal.policy import Policy
+from shoal.progress import Clock
 from shoal.release import Release
 from tests.large.certificates import certificate_in, require_same
 from tests.large.people import COLUMNS, TREES, people
@@ -131,7 +131,7 @@ def test_a_metric_of_sensitive_values_is_measured_where_it_is_asked_for(
 def test_bytes_are_published_alike_from_every_batch(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.engines.large.duck.BATCH", 50)
+    monkeypatch.setattr("shoal.engines.duckdb.session.BATCH", 50)
     table = pq.read_table(source)
     held = [[b"\xff", b"61", b"a"][(i % 97 > 0) + i % 2] for i in range(len(table))]
     table = table.set_column(table.column_names.index("paid"), "paid", pa.array(held))
@@ -212,7 +212,7 @@ def test_what_does_not_fit_here_is_told_of(
     rows: int,
     message: str,
 ) -> None:
-    monkeypatch.setattr("shoal.large.full_domain.bring_cells.__defaults__", (cells, rows))
+    monkeypatch.setattr("shoal.engines.full_domain.bring_cells.__defaults__", (cells, rows))
     with pytest.raises(InputError, match=message):
         large(source, policy_of("datafly"), tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()

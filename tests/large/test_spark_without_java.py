@@ -11,13 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import errors
-from shoal.engines.large.spark import heap
-from shoal.engines.large.spark.failures import carry, reworded, understood, unpacked
-from shoal.engines.large.spark.grouping import exchanged_parts, slot_bounds
-from shoal.engines.large.spark.heap import ASKED, a_share_for_java, megabytes, memory
-from shoal.engines.large.spark.kinds import carried, held
-from shoal.engines.large.spark.launching import hosts, is_loopback, within
-from shoal.engines.large.spark.opening import open_spark
+from shoal.engines.spark import launch as heap
+from shoal.engines.spark.failures import carry, reworded, understood, unpacked
+from shoal.engines.spark.launch import (
+    ASKED,
+    a_share_for_java,
+    hosts,
+    is_loopback,
+    megabytes,
+    memory,
+    within,
+)
+from shoal.engines.spark.opening import open_spark
+from shoal.engines.spark.session import exchanged_parts, slot_bounds
+from shoal.engines.spark.tables import carried, held
 from shoal.errors import InputError
 
 

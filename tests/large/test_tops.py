@@ -14,17 +14,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shoal.cells.cells import Cells
-from shoal.cells.domain import UNIT, Domain, Kind
-from shoal.cells.spans import spans_of
-from shoal.cells.table import How, encode
-from shoal.engines.large.duck import DuckSession
-from shoal.engines.large.tree import Cut, Tree
+from shoal.encoding.cells import Cells, How, encode
+from shoal.encoding.domain import UNIT, Domain, Kind
+from shoal.encoding.grouping import spans_of
+from shoal.engines import partition_tree as choosing
+from shoal.engines import partition_tree as tops
+from shoal.engines import tie_splits as slices
+from shoal.engines.duckdb.session import DuckSession
+from shoal.engines.fragments import CutOn, Finish
+from shoal.engines.partition_tree import MOST_ENTRIES, Fragment, _Round, cut_tops, fragment_rows_for
+from shoal.engines.queries import Cut, Tree
 from shoal.errors import Infeasible, InputError
-from shoal.large import choosing, slices, tops
-from shoal.large.fragments import CutOn, Finish
-from shoal.large.tops import MOST_ENTRIES, Fragment, _Round, cut_tops, fragment_rows_for
-from shoal.methods import _boundary
+from shoal.methods import least_loss_partition as _boundary
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.methods.least_loss_partition import LeastLossPartition
 from shoal.methods.mondrian import Mondrian

@@ -12,17 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import plugins
-from shoal.engines.large.duck import DuckSession
-from shoal.engines.large.session import Session
-from shoal.engines.tables import wrap
+from shoal.engines.base import Session
+from shoal.engines.capabilities import check_large
+from shoal.engines.duckdb.session import DuckSession
+from shoal.engines.memory import wrap
+from shoal.engines.release_table import Asked, See, verify, verify_and_survey
 from shoal.errors import HierarchyError, InputError, PolicyError, VerificationFailed
 from shoal.io.csv_dialect import CsvOptions
-from shoal.large.asked import Asked
-from shoal.large.can import check_large
-from shoal.large.classes import See
-from shoal.large.verifying import verify, verify_and_survey
-from shoal.pipeline.asking import survey
-from shoal.pipeline.verifying import verify_table
+from shoal.pipeline.verify import survey, verify_table
 from shoal.policy import Policy
 from shoal.verification.check import Finding, require
 from tests.examples import examples
@@ -215,7 +212,7 @@ def test_a_model_that_cannot_be_judged_in_pieces_is_refused() -> None:
 def test_columns_of_too_many_values_are_left_out_of_a_survey(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.large.asked.MOST_VALUES", 1)
+    monkeypatch.setattr("shoal.engines.release_table.MOST_VALUES", 1)
     path = tmp_path / "release.parquet"
     pq.write_table(released(), path)
     schema = session.read("many", [path], ["age", "ill"], CsvOptions())
@@ -246,7 +243,7 @@ def test_bytes_are_spelled_alike_in_every_batch(
     reached: int,
 ) -> None:
     size = len(first)
-    monkeypatch.setattr("shoal.engines.large.duck.BATCH", size)
+    monkeypatch.setattr("shoal.engines.duckdb.session.BATCH", size)
     batches = []
     spell = See.__call__
 

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from shoal.cells.cells import Cells
-from shoal.cells.domain import UNIT, Domain, Kind
-from shoal.cells.grouping import Grouping
+from shoal.encoding.cells import Cells
+from shoal.encoding.domain import UNIT, Domain, Kind
+from shoal.encoding.grouping import Grouping
 from shoal.hierarchy.tree import Hierarchy
 from tests import naive_clusters as naive
 

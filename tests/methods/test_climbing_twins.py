@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.constraints.sets import Constraint, components, without_implied
 from shoal.errors import Infeasible
 from shoal.methods.base import Method
 from shoal.methods.classfly import Classfly
 from shoal.methods.classfly_plus import ClassflyPlus
+from shoal.methods.constraints import Constraint, components, without_implied
 from shoal.methods.datafly import Datafly
 from shoal.models.requirement import Requirement
 from tests import naive_constraints as naive

@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 from shoal.errors import Infeasible, PolicyError
-from shoal.methods import _lattice
+from shoal.methods import lattice as _lattice
 from tests.methods.everyone import COLUMNS, everyone, write_hierarchies
 from tests.releases import shuffled
 
@@ -153,7 +153,7 @@ def test_rows_in_any_order_and_threads_of_any_number(
 ) -> None:
     write_hierarchies(tmp_path)
     first = people(tmp_path, method, suppression=suppression)
-    monkeypatch.setattr("shoal.methods._search.LARGE", 0)
+    monkeypatch.setattr("shoal.methods.lattice.LARGE", 0)
     monkeypatch.setenv("SHOAL_THREADS", "3")
     again = people(tmp_path, method, suppression=suppression)
     assert first.table.equals(again.table)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.methods._rounded import rows_below
+from shoal.methods.partition import rows_below
 from tests.releases import Fixed
 
 # The paper's Table 1.

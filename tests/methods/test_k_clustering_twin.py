@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.cells.domain import Domain, Kind
+from shoal.encoding.domain import Domain, Kind
 from shoal.errors import Infeasible
-from shoal.methods._k_clusters import start_order
-from shoal.methods.k_clustering import KClustering
+from shoal.methods.k_clustering import KClustering, start_order
 from shoal.models.k import K
 from shoal.models.l import L
 from shoal.models.requirement import Model, Requirement

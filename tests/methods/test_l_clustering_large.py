@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shoal.cells.domain import UNIT, Domain, Kind
+from shoal.encoding.domain import UNIT, Domain, Kind
 from shoal.methods.l_clustering import LClustering
 from shoal.models.l import L
 from shoal.models.requirement import Requirement

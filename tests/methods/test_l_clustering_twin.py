@@ -36,7 +36,7 @@ def test_clusters_equal_the_twins(table: Clustered, asked: list[int], seed: int,
         table.columns, table.rows, table.sensitive, asked, order_of(len(table.rows), seed)
     )
     method = LClustering(weights=table.weights)
-    few = mock.patch("shoal.methods._l_clusters.MOST_KEYS", keys)
+    few = mock.patch("shoal.methods.clustering.MOST_KEYS", keys)
     if expected is None:
         with pytest.raises(Infeasible):
             method.group(table.cells, requirement, seed, lambda _: None)

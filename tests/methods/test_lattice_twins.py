@@ -10,13 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from shoal import plugins
-from shoal.cells.grouping import Grouping
+from shoal.encoding.grouping import Grouping
 from shoal.errors import Infeasible
-from shoal.methods._classes import Counting
-from shoal.methods._judging import Judge
-from shoal.methods._lattice import Lattice
-from shoal.methods._nodes import Measuring
 from shoal.methods.incognito import Incognito
+from shoal.methods.lattice import Counting, Judge, Lattice, Measuring
 from shoal.methods.optimal import Optimal
 from shoal.models.k import K
 from shoal.models.l import L

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.cells.domain import UNIT, Domain, Kind
+from shoal.encoding.domain import UNIT, Domain, Kind
 from shoal.errors import Infeasible, InputError
 from shoal.methods.bottom_up import BottomUp
 from shoal.models.k import K

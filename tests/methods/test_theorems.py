@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.cells.cells import Cells
-from shoal.cells.domain import UNIT, Domain, Kind
-from shoal.cells.encode import build_cells
+from shoal.encoding.cells import Cells, build_cells
+from shoal.encoding.domain import UNIT, Domain, Kind
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.models.k import K
 from shoal.models.requirement import Requirement

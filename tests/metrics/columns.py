@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from shoal.cells.domain import Domain, Kind
+from shoal.encoding.domain import Domain, Kind
 from shoal.hierarchy.tree import Hierarchy
 from tests import naive
 

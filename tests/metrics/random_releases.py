@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from hypothesis import strategies as st
 
-from shoal.cells.domain import Domain, Kind
-from shoal.cells.grouping import Grouping
-from shoal.cells.spans import spans_of
+from shoal.encoding.domain import Domain, Kind
+from shoal.encoding.grouping import Grouping, spans_of
 from shoal.metrics.base import Parts
 from tests import naive_metrics as naive
 from tests.coded import Coded, coded_tables

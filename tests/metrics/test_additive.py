@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import plugins
-from shoal.cells.cells import Cells
-from shoal.cells.grouping import Grouping
-from shoal.cells.spans import spans_of
+from shoal.encoding.cells import Cells
+from shoal.encoding.grouping import Grouping, spans_of
 from shoal.metrics.base import Additive, Parts, Whole, together, whole_of
 from shoal.metrics.general_loss import GeneralLoss
 from shoal.metrics.query_error import QueryError

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from shoal.cells.domain import UNIT, Domain, Kind
+from shoal.encoding.domain import UNIT, Domain, Kind
 from shoal.metrics.average_class_size import AverageClassSize
 from shoal.metrics.base import Node
 from shoal.metrics.dm_kept import DmKept

@@ -9,15 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import plugins
-from shoal.cells.domain import UNIT, Domain, Kind
-from shoal.cells.grouping import Grouping
-from shoal.cells.spans import spans_of
-from shoal.metrics._losses import column_losses
+from shoal.encoding.domain import UNIT, Domain, Kind
+from shoal.encoding.grouping import Grouping, spans_of
 from shoal.metrics.base import Parts
 from shoal.metrics.cm import Cm
 from shoal.metrics.dm import Dm
 from shoal.metrics.groups import Groups
 from shoal.metrics.largest_group import LargestGroup
+from shoal.metrics.losses import column_losses
 from shoal.metrics.mean_group import MeanGroup
 from shoal.metrics.mean_ncp import MeanNcp
 from shoal.metrics.ncp import Ncp

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import shoal
-from shoal.cells.domain import Domain, Kind
-from shoal.metrics._queries import Query, draw, reader_of, true_count
-from shoal.metrics.query_error import QueryError
+from shoal.encoding.domain import Domain, Kind
+from shoal.metrics.query_error import Query, QueryError, draw, reader_of, true_count
 from tests import naive
 from tests import naive_metrics as plain
 from tests.coded import coded

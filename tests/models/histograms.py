@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from shoal.cells.counts import Counts
-from shoal.cells.domain import Domain, Kind
+from shoal.encoding.counts import Counts
+from shoal.encoding.domain import Domain, Kind
 from shoal.hierarchy.tree import Hierarchy
 
 TREE = ((0, 1, 2, 3, 4, 5, 6), (0, 0, 1, 1, 2, 3, 3), (0, 0, 0, 0, 1, 1, 1), (0,) * 7)

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal.cells.counts import Counts
-from shoal.cells.domain import Domain, Kind
+from shoal.encoding.counts import Counts
+from shoal.encoding.domain import Domain, Kind
 from shoal.models.average_risk import AverageRisk
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import plugins
-from shoal.cells.counts import Counts
+from shoal.encoding.counts import Counts
 from shoal.models.alpha import Alpha
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.engines.tables import wrap
-from shoal.pipeline.verifying import verify_table
+from shoal.engines.memory import wrap
+from shoal.pipeline.verify import verify_table
 from tests.examples import examples
 from tests.personal import naive
 from tests.personal.table6 import DISEASE, PATHS, SID
@@ -133,7 +133,7 @@ def test_a_release_alone_is_taken_at_its_worst(rows: list[tuple[Any, ...]]) -> N
 @pytest.mark.parametrize("changed", ["Cancer", "chest disease", "any disease", None])
 def test_a_method_that_raises_wrongly_is_found_out(changed: str | None) -> None:
     from shoal.errors import VerificationFailed
-    from shoal.pipeline.verifying import Behind
+    from shoal.pipeline.verify import Behind
 
     columns = {"age": "quasi", "disease": DISEASE, "ppl": "preference"}
     asked = shoal.Policy.load({"columns": columns, "constraints": [{"k": 2}]})

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.cells.cells import Cells
-from shoal.cells.domain import Domain, Kind
+from shoal.encoding.cells import Cells
+from shoal.encoding.domain import Domain, Kind
 from shoal.errors import Infeasible, VerificationFailed
-from shoal.methods import _repair
-from shoal.methods._runs import Runs
+from shoal.methods import repair as _repair
+from shoal.methods.repair import Runs
 from shoal.models.beta import Beta
 from shoal.models.requirement import Requirement
 from shoal.models.t import T

@@ -71,7 +71,7 @@ def test_large_lopsided_groups_are_halved_as_in_the_twin(seed: int) -> None:
     import numpy as np
     import pyarrow as pa
 
-    from shoal.cells.domain import UNIT, Domain, Kind
+    from shoal.encoding.domain import UNIT, Domain, Kind
     from tests.coded import coded
     from tests.naive import range_column
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from shoal.pipeline.clock import Clock
-from shoal.progress import Done
+from shoal.progress import Clock, Done
 
 
 def test_steps_add_up_and_are_told_of() -> None:

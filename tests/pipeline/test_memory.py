@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from shoal.pipeline.opening import for_database, opened
+from shoal.engines.selection import for_database, opened
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.engines.local import LocalEngine
+from shoal.engines.memory import LocalEngine
 from shoal.errors import Infeasible, InputError, PolicyError
-from shoal.pipeline.asking import verify
+from shoal.pipeline.verify import verify
 from tests.pipeline.test_anonymize import POLICY, TABLE
 from tests.releases import shuffled, text_rows
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shoal.publish import escape
+from shoal.publish import labels as escape
 from tests import naive
 
 LOOKALIKES = ["*", "**", "\\", "\\*", "[1~2]", "[", "]", "{a, b}", "{", "}", "a, b", ",", ", ", ""]
@@ -39,7 +39,7 @@ def is_label(text: str) -> bool:
 @given(many)
 @example(LOOKALIKES)
 def test_alone_reads_back_and_is_never_a_label(raw: list[str]) -> None:
-    published = escape.alone(strings(raw)).to_pylist()
+    published = escape.escape_alone(strings(raw)).to_pylist()
     assert [naive.plain(naive.pieces(text)) for text in published] == raw
     assert len(set(published)) == len(raw)
     assert not any(map(is_label, published))
@@ -48,7 +48,7 @@ def test_alone_reads_back_and_is_never_a_label(raw: list[str]) -> None:
 @given(many)
 @example(LOOKALIKES)
 def test_members_of_a_set_read_back(raw: list[str]) -> None:
-    label = "{" + ", ".join(escape.in_set(strings(raw)).to_pylist()) + "}"
+    label = "{" + ", ".join(escape.escape_in_set(strings(raw)).to_pylist()) + "}"
     found = naive.pieces(label)
     assert found[0] == ("{", False)
     assert found[-1] == ("}", False)
@@ -57,7 +57,9 @@ def test_members_of_a_set_read_back(raw: list[str]) -> None:
 
 @given(many)
 def test_the_missing_member_is_told_from_its_name(raw: list[str]) -> None:
-    label = "{" + ", ".join(escape.in_set(pa.array([*raw, None], pa.string())).to_pylist()) + "}"
+    label = (
+        "{" + ", ".join(escape.escape_in_set(pa.array([*raw, None], pa.string())).to_pylist()) + "}"
+    )
     assert naive.members(naive.pieces(label)[1:-1]) == {*raw, None}
 
 
@@ -65,7 +67,7 @@ def test_the_missing_member_is_told_from_its_name(raw: list[str]) -> None:
 @example("~", "]")
 @example("*", "[1~2]")
 def test_ends_of_a_range_read_back(low: str, high: str) -> None:
-    first, last = escape.in_range(strings([low, high])).to_pylist()
+    first, last = escape.escape_in_range(strings([low, high])).to_pylist()
     found = naive.pieces(f"[{first}~{last}]")
     ends = [naive.plain(end) for end in naive.split_at(found[1:-1], "~")]
     assert ends == [low, high]
@@ -86,8 +88,8 @@ def test_ends_of_a_range_read_back(low: str, high: str) -> None:
     ],
 )
 def test_only_what_could_mislead_is_escaped(raw: str, published: str) -> None:
-    assert escape.alone(strings([raw])).to_pylist() == [published]
+    assert escape.escape_alone(strings([raw])).to_pylist() == [published]
 
 
 def test_a_missing_value_alone_stays_missing() -> None:
-    assert escape.alone(pa.array([None, "a"], pa.string())).to_pylist() == [None, "a"]
+    assert escape.escape_alone(pa.array([None, "a"], pa.string())).to_pylist() == [None, "a"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.cells.table import How
+from shoal.encoding.cells import How
 from shoal.hierarchy import parse_spec
 from shoal.policy import Policy
 from shoal.publish.covering import Covering, distinct_texts, population_of

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal.drawing.needs import can_draw
-from shoal.engines.local import LocalEngine
+from shoal.drawing.page import can_draw
+from shoal.engines.memory import LocalEngine
 from shoal.policy import Policy
 from shoal.release import Release
 from shoal.report.certificate import certificate, seal_of
-from shoal.report.checking import FIGURES
+from shoal.report.certificate_check import FIGURES
 from shoal.sample import write_sample
 from shoal.sample.hospital import hospital
 from tests.releases import shuffled, text_rows

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli.app import app
-from shoal.drawing.needs import can_draw
+from shoal.drawing.page import can_draw
 from shoal.report.certificate import seal_of
 from tests.anatomy.plain import people
 from tests.anatomy.plain import policy as anatomy_policy
@@ -251,7 +251,7 @@ def test_nothing_is_written_where_the_page_fails(
 def test_without_what_draws_nothing_is_begun(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.drawing.needs.find_spec", {}.get)
+    monkeypatch.setattr("shoal.drawing.page.find_spec", {}.get)
     begun: list[str] = []
     watch = {"progress": lambda step, _: begun.append(step)}
     with pytest.raises(shoal.InputError, match="not installed"):

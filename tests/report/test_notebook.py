@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.drawing import needs
+from shoal.drawing import page as needs
 from shoal.report.notebook import STYLE
 from tests.browser import opened
 

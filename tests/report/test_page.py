@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from shoal.report.columns import BUDGET, MOST_COLUMNS
-from shoal.report.page import page
+from shoal.report.page import BUDGET, MOST_COLUMNS, page
 from tests.browser import DESKTOP, NARROW, Opened, opened
 from tests.report.certificates import AWKWARD, EVERY, hospital, many_columns
 
@@ -140,7 +139,7 @@ def test_many_columns_are_folded(pages: dict[str, Path]) -> None:
 
 
 def test_far_too_many_columns_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.report.columns.BUDGET", 0)  # charts take long
+    monkeypatch.setattr("shoal.report.page.BUDGET", 0)  # charts take long
     html = page(many_columns(400))
     assert html.count('<details class="column"') == MOST_COLUMNS
     assert "the certificate has all 400" in html
@@ -148,7 +147,7 @@ def test_far_too_many_columns_are_told_of(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_charts_stop_where_the_page_would_grow_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.report.columns.BUDGET", 40_000)
+    monkeypatch.setattr("shoal.report.page.BUDGET", 40_000)
     html = page(many_columns(6))
     assert 'data-chart="values-1"' in html
     assert 'data-chart="values-6"' not in html

@@ -12,10 +12,10 @@ import pytest
 import shoal
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
-from shoal.pipeline.verifying import judge_files
+from shoal.pipeline.verify import judge_files
 from shoal.policy import Policy
 from shoal.report.certificate import SEAL, seal_of
-from shoal.report.checking import differences, read_certificate
+from shoal.report.certificate_check import differences, read_certificate
 from shoal.verification.digest import digest_of
 
 POLICY = """

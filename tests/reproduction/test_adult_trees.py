@@ -3,8 +3,7 @@
 import pytest
 
 import shoal
-from shoal.reproduction._adult_like import COLUMNS, adult_like
-from shoal.reproduction._adult_trees import HIERARCHIES
+from shoal.reproduction._adult import COLUMNS, HIERARCHIES, adult_like
 
 HEIGHTS = {
     "age": 6,

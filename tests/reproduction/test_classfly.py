@@ -6,8 +6,6 @@ from datetime import date
 import numpy as np
 import pytest
 
-from shoal.reproduction._classfly_claims import judged
-from shoal.reproduction._classfly_found import METHODS, Found
 from shoal.reproduction._synthetic import (
     COLUMNS,
     CONSTRAINTS,
@@ -16,7 +14,7 @@ from shoal.reproduction._synthetic import (
     columns_named,
     domains,
 )
-from shoal.reproduction.classfly_plus import ClassflyPlus
+from shoal.reproduction.classfly_plus import METHODS, ClassflyPlus, Found, judged
 from tests.reproduction.tiny import CLASSFLY
 
 ROWS, SIZES = (1000, 2000, 3000), (2, 4, 8)

@@ -5,9 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.reproduction._adult import adult_table
-from shoal.reproduction._flexible_claims import bound, judged
-from shoal.reproduction._flexible_found import BOTTOM_UP, METHODS, OURS, STRICT, WIDEST, Found, Of
-from shoal.reproduction.flexible_partition import FlexiblePartition
+from shoal.reproduction.flexible_partition import (
+    BOTTOM_UP,
+    METHODS,
+    OURS,
+    STRICT,
+    WIDEST,
+    FlexiblePartition,
+    Found,
+    Of,
+    bound,
+    judged,
+)
 from tests.reproduction.tiny import FLEXIBLE
 
 KS = (2, 5, 30)

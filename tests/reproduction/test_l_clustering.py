@@ -5,12 +5,19 @@ from dataclasses import replace
 import pytest
 
 from shoal.errors import InputError
-from shoal.reproduction._adult_like import adult_like
-from shoal.reproduction._l_clustering_claims import claims
-from shoal.reproduction._l_clustering_figures import figures
-from shoal.reproduction._l_clustering_runs import NAMES, OURS, QUICK, Found, Point, Sizes
+from shoal.reproduction._adult import adult_like
 from shoal.reproduction.base import Claim, Result
-from shoal.reproduction.l_clustering import LClustering
+from shoal.reproduction.l_clustering import (
+    NAMES,
+    OURS,
+    QUICK,
+    Found,
+    LClustering,
+    Point,
+    Sizes,
+    claims,
+    figures,
+)
 from tests.reproduction.tiny import L_CLUSTERING
 
 

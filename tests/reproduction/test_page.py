@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from shoal.drawing.chart import SERIES
-from shoal.reproduction._charts import _tick, drawn
-from shoal.reproduction._files import write
+from shoal.reproduction._page import _tick, drawn, write
 from shoal.reproduction.base import WORDS, Figure, Reproduction
 from shoal.reproduction.run import names, reproduce
 from tests.browser import DESKTOP, NARROW, opened

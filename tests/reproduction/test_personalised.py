@@ -5,21 +5,21 @@ from collections import Counter
 import pyarrow as pa
 import pytest
 
-from shoal.reproduction._adult_like import adult_like
-from shoal.reproduction._personalised_claims import claims
-from shoal.reproduction._personalised_runs import (
+from shoal.reproduction._adult import adult_like
+from shoal.reproduction.base import Result
+from shoal.reproduction.personalised import (
     DISEASES,
     DIVERSITY,
     NAMES,
     PERSONAL,
     PLAIN,
     Found,
+    Personalised,
     Point,
     Sizes,
     _drawn,
+    claims,
 )
-from shoal.reproduction.base import Result
-from shoal.reproduction.personalised import Personalised
 from tests.reproduction.tiny import PERSONALISED
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from shoal.drawing import needs
+from shoal.drawing import page as needs
 from shoal.errors import InputError
-from shoal.reproduction import _files, classfly_plus
-from shoal.reproduction._files import check_folder, write
+from shoal.reproduction import _page as _files
+from shoal.reproduction import classfly_plus
+from shoal.reproduction._page import check_folder, write
 from shoal.reproduction.base import Figure, Result
 from shoal.reproduction.run import experiment, names, reproduce
 from tests.reproduction.fixed import FOUND

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from shoal.cli.show_reproduction import show_reproduction
+from shoal.cli.render.reproduction import show_reproduction
 from tests.reproduction.fixed import FOLDER, FOUND
 
 SUMMARY = """

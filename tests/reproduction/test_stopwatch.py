@@ -3,8 +3,8 @@
 import time
 
 import shoal
-from shoal.reproduction._adult_like import adult_like
-from shoal.reproduction._stopwatch import Stopwatch
+from shoal.reproduction._adult import adult_like
+from shoal.reproduction._timing import Stopwatch
 
 
 def test_each_step_has_its_own_time(monkeypatch) -> None:  # type: ignore[no-untyped-def]

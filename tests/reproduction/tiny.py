@@ -2,9 +2,9 @@
 
 import pytest
 
-from shoal.reproduction import _l_clustering_runs as l_clustering
-from shoal.reproduction import _personalised_runs as personalised
 from shoal.reproduction import classfly_plus, flexible_partition
+from shoal.reproduction import l_clustering as l_clustering
+from shoal.reproduction import personalised as personalised
 
 CLASSFLY = classfly_plus.Sizes((256, 512, 768), (256, 768), (2, 4, 8), 2, 1)
 FLEXIBLE = flexible_partition.Sizes(307, (2, 3, 10), 1)

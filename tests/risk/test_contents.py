@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal.risk.contents import Type, contents_of
+from shoal.risk.columns import Type, contents_of
 
 DAY = datetime.date(1964, 3, 7)
 NOON = datetime.datetime(1964, 3, 7, 12, 30)

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.engines.large.duck import DuckSession
-from shoal.engines.large.session import Session
+from shoal.engines.base import Session
+from shoal.engines.duckdb.session import DuckSession
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
 from shoal.risk.inspection import Inspection, inspect_table
-from shoal.risk.large import inspect_session
+from shoal.risk.out_of_core import inspect_session
 from tests.examples import examples
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InputError
-from shoal.risk.contents import contents_of
-from shoal.risk.minimal_uniques import minimal_uniques
+from shoal.risk.columns import contents_of
+from shoal.risk.uniqueness import minimal_uniques
 from tests.examples import examples
 
 
@@ -63,6 +63,6 @@ def test_by_hand():
 
 
 def test_too_much_work_is_refused(monkeypatch):
-    monkeypatch.setattr("shoal.risk.minimal_uniques.MOST_WORK", 3)
+    monkeypatch.setattr("shoal.risk.uniqueness.MOST_WORK", 3)
     with pytest.raises(InputError, match="Choose a smaller size"):
         shoal.assess(pa.table({"a": [1, 2], "b": [1, 2]}), ["a", "b"], msu=2)

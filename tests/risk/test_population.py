@@ -9,10 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.risk.pitman import fit, pitman
-from shoal.risk.population import population_uniques
-from shoal.risk.slide_negative_binomial import shlosser, slide_negative_binomial
-from shoal.risk.zayatz import zayatz
+from shoal.risk.population import (
+    fit,
+    pitman,
+    population_uniques,
+    shlosser,
+    slide_negative_binomial,
+    zayatz,
+)
 from tests.examples import examples
 
 samples = st.lists(st.integers(1, 6), min_size=2, max_size=12).map(np.array)

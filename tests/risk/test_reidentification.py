@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.risk.reidentification import reidentification
+from shoal.risk.assessment import reidentification
 from tests.examples import examples
 
 

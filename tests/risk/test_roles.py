@@ -3,8 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from shoal.risk.contents import contents_of
-from shoal.risk.roles import suggest
+from shoal.risk.columns import contents_of, suggest
 
 
 def suggestion(name, values):

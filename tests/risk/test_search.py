@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.risk import search as module
-from shoal.risk.contents import contents_of
-from shoal.risk.search import LARGEST_SET, THRESHOLD, search
+from shoal.risk import uniqueness as module
+from shoal.risk.columns import contents_of
+from shoal.risk.uniqueness import LARGEST_SET, THRESHOLD, search
 from tests.risk import naive
 
 

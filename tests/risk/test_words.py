@@ -2,7 +2,7 @@
 
 import pytest
 
-from shoal.risk.words import hint_of, is_postal, words_of
+from shoal.risk.columns import hint_of, is_postal, words_of
 
 
 @pytest.mark.parametrize(

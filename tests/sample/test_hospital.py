@@ -8,7 +8,9 @@ import pyarrow as pa
 import pytest
 
 from shoal.errors import InputError
-from shoal.sample import illness, names, people
+from shoal.sample import hospital as illness
+from shoal.sample import hospital as names
+from shoal.sample import hospital as people
 from shoal.sample.hospital import REFERENCE_DAY, TOWNS, hospital
 
 COLUMNS = {

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shoal.engines.local import LocalEngine
+from shoal.engines.memory import LocalEngine
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
 from tests.large.people import COLUMNS, TREES, people

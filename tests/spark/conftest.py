@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shoal.engines.large.spark.opening import open_spark
-from shoal.engines.large.spark.session import SparkTables
+from shoal.engines.spark.opening import open_spark
+from shoal.engines.spark.session import SparkTables
 from tests.spark.cases import LAYOUTS, Layout
 from tests.spark.cluster import QUICK_JAVA, Cluster, require_java, running
 

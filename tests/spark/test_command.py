@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli.app import app
-from shoal.engines.large.spark import opening
-from shoal.engines.large.spark.session import SparkTables
+from shoal.engines.spark import opening
+from shoal.engines.spark.session import SparkTables
 from tests.large.certificates import certificate_in, require_same
 from tests.large.people import people
 from tests.spark.cases import LAYOUTS
@@ -138,6 +138,6 @@ def test_executors_without_shoal(
 
 
 def shoal_rows(path: Path) -> Counter[tuple[Any, ...]]:
-    from shoal.engines.local import LocalEngine
+    from shoal.engines.memory import LocalEngine
 
     return rows_of(LocalEngine().read(path))

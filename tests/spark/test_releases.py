@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.engines.large.spark.grouping import EXCHANGED
-from shoal.engines.large.spark.session import SparkTables
-from shoal.pipeline.clock import Clock
-from shoal.pipeline.large import run_large
+from shoal.engines.spark.session import EXCHANGED, SparkTables
+from shoal.pipeline.run import run_large
+from shoal.progress import Clock
 from shoal.release import Release
 from tests.spark.cases import (
     ASKED,
@@ -53,7 +52,7 @@ def test_the_same_rows_as_on_one_machine(
     one, parts = put(tmp_path, layout)
     told(layout)
     if number % 2:  # rows go to their parts by the kernel, as they do where there are many
-        monkeypatch.setattr("shoal.large.tops.MANY_PARTS", 0)
+        monkeypatch.setattr("shoal.engines.partition_tree.MANY_PARTS", 0)
     alone = shoal.run(one, policy, tmp_path / f"alone{one.suffixes[0]}")
     expected = rows_of(read_all(tmp_path / f"alone{one.suffixes[0]}"))
     other: Release

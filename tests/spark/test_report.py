@@ -8,11 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.engines.large.spark.session import SparkTables
+from shoal.engines.release_table import Held, verify
+from shoal.engines.spark.session import SparkTables
 from shoal.io.csv_dialect import CsvOptions
-from shoal.large.held import Held
-from shoal.large.verifying import verify
-from shoal.report.checking import differences_in, read_certificate
+from shoal.report.certificate_check import differences_in, read_certificate
 from tests.large.certificates import certificate_in, require_same
 from tests.large.people import people
 from tests.large.test_run import policy_of

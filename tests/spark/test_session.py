@@ -10,20 +10,19 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.engines.large.session import Moved, untold
-from shoal.engines.large.spark.grouping import EXCHANGED
-from shoal.engines.large.spark.kinds import carried
-from shoal.engines.large.spark.opening import open_frame, open_spark
-from shoal.engines.large.spark.session import SparkTables
-from shoal.engines.local import LocalEngine
+from shoal.engines.base import Moved, untold
+from shoal.engines.memory import LocalEngine
+from shoal.engines.spark.opening import open_frame, open_spark
+from shoal.engines.spark.session import EXCHANGED, SparkTables
+from shoal.engines.spark.tables import carried
 from shoal.errors import Infeasible, InputError
+from shoal.io.commit import replacing_folder
 from shoal.io.csv_dialect import CsvOptions
-from shoal.io.folders import replacing_folder
-from shoal.pipeline.asking_large import ask_frame
-from shoal.pipeline.clock import Clock
+from shoal.pipeline.verify import ask_frame
 from shoal.policy import Policy
+from shoal.progress import Clock
 from shoal.risk.inspection import inspect_table
-from shoal.risk.large import inspect_session
+from shoal.risk.out_of_core import inspect_session
 from tests.large.people import COLUMNS
 from tests.large.people import people as patients
 from tests.spark.cases import LAYOUTS
@@ -201,7 +200,7 @@ def test_a_longer_table_is_exchanged_in_more_parts(
     session: SparkTables, tmp_path: Path, told: Tell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told(LAYOUTS[0])
-    monkeypatch.setattr("shoal.engines.large.spark.grouping.PART_ROWS", 10)
+    monkeypatch.setattr("shoal.engines.spark.session.PART_ROWS", 10)
     conf = session._spark.conf
     nothing = SimpleNamespace(contains=lambda _: False)
     for ending in (".csv", ".parquet"):
@@ -249,7 +248,7 @@ def test_errors_of_ours_come_back_as_they_were(session: SparkTables, tmp_path: P
 def test_a_folder_is_written_alike_from_any_parts(
     session: SparkTables, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.engines.large.spark.writing.PART_ROWS", 150)
+    monkeypatch.setattr("shoal.engines.spark.files.PART_ROWS", 150)
     table = pa.concat_tables([people(400), people(30)]).sort_by("age")
     target = tmp_path / f"out{ending}"
     seen = []

@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.engines.large.spark import opening
-from shoal.engines.large.spark.session import SparkTables
-from shoal.pipeline.clock import Clock
-from shoal.pipeline.large import run_large
+from shoal.engines.spark import opening
+from shoal.engines.spark.session import SparkTables
+from shoal.pipeline.run import run_large
+from shoal.progress import Clock
 from tests.spark.cases import ASKED, Layout, policy_of, put, read_all, rows_of
 from tests.spark.cluster import Cluster
 from tests.spark.conftest import Tell
@@ -92,7 +92,7 @@ def test_amid_a_release_of_a_frame(
     coding, finishing = Stage(tmp_path / "coding"), Stage(tmp_path / "finishing")
     open_frame = opening.open_frame
     monkeypatch.setattr(opening, "open_frame", lambda f: Held(open_frame(f), coding, finishing))
-    monkeypatch.setattr("shoal.large.tops.FRAGMENT_ROWS", 450)
+    monkeypatch.setattr("shoal.engines.partition_tree.FRAGMENT_ROWS", 450)
     frame = session._spark.read.parquet(str(parts)).repartition(4)
 
     def release() -> Any:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from shoal.cells.counts import Counts
+from shoal.encoding.counts import Counts
 from shoal.errors import VerificationFailed
 from shoal.models.k import K
 from shoal.models.l import L

@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 from shoal.errors import InputError, PolicyError, VerificationFailed
-from shoal.pipeline.asking import verify
+from shoal.pipeline.verify import verify
 from shoal.verification.check import require
 
 POLICY: dict[str, Any] = {

@@ -85,7 +85,7 @@ def test_a_file_that_lost_its_rows_on_the_way_is_found(
     source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is verified is the written file, not the table in memory."""
-    from shoal.engines.local import LocalEngine
+    from shoal.engines.memory import LocalEngine
 
     write = LocalEngine.write
 
@@ -100,7 +100,7 @@ def test_a_file_that_lost_its_rows_on_the_way_is_found(
 
 
 def test_a_column_that_slipped_in_is_found(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shoal.engines.local import LocalEngine
+    from shoal.engines.memory import LocalEngine
 
     write = LocalEngine.write
 

@@ -11,13 +11,11 @@ import typer
 
 from shoal.cli.attack import attack
 from shoal.cli.compare import compare
+from shoal.cli.console import report_usage, stopped
 from shoal.cli.demo import demo
-from shoal.cli.guard import report_usage, stopped
 from shoal.cli.init import init
 from shoal.cli.inspect import inspect
-from shoal.cli.methods import methods
-from shoal.cli.metrics import metrics
-from shoal.cli.models import models
+from shoal.cli.listing import methods, metrics, models
 from shoal.cli.reproduce import reproduce
 from shoal.cli.run import run
 from shoal.cli.verify import verify

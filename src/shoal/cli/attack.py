@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli.guard import guarded
+from shoal.cli.console import guarded
 from shoal.cli.options import Encoding, Json, PolicyFile, Quote, Separator, csv_options
 
 
@@ -46,6 +46,6 @@ def attack(
         named = {name: None if path is None else str(path) for name, path in files.items()}
         print_json({"files": named, **found.to_dict()})
     else:
-        from shoal.cli.show_attack import show_attack
+        from shoal.cli.render.attack import show_attack
 
         show_attack(out(), found, known)

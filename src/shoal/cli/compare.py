@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli.guard import guarded
+from shoal.cli.console import guarded
 from shoal.cli.options import (
     Encoding,
     Force,
@@ -69,10 +69,10 @@ def compare(
     verified and then thrown away.
     """
     from shoal.cli.console import out, print_json
-    from shoal.cli.show_comparing import comparing
+    from shoal.cli.render.comparison import comparing
 
     if output is not None:
-        from shoal.comparison.files import check_output
+        from shoal.comparison.page import check_output
 
         check_output(output, force, table)
     with comparing() as progress:
@@ -89,7 +89,7 @@ def compare(
         files = {"input": str(table), "policy_file": str(policy)}
         print_json(found.to_dict() | files | {"outputs": [str(path) for path in written]})
     else:
-        from shoal.cli.show_comparison import show_comparison
+        from shoal.cli.render.comparison import show_comparison
 
         show_comparison(out(), found, written)
     if found.none_can:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli.guard import guarded
+from shoal.cli.console import guarded
 from shoal.cli.options import Force, Json
 
 
@@ -27,8 +27,8 @@ def demo(
     replace = force or _is_as_shipped(folder / "policy.yaml")
     target = folder / "release.csv"
     with watching() as progress:
-        from shoal.drawing.needs import can_draw
-        from shoal.io.beside import report_files
+        from shoal.drawing.page import can_draw
+        from shoal.io.output_names import report_files
         from shoal.pipeline.run import run
         from shoal.sample import write_sample
 
@@ -47,7 +47,7 @@ def demo(
         print_json(data | {"report": [str(path) for path in reports]})
     else:
         from shoal.cli.console import out
-        from shoal.cli.show_demo import show_demo
+        from shoal.cli.render.demo import show_demo
 
         show_demo(out(), release, sample, target, reports)
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli.guard import guarded
+from shoal.cli.console import guarded
 from shoal.cli.options import (
     Encoding,
     Engine,
@@ -51,6 +51,6 @@ def init(
         roles = {column.name: column.role for column in found.columns}
         print_json({"input": str(table), "policy": str(output), "roles": roles})
     else:
-        from shoal.cli.show_inspection import show_draft
+        from shoal.cli.render.inspection import show_draft
 
         show_draft(out(), found, table, output, where_again(engine, memory))

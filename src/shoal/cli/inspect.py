@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli.guard import guarded
+from shoal.cli.console import guarded
 from shoal.cli.options import (
     Encoding,
     Engine,
@@ -58,6 +58,6 @@ def inspect(
     if json:
         print_json({"input": str(table), **found.to_dict()})
     else:
-        from shoal.cli.show_inspection import show_inspection
+        from shoal.cli.render.inspection import show_inspection
 
         show_inspection(out(), found, table, where_again(engine, memory))

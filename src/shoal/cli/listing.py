@@ -1,14 +1,16 @@
 """What there is in a room of plug-ins, told by their own docstrings."""
 
 import inspect
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from shoal import plugins
-from shoal.cli.console import block, indented, out, print_json
+from shoal.cli.console import block, guarded, indented, out, print_json
+from shoal.cli.options import Json
 
 
 def show_room(room: plugins.Room, name: str | None, as_json: bool) -> None:
@@ -94,3 +96,48 @@ def _as_data(plugin: type) -> dict[str, Any]:
         "options": [option._asdict() for option in described.options],
         "on_request": _on_request(plugin),
     }
+
+
+# `shoal methods`: ways to put rows into groups.
+
+
+@guarded
+def methods(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Explain this one.", show_default=False)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the methods, or explain one."""
+
+    show_room("methods", name, json)
+
+
+# `shoal metrics`: what a release is measured by.
+
+
+@guarded
+def metrics(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Explain this one.", show_default=False)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the metrics, or explain one."""
+
+    show_room("metrics", name, json)
+
+
+# `shoal models`: guarantees a policy can ask for.
+
+
+@guarded
+def models(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Explain this one.", show_default=False)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the privacy models, or explain one."""
+
+    show_room("models", name, json)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli.guard import guarded
+from shoal.cli.console import guarded
 from shoal.cli.options import Force, Json
 
 
@@ -61,6 +61,6 @@ def reproduce(
         print_json({**found.to_dict(), "folder": str(folder)})
     else:
         from shoal.cli.console import out
-        from shoal.cli.show_reproduction import show_reproduction
+        from shoal.cli.render.reproduction import show_reproduction
 
         show_reproduction(out(), found, folder)

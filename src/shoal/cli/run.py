@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.guard import guarded
+from shoal.cli.console import guarded
 from shoal.cli.options import (
     Encoding,
     Engine,
@@ -80,8 +80,8 @@ def run(
     changes: dict[str, Any] = {"seed": seed, "method": method}
     given = {key: value for key, value in changes.items() if value is not None}
     with watching(quiet, telling) as progress:
-        from shoal.io.beside import report_files
-        from shoal.pipeline.linked import sensitive_files
+        from shoal.io.output_names import report_files
+        from shoal.pipeline.anatomy import sensitive_files
         from shoal.pipeline.run import run as run_pipeline
         from shoal.plugins import name_of
         from shoal.policy import Policy
@@ -116,6 +116,6 @@ def run(
         data = release.to_dict() | {name: str(path) for name, path in paths.items()}
         print_json(data | written)
     elif not quiet:
-        from shoal.cli.show_release import show_release
+        from shoal.cli.render.release import show_release
 
         show_release(out(), release, output, others, reports)

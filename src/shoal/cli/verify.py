@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli.guard import error_of, guarded
+from shoal.cli.console import error_of, guarded
 from shoal.cli.options import (
     Encoding,
     Engine,
@@ -48,37 +48,36 @@ def verify(
     from shoal.cli.progress import watching
 
     with watching(telling=telling) as progress:
-        from shoal.pipeline.clock import Clock
-        from shoal.pipeline.opening import elsewhere, refuse_folder
+        from shoal.engines.selection import elsewhere, refuse_folder
         from shoal.policy import Policy
+        from shoal.progress import Clock
         from shoal.verification.check import require
 
         clock, asked = Clock(progress), Policy.load(policy)
         options = csv_options(separator, quote, encoding)
         told, unlike = None, list[str]()
         if certificate is not None:
-            from shoal.report.checking import read_certificate
+            from shoal.report.certificate_check import read_certificate
 
             told = read_certificate(certificate)
         others, shares = dict[str, Path](), dict[str, float]()
         if elsewhere(engine, memory):
-            from shoal.pipeline.asking_large import answer, release_in
+            from shoal.pipeline.verify import answer, release_in
 
             every = told is not None  # a digest is of all columns
             with release_in(engine, memory, release, asked, options, clock, every) as held:
                 known = answer(held, clock)
                 findings, found = known.findings, known.strengths
                 if told is not None:
-                    from shoal.large.held import Held
-                    from shoal.report.checking import differences_in
+                    from shoal.engines.release_table import Held
+                    from shoal.report.certificate_check import differences_in
 
                     rows = Held(held.session, held.table, tuple(held.columns), held.schema)
                     with clock.step("certificate"):
                         unlike = differences_in(told, asked, rows, findings)
         else:
-            from shoal.pipeline.asking import survey
-            from shoal.pipeline.linked import sensitive_files
-            from shoal.pipeline.verifying import judge_files
+            from shoal.pipeline.anatomy import sensitive_files
+            from shoal.pipeline.verify import judge_files, survey
 
             refuse_folder(release)
             others = sensitive_files(release, asked)
@@ -88,25 +87,24 @@ def verify(
                 found = survey(release, asked, options)
                 clock.rows = max(finding.rows for finding in findings)
             if told is not None:
-                from shoal.report.checking import differences
+                from shoal.report.certificate_check import differences
 
                 unlike = differences(told, asked, release, others, findings, options)
 
     def hold() -> None:
         require(findings, asked.preferences)
         if told is not None:
-            from shoal.report.checking import require_fits
+            from shoal.report.certificate_check import require_fits
 
             require_fits(unlike)
 
     if not json:
-        from shoal.cli.show_release import show_findings
-        from shoal.cli.show_strength import show_strengths
+        from shoal.cli.render.release import show_findings, show_strengths
 
         show_findings(out(), findings, asked.quasi, release, others, shares)
         show_strengths(out(), found, asked.quasi)
         if told is not None and certificate is not None:
-            from shoal.cli.show_certificate import show_certificate
+            from shoal.cli.render.release import show_certificate
 
             show_certificate(out(), certificate, told, unlike)
         hold()

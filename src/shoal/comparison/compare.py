@@ -6,11 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.comparison.asking import KAsked, MethodsAsked, Plan, planned, read_budget
 from shoal.comparison.comparison import Comparison
+from shoal.comparison.plan import KAsked, MethodsAsked, Plan, planned, read_budget
 from shoal.comparison.runner import run_job
-from shoal.engines.local import LocalEngine
-from shoal.engines.tables import wrap
+from shoal.engines.memory import LocalEngine, wrap
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy

@@ -5,10 +5,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shoal.comparison.advice import Recommendation, recommend
-from shoal.comparison.asking import own_k
-from shoal.comparison.frontier import frontier
-from shoal.comparison.outcome import Outcome
+from shoal.comparison.outcome import Outcome, frontier
+from shoal.comparison.plan import own_k
+from shoal.comparison.ranking import Recommendation, recommend
 from shoal.errors import percent
 from shoal.plugins import name_of
 from shoal.policy import Policy
@@ -102,7 +101,7 @@ class Comparison:
 
     def write(self, path: str | Path, force: bool = False) -> list[Path]:
         """Write a page (`.html`) and the JSON beside it, or the JSON alone (`.json`)."""
-        from shoal.comparison.files import write_comparison
+        from shoal.comparison.page import write_comparison
 
         return write_comparison(self, Path(path), force)
 
@@ -114,7 +113,7 @@ class Comparison:
 
     def _repr_html_(self) -> str | None:
         """How a notebook shows it; in plain text where charts cannot be drawn."""
-        from shoal.drawing.needs import can_draw
+        from shoal.drawing.page import can_draw
 
         if not can_draw():
             return None

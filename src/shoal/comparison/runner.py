@@ -17,9 +17,9 @@ from typing import Any
 import pyarrow as pa
 
 from shoal import errors
-from shoal.comparison.asking import Job
-from shoal.comparison.child import LENGTH, OF_THIS_SESSION
 from shoal.comparison.outcome import Outcome, figures_from
+from shoal.comparison.plan import Job
+from shoal.comparison.worker import LENGTH, OF_THIS_SESSION
 
 Tell = Callable[[str, float], None]
 WARM_UP = 300.0
@@ -107,7 +107,7 @@ def _process() -> "Iterator[subprocess.Popen[bytes]]":
     debugging = os.environ.get("SHOAL_DEBUG")
     path = os.pathsep.join(each or str(Path.cwd()) for each in sys.path)
     child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "shoal.comparison.child"],
+        [sys.executable, "-P", "-m", "shoal.comparison.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=None if debugging else subprocess.DEVNULL,

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+from importlib.util import find_spec
+
+from shoal.errors import InputError
 
 
 def render(template: str, **values: Any) -> str:
@@ -33,3 +36,23 @@ def _environment() -> "Environment":
 def _source(name: str) -> str:
     package, _, file = name.partition("/")
     return files(package).joinpath("templates", file).read_text(encoding="utf-8")
+
+
+# Whether what draws and fills pages is installed.
+
+
+PACKAGES = ("matplotlib", "jinja2")
+
+
+def can_draw() -> bool:
+    """Whether charts and pages can be made here."""
+    return all(find_spec(package) for package in PACKAGES)
+
+
+def require_drawing(what: str) -> None:
+    """Raise `InputError` unless charts and pages can be made; to be asked before any work."""
+    if not can_draw():
+        raise InputError(
+            f"{what} needs the packages that draw charts, which are not installed. "
+            "Install them with: pip install 'shoal[report]'"
+        )

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:  # a release can be imported without pyarrow
     import pyarrow as pa
+from itertools import count, pairwise
+
+import numpy as np
+import numpy.typing as npt
 
 Histogram = tuple[tuple[int, int], ...]
 """Sizes of classes with how many classes have each, ascending."""
@@ -85,3 +89,30 @@ class Evidence:
     """Per sensitive column with any values."""
     common: "dict[str, pa.Array]" = field(default_factory=dict)
     """Per quasi-identifier published as ranges or sets, the values that may be named."""
+
+
+# Histograms of class sizes.
+
+
+FIRST = (1, 2, 5)
+"""Bins begin here, then at 10, 20, 50, 100 and so on."""
+
+
+def histogram(sizes: npt.NDArray[np.integer]) -> Histogram:
+    """How many classes have each size."""
+    classes = np.bincount(sizes) if len(sizes) else np.zeros(0, np.int64)
+    return tuple((int(size), int(classes[size])) for size in np.flatnonzero(classes))
+
+
+def binned(found: Histogram, largest: int) -> tuple[Sizes, ...]:
+    """The histogram in bins that grow, empty ones too, up to the one that holds `largest`."""
+    bins = []
+    for power in count():
+        edges = [10**power * first for first in (*FIRST, 10)]
+        for low, after in pairwise(edges):
+            inside = [(size, classes) for size, classes in found if low <= size < after]
+            rows = sum(size * classes for size, classes in inside)
+            bins.append(Sizes(low, after - 1, sum(classes for _, classes in inside), rows))
+            if after > largest:
+                return tuple(bins)
+    raise AssertionError  # the counting never ends

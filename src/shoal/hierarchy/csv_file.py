@@ -9,15 +9,12 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic.dataclasses import dataclass
 
+from shoal.arrays import Codes
 from shoal.errors import HierarchyError, nearest
-from shoal.hierarchy.leaves import codes_of
-from shoal.hierarchy.paths import from_paths
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import Hierarchy, codes_of, from_paths
 
 SEPARATORS = (";", "\t", ",")
 """The first one wins when several stand in every row: a label holds a comma more easily."""
@@ -43,9 +40,7 @@ class CsvFile:
                 "';' or ','."
             )
 
-    def build(
-        self, values: pa.Array, column: str, folder: Path
-    ) -> tuple[Hierarchy, npt.NDArray[np.int32]]:
+    def build(self, values: pa.Array, column: str, folder: Path) -> tuple[Hierarchy, Codes]:
         """The hierarchy in the file, and the leaf of each value or -1."""
         text = _read_text(folder / self.path, self.path, column)
         separator = self.separator or find_separator(text)

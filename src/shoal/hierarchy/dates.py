@@ -15,17 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic.dataclasses import dataclass
 
+from shoal.arrays import Bools, Codes, Ints
 from shoal.errors import HierarchyError
-from shoal.hierarchy.leaves import leaves_of
-from shoal.hierarchy.tree import Hierarchy, changes, from_starts
+from shoal.hierarchy.tree import Hierarchy, changes, from_starts, leaves_of
 
 Part = Literal["day", "month", "quarter", "year", "decade"]
 PARTS: tuple[Part, ...] = get_args(Part)
 """Each one lies inside one of the next."""
 TIME = r"([T ][0-2]\d:[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?"
 DATE = rf"^(\d{{4}}-\d\d-\d\d|\d{{4}}/\d\d/\d\d){TIME}$"
-
-Ints = npt.NDArray[np.int64]
 
 
 @plain_dataclass(frozen=True)
@@ -77,7 +75,7 @@ class DateParts:
         values: pa.Array,
         column: str,  # noqa: ARG002 - every kind of hierarchy is asked the same way
         folder: Path,  # noqa: ARG002
-    ) -> tuple[Hierarchy, npt.NDArray[np.int32]]:
+    ) -> tuple[Hierarchy, Codes]:
         """The hierarchy over the values that are dates, and the leaf of each value or -1."""
         leaves = leaves_of(values)
         days = _read_days(leaves.texts)
@@ -109,11 +107,11 @@ def _digits(texts: pa.Array, start: int, stop: int) -> Ints:
     return digits
 
 
-def _real(year: Ints, month: Ints, day: Ints) -> npt.NDArray[np.bool_]:
+def _real(year: Ints, month: Ints, day: Ints) -> Bools:
     """Whether there is such a day."""
     known = (year >= 1) & (month >= 1) & (month <= 12)
     count = np.where(known, (year - 1970) * 12 + month - 1, 0).astype("datetime64[M]")
     first = count.astype("datetime64[D]")
     length = ((count + 1).astype("datetime64[D]") - first).astype(np.int64)
-    real: npt.NDArray[np.bool_] = known & (day >= 1) & (day <= length)
+    real: Bools = known & (day >= 1) & (day <= length)
     return real

@@ -5,16 +5,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic.dataclasses import dataclass
 
+from shoal.arrays import Codes
 from shoal.errors import HierarchyError
-from shoal.hierarchy.leaves import codes_of
-from shoal.hierarchy.paths import from_paths
 from shoal.hierarchy.text import text_of
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import Hierarchy, codes_of, from_paths
 
 NAME = "tree"
 HOW = "write names over their parts, such as {any: {fruit: [apple, pear], nut: [almond]}}"
@@ -47,7 +44,7 @@ class Tree:
         values: pa.Array,
         column: str,  # noqa: ARG002 - every kind of hierarchy is asked the same way
         folder: Path,  # noqa: ARG002
-    ) -> tuple[Hierarchy, npt.NDArray[np.int32]]:
+    ) -> tuple[Hierarchy, Codes]:
         """The tree, and the leaf of each value or -1."""
         hierarchy = self._hierarchy()
         return hierarchy, codes_of(values, hierarchy)

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic.dataclasses import dataclass
 
+from shoal.arrays import Bools, Codes
 from shoal.errors import HierarchyError
-from shoal.hierarchy.leaves import leaves_of
-from shoal.hierarchy.tree import TOP, Hierarchy, check_size, from_starts
+from shoal.hierarchy.tree import TOP, Hierarchy, check_size, from_starts, leaves_of
 
 LONGEST = 512
 
@@ -32,7 +32,7 @@ class Mask:
         values: pa.Array,
         column: str,
         folder: Path,  # noqa: ARG002 - every kind of hierarchy is asked the same way
-    ) -> tuple[Hierarchy, npt.NDArray[np.int32]]:
+    ) -> tuple[Hierarchy, Codes]:
         """The hierarchy over the values' texts, and the leaf of each value."""
         leaves = leaves_of(values)
         order = self._order(leaves.texts)
@@ -81,7 +81,7 @@ def _escaped(texts: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(escaped, r"^([\[{])", r"\\\1")
 
 
-def _changes(texts: pa.Array) -> npt.NDArray[np.bool_]:
+def _changes(texts: pa.Array) -> Bools:
     start = np.ones(len(texts), dtype=np.bool_)
     start[1:] = pc.not_equal(texts[1:], texts[:-1]).to_numpy(zero_copy_only=False)
     return start

@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.errors import HierarchyError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.hierarchy.text import text_of
 
 TOP = "*"
 MISSING = ""
@@ -31,7 +36,7 @@ class Hierarchy:
     """labels[level][node]: the text of each node. labels[0] are the leaves, depth first, as they
     stand in the table; the last level is the root alone."""
 
-    nodes: npt.NDArray[np.int32]
+    nodes: Codes
     """(height + 1, n): the node that holds leaf c at each level. Row 0 counts 0..n-1, every row
     rises without gaps, the last row is 0."""
 
@@ -45,19 +50,17 @@ class Hierarchy:
         """Number of leaves."""
         return len(self.labels[0])
 
-    def spans(self, level: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def spans(self, level: int) -> tuple[Ints, Ints]:
         """(nodes of the level,) twice: the first and the last leaf of each node."""
         row, every = self.nodes[level], np.arange(len(self.labels[level]))
         return np.searchsorted(row, every), np.searchsorted(row, every, side="right") - 1
 
-    def shares(self, level: int) -> npt.NDArray[np.float64]:
+    def shares(self, level: int) -> Floats:
         """(nodes of the level,) the share of all leaves that each node covers."""
         first, last = self.spans(level)
         return (last - first + 1) / max(self.n_leaves, 1)
 
-    def lowest(
-        self, first: npt.NDArray[np.integer], last: npt.NDArray[np.integer]
-    ) -> npt.NDArray[np.int32]:
+    def lowest(self, first: npt.NDArray[np.integer], last: npt.NDArray[np.integer]) -> Codes:
         """(g,) the lowest level with one node over both the leaves first[i] and last[i].
 
         The node itself is `nodes[level, first]`.
@@ -90,7 +93,7 @@ def check_size(n_leaves: int, height: int, column: str) -> None:
 
 def from_starts(
     leaves: Sequence[str],
-    starts: Sequence[npt.NDArray[np.bool_]],
+    starts: Sequence[Bools],
     label: Callable[[int, npt.NDArray[np.intp]], Sequence[str]],
     root: str = TOP,
 ) -> Hierarchy:
@@ -122,8 +125,212 @@ def with_missing(hierarchy: Hierarchy) -> Hierarchy:
     return Hierarchy(labels, np.column_stack([hierarchy.nodes, alone]))
 
 
-def changes(keys: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
+def changes(keys: npt.NDArray[np.generic]) -> Bools:
     """(n,) whether each key differs from the one before; the first one does."""
     start = np.ones(len(keys), dtype=np.bool_)
     start[1:] = keys[1:] != keys[:-1]
     return start
+
+
+# Finding a circle among "lies under" pairs.
+
+
+def find_cycle(below: Ints, above: Ints, size: int) -> list[int]:
+    """The numbers on one circle, the first one again at the end; empty when there is none.
+
+    below[i] lies under above[i]; numbers are 0..size-1. A number right under itself is no circle.
+    Numbers with nothing below or nothing above are taken away until none is left, or a circle is.
+    """
+    on_top = np.zeros(size, dtype=np.bool_)
+    on_top[above] = True
+    # most numbers are leaves: they go before anything is sorted
+    pairs = np.unique((below * size + above)[on_top[below] & (below != above)])
+    while len(pairs):
+        below, above = pairs // size, pairs % size
+        inside = np.isin(above, below) & np.isin(below, above)
+        if inside.all():
+            return _climb(dict(zip(below.tolist(), above.tolist(), strict=True)))
+        pairs = pairs[inside]
+    return []
+
+
+def _climb(parent: dict[int, int]) -> list[int]:
+    """Every number has a parent here, so climbing comes back to where it has been."""
+    at = min(parent)
+    seen: dict[int, None] = {}
+    while at not in seen:
+        seen[at] = None
+        at = parent[at]
+    path = list(seen)
+    return [*path[path.index(at) :], at]
+
+
+# Which leaf a value is: found by its text, in a tree that is there or in one being built.
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """Distinct texts in text order, and which of them each value is."""
+
+    texts: pa.Array
+    """(n,) string, ascending by code point, no two equal, none missing."""
+    of_value: Codes
+    """(values,) the place of each value's text."""
+
+    def codes(self, order: npt.NDArray[np.integer]) -> Codes:
+        """(values,) the code of each value when the texts order[0], order[1], .. are the leaves.
+
+        A value whose text is not in `order` gets -1.
+        """
+        place = np.full(len(self.texts), -1, dtype=np.int32)
+        place[order] = np.arange(len(order), dtype=np.int32)
+        return place[self.of_value]
+
+
+def leaves_of(values: pa.Array) -> Leaves:
+    """The leaves behind the values; none of the values may be missing."""
+    coded = text_of(values).dictionary_encode()
+    order = pc.sort_indices(coded.dictionary).to_numpy()
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return Leaves(coded.dictionary.take(pa.array(order)), rank[coded.indices.to_numpy()])
+
+
+def codes_of(values: pa.Array, hierarchy: Hierarchy) -> Codes:
+    """(values,) the leaf with each value's text, or -1."""
+    leaves = pa.array(hierarchy.labels[0], pa.string())
+    found = pc.index_in(text_of(values), value_set=leaves).fill_null(-1)
+    codes: Codes = found.to_numpy()
+    return codes
+
+
+# From one path per leaf (the leaf, its parent, .. up to the top) to a hierarchy.
+
+
+@dataclass(frozen=True)
+class _Paths:
+    """The paths as integers, and where they came from."""
+
+    name: str
+    lines: Sequence[int] | None
+    texts: list[str]
+    ids: Ints
+    """(levels, rows) which text stands where."""
+    first: Ints
+    """(levels, texts) the first row with the text on that level, or -1."""
+
+    def at(self, row: int) -> str:
+        """The place of a row, as far as it has one."""
+        return self.name if self.lines is None else f"{self.name} line {self.lines[row]}"
+
+
+def from_paths(
+    paths: Sequence[Sequence[str]], name: str, lines: Sequence[int] | None = None
+) -> Hierarchy:
+    """The hierarchy that the paths spell, siblings in the order of their first appearance.
+
+    paths: per leaf its text and those of its ancestors, lowest first, all equally long; a path may
+    occur twice. name and lines say in errors where a path was written. When the paths have more
+    than one top, or are one text long, a root `*` is added.
+    """
+    if not paths:
+        raise HierarchyError(f"{name} names no leaf: write at least one.")
+    coded = _code(paths, name, lines)
+    _check_cycles(coded)
+    for level in range(len(coded.ids) - 1):
+        _check_parents(coded, level)
+    _check_names(coded)
+    return _assemble(coded)
+
+
+def _code(paths: Sequence[Sequence[str]], name: str, lines: Sequence[int] | None) -> _Paths:
+    columns = [pa.array(column, pa.string()) for column in zip(*paths, strict=True)]
+    coded = pa.concat_arrays(columns).dictionary_encode()
+    texts = coded.dictionary.to_pylist()
+    ids = coded.indices.to_numpy().astype(np.int64).reshape(len(columns), -1)
+    rows = np.arange(ids.shape[1])
+    first = np.full((len(columns), len(texts)), -1)
+    for level, row in enumerate(ids):
+        # of several writes to one place the last one stays: backwards, that is the first row
+        first[level, row[::-1]] = rows[::-1]
+    return _Paths(name, lines, texts, ids, first)
+
+
+def _check_cycles(paths: _Paths) -> None:
+    """A text below and above another one cannot be a part of it."""
+    cycle = find_cycle(paths.ids[:-1].ravel(), paths.ids[1:].ravel(), len(paths.texts))
+    if cycle:
+        _, row = np.argwhere((paths.ids[:-1] == cycle[0]) & (paths.ids[1:] == cycle[1]))[0]
+        chain = " under ".join(f"'{paths.texts[text]}'" for text in cycle)
+        raise HierarchyError(
+            f"{paths.at(row)}: the hierarchy runs in a circle: {chain}. A text may not lie above "
+            "itself with another one between: rename one of them or correct its ancestors."
+        )
+
+
+def _check_parents(paths: _Paths, level: int) -> None:
+    """Each node of the level lies under one node of the next."""
+    below, above = paths.ids[level], paths.ids[level + 1]
+    known = paths.first[level, below]
+    torn = np.flatnonzero(above[known] != above)
+    if len(torn):
+        row, before = int(torn[0]), int(known[torn[0]])
+        one, other = _parents(paths, level, before, row)
+        raise HierarchyError(
+            f"{paths.at(row)}: '{paths.texts[below[row]]}' has two parents, '{one}'"
+            f"{_said(paths, before)} and '{other}'{_said(paths, row)}. A node lies under one "
+            f"parent: correct one of them, or give the two nodes different names."
+        )
+
+
+def _parents(paths: _Paths, level: int, *rows: int) -> list[str]:
+    """The first ancestor with another text, since a leaf may be repeated below; else the next."""
+    found = []
+    for row in rows:
+        column = paths.ids[level:, row]
+        other = np.flatnonzero(column != column[0])
+        found.append(paths.texts[column[other[0] if len(other) else 1]])
+    if len(set(found)) < len(found):
+        return [paths.texts[paths.ids[level + 1, row]] for row in rows]
+    return found
+
+
+def _said(paths: _Paths, row: int) -> str:
+    return "" if paths.lines is None else f" (line {paths.lines[row]})"
+
+
+def _rank(level: int) -> str:
+    return f"on level {level}" if level else "as a leaf"
+
+
+def _check_names(paths: _Paths) -> None:
+    """One text on two levels must mean a node and a part of it, or a reader could not tell."""
+    for low in range(len(paths.ids) - 1):
+        for high in range(low + 1, len(paths.ids)):
+            both = np.flatnonzero((paths.first[low] >= 0) & (paths.first[high] >= 0))
+            rows = paths.first[low, both]
+            apart = np.flatnonzero(paths.ids[high, rows] != both)
+            if len(apart):
+                text, row = paths.texts[both[apart[0]]], int(rows[apart[0]])
+                there = int(paths.first[high, both[apart[0]]])
+                raise HierarchyError(
+                    f"{paths.at(row)}: '{text}' {_rank(low)}{_said(paths, row)} is no part of "
+                    f"'{text}' {_rank(high)}{_said(paths, there)}. A reader could not tell the two "
+                    "apart: give one of them another name."
+                )
+
+
+def _assemble(paths: _Paths) -> Hierarchy:
+    seen = np.take_along_axis(paths.first, paths.ids, axis=1)
+    order = np.lexsort(seen)
+    order = order[changes(paths.ids[0, order])]  # a leaf named twice is one leaf
+    ids = paths.ids[:, order]
+    one_top = len(ids) > 1 and len(order) > 0 and bool((ids[-1] == ids[-1, 0]).all())
+    between = ids[1:-1] if one_top else ids[1:]
+    names = np.array(paths.texts, dtype=object)
+    return from_starts(
+        names[ids[0]].tolist(),
+        [changes(row) for row in between],
+        lambda level, firsts: names[ids[level, firsts]].tolist(),
+        paths.texts[ids[-1, 0]] if one_top else TOP,
+    )

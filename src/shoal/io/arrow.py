@@ -1,9 +1,10 @@
 """Small things done to Arrow columns on their way in and out."""
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from shoal.arrays import Ints
 
 KEPT_METADATA = b"ARROW:extension:"
 """The one kind of field metadata that is part of a type."""
@@ -37,7 +38,7 @@ def kind_name(kind: pa.DataType) -> str:
     return WIDE.get(str(kind), str(kind))
 
 
-def gather(column: pa.Array | pa.ChunkedArray, rows: npt.NDArray[np.int64]) -> pa.Array:
+def gather(column: pa.Array | pa.ChunkedArray, rows: Ints) -> pa.Array:
     """The values at `rows`, of the same type."""
     # One piece first: taking from many chunks is far slower.
     whole = one_chunk(column)

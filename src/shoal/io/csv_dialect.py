@@ -1,19 +1,194 @@
-"""How a CSV file is written: its separator, quote and encoding, and the names in its first line.
+"""Which encoding a text file is in, and how to read it as UTF-8.
 
-The names are read here and not by the database, which would rename doubled or empty ones in
-silence. Messages speak of positions, never of the text found: a file without a header has a
-person's row in its first line.
+A byte order mark decides; else UTF-16 by its zero bytes, else UTF-8 if every byte fits, else a
+guess of Windows-1252 that the caller must pass on as a warning. The whole file is looked at: a
+single bad byte far down would otherwise stop the reader in the middle of its work.
 """
 
+import codecs
 import csv
+import encodings.aliases
+import gzip
+import io
+import tempfile
+from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import BinaryIO, cast
 
-from shoal.errors import InputError, listed
-from shoal.io.encoding import UTF8, check_encoding, not_text, open_text
-from shoal.io.formats import ending_of
+from shoal.errors import InputError, listed, nearest
+from shoal.io.formats import ending_of, is_packed
+
+UTF8 = "utf-8"
+GUESS = "cp1252"
+BLOCK = 1 << 20
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    # UTF-32's mark begins with UTF-16's, so it is tried first.
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """The file's bytes, unpacked if gzipped."""
+    return cast(BinaryIO, gzip.open(path, "rb")) if is_packed(path) else path.open("rb")
+
+
+def open_text(path: Path, encoding: str) -> io.TextIOWrapper:
+    """The file's text with its line ends as they are, without a byte order mark."""
+    known = "utf-8-sig" if is_utf8(encoding) else encoding
+    return io.TextIOWrapper(open_bytes(path), encoding=known, newline="")
+
+
+def is_utf8(encoding: str) -> bool:
+    """Whether DuckDB can read the bytes as they are."""
+    return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
+
+
+def check_encoding(encoding: str) -> None:
+    """Raise an InputError unless Python has a text codec of this name."""
+    try:
+        "a".encode(encoding)
+    except (LookupError, UnicodeError, ValueError):
+        known = [*encodings.aliases.aliases, *encodings.aliases.aliases.values()]
+        spelled = (name.replace("_", "-") for name in known)
+        raise InputError(
+            f"'{encoding}' is no encoding that can be read.{nearest(encoding, spelled)} "
+            "Allowed: any text codec of Python, such as utf-8, utf-16, cp1252, latin-1, shift-jis."
+        ) from None
+
+
+def detect_encoding(path: Path) -> tuple[str, str | None]:
+    """The encoding of the file, and a warning when it is a guess."""
+    with open_bytes(path) as stream:
+        head = stream.read(BLOCK)
+    marked = next((name for mark, name in MARKS if head.startswith(mark)), None)
+    if marked:
+        return (UTF8 if is_utf8(marked) else marked), None
+    wide = _wide(head)
+    if wide:
+        return wide, None
+    if fits(path, UTF8):
+        return UTF8, None
+    if not fits(path, GUESS):
+        bad = first_bad_line(path, GUESS)
+        raise InputError(
+            f"{path} is neither UTF-8 nor UTF-16 nor Windows-1252 text (line {bad} fits none). "
+            "Pass its encoding, for instance --encoding latin-1."
+        )
+    return GUESS, (
+        f"{path.name} is not UTF-8; it was read as Windows-1252 ({GUESS}), which is a guess. "
+        "If letters look wrong, pass --encoding."
+    )
+
+
+def _wide(head: bytes) -> str | None:
+    """UTF-16 without a mark: ordinary text has a zero in every other byte, on one side only."""
+    sample = head[: len(head) & ~1]
+    zeros = sample[0::2].count(0), sample[1::2].count(0)
+    if not any(zeros) or max(zeros) * 4 < len(sample) or min(zeros) * 8 > max(zeros):
+        return None
+    return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
+
+
+def fits(path: Path, encoding: str) -> bool:
+    """Whether every byte of the file fits the encoding."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    holds_ascii = codecs.lookup(encoding).name in (UTF8, GUESS)
+    with open_bytes(path) as stream:
+        try:
+            while block := stream.read(BLOCK):
+                # Most text is ASCII, and seeing that is far faster than decoding it.
+                begun = decoder.getstate()[0]
+                if begun or not holds_ascii or not block.isascii():
+                    decoder.decode(block)
+            decoder.decode(b"", final=True)
+        except UnicodeError:
+            return False
+    return True
+
+
+def first_bad_line(path: Path, encoding: str) -> int | None:
+    """The first line (from 1) whose bytes do not fit the encoding, or None."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    seen = 0
+    with open_bytes(path) as stream:
+        try:
+            for line in stream:
+                seen += 1
+                decoder.decode(line)
+            decoder.decode(b"", final=True)
+        except UnicodeError:
+            return seen
+    return None
+
+
+def not_text(path: Path, encoding: str) -> InputError:
+    """The error for a file whose bytes do not fit the encoding."""
+    bad = first_bad_line(path, encoding)
+    where = f"{path}, line {bad}" if bad else str(path)
+    return InputError(
+        f"{where}: the bytes are not {encoding} text. Pass the right encoding, for instance "
+        "--encoding cp1252."
+    )
+
+
+@contextmanager
+def as_utf8(
+    path: Path, encoding: str, characters: int | None = None, header: tuple[int, str] | None = None
+) -> Iterator[Path]:
+    """A path under which DuckDB finds the file as UTF-8: itself, or a copy gone after the block.
+
+    `characters` limits a copy to about that much of the file's beginning, up to a line's end;
+    `header` asks for one in which so many first lines are replaced by that text.
+    """
+    if is_utf8(encoding) and header is None:
+        yield path
+        return
+    with _unseen_file() as (target, name):
+        try:
+            with open_text(path, encoding) as source:
+                if header:
+                    target.write(header[1].encode(UTF8))
+                    deque(islice(source, header[0]), maxlen=0)
+                _copy(source, target, characters)
+        except UnicodeError:
+            raise not_text(path, encoding) from None
+        target.flush()
+        yield name
+
+
+def _copy(source: io.TextIOWrapper, target: BinaryIO, characters: int | None) -> None:
+    if characters is not None:
+        target.write((source.read(characters) + source.readline()).encode(UTF8))
+        return
+    while text := source.read(BLOCK):
+        target.write(text.encode(UTF8))
+
+
+@contextmanager
+def _unseen_file() -> Iterator[tuple[BinaryIO, Path]]:
+    """A temporary file and a path to it; it holds people's rows, so nothing may be left of it."""
+    with tempfile.TemporaryFile() as nameless:
+        by_number = Path(f"/proc/self/fd/{nameless.fileno()}")
+        if by_number.exists():
+            # It has no name in any folder: even a kill -9 leaves nothing behind.
+            yield cast(BinaryIO, nameless), by_number
+            return
+    with tempfile.TemporaryDirectory(prefix="shoal-") as folder:
+        name = Path(folder, "table.csv")
+        with name.open("w+b") as named:
+            yield named, name
+
+
+# How a CSV file is written: its separator, quote and encoding, and the names in its first line.
+
 
 SEPARATORS = (",", ";", "\t", "|")
 """What is tried where nothing was said, in this order."""

@@ -1,25 +1,87 @@
-"""Frames of other libraries in and out: pandas, polars, pyarrow, and whatever offers Arrow.
+"""What is special about pandas: object columns, an index, notes in `attrs`, categories.
 
-narwhals speaks to the libraries, so none of them is imported here unless the user's object is one.
-The frame that leaves is of the kind that came, and a column that was not generalised is gathered by
-its own library, so its type stays what it was.
+Works on the user's own objects through their methods; pandas itself is not imported.
 """
 
+import datetime
+import numbers
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Protocol
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from narwhals.stable.v2.dependencies import is_into_series
 
+from shoal.arrays import Ints
 from shoal.errors import InputError, listed
-from shoal.io import pandas_columns
 from shoal.io.arrow import gather, one_chunk, whole_numbers, without_metadata
 from shoal.threads import each
+
+FAMILIES: tuple[tuple[type, str], ...] = (
+    (bool, "bool"),
+    (np.bool_, "bool"),
+    (numbers.Integral, "int"),
+    (Decimal, "Decimal"),
+    (numbers.Real, "float"),
+    (str, "str"),
+    (bytes, "bytes"),
+    (datetime.datetime, "datetime"),
+    (datetime.date, "date"),
+)
+"""Types that count as one kind of value; the first that fits is taken."""
+NUMBERS = frozenset({"int", "float"})
+"""May stand together in a column: both are numbers to everyone."""
+
+
+def as_arrow(column: str, series: Any) -> pa.Array:
+    """An object column as Arrow, if its values are of one kind."""
+    kinds = {_family(kind) for kind in {type(value) for value in series.dropna()}}
+    if len(kinds) > 1 and not kinds <= NUMBERS:
+        raise InputError(
+            f"Column '{column}' mixes values of the types {listed(sorted(kinds))}. Make it one "
+            f"type first, for instance with df['{column}'].astype(str)."
+        )
+    try:
+        return pa.Array.from_pandas(series)
+    except (pa.ArrowException, OverflowError):
+        # The library's message quotes a value, so it is not passed on.
+        if kinds == {"int"}:
+            missing = series.isna()
+            texts = [None if m else str(v) for v, m in zip(series, missing, strict=True)]
+            return whole_numbers(pa.array(texts, pa.string()))
+        raise InputError(
+            f"Column '{column}' holds Python objects ({listed(sorted(kinds))}) that Arrow cannot "
+            "take. Make them texts, numbers or dates first."
+        ) from None
+
+
+def _family(kind: type) -> str:
+    return next((name for base, name in FAMILIES if issubclass(kind, base)), kind.__name__)
+
+
+def tidy_categories(frame: Any) -> Any:
+    """The frame with categories made from its own values alone; see `arrow.tidy` for the reasons."""
+    for name, dtype in frame.dtypes.items():
+        if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):
+            column = frame[name].cat.remove_unused_categories()
+            if not dtype.ordered:
+                column = column.cat.reorder_categories(sorted(column.cat.categories, key=_sort_key))
+            frame[name] = column
+    return frame
+
+
+def _sort_key(value: Any) -> tuple[bool, Any]:
+    """Numbers by size, anything else by text."""
+    is_number = isinstance(value, numbers.Real)
+    return (not is_number, value if is_number else str(value))
+
+
+# Frames of other libraries in and out: pandas, polars, pyarrow, and whatever offers Arrow.
+
 
 ALLOWED = "a pandas, polars or pyarrow table or a DuckDB relation"
 
@@ -42,7 +104,7 @@ class Table(Protocol):
         self,
         columns: Sequence[str],
         labels: Mapping[str, pa.Array],
-        rows: npt.NDArray[np.int64],
+        rows: Ints,
         keep_index: bool,
     ) -> Any:
         """A frame of the same kind with these columns in this order.
@@ -77,7 +139,7 @@ class ArrowTable:
         self,
         columns: Sequence[str],
         labels: Mapping[str, pa.Array],
-        rows: npt.NDArray[np.int64],
+        rows: Ints,
         keep_index: bool,  # noqa: ARG002 - Arrow has no index
     ) -> pa.Table:
         """See Table.release."""
@@ -134,7 +196,7 @@ class FrameTable:
 
     def _objects(self, name: str) -> pa.Array:
         if self.frame.implementation.is_pandas():
-            return pandas_columns.as_arrow(name, self.frame[name].to_native())
+            return as_arrow(name, self.frame[name].to_native())
         raise InputError(
             f"Column '{name}' holds Python objects. Cast it to texts, numbers or dates first."
         )
@@ -143,7 +205,7 @@ class FrameTable:
         self,
         columns: Sequence[str],
         labels: Mapping[str, pa.Array],
-        rows: npt.NDArray[np.int64],
+        rows: Ints,
         keep_index: bool,
     ) -> Any:
         """See Table.release."""
@@ -158,13 +220,11 @@ class FrameTable:
             parts = [self._indexed(part, rows, keep_index) for part in parts]
         joined = nw.concat(parts, how="horizontal").select(columns).to_native()
         if self.frame.implementation.is_pandas():
-            joined = pandas_columns.tidy_categories(joined)
+            joined = tidy_categories(joined)
             joined.attrs.clear()
         return joined
 
-    def _indexed(
-        self, part: nw.DataFrame[Any], rows: npt.NDArray[np.int64], keep_index: bool
-    ) -> nw.DataFrame[Any]:
+    def _indexed(self, part: nw.DataFrame[Any], rows: Ints, keep_index: bool) -> nw.DataFrame[Any]:
         """The part with the index that the release is to have."""
         native = part.to_native().reset_index(drop=True)
         if keep_index:

@@ -2,9 +2,7 @@
 
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
+from shoal.arrays import Codes, Ints
 from shoal.kernels.jit import inlined, kernel
 
 UNIT = 1 << 28
@@ -14,20 +12,20 @@ RANGE, SET, TREE = 0, 1, 2
 class Costs(NamedTuple):
     """Per column, the tables from which a label's loss is read."""
 
-    kind: npt.NDArray[np.int64]
+    kind: Ints
     """(d,) RANGE, SET or TREE."""
-    size: npt.NDArray[np.int64]
+    size: Ints
     """(d,) number of codes."""
-    levels: npt.NDArray[np.int64]
+    levels: Ints
     """(d,) TREE: rows of its matrix; else 1."""
-    base: npt.NDArray[np.int64]
+    base: Ints
     """(d,) where the column's part of the next two arrays begins."""
-    cost: npt.NDArray[np.int64]
+    cost: Ints
     """RANGE: place of each code. SET: loss of a set of 0..size members. TREE: loss of the node above
     a code, at base + level * size + code."""
-    node: npt.NDArray[np.int32]
+    node: Codes
     """TREE: the node above a code, laid out like its loss."""
-    seen: npt.NDArray[np.int64]
+    seen: Ints
     """(d + 1,) where the column's marks begin when a kernel marks the members of sets."""
 
 

@@ -8,6 +8,7 @@ and for every order of the rows. Mixing follows the finaliser of SplitMix64 (Ste
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arrays import Ints, Words
 from shoal.kernels.jit import kernel
 
 
@@ -21,9 +22,7 @@ def mix(state: np.uint64, word: np.uint64) -> np.uint64:
 
 
 @kernel
-def hash_texts(
-    offsets: npt.NDArray[np.int64], data: npt.NDArray[np.uint8]
-) -> npt.NDArray[np.uint64]:
+def hash_texts(offsets: Ints, data: npt.NDArray[np.uint8]) -> Words:
     """(n,) hash of each byte string data[offsets[i]:offsets[i+1]]."""
     n = len(offsets) - 1
     out = np.empty(n, np.uint64)
@@ -44,7 +43,7 @@ def hash_texts(
 
 
 @kernel
-def stir(state: npt.NDArray[np.uint64], words: npt.NDArray[np.uint64]) -> None:
+def stir(state: Words, words: Words) -> None:
     """Stir one word per row into the rows' states, in place."""
     for i in range(len(state)):
         state[i] = mix(state[i], words[i])

@@ -1,228 +1,148 @@
-"""Labels of growing groups: what they cover, how wide they are, what one more value makes of them.
-
-A label is, per column, a range of codes and, where the column generalises to sets, a set of bits.
-Ranges are kept whole: a hierarchy's label spans all leaves of its node, and a range that holds the
-missing value and another spans the column. A value then lies inside a label exactly when it changes
-nothing.
-"""
-
-from typing import NamedTuple
+"""What each group covers: its smallest and largest code per column, and the members of its sets."""
 
 import numpy as np
-import numpy.typing as npt
 
-from shoal.kernels.jit import inlined, kernel
-
-RANGE, SET, TREE = 0, 1, 2
-
-
-class Columns(NamedTuple):
-    """Per column, the tables from which the width of any label is read."""
-
-    kind: npt.NDArray[np.int64]
-    """(d,) RANGE, SET or TREE."""
-    size: npt.NDArray[np.int64]
-    """(d,) number of codes."""
-    missing: npt.NDArray[np.int64]
-    """(d,) RANGE: the code of the missing value, or -1."""
-    weight: npt.NDArray[np.float64]
-    """(d,) how much the column counts."""
-    one: float
-    """Width of a single value."""
-    plus: float
-    """What a range is wider than the way between its ends."""
-    most: float
-    """No range is wider."""
-    base: npt.NDArray[np.int64]
-    """(d + 1,) where the column's codes begin in `place` and in every table by code."""
-    place: npt.NDArray[np.float64]
-    """RANGE: where each code stands."""
-    counted: npt.NDArray[np.float64]
-    """SET, TREE: width of a label over 0..size values, from base + column on."""
-    tree: npt.NDArray[np.int64]
-    """(d,) TREE: where the column begins in the next two arrays."""
-    levels: npt.NDArray[np.int64]
-    """(d,) TREE: number of levels, the leaves' included."""
-    first: npt.NDArray[np.int32]
-    """TREE: the first leaf under the node above a code, at tree + level * size + code."""
-    last: npt.NDArray[np.int32]
-    """TREE: the last one."""
-    word: npt.NDArray[np.int64]
-    """(d + 1,) SET: where the column's bits begin among the words of a label."""
-
-
-class Label(NamedTuple):
-    """Labels of many groups; the first axis is the group."""
-
-    low: npt.NDArray[np.int32]
-    """(g, d) the smallest code; of a set of several values, -1."""
-    high: npt.NDArray[np.int32]
-    """(g, d) the largest code; of a set of several values, -1."""
-    bits: npt.NDArray[np.uint64]
-    """(g, words) the members of sets."""
-    width: npt.NDArray[np.float64]
-    """(g, d)"""
-
-
-@inlined
-def range_width(columns: Columns, j: int, low: int, high: int) -> float:
-    """Width of a range or node that spans these codes."""
-    if low == high:
-        return columns.one
-    base = columns.base[j]
-    if columns.kind[j] == RANGE:
-        return min(
-            columns.most, columns.place[base + high] - columns.place[base + low] + columns.plus
-        )
-    return columns.counted[base + j + high - low + 1]
-
-
-@inlined
-def range_over(columns: Columns, j: int, low: int, high: int) -> tuple[int, int]:
-    """The whole range or node over these codes."""
-    if low == high:
-        return low, high
-    if columns.kind[j] == RANGE:
-        if high == columns.missing[j]:
-            low = 0
-        return low, high
-    size = columns.size[j]
-    at = columns.tree[j] + low
-    while columns.last[at] < high:
-        at += size
-    return columns.first[at], columns.last[at]
-
-
-@inlined
-def has(label: Label, g: int, word: int, code: int) -> bool:
-    """Whether a set whose bits begin at `word` holds a code."""
-    return (label.bits[g, word + (code >> 6)] >> np.uint64(code & 63)) & np.uint64(1) != 0
-
-
-@inlined
-def inside(columns: Columns, label: Label, g: int, j: int, code: int) -> bool:
-    """Whether the label already covers a code."""
-    if columns.kind[j] == SET:
-        return has(label, g, columns.word[j], code)
-    return label.low[g, j] <= code <= label.high[g, j]
-
-
-@inlined
-def ones(word: np.uint64) -> int:
-    """Number of bits that are set."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + (
-        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
-    )
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+from shoal.arrays import Codes, Ints, Words
+from shoal.kernels.jit import kernel
 
 
 @kernel
-def start_label(columns: Columns, label: Label, g: int, codes: npt.NDArray[np.int32]) -> None:
-    """Make the label of one row."""
-    label.bits[g, :] = 0
-    for j in range(len(columns.kind)):
-        code = codes[j]
-        label.low[g, j] = label.high[g, j] = code
-        label.width[g, j] = columns.one
-        if columns.kind[j] == SET:
-            label.bits[g, columns.word[j] + (code >> 6)] |= np.uint64(1) << np.uint64(code & 63)
-
-
-@kernel
-def widen(columns: Columns, label: Label, g: int, codes: npt.NDArray[np.int32]) -> None:
-    """Let the label cover one more row."""
-    for j in range(len(columns.kind)):
-        code = codes[j]
-        if inside(columns, label, g, j, code):
-            continue
-        if columns.kind[j] == SET:
-            label.bits[g, columns.word[j] + (code >> 6)] |= np.uint64(1) << np.uint64(code & 63)
-            label.low[g, j] = label.high[g, j] = -1
-            recount(columns, label, g, j)
-        else:
-            low, high = range_over(
-                columns, j, min(label.low[g, j], code), max(label.high[g, j], code)
-            )
-            label.low[g, j], label.high[g, j] = low, high
-            label.width[g, j] = range_width(columns, j, low, high)
-
-
-@kernel
-def recount(columns: Columns, label: Label, g: int, j: int) -> None:
-    """Work out the width of a set of several values."""
-    members = 0
-    for at in range(columns.word[j], columns.word[j + 1]):
-        members += ones(label.bits[g, at])
-    label.width[g, j] = columns.counted[columns.base[j] + j + members]
-
-
-@kernel
-def unite(columns: Columns, label: Label, g: int, other: Label, h: int) -> None:
-    """Let label g cover label h of another array as well."""
-    for j in range(len(columns.kind)):
-        if columns.kind[j] == SET:
-            if label.low[g, j] >= 0 and label.low[g, j] == other.low[h, j]:
+def spans(
+    codes: Codes,
+    starts: Ints,
+    group: Codes,
+    n_groups: int,
+) -> tuple[Ints, Codes, Codes]:
+    """Size (g,), smallest (g, d) and largest (g, d) code of each group; suppressed rows are left out."""
+    d = codes.shape[1]
+    sizes = np.zeros(n_groups, np.int64)
+    low = np.full((n_groups, d), np.iinfo(np.int32).max, np.int32)
+    high = np.full((n_groups, d), -1, np.int32)
+    for cell in range(len(codes)):
+        last = -1
+        for row in range(starts[cell], starts[cell + 1]):
+            g = group[row]
+            if g < 0:
                 continue
-            for at in range(columns.word[j], columns.word[j + 1]):
-                label.bits[g, at] |= other.bits[h, at]
-            label.low[g, j] = label.high[g, j] = -1
-            recount(columns, label, g, j)
-        else:
-            low = min(label.low[g, j], other.low[h, j])
-            high = max(label.high[g, j], other.high[h, j])
-            low, high = range_over(columns, j, low, high)
-            label.low[g, j], label.high[g, j] = low, high
-            label.width[g, j] = range_width(columns, j, low, high)
+            sizes[g] += 1
+            if g == last:
+                continue
+            last = g
+            for j in range(d):
+                low[g, j] = min(low[g, j], codes[cell, j])
+                high[g, j] = max(high[g, j], codes[cell, j])
+    return sizes, low, high
 
 
 @kernel
-def widths_with(
-    columns: Columns, label: Label, g: int, j: int, widths: npt.NDArray[np.float64]
-) -> None:
-    """Per code of a column, the width of the label once it covers that code too."""
-    base, size, now = columns.base[j], columns.size[j], label.width[g, j]
-    # arrays by their own names: reaching into tuples inside the loops costs more than the work
-    mine, first_leaf, last_leaf = widths[base : base + size], columns.first, columns.last
-    if columns.kind[j] == SET:
-        bits = label.bits[g, columns.word[j] : columns.word[j + 1]]
-        members = 0
-        for at in range(len(bits)):
-            members += ones(bits[at])
-        more = columns.counted[base + j + members + 1] if members < size else now
-        mine[:] = more
-        for at in range(len(bits)):
-            left = bits[at]
-            while left:
-                mine[64 * at + ones((left & (~left + np.uint64(1))) - np.uint64(1))] = now
-                left &= left - np.uint64(1)
-        return
-    low, high = label.low[g, j], label.high[g, j]
-    mine[low : high + 1] = now
-    if columns.kind[j] == RANGE:
-        place, missing = columns.place[base : base + size], columns.missing[j]
-        most, plus, top = columns.most, columns.plus, place[high]
-        whole = min(most, place[max(missing, 0)] - place[0] + plus)
-        if high == missing:
-            mine[:low] = whole
-            return
-        for code in range(low):
-            mine[code] = min(most, top - place[code] + plus)
-        bottom = place[low]
-        for code in range(high + 1, size):
-            mine[code] = min(most, place[code] - bottom + plus)
-        if missing >= 0:
-            mine[missing] = whole
-        return
-    counted = columns.counted[base + j : base + j + size + 1]
-    at = columns.tree[j] + low
-    left, right = low, high
-    while right - left + 1 < size:
-        first, last = first_leaf[at], last_leaf[at]
-        at += size
-        if first >= left and last <= right:
-            continue
-        mine[first:left] = counted[last - first + 1]
-        mine[right + 1 : last + 1] = counted[last - first + 1]
-        left, right = first, last
+def members(
+    codes: Codes,
+    rows: Codes,
+    row_starts: Ints,
+    size: int,
+) -> tuple[Ints, Codes]:
+    """The distinct codes of one column in each group, ascending: (g + 1,) starts and the codes.
+
+    `rows` lists the canonical rows group by group, `row_starts` where each group begins; `codes` is
+    the column (n_rows,) in canonical order.
+    """
+    n_groups = len(row_starts) - 1
+    seen = np.full(size, -1, np.int64)
+    out_starts = np.zeros(n_groups + 1, np.int64)
+    out = np.empty(len(rows), np.int32)
+    at = 0
+    for g in range(n_groups):
+        begin = at
+        for i in range(row_starts[g], row_starts[g + 1]):
+            code = codes[rows[i]]
+            if seen[code] != g:
+                seen[code] = g
+                out[at] = code
+                at += 1
+        out[begin:at].sort()
+        out_starts[g + 1] = at
+    return out_starts, out[:at].copy()
+
+
+# Sets of classes as bits: which rows of one table lie under which classes of another.
+
+
+ONE = np.uint64(1)
+
+
+@kernel
+def lowest(word: np.uint64) -> int:
+    """The place of the lowest bit that is set."""
+    at = 0
+    for step in (32, 16, 8, 4, 2, 1):
+        if word & ((ONE << np.uint64(step)) - ONE) == 0:
+            word >>= np.uint64(step)
+            at += step
+    return at
+
+
+@kernel
+def list_bits(
+    words: Words,
+) -> tuple[Ints, Codes]:
+    """The bits set in each row of words: (rows + 1,) where each row's begin, and their places."""
+    n, width = words.shape
+    starts = np.zeros(n + 1, np.int64)
+    for i in range(n):
+        found = 0
+        for w in range(width):
+            word = words[i, w]
+            while word:
+                word &= word - ONE
+                found += 1
+        starts[i + 1] = starts[i] + found
+    places = np.empty(starts[n], np.int32)
+    at = 0
+    for i in range(n):
+        for w in range(width):
+            word = words[i, w]
+            while word:
+                places[at] = 64 * w + lowest(word)
+                at += 1
+                word &= word - ONE
+    return starts, places
+
+
+@kernel
+def guesses(
+    starts: Ints,
+    classes: Codes,
+    value_starts: Ints,
+    values: Codes,
+    counts: Ints,
+    size: int,
+) -> tuple[Codes, Ints, Ints]:
+    """Of each row's classes together: the most frequent value (-1 if none; of several the first), how
+    often it occurs, and how often any value does.
+
+    Row i lies under classes[starts[i]:starts[i+1]]; class c holds the values
+    values[value_starts[c]:value_starts[c+1]], all below `size`, so many times each.
+    """
+    n = len(starts) - 1
+    best = np.full(n, -1, np.int32)
+    times = np.zeros(n, np.int64)
+    known = np.zeros(n, np.int64)
+    tally = np.zeros(size, np.int64)
+    for i in range(n):
+        for at in range(starts[i], starts[i + 1]):
+            c = classes[at]
+            for entry in range(value_starts[c], value_starts[c + 1]):
+                tally[values[entry]] += counts[entry]
+                known[i] += counts[entry]
+        for at in range(starts[i], starts[i + 1]):
+            c = classes[at]
+            for entry in range(value_starts[c], value_starts[c + 1]):
+                value = values[entry]
+                count = tally[value]
+                if count > times[i] or (count == times[i] and count and value < best[i]):
+                    best[i], times[i] = value, count
+        for at in range(starts[i], starts[i + 1]):
+            c = classes[at]
+            for entry in range(value_starts[c], value_starts[c + 1]):
+                tally[values[entry]] = 0
+    return best, times, known

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal.arrays import Codes, Ints
 from shoal.kernels.costs import SET, Costs, label_cost
 from shoal.kernels.jit import kernel
 
@@ -15,21 +15,21 @@ NEIGHBOURS = 32
 class Herd(NamedTuple):
     """Groups in the order of their creation; room for twice as many, since a union is a new group."""
 
-    size: npt.NDArray[np.int64]
+    size: Ints
     """(2g,) rows; 0 for a group that was merged away or does not exist yet."""
-    low: npt.NDArray[np.int32]
+    low: Codes
     """(2g, d)"""
-    high: npt.NDArray[np.int32]
+    high: Codes
     """(2g, d)"""
-    loss: npt.NDArray[np.int64]
+    loss: Ints
     """(2g,) what the group's label costs."""
-    begin: npt.NDArray[np.int64]
+    begin: Ints
     """(2g, d) where the members of each set begin in `pool`."""
-    end: npt.NDArray[np.int64]
+    end: Ints
     """(2g, d) and where they end."""
-    into: npt.NDArray[np.int64]
+    into: Ints
     """(2g,) the union a group went into, or -1."""
-    used: npt.NDArray[np.int64]
+    used: Ints
     """(2,) groups created so far, pool entries used so far."""
 
 
@@ -51,9 +51,7 @@ def label_all(herd: Herd, costs: Costs, n: int) -> None:
 
 
 @kernel
-def nearest(
-    herd: Herd, costs: Costs, pool: npt.NDArray[np.int32], g: int, marks: npt.NDArray[np.int64]
-) -> int:
+def nearest(herd: Herd, costs: Costs, pool: Codes, g: int, marks: Ints) -> int:
     """The live group whose union with g adds least loss; the oldest of equals; -1 if g is alone.
 
     A union's label only grows from column to column, so a candidate is given up as soon as it has
@@ -103,10 +101,10 @@ def nearest(
 def unite(
     herd: Herd,
     costs: Costs,
-    pool: npt.NDArray[np.int32],
+    pool: Codes,
     g: int,
     other: int,
-    marks: npt.NDArray[np.int64],
+    marks: Ints,
 ) -> None:
     """Make the union of two groups; the members of g are still marked."""
     union = herd.used[0]
@@ -135,9 +133,9 @@ def unite(
 def merge(
     herd: Herd,
     costs: Costs,
-    pool: npt.NDArray[np.int32],
-    open_groups: npt.NDArray[np.int64],
-    marks: npt.NDArray[np.int64],
+    pool: Codes,
+    open_groups: Ints,
+    marks: Ints,
 ) -> int:
     """Merge the open groups one after another. Returns how many were treated: fewer than all when
     `pool` has no room left for the next union."""

@@ -1,8 +1,8 @@
 """Sorting rows by packed codes and by hash, stable and without comparing."""
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.kernels.jit import kernel
 
 BITS = 11
@@ -10,9 +10,7 @@ INSERTION = 32
 
 
 @kernel
-def radix_argsort(
-    keys: npt.NDArray[np.uint64], bits: int, order: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def radix_argsort(keys: Words, bits: int, order: Ints) -> Ints:
     """`order` sorted by keys[order], stable; only the lowest `bits` of a key are looked at."""
     n = len(order)
     spare = np.empty_like(order)
@@ -36,9 +34,7 @@ def radix_argsort(
 
 
 @kernel
-def sort_runs(
-    order: npt.NDArray[np.int64], starts: npt.NDArray[np.int64], keys: npt.NDArray[np.uint64]
-) -> None:
+def sort_runs(order: Ints, starts: Ints, keys: Words) -> None:
     """Sort each run order[starts[i]:starts[i+1]] by keys[order], in place, stable."""
     for run in range(len(starts) - 1):
         begin, end = starts[run], starts[run + 1]
@@ -57,7 +53,7 @@ def sort_runs(
 
 
 @kernel
-def counting_order(codes: npt.NDArray[np.int32], size: int, order: npt.NDArray[np.int32]) -> None:
+def counting_order(codes: Codes, size: int, order: Codes) -> None:
     """Write to `order` the positions of `codes` (each in 0..size-1), sorted by code, stable."""
     at = np.zeros(size + 1, np.int64)
     for code in codes:
@@ -70,7 +66,7 @@ def counting_order(codes: npt.NDArray[np.int32], size: int, order: npt.NDArray[n
 
 
 @kernel
-def run_starts(keys: npt.NDArray[np.uint64], order: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+def run_starts(keys: Words, order: Ints) -> Bools:
     """(n,) whether a new run of equal keys (rows of a 2-D array) begins at each place of `order`."""
     n = len(order)
     begins = np.zeros(n, np.bool_)

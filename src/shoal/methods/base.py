@@ -1,15 +1,51 @@
-"""What a method is, and the two questions every method starts with."""
+"""Ask the requirement about sets of rows."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
-from shoal.cells.cells import Cells
-from shoal.cells.counts import Counts
-from shoal.cells.grouping import Grouping
+from shoal.arrays import Codes, Ints
+from shoal.encoding.cells import Cells
+from shoal.encoding.counts import Counts
+from shoal.encoding.grouping import Grouping
 from shoal.errors import Infeasible
-from shoal.models.requirement import Requirement, asked_under
+from shoal.kernels.counting import count_runs
+from shoal.models.requirement import POPULATION, SIZES_ONLY, Requirement, asked_under
+
+
+def counts_of_runs(
+    cells: Cells,
+    requirement: Requirement,
+    rows: Codes,
+    starts: Ints,
+    totals: Mapping[str, Ints] | None = None,
+) -> Mapping[str, Counts]:
+    """Counts of the groups rows[starts[i]:starts[i+1]] of canonical rows, per column asked about.
+
+    totals: what groups are compared with; the whole table's where it is not given.
+    """
+    reference = cells.totals if totals is None else totals
+    sizes = np.diff(starts)
+    none = np.zeros(0, np.int64)
+    counts = {
+        SIZES_ONLY: Counts(sizes, np.zeros(len(starts), np.int64), none.astype(np.int32), none)
+    }
+    if requirement.needs_population:
+        assert cells.population is not None, "the policy names a population"
+        summed = np.append(0, np.cumsum(cells.population[rows]))
+        counts[POPULATION] = replace(counts[SIZES_ONLY], population=np.diff(summed[starts]))
+    for column in requirement.columns:
+        domain = cells.sensitive_domains[column]
+        codes = cells.sensitive[column][rows]
+        found = count_runs(codes, starts, domain.size, domain.missing)
+        counts[column] = Counts(sizes, *found, domain, reference[column])
+    return counts
+
+
+# What a method is, and the two questions every method starts with.
+
 
 Progress = Callable[[float], None]
 """Called now and then with the share of the work that is done, 0 to 1."""
@@ -43,7 +79,6 @@ def check_feasible(cells: Cells, requirement: Requirement, *, can_suppress: bool
     can_suppress: for methods that may leave rows out; they go on where the policy allows as many as
     the model says are needed.
     """
-    from shoal.methods._asking import counts_of_runs
 
     everyone = np.arange(cells.n_rows, dtype=np.int32)
     counts = counts_of_runs(cells, requirement, everyone, np.array([0, cells.n_rows], np.int64))

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from shoal.cells.cells import Cells
-from shoal.cells.grouping import Grouping
+from shoal.encoding.cells import Cells
+from shoal.encoding.grouping import Grouping
 from shoal.errors import PolicyError
 from shoal.methods.base import Progress, QuasiColumns
 from shoal.models.requirement import Requirement
@@ -26,8 +26,13 @@ class Classfly:
 
     def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise what this method cannot honour, before any work."""
-        from shoal.constraints.sets import components, without_implied
-        from shoal.methods._families import check_climbable, constraints_of, words
+        from shoal.methods.constraints import (
+            check_climbable,
+            components,
+            constraints_of,
+            without_implied,
+            words,
+        )
 
         check_climbable("classfly", requirement, columns)
         names = list(columns)

@@ -4,8 +4,8 @@ from typing import ClassVar, Literal
 
 from pydantic.dataclasses import dataclass
 
-from shoal.cells.cells import Cells
-from shoal.cells.grouping import Grouping
+from shoal.encoding.cells import Cells
+from shoal.encoding.grouping import Grouping
 from shoal.methods.base import Progress, QuasiColumns, check_feasible
 from shoal.models.requirement import Requirement
 
@@ -32,7 +32,7 @@ class ClassflyPlus:
 
     def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise what this method cannot honour, before any work."""
-        from shoal.methods._families import check_climbable
+        from shoal.methods.constraints import check_climbable
 
         check_climbable("classfly-plus", requirement, columns)
 
@@ -44,9 +44,14 @@ class ClassflyPlus:
         progress: Progress,
     ) -> tuple[Grouping, ...]:
         """One grouping for each independent set of constraints."""
-        from shoal.constraints.sets import components, union, without_implied
-        from shoal.methods._climbing import settle_and_climb
-        from shoal.methods._families import constraints_of, explained
+        from shoal.methods.climbing import settle_and_climb
+        from shoal.methods.constraints import (
+            components,
+            constraints_of,
+            explained,
+            union,
+            without_implied,
+        )
 
         check_feasible(cells, requirement)
         constraints = constraints_of(requirement, [domain.name for domain in cells.domains])

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from shoal.cells.cells import Cells
-from shoal.cells.grouping import Grouping
+from shoal.encoding.cells import Cells
+from shoal.encoding.grouping import Grouping
 from shoal.methods.base import Progress, QuasiColumns, check_feasible
 from shoal.models.requirement import Requirement
 
@@ -25,7 +25,7 @@ class Datafly:
 
     def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise what this method cannot honour, before any work."""
-        from shoal.methods._families import check_climbable
+        from shoal.methods.constraints import check_climbable
 
         check_climbable("datafly", requirement, columns)
 
@@ -37,9 +37,8 @@ class Datafly:
         progress: Progress,
     ) -> tuple[Grouping, ...]:
         """One grouping, every row at the same levels."""
-        from shoal.constraints.sets import union, without_implied
-        from shoal.methods._climbing import climb_together
-        from shoal.methods._families import constraints_of, explained
+        from shoal.methods.climbing import climb_together
+        from shoal.methods.constraints import constraints_of, explained, union, without_implied
 
         check_feasible(cells, requirement)
         constraints = constraints_of(requirement, [domain.name for domain in cells.domains])

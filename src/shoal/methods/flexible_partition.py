@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic.dataclasses import dataclass
 
-from shoal.cells.cells import Cells
-from shoal.cells.grouping import Grouping
+from shoal.encoding.cells import Cells
+from shoal.encoding.grouping import Grouping
 from shoal.methods.base import Progress
 from shoal.models.requirement import Requirement
 
 if TYPE_CHECKING:
-    from shoal.methods._cutting import Cutting
+    from shoal.methods.partition import Cutting
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,13 @@ class FlexiblePartition:
         progress: Progress,
     ) -> tuple[Grouping, ...]:
         """Groups by rounded cuts."""
-        from shoal.methods._cutting import partition_by
+        from shoal.methods.partition import partition_by
 
         return (partition_by(cells, requirement, self.cutting(), progress),)
 
     def cutting(self) -> "Cutting":
         """Its rule, also for tables that no memory holds."""
-        from shoal.methods._cutting import Cutting
-        from shoal.methods._rounded import LeastLossRounded, WidestRounded, rows_below
+        from shoal.methods.partition import Cutting, LeastLossRounded, WidestRounded, rows_below
 
         if self.dimension == "least-loss":
             return Cutting(lambda _: LeastLossRounded, True, rows_below, by_loss=True)

@@ -1,16 +1,101 @@
-"""Incognito: all minimal full-domain generalisations, and the best of them."""
+"""Which nodes of the lattice are valid, found subset by subset of the columns.
+
+A subset's node is the node of the whole lattice in which the other columns stand at their top, where
+all values are one. So what is found for a subset is kept in the array of the whole lattice.
+"""
 
 from dataclasses import replace
+from itertools import combinations
 from typing import Annotated, ClassVar
 
+import numpy as np
 from pydantic import AfterValidator
 from pydantic.dataclasses import dataclass
 
-from shoal.cells.cells import Cells
-from shoal.cells.grouping import Grouping
-from shoal.methods._nodes import known_metric
+from shoal.arrays import Bools
+from shoal.encoding.cells import Cells
+from shoal.encoding.grouping import Grouping
 from shoal.methods.base import Progress, QuasiColumns
+from shoal.methods.lattice import Classes, Judge, Levels, known_metric
 from shoal.models.requirement import Requirement
+
+
+def valid_nodes(judge: Judge, progress: Progress, roll_up: bool = True) -> Bools:
+    """(the lattice's shape) whether each node is valid; the judge must be monotone.
+
+    roll_up: count a node from one below it, else from the raw table.
+    """
+    lattice = judge.counting.lattice
+    valid = np.zeros(lattice.shape, np.bool_)
+    counting = judge.counting
+    valid[lattice.top] = judge.kept(counting.roll(counting.raw, lattice.top)) is not None
+    able = [j for j, height in enumerate(lattice.top) if height]
+    done = 0
+    progress(0.0)
+    for size in range(1, len(able) + 1):
+        for subset in combinations(able, size):
+            _walk(judge, valid, subset, roll_up)
+            done += 1
+            progress(done / (2 ** len(able) - 1))
+    return valid
+
+
+def _walk(judge: Judge, valid: Bools, subset: tuple[int, ...], roll_up: bool) -> None:
+    """Decide the nodes in which just these columns are below their top, from the bottom up."""
+    counting, lattice = judge.counting, judge.counting.lattice
+    candidates = _candidates(valid, subset, lattice.top)
+    places = np.argwhere(candidates)
+    if not len(places):
+        return
+    places = places[np.argsort(places.sum(axis=1), kind="stable")]
+    # no candidate lies below this node, so all can be counted from it
+    lowest = list(lattice.top)
+    for i, j in enumerate(subset):
+        nests = all(len(below) <= 1 for below in lattice.below[j])
+        lowest[j] = int(places[:, i].min()) if nests else 0
+    base = counting.raw
+    if roll_up:
+        base = counting.roll(counting.projected(frozenset(subset)), tuple(lowest))
+    failing: dict[Levels, Classes] = {}
+    before: dict[Levels, Classes] = {}
+    height = -1
+    for place in places.tolist():
+        if sum(place) != height:
+            height, before, failing = sum(place), failing, {}
+        levels = list(lattice.top)
+        for j, level in zip(subset, place, strict=True):
+            levels[j] = level
+        below = [
+            (*levels[:j], low, *levels[j + 1 :])
+            for j in subset
+            for low in lattice.below[j][levels[j]]
+        ]
+        node = tuple(levels)
+        if any(valid[lower] for lower in below):
+            valid[node] = True
+            continue
+        known = [before[lower] for lower in below if lower in before] if roll_up else []
+        source = min(known, key=len, default=base)
+        classes = source if source.levels == node else counting.roll(source, node)
+        if judge.kept(classes) is None:
+            failing[node] = classes
+        else:
+            valid[node] = True
+
+
+def _candidates(valid: Bools, subset: tuple[int, ...], top: Levels) -> Bools:
+    """(levels below the top, column by column) the nodes whose every projection on one column fewer
+    is valid: the others cannot be."""
+    found = np.ones([top[j] for j in subset], np.bool_)
+    for i, raised in enumerate(subset):
+        place = tuple(
+            top[j] if j == raised or j not in subset else slice(0, top[j]) for j in range(len(top))
+        )
+        found &= np.expand_dims(valid[place], i)
+    return found
+
+
+# Incognito: all minimal full-domain generalisations, and the best of them.
 
 
 @dataclass(frozen=True)
@@ -36,7 +121,7 @@ class Incognito:
 
     def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise what this method cannot honour, before any work."""
-        from shoal.methods._full_domain import check_full_domain
+        from shoal.methods.lattice import check_full_domain
 
         check_full_domain("incognito", requirement, columns)
 
@@ -48,9 +133,7 @@ class Incognito:
         progress: Progress,
     ) -> tuple[Grouping, ...]:
         """One grouping, every row at the same levels, with all minimal nodes."""
-        from shoal.methods._full_domain import infeasible, measuring, told
-        from shoal.methods._search import valid_everywhere
-        from shoal.methods._subsets import valid_nodes
+        from shoal.methods.lattice import infeasible, measuring, told, valid_everywhere
 
         measured = measuring("incognito", self.metric, cells, requirement)
         counting, judge = measured.counting, measured.judge

@@ -4,12 +4,12 @@ import math
 
 from pydantic.dataclasses import dataclass
 
-from shoal.cells.cells import Cells
-from shoal.cells.domain import Kind
-from shoal.cells.grouping import Grouping
+from shoal.encoding.cells import Cells
+from shoal.encoding.domain import Kind
+from shoal.encoding.grouping import Grouping
 from shoal.errors import PolicyError, listed, nearest
-from shoal.methods._blocks import BlockRows, in_blocks
 from shoal.methods.base import Progress, QuasiColumns, check_feasible
+from shoal.methods.blocks import BlockRows, in_blocks
 from shoal.models.k import K
 from shoal.models.l import L
 from shoal.models.requirement import Requirement, name_of
@@ -60,7 +60,7 @@ class LClustering:
         self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
     ) -> tuple[Grouping, ...]:
         """Groups by growing clusters."""
-        from shoal.methods._l_clusters import cluster
+        from shoal.methods.clustering import cluster
 
         check_feasible(cells, requirement)
         asked: dict[str, int] = {}

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import plugins
-from shoal.cells.cells import Cells
-from shoal.cells.domain import Domain
-from shoal.cells.grouping import Grouping
-from shoal.cells.spans import Spans
+from shoal.arrays import Bools, Codes, Ints
+from shoal.encoding.cells import Cells
+from shoal.encoding.domain import Domain
+from shoal.encoding.grouping import Grouping, Spans
 
 Sums = dict[str, float]
 """What can be added up over parts of a release; of figures under MOST the largest counts."""
@@ -23,7 +23,7 @@ class Whole:
     """What a figure needs to know of the whole table and release beside the sums."""
 
     domains: tuple[Domain, ...]
-    rows_of_values: tuple[npt.NDArray[np.int64], ...]
+    rows_of_values: tuple[Ints, ...]
     """Per quasi-identifier, rows of the table that hold each value."""
     n_rows: int
     groupings: int = 1
@@ -48,13 +48,13 @@ class Parts:
     """One per grouping."""
     published_classes: int
     """Different combinations of quasi-identifiers a reader can tell apart."""
-    suppressed: npt.NDArray[np.bool_]
+    suppressed: Bools
     """(n_rows,) canonical rows withheld or starred in every column."""
-    target: npt.NDArray[np.int32] | None
+    target: Codes | None
     """(n_rows,) the class of each canonical row, where the policy names a target column."""
     weights: Mapping[str, float] | None = None
     """How much each quasi-identifier counts, where the method weighs them; 1 for those not named."""
-    formed: npt.NDArray[np.int64] | None = None
+    formed: Ints | None = None
     """(groups,) rows of the groups formed, where the quasi-identifiers are published as they are:
     `groupings` are then of rows that are equal, since that is what a reader sees."""
     raised: Mapping[str, npt.NDArray[np.integer]] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Parts:
     """Where these are some rows of a larger table: what is known of all of it."""
 
     @property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Ints:
         """Rows of every group formed, over all groupings."""
         if self.formed is not None:
             return self.formed
@@ -94,9 +94,9 @@ class Node:
     cells: Cells
     levels: tuple[int, ...]
     """(columns,) the level at which each column is published."""
-    sizes: npt.NDArray[np.int64]
+    sizes: Ints
     """(classes,) rows of each published class."""
-    rows_at: Callable[[int], npt.NDArray[np.int64]]
+    rows_at: Callable[[int], Ints]
     """Given a column: (nodes of its level,) published rows under each node."""
 
     @property

@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 from pydantic.dataclasses import dataclass
 
-from shoal.metrics._covered import leaves_at, values_covered
 from shoal.metrics.base import Additive, Node, Parts, Sums, Whole, whole_of
+from shoal.metrics.losses import leaves_at, values_covered
 
 STEPS = 1000
 """`rank` tells losses apart to a thousandth, …"""

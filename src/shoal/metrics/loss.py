@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.metrics._widths import column_widths, node_loss, weighted_loss
 from shoal.metrics.base import Additive, Node, Parts, Sums, Whole
+from shoal.metrics.losses import column_widths, node_loss, weighted_loss
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.metrics._losses import column_losses, node_losses
 from shoal.metrics.base import Additive, Node, Parts, Sums, Whole
+from shoal.metrics.losses import column_losses, node_losses
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.metrics._bits import column_bits, label_bits, node_bits
 from shoal.metrics.base import Additive, Node, Parts, Sums, Whole
+from shoal.metrics.entropy import column_bits, label_bits, node_bits
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.cells.spans import Spans
+from shoal.encoding.grouping import Spans
 from shoal.metrics.base import Additive, Node, Parts, Sums, Whole
 
 

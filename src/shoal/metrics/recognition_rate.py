@@ -3,13 +3,11 @@
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic.dataclasses import dataclass
 
-from shoal.metrics._losses import leaves_under
+from shoal.arrays import Floats, Ints
 from shoal.metrics.base import Additive, Parts, Sums, Whole
-
-Floats = npt.NDArray[np.float64]
+from shoal.metrics.losses import leaves_under
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class RecognitionRate(Additive):
         return float(np.mean([sums[f"of:{name}"] / sums["groups"] for name in whole.sensitive]))
 
 
-def row_rates(parts: Parts, column: str, leaves: npt.NDArray[np.int64] | None = None) -> Floats:
+def row_rates(parts: Parts, column: str, leaves: Ints | None = None) -> Floats:
     """(n_rows,) the rate of each canonical row, 0 where it is suppressed.
 
     leaves: (n_rows,) how many values each may be; those under what is published if not given.
@@ -64,7 +62,7 @@ def row_rates(parts: Parts, column: str, leaves: npt.NDArray[np.int64] | None = 
     return rates
 
 
-def group_rates(parts: Parts, column: str, leaves: npt.NDArray[np.int64] | None = None) -> Floats:
+def group_rates(parts: Parts, column: str, leaves: Ints | None = None) -> Floats:
     """(n_groups,) the mean rate of each group's rows."""
     (grouping,) = parts.groupings
     kept = grouping.group >= 0

@@ -4,8 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.metrics._bits import column_bits, label_bits, node_bits
 from shoal.metrics.base import Additive, Node, Parts, Sums, Whole
+from shoal.metrics.entropy import column_bits, label_bits, node_bits
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ import math
 from typing import Annotated, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from shoal.cells.counts import Counts
-from shoal.models._shares import rounded_up
+from shoal.arrays import Bools, Floats, Ints
+from shoal.encoding.counts import Counts
+from shoal.models.shares import rounded_up
 
 NAMED = 10
 """A value is named only if at least so many rows share it."""
@@ -45,7 +45,7 @@ class Alpha:
         rows = max(1, math.floor(1 / self.alpha))
         return rows if 1 / rows <= self.alpha else rows + 1
 
-    def holds(self, counts: Counts) -> npt.NDArray[np.bool_]:
+    def holds(self, counts: Counts) -> Bools:
         """(g,) whether each group holds."""
         return _share(counts) <= self.alpha
 
@@ -98,11 +98,11 @@ class Alpha:
         return f"'{everyone.domain.texts[int(everyone.values[place])].as_py()}'"
 
 
-def _share(counts: Counts) -> npt.NDArray[np.float64]:
+def _share(counts: Counts) -> Floats:
     return counts.largest() / np.maximum(counts.sizes, 1)
 
 
-def _rows_by_class(everyone: Counts) -> npt.NDArray[np.int64]:
+def _rows_by_class(everyone: Counts) -> Ints:
     """Rows of each level from 1 on, or of each value in sight, in the one group of all."""
     if everyone.domain is not None and everyone.domain.levels is not None:
         return everyone.by_level()[0, 1:]

@@ -4,13 +4,12 @@ from fractions import Fraction
 from math import ceil
 from typing import Annotated, ClassVar
 
-import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from shoal.cells.counts import Counts
-from shoal.models._shares import rounded_up
+from shoal.arrays import Bools
+from shoal.encoding.counts import Counts
+from shoal.models.shares import rounded_up
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class AverageRisk:
         """No single group with fewer rows holds."""
         return ceil(1 / Fraction(str(self.average_risk)))
 
-    def holds(self, counts: Counts) -> npt.NDArray[np.bool_]:
+    def holds(self, counts: Counts) -> Bools:
         """(g,) whether each group is large enough by itself."""
         return counts.sizes >= self.min_rows
 

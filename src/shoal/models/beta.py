@@ -3,20 +3,12 @@
 from typing import Annotated, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from shoal.cells.counts import Counts
-from shoal.models._shares import (
-    Floats,
-    largest,
-    no_value,
-    owners,
-    rounded_up,
-    totals_of,
-    with_value,
-)
+from shoal.arrays import Bools, Floats
+from shoal.encoding.counts import Counts
+from shoal.models.shares import largest, no_value, owners, rounded_up, totals_of, with_value
 
 
 @dataclass(frozen=True)
@@ -48,7 +40,7 @@ class Beta:
         """Even one row may hold."""
         return 1
 
-    def holds(self, counts: Counts) -> npt.NDArray[np.bool_]:
+    def holds(self, counts: Counts) -> Bools:
         """(g,) whether each group holds."""
         return self._growth(counts) <= self.beta
 

@@ -3,12 +3,12 @@
 from typing import Annotated, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from shoal.cells.counts import Counts
-from shoal.models._shares import Floats, rounded_up
+from shoal.arrays import Bools, Floats
+from shoal.encoding.counts import Counts
+from shoal.models.shares import rounded_up
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class DeltaPresence:
         """Even one row may hold."""
         return 1
 
-    def holds(self, counts: Counts) -> npt.NDArray[np.bool_]:
+    def holds(self, counts: Counts) -> Bools:
         """(g,) whether each group holds."""
         shares = _shares(counts)
         return (shares <= self.delta_presence) & (shares >= self.least)

@@ -4,12 +4,12 @@ import math
 from typing import Annotated, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from shoal.cells.counts import Counts
-from shoal.models._shares import Floats, no_value, rounded_down, sums, with_value
+from shoal.arrays import Bools, Floats
+from shoal.encoding.counts import Counts
+from shoal.models.shares import no_value, rounded_down, sums, with_value
 
 CLOSE = 1e-9
 """Logarithms are never exact: an entropy this little below ln l counts as reached, so that l equally
@@ -43,7 +43,7 @@ class EntropyL:
         """No group with fewer rows can hold."""
         return math.ceil(self.entropy_l - 1e-6)
 
-    def holds(self, counts: Counts) -> npt.NDArray[np.bool_]:
+    def holds(self, counts: Counts) -> Bools:
         """(g,) whether each group holds."""
         return _entropies(counts) >= math.log(self.entropy_l) - CLOSE
 

@@ -3,11 +3,11 @@
 from typing import Annotated, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from shoal.cells.counts import Counts
+from shoal.arrays import Bools
+from shoal.encoding.counts import Counts
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class K:
         """No group with fewer rows can hold."""
         return self.k
 
-    def holds(self, counts: Counts) -> npt.NDArray[np.bool_]:
+    def holds(self, counts: Counts) -> Bools:
         """(g,) whether each group holds."""
         return counts.sizes >= self.k
 

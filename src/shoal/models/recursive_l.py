@@ -5,12 +5,12 @@ from math import floor
 from typing import Annotated, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from shoal.cells.counts import Counts
-from shoal.models._shares import Ints, no_value, owners
+from shoal.arrays import Bools, Ints
+from shoal.encoding.counts import Counts
+from shoal.models.shares import no_value, owners
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class RecursiveL:
         """No group with fewer rows can hold: even if all its values differ, 1 < c (m - l + 1)."""
         return floor(self.recursive_l - 1 + 1 / Fraction(str(self.c))) + 1
 
-    def holds(self, counts: Counts) -> npt.NDArray[np.bool_]:
+    def holds(self, counts: Counts) -> Bools:
         """(g,) whether each group holds."""
         return self._largest(counts) >= self.recursive_l
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal import plugins
-from shoal.cells.counts import Counts
+from shoal.arrays import Bools
+from shoal.encoding.counts import Counts
 
 SIZES_ONLY = ""
 """Where a model speaks of no sensitive column, it is asked under this name."""
@@ -47,7 +47,7 @@ class Model(Protocol):
     def min_rows(self) -> int:
         """A size below which no group can hold."""
 
-    def holds(self, counts: Counts) -> npt.NDArray[np.bool_]:
+    def holds(self, counts: Counts) -> Bools:
         """(g,) whether each group holds."""
 
     def reached(self, counts: Counts) -> float:
@@ -133,7 +133,7 @@ class Requirement:
         """Whether a group that holds still does when merged with any other."""
         return all(model.holds_when_joined for model in self.models)
 
-    def holds(self, counts: Mapping[str, Counts]) -> npt.NDArray[np.bool_]:
+    def holds(self, counts: Mapping[str, Counts]) -> Bools:
         """(g,) whether each group holds every model; `counts` by column, SIZES_ONLY always there."""
         held = np.ones(counts[SIZES_ONLY].n_groups, dtype=np.bool_)
         for model in self.models:

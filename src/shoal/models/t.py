@@ -3,13 +3,13 @@
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from shoal.cells.counts import Counts
-from shoal.models._distances import equal, hierarchical, ordered
-from shoal.models._shares import Floats, no_value, rounded_up, with_value
+from shoal.arrays import Bools, Floats
+from shoal.encoding.counts import Counts
+from shoal.models.distances import equal, hierarchical, ordered
+from shoal.models.shares import no_value, rounded_up, with_value
 
 DISTANCES = {"equal": equal, "ordered": ordered, "hierarchical": hierarchical}
 
@@ -45,7 +45,7 @@ class T:
         """Even one row may hold."""
         return 1
 
-    def holds(self, counts: Counts) -> npt.NDArray[np.bool_]:
+    def holds(self, counts: Counts) -> Bools:
         """(g,) whether each group holds."""
         return np.asarray(self._distances(counts) <= self.t)
 

@@ -6,28 +6,31 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from shoal.cells.cells import Cells
-from shoal.cells.grouping import SUPPRESSED, Grouping
-from shoal.cells.people import with_population
-from shoal.cells.spans import Spans, as_they_are, spans_of
-from shoal.cells.table import codes_in_order, encode
-from shoal.cells.wishes import read_wishes
+from shoal.encoding.cells import Cells, codes_in_order, encode
+from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, as_they_are, spans_of
+from shoal.encoding.population import with_population
+from shoal.encoding.preferences import read_wishes
 from shoal.errors import Infeasible, InputError, PolicyError
 from shoal.evidence.collect import collect
 from shoal.evidence.evidence import Evidence
 from shoal.io.arrow import kind_name
 from shoal.io.frames import Table
-from shoal.metrics._losses import column_losses
 from shoal.metrics.base import Parts, chosen_metrics
+from shoal.metrics.losses import column_losses
 from shoal.models.delta_presence import DeltaPresence
 from shoal.models.requirement import Requirement
-from shoal.pipeline.clock import Clock
-from shoal.pipeline.people import people_of
-from shoal.pipeline.personal import report_personal
-from shoal.pipeline.personal import warnings as personal_warnings
-from shoal.pipeline.recognition import Recognised, recognised
-from shoal.pipeline.reports import report_columns, report_components, report_nodes
+from shoal.pipeline.population import people_of
+from shoal.pipeline.summary import (
+    Recognised,
+    recognised,
+    report_columns,
+    report_components,
+    report_nodes,
+    report_personal,
+)
+from shoal.pipeline.summary import warnings as personal_warnings
 from shoal.policy import Policy
+from shoal.progress import Clock
 from shoal.publish import personal
 from shoal.publish.anatomy import Anatomy, part
 from shoal.publish.assemble import Published, assemble

@@ -5,7 +5,7 @@ it is made, so whoever holds one need not check again; only `check` needs the ta
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -22,15 +22,20 @@ from pydantic import (
     model_validator,
 )
 
-from shoal.errors import PolicyError
+from shoal.errors import PolicyError, VerificationFailed, listed, nearest
+from shoal.methods.constraints import Constraint, components, union
 from shoal.models.requirement import Model
-from shoal.policy import canonical, fit, parts, rules
+from shoal.policy import canonical, parts, rules
 from shoal.policy.column import ROLES, Column
 from shoal.policy.wording import Guide, Problem, as_error, found, problems_of, refusal, unknown_key
 from shoal.policy.yaml_source import Source, parse, read
 
 if TYPE_CHECKING:
-    from shoal.cells.table import How
+    pass
+
+
+if TYPE_CHECKING:
+    from shoal.encoding.cells import How
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric
 else:  # importing them would load pyarrow
@@ -170,7 +175,7 @@ class Policy(BaseModel):
 
     def how(self, name: str) -> "How":
         """How a quasi-identifier or sensitive column is to be read."""
-        from shoal.cells.table import How  # it loads pyarrow
+        from shoal.encoding.cells import How  # it loads pyarrow
 
         column = self.columns[name]
         return How(column.kind, column.order, column.hierarchy, column.levels)
@@ -199,7 +204,7 @@ class Policy(BaseModel):
 
     def check(self, names: Iterable[str]) -> None:
         """Raise `PolicyError` when the policy does not fit a table with these columns."""
-        if wrong := fit.problems(self, list(names)):
+        if wrong := problems(self, list(names)):
             raise refusal(wrong, self._source.where)
 
     def changed(self, **keys: Any) -> "Policy":
@@ -247,3 +252,190 @@ GUIDE = Guide(
     },
 )
 """What the wording of errors must know of the fields above."""
+
+
+# Which columns of a release a policy speaks of, and which of its rows are exempt from the models.
+
+
+def exempt(policy: Policy, columns: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The columns in which an exempt row reads `*`; none where there can be no such rows.
+
+    Exempt are rows suppressed in the part of the constraints that `columns` belong to, with their
+    sensitive and plain cells hidden too. Nothing else is ever left out.
+    """
+    for part in exempt_parts(policy):
+        if columns[0] in part:
+            return [*part, *_others(policy, names)]
+    return []
+
+
+def exempt_parts(policy: Policy) -> list[list[str]]:
+    """The sets of columns in which a row may be suppressed; none where it would be withheld."""
+    place = {name: j for j, name in enumerate(policy.quasi)}
+    asked = [
+        Constraint(tuple(place[name] for name in getattr(model, "on", None) or policy.quasi), 1)
+        for model in policy.constraints
+    ]
+    parts = [[policy.quasi[j] for j in union(part).columns] for part in components(asked)]
+    return parts if len(parts) > 1 or policy.suppressed == "starred" else []
+
+
+def _others(policy: Policy, names: Sequence[str]) -> list[str]:
+    """The published columns beside the quasi-identifiers."""
+    return [name for name in names if name in policy.columns and name not in policy.quasi]
+
+
+def needed(names: Sequence[str], policy: Policy) -> list[str]:
+    """The columns that any model or exemption speaks of."""
+    others = _others(policy, names) if exempt_parts(policy) else policy.sensitive
+    speaks = {*policy.quasi, *others}
+    return [name for name in names if name in speaks]
+
+
+def check_columns(names: Sequence[str], policy: Policy) -> None:
+    """Refuse a release without columns that the policy speaks of, or with others than it lets out."""
+    wanted = [*policy.quasi, *policy.sensitive]
+    missing = [name for name in wanted if name not in names]
+    if len(missing) == len(wanted):
+        raise PolicyError(
+            f"The release has none of the columns the policy speaks of ({listed(wanted)}), but "
+            f"{len(names)} others. Is this the policy it was made by, and has the file a line of "
+            "column names?"
+        )
+    if missing:
+        raise PolicyError(
+            f"The release has no column {listed(repr(name) for name in missing)}, which the policy "
+            f"speaks of; it has {listed(names)}. Is this the policy it was made by?"
+        )
+    hidden = [name for name in names if name not in policy.published(names)]
+    if hidden:
+        raise VerificationFailed(
+            f"The release holds {listed(repr(name) for name in hidden)}, which the policy does not "
+            "let be published."
+        )
+
+
+# Whether a policy and a table belong together: every column listed, every listed column there.
+
+
+def problems(policy: "Policy", names: Sequence[str]) -> list[Problem]:
+    """All that keeps the policy from being applied to a table with these columns."""
+    if not any(name in policy.columns for name in names):
+        return [Problem(("columns",), _stranger(policy, names))]
+    return [*_unknown(policy, names), *_forgotten(policy, names)]
+
+
+def _stranger(policy: "Policy", names: Sequence[str]) -> str:
+    # the names are not shown: of a file without a header they would be somebody's row
+    return (
+        f"none of them is in the table, which has {len(names)} other columns. Is this the policy of "
+        f"another table, or has the file no line of column names, or another separator? The policy "
+        f"lists {listed(policy.columns)}"
+    )
+
+
+def _unknown(policy: "Policy", names: Sequence[str]) -> Iterator[Problem]:
+    free = [name for name in names if name not in policy.columns]
+    for name in policy.columns:
+        if name not in names:
+            # A column that no line of the policy speaks of is the likeliest to be meant.
+            meant = nearest(name, free) or nearest(name, names)
+            words = "the table has no such column"
+            words += f".{meant}" if meant else f"; it has {listed(names, 30)}"
+            yield Problem(("columns", name), words)
+
+
+def _forgotten(policy: "Policy", names: Sequence[str]) -> Iterator[Problem]:
+    left = [name for name in names if name not in policy.columns]
+    if left and policy.default != "drop":
+        yield Problem(
+            ("columns",),
+            f"the table also has {listed(left, 30)}; list each under `columns` with a role, or set "
+            "`default: drop` to leave such columns out",
+        )
+
+
+# A policy from a few keywords, for the one-line call in a notebook.
+
+
+Names = str | Iterable[str]
+
+
+def simple(
+    names: Iterable[str],
+    *,
+    quasi: Names,
+    sensitive: Names = (),
+    identifiers: Names = (),
+    plain: Names = (),
+    k: int | None = None,
+    l: int | None = None,  # noqa: E741 - the field's own letter
+    hierarchies: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Policy:
+    """A policy for a table with the columns `names`.
+
+    `l` is asked of every sensitive column, `hierarchies` gives quasi or sensitive columns their
+    trees, and `options` are the other keys of a policy: method, seed, suppression, default and so
+    on. A column without a role is an error unless `default="drop"` is given.
+    """
+    if taken := [key for key in ("columns", "constraints") if key in options]:
+        raise PolicyError(f"{taken[0]}: cannot stand beside `quasi`; give a whole policy instead.")
+    table = list(names)
+    roles = {
+        "quasi": _list(quasi),
+        "sensitive": _list(sensitive),
+        "identifiers": _list(identifiers),
+        "plain": _list(plain),
+    }
+    _check(table, roles, hierarchies or {}, drops=options.get("default") == "drop")
+    constraints: list[dict[str, Any]] = [] if k is None else [{"k": k}]
+    if l is not None:
+        if not roles["sensitive"]:
+            raise PolicyError("l: needs a sensitive column; give `sensitive`, or leave `l` out.")
+        constraints += [{"l": l, "of": column} for column in roles["sensitive"]]
+    if not constraints:
+        raise PolicyError("k: missing; give k, l or both, such as k=5.")
+    columns = {
+        column: {"role": "identifier" if role == "identifiers" else role}
+        for role, given in roles.items()
+        for column in given
+    }
+    for column, tree in (hierarchies or {}).items():
+        columns[column]["hierarchy"] = tree
+    return Policy.load({"columns": columns, "constraints": constraints, **options})
+
+
+def _list(names: Names) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _check(
+    table: list[str], roles: Mapping[str, list[str]], trees: Mapping[str, Any], *, drops: bool
+) -> None:
+    """Everything that is wrong with the lists, in the keywords' own words."""
+    lines: list[str] = []
+    seen: dict[str, str] = {}
+    for role, given in roles.items():
+        for name in given:
+            if name not in table:
+                meant = nearest(str(name), table)
+                lines.append(
+                    f"{role}: the table has no column '{name}'; it has {listed(table, 30)}.{meant}"
+                )
+            elif name in seen:
+                lines.append(
+                    f"{role}: '{name}' is in `{seen[name]}` already; a column has one role."
+                )
+            seen.setdefault(name, role)
+    for name in trees:
+        if name not in (*roles["quasi"], *roles["sensitive"]):
+            lines.append(f"hierarchies: '{name}' is neither in `quasi` nor in `sensitive`.")
+    left = [name for name in table if name not in seen]
+    if left and not drops:
+        lines.append(
+            f"no role for {listed(left, 30)}; put each into quasi, sensitive, identifiers or "
+            'plain, or give default="drop" to leave such columns out.'
+        )
+    if lines:
+        raise PolicyError("\n".join(lines))

@@ -16,16 +16,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.cells.cells import Cells
-from shoal.cells.grouping import SUPPRESSED, Grouping
-from shoal.cells.rowhash import hash_rows
+from shoal.arrays import Codes, Ints
+from shoal.encoding.cells import Cells, hash_rows
+from shoal.encoding.grouping import SUPPRESSED, Grouping
 from shoal.hierarchy.text import known_text
 from shoal.io.arrow import gather
-from shoal.publish.order import number_rows
+from shoal.publish.assemble import number_rows
 from shoal.threads import each
-
-Ints = npt.NDArray[np.int64]
-Ranks = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -79,15 +76,15 @@ def part(
     return Anatomy(rows[order], ids[group][order], counted, len(sizes), sizes)
 
 
-def _dense(group: Ranks) -> Ranks:
+def _dense(group: Codes) -> Codes:
     """Groups numbered without gaps."""
-    dense: Ranks = np.unique(group, return_inverse=True)[1].astype(np.int32)
+    dense: Codes = np.unique(group, return_inverse=True)[1].astype(np.int32)
     return dense
 
 
 def _places(
     rows: Ints, column: Callable[[str], pa.Array], quasi: Sequence[str], plain: Sequence[str]
-) -> tuple[Ranks, Ints]:
+) -> tuple[Codes, Ints]:
     """(n,) each row's place by what the first table shows of it, and the rows of every class."""
     shown = [gather(column(name), rows) for name in (*quasi, *plain)]
     ranked = each(_ranks, shown)
@@ -99,7 +96,7 @@ def _places(
     return number_rows(ranks, sizes)[0], np.bincount(classes, minlength=n_classes)
 
 
-def _ranks(values: pa.Array) -> tuple[Ranks, int]:
+def _ranks(values: pa.Array) -> tuple[Codes, int]:
     """(n,) the place of each value's text among the distinct texts, missing last; and how many
     places there are."""
     coded = known_text(values).dictionary_encode()
@@ -112,13 +109,13 @@ def _ranks(values: pa.Array) -> tuple[Ranks, int]:
     return rank[codes], size + 1
 
 
-def _entries(group: Ranks, ranks: Ranks, size: int) -> tuple[Ints, Ints, Ints]:
+def _entries(group: Codes, ranks: Codes, size: int) -> tuple[Ints, Ints, Ints]:
     """Group, value and count of each histogram entry, ascending."""
     pairs, counts = np.unique(group.astype(np.int64) * size + ranks, return_counts=True)
     return pairs // size, pairs % size, counts.astype(np.int64)
 
 
-def _ids(group: Ranks, place: Ranks, entries: Sequence[tuple[Ints, Ints, Ints]]) -> Ints:
+def _ids(group: Codes, place: Codes, entries: Sequence[tuple[Ints, Ints, Ints]]) -> Ints:
     """(groups,) ids from 1 in the order of the groups' rows, then of their values.
 
     Groups that agree in all of it cannot be told apart.

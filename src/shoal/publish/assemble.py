@@ -1,20 +1,66 @@
-"""Put the published table together: which rows, in which order, with which labels."""
+"""In which order rows leave: by what is published of them, never by where they stood."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.cells.cells import Cells
-from shoal.cells.grouping import SUPPRESSED, Grouping
-from shoal.cells.spans import Spans
-from shoal.publish.escape import ANY
-from shoal.publish.labels import Labels, labels_of
-from shoal.publish.order import classes_of, publish_order
+from shoal.arrays import Bools, Codes, Ints, Words
+from shoal.encoding.cells import Cells, pack
+from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, rows_by_group
+from shoal.hierarchy.text import text_of
+from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
+from shoal.publish.labels import ANY, Labels, labels_of
 from shoal.threads import each
+
+
+def classes_of(labels: list[Labels], groups: list[Codes]) -> tuple[Codes, int]:
+    """(n,) the published class of each item and how many there are; classes in the order of labels.
+
+    `groups` are aligned with `labels`: which group of that column's grouping each item belongs to.
+    """
+    ranks = [label.of_group[group] for label, group in zip(labels, groups, strict=True)]
+    return number_rows(ranks, [len(label.texts) for label in labels])
+
+
+def number_rows(ranks: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, int]:
+    """(n,) the place of each row among the distinct ones, and how many there are.
+
+    ranks: per column (n,) a rank below its size; the first column counts most.
+    """
+    words = pack(ranks, sizes)
+    order = np.arange(len(ranks[0]), dtype=np.int64)
+    for word, bits in reversed(words):
+        order = radix_argsort(word, bits, order)
+    begins = run_starts(np.stack([word for word, _ in words]), order)
+    classes = np.empty(len(order), np.int32)
+    classes[order] = np.cumsum(begins) - 1
+    return classes, int(begins.sum())
+
+
+def publish_order(
+    hashes: Words,
+    classes: Codes,
+    n_classes: int,
+    blank: Bools,
+) -> Ints:
+    """Canonical rows class by class, inside a class by the hash of what else is published of them.
+
+    hashes: (n_rows,) these hashes. blank: (n_rows,) of these nothing else is published; they stand
+    last, since their place among the others would tell something of what is hidden.
+    """
+    rows, starts = rows_by_group(classes, n_classes)
+    order = rows.astype(np.int64)
+    if blank.any():
+        hashes = np.where(blank, np.iinfo(np.uint64).max, hashes)
+    sort_runs(order, starts, hashes)
+    return order
+
+
+# Put the published table together: which rows, in which order, with which labels.
+
 
 NOTHING: Mapping[str, pa.DictionaryArray] = {}
 
@@ -23,17 +69,17 @@ NOTHING: Mapping[str, pa.DictionaryArray] = {}
 class Published:
     """What leaves the house, before it takes the shape of a frame or a file."""
 
-    rows: npt.NDArray[np.int64]
+    rows: Ints
     """(published,) the input row behind each published row, in the published order."""
     labels: dict[str, pa.DictionaryArray]
     """Per quasi-identifier and per column in which wishes count, (published,) its label."""
     classes: int
     """Different combinations of labels."""
-    suppressed: npt.NDArray[np.bool_]
+    suppressed: Bools
     """(n_rows,) canonical rows that are suppressed in every column."""
-    sizes: npt.NDArray[np.int64]
+    sizes: Ints
     """(classes,) rows of each class."""
-    blank: npt.NDArray[np.bool_]
+    blank: Bools
     """(published,) rows whose other cells are starred too: suppressed in some columns, with too few
     others to hide among."""
 
@@ -44,7 +90,7 @@ def assemble(
     spans: Sequence[Spans],
     keep_order: bool,
     personal: Mapping[str, pa.DictionaryArray] = NOTHING,
-    hashes: npt.NDArray[np.uint64] | None = None,
+    hashes: Words | None = None,
 ) -> Published:
     """Label the groups and bring their rows into an order; rows suppressed everywhere are left out.
 
@@ -52,7 +98,7 @@ def assemble(
     order; `hashes` are then those of what is published beside the quasi-identifiers.
     """
     labels: list[Labels] = []
-    groups: list[npt.NDArray[np.int32]] = []
+    groups: list[Codes] = []
     names: list[str] = []
     suppressed = np.ones(cells.n_rows, np.bool_)
     blank = np.zeros(cells.n_rows, np.bool_)
@@ -80,7 +126,7 @@ def assemble(
     return Published(cells.rows[order], published, n_classes, suppressed, sizes, blank[order])
 
 
-def _starred(column: pa.DictionaryArray, blank: npt.NDArray[np.bool_]) -> pa.DictionaryArray:
+def _starred(column: pa.DictionaryArray, blank: Bools) -> pa.DictionaryArray:
     if not blank.any():
         return column
     return pc.if_else(pa.array(blank), ANY, column.dictionary_decode()).dictionary_encode()
@@ -95,9 +141,7 @@ def _with_star(label: Labels) -> Labels:
     return Labels(pa.array(texts, pa.string()), np.append(label.of_group, star))
 
 
-def _classes(
-    labels: list[Labels], groups: list[npt.NDArray[np.int32]], suppressed: npt.NDArray[np.bool_]
-) -> tuple[npt.NDArray[np.int32], int]:
+def _classes(labels: list[Labels], groups: list[Codes], suppressed: Bools) -> tuple[Codes, int]:
     """(n_rows,) the class of each canonical row, SUPPRESSED where it leaves the table."""
     if len({id(group) for group in groups}) == 1 and not suppressed.any():
         # one grouping: its groups are classed, not every row
@@ -110,3 +154,55 @@ def _classes(
         return classes, 0
     classes[kept], n_classes = classes_of(labels, [group[kept] for group in groups])
     return classes, n_classes
+
+
+# The columns of the published table: labels, untouched columns, and starred rows if asked for.
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How to gather the published table from the input."""
+
+    columns: tuple[str, ...]
+    """Published columns, in the order of the input."""
+    labels: dict[str, pa.Array]
+    """Columns that are made anew, in published order; the others keep their values and type."""
+    rows: Ints
+    """(published,) the input row behind each published row."""
+
+    def decoded(self) -> "Shape":
+        """The same with labels as plain text, for readers that would show a dictionary as such."""
+        texts = {
+            name: label.dictionary_decode() if pa.types.is_dictionary(label.type) else label
+            for name, label in self.labels.items()
+        }
+        return Shape(self.columns, texts, self.rows)
+
+
+def shape(
+    published: Published,
+    columns: Sequence[str],
+    column: Callable[[str], pa.Array],
+    starred: Ints,
+    keep_order: bool,
+) -> Shape:
+    """The published table; `starred` are input rows to publish with every cell as `*`.
+
+    A star has no place in a column of numbers: columns that get one become text.
+    """
+    if not len(starred) and not published.blank.any():
+        return Shape(tuple(columns), dict(published.labels), published.rows)
+    rows = np.concatenate([published.rows, starred])
+    blank = np.concatenate([published.blank, np.ones(len(starred), np.bool_)])
+    order = np.argsort(rows, kind="stable") if keep_order else np.arange(len(rows))
+    stars = pa.array([ANY] * len(starred), pa.string())
+    labels = {}
+    for name in columns:
+        kept = published.labels.get(name)
+        if kept is not None:
+            text = pa.concat_arrays([kept.dictionary_decode().cast(pa.string()), stars])
+        else:
+            text = text_of(column(name).take(pa.array(rows))).cast(pa.string())
+            text = pc.if_else(pa.array(blank), ANY, text)
+        labels[name] = text.take(pa.array(order))
+    return Shape(tuple(columns), labels, rows[order])

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.cells.plain import plain
-from shoal.cells.table import How
+from shoal.arrays import Codes, Ints, Words
+from shoal.encoding.cells import How
+from shoal.encoding.values import plain
 from shoal.hierarchy.text import text_of
 from shoal.publish.reading import Reading, read
 
-Ints = npt.NDArray[np.int64]
 MOST_BYTES = 1 << 26
 """So much memory one step of the work may take."""
 AS_IT_IS = How()
@@ -33,7 +32,7 @@ class Matches:
     """Which rows."""
     starts: Ints
     """(rows + 1,) row i lies under the classes starts[i]..starts[i+1] of the next array."""
-    classes: npt.NDArray[np.int32]
+    classes: Codes
 
 
 class Covering:
@@ -74,7 +73,7 @@ class Covering:
 
     def matches(self) -> Iterator[Matches]:
         """The classes over the different rows, some rows at a time."""
-        from shoal.kernels.covering import list_bits
+        from shoal.kernels.labels import list_bits
 
         width = -(-self.n_classes // 64)
         step = max(1, MOST_BYTES // (64 * max(1, width)))
@@ -99,7 +98,7 @@ class Covering:
             starts, classes = list_bits(words)
             yield Matches(slice(begin, begin + len(codes)), starts, classes)
 
-    def _bits(self, name: str, needed: Ints, width: int) -> npt.NDArray[np.uint64]:
+    def _bits(self, name: str, needed: Ints, width: int) -> Words:
         """(needed, width) per value of a column the classes whose label covers it, as bits."""
         reading, of_class = self._readings[name], self._of_class[name]
         out = np.zeros((len(needed), width * 8), np.uint8)

@@ -1,4 +1,9 @@
-"""The label of every group in every column: the one place where labels are made."""
+"""Raw values that could be taken for a label get a backslash, so that a reader can always tell.
+
+Labels are `[a~b]` (a range), `{a, b}` (a set), `*` (anything) and texts with a `*` (masked). A raw
+value is escaped where it holds a `*` or a backslash, or begins like a range or a set; inside a set or
+a range also where it holds what separates the members there.
+"""
 
 from dataclasses import dataclass
 
@@ -7,11 +12,37 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.cells.domain import Domain, Kind
-from shoal.cells.spans import Spans
+from shoal.arrays import Bools, Codes, Ints
+from shoal.encoding.domain import Domain, Kind
+from shoal.encoding.grouping import Spans
 from shoal.hierarchy.tree import Hierarchy
-from shoal.kernels.spans import members as sorted_members
-from shoal.publish import escape
+from shoal.kernels.labels import members as sorted_members
+
+ANY = "*"
+MISSING = "<missing>"
+"""How a missing value is written inside a set; on its own it stays missing."""
+
+
+def escape_alone(raw: pa.Array) -> pa.Array:
+    """Raw texts as published when nothing else stands in the cell."""
+    escaped = pc.replace_substring_regex(raw, r"([\\*])", r"\\\1")
+    return pc.replace_substring_regex(escaped, r"^([\[{])", r"\\\1")
+
+
+def escape_in_set(raw: pa.Array) -> pa.Array:
+    """Raw texts as members of a set; null becomes MISSING."""
+    escaped = pc.replace_substring_regex(raw, r"([\\*,{}])", r"\\\1")
+    escaped = pc.replace_substring_regex(escaped, r"^([\[<])", r"\\\1")
+    return pc.fill_null(escaped, MISSING)
+
+
+def escape_in_range(raw: pa.Array) -> pa.Array:
+    """Raw texts as ends of a range."""
+    escaped = pc.replace_substring_regex(raw, r"([\\*~\]])", r"\\\1")
+    return pc.replace_substring_regex(escaped, r"^([\[{])", r"\\\1")
+
+
+# The label of every group in every column: the one place where labels are made.
 
 
 @dataclass(frozen=True)
@@ -20,7 +51,7 @@ class Labels:
 
     texts: pa.Array
     """(m,) string: the different labels, in their order; null is the missing value."""
-    of_group: npt.NDArray[np.int32]
+    of_group: Codes
     """(g,) which of them each group has."""
 
 
@@ -33,31 +64,31 @@ def labels_of(domain: Domain, spans: Spans, j: int) -> Labels:
     return _nodes(domain, spans.low[:, j], spans.levels[:, j])
 
 
-def _ranges(domain: Domain, low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> Labels:
+def _ranges(domain: Domain, low: Codes, high: Codes) -> Labels:
     pairs, of_group = np.unique(low.astype(np.int64) << 32 | high, return_inverse=True)
     first, last = pairs >> 32, pairs & 0xFFFFFFFF
-    ends = escape.in_range(domain.texts)
+    ends = escape_in_range(domain.texts)
     text = pc.binary_join_element_wise(
         "[", ends.take(pa.array(first)), "~", ends.take(pa.array(last)), "]", ""
     )
-    text = _where(first == last, escape.alone(domain.texts).take(pa.array(first)), text)
+    text = _where(first == last, escape_alone(domain.texts).take(pa.array(first)), text)
     if domain.missing >= 0:
-        text = _where((last == domain.missing) & (first < last), escape.ANY, text)
+        text = _where((last == domain.missing) & (first < last), ANY, text)
     return _merged(text, of_group)
 
 
-def _sets(domain: Domain, starts: npt.NDArray[np.int64], codes: npt.NDArray[np.int32]) -> Labels:
+def _sets(domain: Domain, starts: Ints, codes: Codes) -> Labels:
     """Members in the order of their text, whatever the order of their codes."""
     by_text = pc.sort_indices(domain.texts).to_numpy()
     rank = np.empty(domain.size, np.int32)
     rank[by_text] = np.arange(domain.size, dtype=np.int32)
     texts = domain.texts.take(pa.array(by_text))
     _, ranks = sorted_members(rank, codes, starts, domain.size)
-    inside = escape.in_set(texts).take(pa.array(ranks))
+    inside = escape_in_set(texts).take(pa.array(ranks))
     lists = pa.ListArray.from_arrays(pa.array(starts.astype(np.int32)), inside)
     joined = pc.binary_join_element_wise("{", pc.binary_join(lists, ", "), "}", "")
     single = np.diff(starts) == 1
-    alone = escape.alone(texts).take(pa.array(ranks[starts[:-1]]))
+    alone = escape_alone(texts).take(pa.array(ranks[starts[:-1]]))
     encoded = _where(single, alone, joined).dictionary_encode("encode")
     order = pc.sort_indices(encoded.dictionary).to_numpy()
     place = np.empty(len(order), np.int32)
@@ -66,7 +97,7 @@ def _sets(domain: Domain, starts: npt.NDArray[np.int64], codes: npt.NDArray[np.i
     return Labels(encoded.dictionary.take(pa.array(order)), of_group)
 
 
-def _nodes(domain: Domain, low: npt.NDArray[np.int32], levels: npt.NDArray[np.int32]) -> Labels:
+def _nodes(domain: Domain, low: Codes, levels: Codes) -> Labels:
     """Node texts, in depth-first order; a leaf stands before the nodes above it."""
     tree = domain.hierarchy
     assert tree is not None
@@ -92,9 +123,9 @@ def _nodes(domain: Domain, low: npt.NDArray[np.int32], levels: npt.NDArray[np.in
     return _merged(_where(gone, None, texts), of_group)
 
 
-def leaf_texts(domain: Domain, tree: Hierarchy, leaf: npt.NDArray[np.int64]) -> pa.Array:
+def leaf_texts(domain: Domain, tree: Hierarchy, leaf: Ints) -> pa.Array:
     """How these leaves are published: escaped also where a node over several leaves reads the same."""
-    texts = escape.alone(domain.texts.take(pa.array(leaf)))
+    texts = escape_alone(domain.texts.take(pa.array(leaf)))
     taken = [pa.array([], pa.string())]
     for level in range(1, tree.height + 1):
         several = np.flatnonzero(np.bincount(tree.nodes[level]) > 1)
@@ -111,5 +142,5 @@ def _merged(texts: pa.Array, of_group: npt.NDArray[np.integer]) -> Labels:
     return Labels(encoded.dictionary, places[of_group].astype(np.int32))
 
 
-def _where(flags: npt.NDArray[np.bool_], this: pa.Array | str | None, other: pa.Array) -> pa.Array:
+def _where(flags: Bools, this: pa.Array | str | None, other: pa.Array) -> pa.Array:
     return pc.if_else(pa.array(flags), this, other)

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shoal.cells.cells import Cells
-from shoal.cells.domain import Domain
-from shoal.cells.rowhash import hash_rows
+from shoal.arrays import Codes, Words
+from shoal.encoding.cells import Cells, hash_rows
+from shoal.encoding.domain import Domain
 from shoal.publish.labels import leaf_texts
 
 Levels = npt.NDArray[np.integer]
@@ -44,7 +44,7 @@ def apply(cells: Cells, levels: Mapping[str, Levels]) -> dict[str, pa.Dictionary
     }
 
 
-def _labels(domain: Domain, codes: npt.NDArray[np.int32], levels: Levels) -> pa.DictionaryArray:
+def _labels(domain: Domain, codes: Codes, levels: Levels) -> pa.DictionaryArray:
     tree = domain.hierarchy
     if tree is None:  # every value is missing
         return pa.array([None] * len(codes), pa.string()).dictionary_encode()
@@ -64,7 +64,7 @@ def _labels(domain: Domain, codes: npt.NDArray[np.int32], levels: Levels) -> pa.
 
 def hashes(
     cells: Cells, labels: Mapping[str, pa.DictionaryArray], others: Sequence[pa.Array], seed: int
-) -> npt.NDArray[np.uint64]:
+) -> Words:
     """(n_rows,) per canonical row a hash of what is published of it beside the quasi-identifiers.
 
     Rows leave in its order: one made of the values behind the labels would tell something of them.

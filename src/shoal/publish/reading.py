@@ -1,32 +1,338 @@
-"""Labels read back: which raw values a published text may stand for.
+"""Label texts taken apart: the counterpart of `escape`.
 
-The counterpart of `labels` and `escape`. It is exact for every label that Shoal writes: the label of a
-row covers the row's own value, and a label that stands for one value covers nothing else. Of other
-tools' labels it also knows ranges (`[20, 30)`, `20-30`, `>=65`). A text that is none of these and no
-value or node of its column covers nothing, and is counted.
+A backslash makes the character after it an ordinary one. What is left bare (a star, a bracket, a
+comma) has a meaning.
 """
 
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from shoal.cells.parse import ordered_values
-from shoal.cells.table import How
+from shoal.arrays import Bools, Codes, Ints
+from shoal.encoding.cells import How
+from shoal.encoding.values import ordered_values
 from shoal.hierarchy.csv_file import CsvFile
-from shoal.hierarchy.dates import DateParts
+from shoal.hierarchy.dates import DATE, DateParts
 from shoal.hierarchy.explicit import Tree
 from shoal.hierarchy.intervals import Intervals
 from shoal.hierarchy.mask import Mask
-from shoal.publish._forms import Axis, Range, date_part, foreign_range, half_open, our_range
-from shoal.publish._nodes import read_nodes
-from shoal.publish.escape import ANY, MISSING
-from shoal.publish.unescape import enclosed, pieces, plain, split_at, stars, unescaped
+from shoal.publish import labels as escape
+from shoal.publish.labels import ANY, MISSING
+
+Piece = tuple[str, bool]
+"""A character, and whether it is bare."""
+BACKSLASH = "\\"
+
+
+def pieces(text: str) -> list[Piece]:
+    """The characters of a label; a backslash at the very end stands for itself."""
+    if BACKSLASH not in text:
+        return [(character, True) for character in text]
+    found: list[Piece] = []
+    at = 0
+    while at < len(text):
+        escaped = text[at] == BACKSLASH and at + 1 < len(text)
+        at += escaped
+        found.append((text[at], not escaped))
+        at += 1
+    return found
+
+
+def plain(found: Sequence[Piece]) -> str:
+    """The characters alone."""
+    return "".join(character for character, _ in found)
+
+
+def unescaped(text: str) -> str:
+    """A raw value behind the label it is published as."""
+    return plain(pieces(text)) if BACKSLASH in text else text
+
+
+def split_at(found: Sequence[Piece], separator: str) -> list[list[Piece]]:
+    """The pieces between bare separators."""
+    parts: list[list[Piece]] = [[]]
+    for piece in found:
+        if piece == (separator, True):
+            parts.append([])
+        else:
+            parts[-1].append(piece)
+    return parts
+
+
+def enclosed(found: Sequence[Piece], first: str, last: str) -> bool:
+    """Whether a label begins and ends with these bare characters."""
+    return len(found) >= 2 and found[0] == (first, True) and found[-1] == (last, True)
+
+
+def stars(found: Sequence[Piece]) -> tuple[int, int]:
+    """How many bare stars a label begins and ends with; those of all stars count as its end."""
+    bare = [piece == ("*", True) for piece in found]
+    end = 0
+    while end < len(bare) and bare[-1 - end]:
+        end += 1
+    begin = 0
+    while begin < len(bare) - end and bare[begin]:
+        begin += 1
+    return begin, end
+
+
+# Where a text stands among its like: as a number, a moment or a time of day.
+
+
+Place = tuple[int, Decimal | int]
+"""The sort (number, moment, time of day), and where it stands."""
+NUMBER, MOMENT, CLOCK = range(3)
+
+IS_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,6})?", re.ASCII)
+_CLOCK = r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?"
+IS_CLOCK = re.compile(_CLOCK, re.ASCII)
+IS_DAY = re.compile(r"(\d{1,4})([-/])(\d{1,2})\2(\d{1,2})", re.ASCII)
+IS_GERMAN_DAY = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{1,4})", re.ASCII)
+IS_MOMENT = re.compile(
+    rf"(\d{{4}}-\d\d-\d\d)[T ]{_CLOCK}(Z|[+-]\d\d:?\d\d)?",
+    re.ASCII,
+)
+NANOSECONDS = 10**9
+DAY = 86_400 * NANOSECONDS
+
+
+def place_of(text: str) -> Place | None:
+    """The place of a text, None where it has none."""
+    text = text.strip()
+    if IS_NUMBER.fullmatch(text):
+        return NUMBER, Decimal(text)
+    day = day_of(text)
+    if day is not None:
+        return MOMENT, day * DAY
+    if found := IS_CLOCK.fullmatch(text):
+        return CLOCK, _nanoseconds(*found.groups())
+    found = IS_MOMENT.fullmatch(text)
+    day = day_of(found[1]) if found else None
+    if found is None or day is None:
+        return None
+    _, *clock, zone = found.groups()
+    return MOMENT, day * DAY + _nanoseconds(*clock) - _offset(zone)
+
+
+def day_of(text: str) -> int | None:
+    """The number of a day that is written as 1964-03-07, 1964/03/07 or 07.03.1964."""
+    if found := IS_DAY.fullmatch(text):
+        year, month, day = found[1], found[3], found[4]
+    elif found := IS_GERMAN_DAY.fullmatch(text):
+        day, month, year = found.groups()
+    else:
+        return None
+    try:
+        return date(int(year), int(month), int(day)).toordinal()
+    except ValueError:
+        return None
+
+
+def _nanoseconds(hour: str, minute: str, second: str | None, part: str | None) -> int:
+    seconds = (int(hour) * 60 + int(minute)) * 60 + int(second or 0)
+    return seconds * NANOSECONDS + int((part or "").ljust(9, "0"))
+
+
+def _offset(zone: str | None) -> int:
+    if zone in (None, "Z"):
+        return 0
+    assert zone is not None
+    digits = zone[1:].replace(":", "")
+    minutes = int(digits[:2]) * 60 + int(digits[2:])
+    return (-1 if zone[0] == "-" else 1) * minutes * 60 * NANOSECONDS
+
+
+# The forms a range can take in a label, ours and other tools'.
+
+
+IS_ISO = re.compile(DATE)
+IS_PART = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?|-Q([1-4])|(s))?", re.ASCII)
+IS_HALF_OPEN = re.compile(r"\[(-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)\)", re.ASCII)
+IN_BRACKETS = re.compile(r"([\[(])(.*)([\])])", re.S)
+AT_ONE_END = re.compile(r"(<=|>=|<|>|≤|≥)\s*(.+)", re.S)
+BETWEEN = ("..", "~", "–", " to ", "-")
+"""What may stand between the ends of a range; inside brackets also a comma or semicolon."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """Two places and what lies between them."""
+
+    low: Any
+    high: Any
+    with_low: bool = True
+    with_high: bool = True
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What orders the values of a column."""
+
+    of: Literal["places", "numbers", "days", "list"]
+    """Numbers, dates and times; numbers alone, told apart by their text; the days of dates; a list."""
+    order: Sequence[str] = ()
+
+    def place(self, text: str) -> Place | None:
+        """Where a text stands; None if nowhere."""
+        if self.order:
+            return (NUMBER, self.order.index(text)) if text in self.order else None
+        if self.of == "days":
+            day = day_of(text[:10]) if IS_ISO.search(text) else None
+            return None if day is None else (NUMBER, day)
+        found = place_of(text)
+        return None if found and self.of == "numbers" and found[0] != NUMBER else found
+
+    def rounds(self, texts: Sequence[str]) -> bool:
+        """Whether a column of these texts may have been read as floats, which keep 15 digits."""
+        scientific = any("e" in text or "E" in text for text in texts)
+        return self.of == "places" and scientific and any(len(text) > 15 for text in texts)
+
+    def rounded(self, text: str) -> Place | None:
+        """Where a text stands as a float."""
+        found = place_of(text)
+        if found is None or found[0] != NUMBER:
+            return found
+        number = float(found[1])
+        return (NUMBER, Decimal(repr(number))) if abs(number) != float("inf") else found
+
+
+def our_range(label: str, axis: Axis) -> Range | None:
+    """`[a~b]`."""
+    if label[:1] != "[":
+        return None
+    found = pieces(label)
+    ends = split_at(found[1:-1], "~") if enclosed(found, "[", "]") else []
+    if len(ends) != 2:
+        return None
+    low, high = (axis.place(plain(end)) for end in ends)
+    return None if low is None or high is None else Range(low, high)
+
+
+def half_open(label: str) -> Range | None:
+    """`[a-b)`, of a hierarchy of intervals."""
+    found = IS_HALF_OPEN.fullmatch(label)
+    if not found:
+        return None
+    low, high = (NUMBER, Decimal(found[1])), (NUMBER, Decimal(found[2]))
+    return Range(low, high, with_high=False)
+
+
+def date_part(label: str, days: bool) -> Range | None:
+    """`1964-03`, `1964-Q1`, `1964` or `1960s`; `1964-03-07` if days are parts too."""
+    found = IS_PART.fullmatch(label)
+    if not found or (found[3] and not days):
+        return None
+    year, month = int(found[1]), int(found[2] or 1)
+    if found[3]:
+        day = day_of(label)
+        return None if day is None else Range((NUMBER, day), (NUMBER, day))
+    months = 1 if found[2] else 12
+    if found[4]:
+        month, months = int(found[4]) * 3 - 2, 3
+    elif found[5]:
+        year, months = year // 10 * 10, 120
+    if not 1 <= month <= 12:
+        return None
+    return Range((NUMBER, _first(year, month)), (NUMBER, _first(year, month + months) - 1))
+
+
+def _first(year: int, month: int) -> int:
+    """The number of a month's first day, also beyond the years that a calendar has."""
+    year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
+    if year < 1:
+        return 0
+    first = day_of(f"{min(year, 9999)}-{month:02}-01")
+    assert first is not None
+    return first + (366 if year > 9999 else 0)
+
+
+def foreign_range(label: str, axis: Axis) -> Range | None:
+    """`[20, 30)`, `20-30`, `20..30`, `>= 65`, `65+` and the like."""
+    text = label.strip()
+    if found := AT_ONE_END.fullmatch(text):
+        end = axis.place(found[2])
+        return None if end is None else _at_one_end(found[1], end)
+    if text.endswith("+") and (end := axis.place(text[:-1])) is not None:
+        return _at_one_end(">=", end)
+    brackets = IN_BRACKETS.fullmatch(text)
+    inner, separators = (brackets[2], (",", ";", *BETWEEN)) if brackets else (text, BETWEEN)
+    with_low, with_high = (brackets[1] == "[", brackets[3] == "]") if brackets else (True, True)
+    for left, right in _halves(inner, separators):
+        low, high = axis.place(left.strip()), axis.place(right.strip())
+        if low is not None and high is not None and low[0] == high[0] and low[1] <= high[1]:
+            return Range(low, high, with_low, with_high)
+    return None
+
+
+def _at_one_end(sign: str, end: Place) -> Range:
+    """Everything on one side of a place, of its own sort."""
+    closed = sign not in ("<", ">")
+    if sign in ("<", "<=", "≤"):
+        return Range((end[0],), end, with_high=closed)
+    return Range(end, (end[0] + 1,), with_low=closed)
+
+
+def _halves(text: str, separators: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """A text cut in two at each separator, wherever it stands."""
+    for separator in separators:
+        at = text.find(separator, 1)
+        while at > 0:
+            yield text[:at], text[at + len(separator) :]
+            at = text.find(separator, at + 1)
+
+
+# Labels of a written-out hierarchy: each is the text of a node, or of a leaf as it is published.
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """What the texts of a hierarchy cover."""
+
+    codes: Codes
+    """(values,) the leaf of each value, or -1."""
+    nodes: dict[str, tuple[int, int]]
+    """The first and the last leaf under each node's text; of two such nodes one lies in the other."""
+    leaves: dict[str, tuple[int, int]]
+    """The same for the leaves, as they are published."""
+    root: str
+
+    def span(self, label: str) -> tuple[int, int] | None:
+        """The first and the last leaf that a label covers; None if it is no node and no leaf."""
+        return self.nodes.get(label) or self.leaves.get(label)
+
+    def is_root(self, label: str) -> bool:
+        """Whether a label covers the missing value too."""
+        return label == self.root
+
+
+def read_nodes(name: str, values: pa.Array, spec: CsvFile | Tree, folder: Path) -> Nodes:
+    """The nodes of a hierarchy, and the leaves of some values."""
+    tree, codes = spec.build(values, name, folder)
+    nodes: dict[str, tuple[int, int]] = {}
+    several: set[str] = set()
+    for level in range(1, tree.height + 1):
+        first, last = tree.spans(level)
+        for text, a, b in zip(tree.labels[level], first.tolist(), last.tolist(), strict=True):
+            nodes[text] = (a, b)  # levels rise, so the widest stays
+            if b > a:
+                several.add(text)
+    texts = escape.escape_alone(pa.array(tree.labels[0], pa.string())).to_pylist()
+    leaves = {f"\\{t}" if t in several else t: (i, i) for i, t in enumerate(texts)}
+    # a node over one leaf is told from another leaf by its text alone; the leaf then stands
+    nodes = {text: span for text, span in nodes.items() if text in several or text not in leaves}
+    return Nodes(codes, nodes, leaves, tree.labels[-1][0])
+
+
+# Labels read back: which raw values a published text may stand for.
+
 
 NOTHING = (0, -1)
 """A span that holds no place."""
@@ -39,19 +345,19 @@ class Reading:
     The last place of `axis` is that of the missing value, so there is one more than there are values.
     """
 
-    axis: npt.NDArray[np.int64]
+    axis: Ints
     """(values + 1,) where each value stands; -1 where it has no place."""
-    rounded: npt.NDArray[np.int64] | None
+    rounded: Ints | None
     """The same for numbers taken as floats, where a column of such may have been read so."""
-    low: npt.NDArray[np.int64]
+    low: Ints
     """(labels,) the first place that a label covers."""
-    high: npt.NDArray[np.int64]
+    high: Ints
     """(labels,) the last one; below `low` where it covers none."""
-    anything: npt.NDArray[np.bool_]
+    anything: Bools
     """(labels,) whether it covers every value and the missing one."""
-    listed: npt.NDArray[np.int64]
+    listed: Ints
     """(entries, 2) a value and a label that covers it by name, by value."""
-    unread: npt.NDArray[np.bool_]
+    unread: Bools
     """(labels,) texts that could not be read."""
 
     @property
@@ -59,7 +365,7 @@ class Reading:
         """Values, and the missing one."""
         return len(self.axis)
 
-    def covers(self, begin: int = 0, end: int | None = None) -> npt.NDArray[np.bool_]:
+    def covers(self, begin: int = 0, end: int | None = None) -> Bools:
         """(values, labels) whether each of the values begin..end is covered by each label."""
         end = self.n_values if end is None else end
         found = self._inside(self.axis[begin:end])
@@ -71,9 +377,9 @@ class Reading:
         found[entries[:, 0] - begin, entries[:, 1]] = True
         return found
 
-    def _inside(self, axis: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    def _inside(self, axis: Ints) -> Bools:
         place = axis[:, None]
-        inside: npt.NDArray[np.bool_] = (place >= self.low) & (place <= self.high) & (place >= 0)
+        inside: Bools = (place >= self.low) & (place <= self.high) & (place >= 0)
         return inside
 
 
@@ -160,7 +466,7 @@ class _Reader:
         self.values = values
         self.code = {value: i for i, value in enumerate(values)}
         self.axis = np.full(len(values) + 1, -1, np.int64)
-        self.rounded: npt.NDArray[np.int64] | None = None
+        self.rounded: Ints | None = None
         self.places: list[Any] = []
         self.spans = np.tile(np.array(NOTHING, np.int64), (n_labels, 1))
         self.anything = np.zeros(n_labels, np.bool_)

@@ -9,8 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from shoal.report.figures import counted, figure, percent
-from shoal.report.labels import shown
+from shoal.report.charts import counted, figure, percent, shown
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -81,7 +80,7 @@ def _warning(text: str) -> str:
 
 
 def _chart(release: "Release") -> str:
-    from shoal.drawing.needs import can_draw
+    from shoal.drawing.page import can_draw
 
     loss = release.column_loss
     if not loss or not any(loss.values()):

@@ -1,15 +1,324 @@
-"""The report: one page for whoever must sign, made from a certificate and nothing else."""
+"""How many rows look alike, before and after."""
 
+import json
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from shoal.report import figures
-from shoal.report.columns import column_views, loss_view
-from shoal.report.figures import percent
-from shoal.report.labels import clean, shown
-from shoal.report.sizes import sizes_view
-from shoal.report.verdict import cards, verdict
+from shoal.engines.release_table import Held
+from shoal.io.commit import replacing_all
+from shoal.io.output_names import is_page, report_files
+from shoal.pipeline.run import check_report
+from shoal.release import Release
+from shoal.report import charts as figures
+from shoal.report.certificate import certificate
+from shoal.report.charts import (
+    EVEN,
+    chance,
+    clean,
+    counted,
+    generality,
+    losses,
+    pairs,
+    percent,
+    shown,
+)
+
+
+@dataclass(frozen=True)
+class SizesView:
+    """A chart and its figures."""
+
+    chart: str
+    rows: list[tuple[str, int, int, int, int]]
+    """Of each size: classes and rows before, classes and rows after."""
+
+
+def sizes_view(certificate: dict[str, Any]) -> SizesView | None:
+    """The sizes of classes; None where there are none, or where publishing changes none."""
+    if certificate["anatomy"] is not None:
+        return None
+    before, after = (certificate["class_sizes"][when] for when in ("before", "after"))
+    bins = sorted({(one["low"], one["high"]) for one in (*before, *after)})
+    if not bins:
+        return None
+    found = [{(one["low"], one["high"]): one for one in when} for when in (before, after)]
+    nothing = {"classes": 0, "rows": 0}
+    first, last = ([when.get(size, nothing) for size in bins] for when in found)
+    whole = [max(1, sum(one["rows"] for one in when)) for when in (first, last)]
+    labels = [_size(low, high) for low, high in bins]
+    bars = [
+        (label, one["rows"] / whole[0], other["rows"] / whole[1])
+        for label, one, other in zip(labels, first, last, strict=True)
+    ]
+    told = (
+        f"One pair of bars per size of a class. Before, {percent(_alone(before, whole[0]))} of the rows "
+        f"stood alone; after, {percent(_alone(after, whole[1]))}."
+    )
+    drawn = pairs(
+        "class-sizes",
+        bars,
+        "Rows by the size of their class, before and after",
+        told,
+        mark=_asked(certificate, [low for low, _ in bins]),
+    )
+    return SizesView(
+        drawn,
+        [
+            (label, one["classes"], one["rows"], other["classes"], other["rows"])
+            for label, one, other in zip(labels, first, last, strict=True)
+        ],
+    )
+
+
+def _size(low: int, high: int | None) -> str:
+    if high is None:
+        return f"{low:,} or more rows"
+    if low == high:
+        return "1 row" if low == 1 else f"{low:,} rows"
+    return f"{low:,} to {high:,} rows"
+
+
+def _alone(sizes: list[dict[str, Any]], whole: int) -> float:
+    rows: int = sum(one["rows"] for one in sizes if one["high"] == 1)
+    return rows / whole
+
+
+def _asked(certificate: dict[str, Any], lows: list[int]) -> tuple[int, str] | None:
+    """Where the size that was asked of all columns together begins, if a bin begins there."""
+    wide = max((len(one["columns"]) for one in certificate["guarantees"]), default=0)
+    asked = [
+        int(one["asked"])
+        for one in certificate["guarantees"]
+        if one["model"] == "k" and len(one["columns"]) == wide
+    ]
+    k = max(asked, default=0)
+    if k < 2 or k not in lows[1:]:
+        return None
+    return lows.index(k), f"asked: {k:,}"
+
+
+# What the release cost, column by column.
+
+
+MOST_DRAWN = 20
+"""Values of a column in a chart, and columns in the chart of losses with the most to lose first; the
+table below has all."""
+BUDGET = 500_000
+"""Letters that the charts of single columns may take; from there on tables tell the rest, so that the
+page stays one that opens at once."""
+MOST_COLUMNS = 120
+"""Columns on the page, those with the most to lose first; the certificate has all."""
+MANY = 10
+"""With more columns than this, only those that lost most are open."""
+OPEN = 4
+KINDS = {
+    "ordered": "published as ranges",
+    "unordered": "published as sets of values",
+    "hierarchy": "published as steps of a hierarchy",
+    "sensitive": "sensitive, guarded by the guarantees",
+}
+APART = {"sensitive": "sensitive, published in a table apart"}
+
+
+@dataclass(frozen=True)
+class ColumnView:
+    """One column: its charts and their figures."""
+
+    place: int
+    name: str
+    kind: str
+    loss: float | None
+    is_open: bool
+    lumped: int
+    distribution: list[dict[str, Any]] = field(default_factory=list)
+    generality: list[dict[str, Any]] = field(default_factory=list)
+    before_after: str = ""
+    """The chart of its distribution, or nothing."""
+    levels: str = ""
+    """The chart of its levels of generality, or nothing."""
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether charts tell what the tables tell."""
+        return bool(self.before_after or self.levels)
+
+
+@dataclass(frozen=True)
+class LossView:
+    """The chart of all losses, and its figures."""
+
+    chart: str
+    rows: list[tuple[str, float]]
+    left_out: int
+    """Columns that only the table has."""
+
+    @property
+    def is_any(self) -> bool:
+        """Whether any column lost anything."""
+        return any(share for _, share in self.rows)
+
+
+def loss_view(certificate: dict[str, Any]) -> LossView | None:
+    """The loss of each column; None where none is known."""
+    columns = certificate["cost"]["columns"]
+    loss = {name: one["loss"] for name, one in columns.items() if one["loss"] is not None}
+    if not loss:
+        return None
+    worst = sorted(loss, key=lambda name: -loss[name])[: 2 * MOST_DRAWN]
+    drawn = {name: loss[name] for name in loss if name in set(worst)}
+    mean = certificate["cost"]["mean_ncp"]
+    chart = losses("loss", drawn, mean, "Detail lost per column")
+    return LossView(chart, list(loss.items()), len(loss) - len(drawn))
+
+
+def column_views(certificate: dict[str, Any]) -> list[ColumnView]:
+    """What became of each column, in the policy's order."""
+    columns = certificate["cost"]["columns"]
+    worst = sorted(columns, key=lambda name: -(columns[name]["loss"] or 0))[:MOST_COLUMNS]
+    opened = set(columns) if len(columns) <= MANY else set(worst[:OPEN])
+    kinds = KINDS if certificate["anatomy"] is None else APART
+    told = {name: one for name, one in columns.items() if name in set(worst)}
+    left, views = BUDGET, []
+    for place, (name, one) in enumerate(told.items(), 1):
+        first, second = _charts(place, name, one) if left > 0 else ("", "")
+        left -= len(first) + len(second)
+        views.append(
+            ColumnView(
+                place=place,
+                name=shown(name),
+                kind=kinds.get(one["kind"], "published as it is"),
+                loss=one["loss"],
+                is_open=name in opened and one["loss"] != 0,
+                lumped=one["lumped"],
+                distribution=one["distribution"],
+                generality=one["generality"],
+                before_after=first,
+                levels=second,
+            )
+        )
+    return views
+
+
+def _charts(place: int, name: str, one: dict[str, Any]) -> tuple[str, str]:
+    called, first, second = shown(name, 60), "", ""
+    bars = [(bar["label"], bar["before"], bar["after"]) for bar in one["distribution"]]
+    if bars:
+        most = max(bars, key=lambda bar: bar[1])
+        more = f" The first {MOST_DRAWN} of {len(bars)}." if len(bars) > MOST_DRAWN else ""
+        told = (
+            f"One pair of bars per value. The most common is {most[0]}, {percent(most[1])}.{more}"
+        )
+        title = f"Values of {called}, before and after"
+        first = pairs(f"values-{place}", bars[:MOST_DRAWN], title, told)
+    levels = [(level["label"], level["share"]) for level in one["generality"]]
+    if levels:
+        second = generality(f"levels-{place}", levels, f"How general the values of {called} became")
+    return first, second
+
+
+# The first things a reader sees: one sentence, and the figures behind it.
+
+
+@dataclass(frozen=True)
+class Card:
+    """One figure, what it is and what it was before."""
+
+    name: str
+    value: str
+    more: str = ""
+    mood: str = ""
+    """`good`, `bad`, `warn` or nothing."""
+
+
+def verdict(certificate: dict[str, Any]) -> str:
+    """Whether it holds and what it cost."""
+    found = certificate["guarantees"]
+    holding = sum(one["holds"] for one in found)
+    rows = counted(certificate["release"]["rows"], "published row")
+    if not certificate["verified"]:
+        return f"Only {holding} of {counted(len(found), 'guarantee')} were found in {rows}."
+    every = "The guarantee was" if len(found) == 1 else f"All {len(found)} guarantees were"
+    return f"{every} found in the {rows}, {_price(certificate)}."
+
+
+def _price(certificate: dict[str, Any]) -> str:
+    loss, out = certificate["cost"]["mean_ncp"], certificate["suppression"]
+    gone = (
+        "no row" if not out["rows"] else f"{counted(out['rows'], 'row')} ({percent(out['share'])})"
+    )
+    held = "withheld" if out["how"] == "withheld" or not out["rows"] else "starred"
+    if certificate["anatomy"] is not None:
+        return f"whose sensitive values stand apart from the people; {gone} had to be {held}"
+    if loss is None:
+        return f"and {gone} had to be {held}"
+    if not loss:
+        return f"which lost no detail; {gone} had to be {held}"
+    return f"at the price of {percent(loss)} of the detail; {gone} had to be {held}"
+
+
+def cards(certificate: dict[str, Any]) -> list[Card]:
+    """The key figures."""
+    found = certificate["guarantees"]
+    holding = sum(one["holds"] for one in found)
+    whole = holding == len(found)
+    first = Card(
+        "guarantees found",
+        f"{holding} of {len(found)}",
+        "in the rows as published",
+        "good" if whole else "bad",
+    )
+    return [first, *_risk_cards(certificate), *_price_cards(certificate)]
+
+
+def _risk_cards(certificate: dict[str, Any]) -> list[Card]:
+    if certificate["anatomy"] is not None:
+        return [
+            Card(
+                f"best guess of {name}",
+                percent(share),
+                "at most, once a group is found",
+                "" if share <= EVEN else "warn",
+            )
+            for name, share in certificate["anatomy"]["largest_share"].items()
+        ][:3]
+    before, after = certificate["risk"]["before"], certificate["risk"]["after"]
+    highest = [one["prosecutor"]["highest"] for one in (before, after)]
+    return [
+        Card(
+            "highest risk to be picked out",
+            chance(highest[1]),
+            f"{chance(highest[0])} before",
+        ),
+        Card(
+            "rows that stand alone",
+            f"{after['unique_rows']:,}",
+            f"{before['unique_rows']:,} before ({percent(before['unique_share'])})",
+        ),
+    ]
+
+
+def _price_cards(certificate: dict[str, Any]) -> list[Card]:
+    out, groups = certificate["suppression"], certificate["groups"]
+    rows, came = certificate["release"]["rows"], certificate["input"]["rows"]
+    loss = certificate["cost"]["mean_ncp"]
+    made = []
+    apart = certificate["anatomy"] is not None
+    if loss is not None and not apart:
+        made.append(Card("of the detail given up", percent(loss), "mean of the columns below"))
+    gone = f"{out['rows']:,} {out['how']}" if out["rows"] else "none suppressed"
+    made.append(Card("rows published", f"{rows:,}", f"of {came:,}, {gone}"))
+    called = "groups of people" if apart else "classes of rows that look alike"
+    number = groups["formed"] if apart else groups["published_classes"]
+    sizes = "" if groups["mean"] is None else f"{groups['mean']:,.1f} rows on average"
+    made.append(Card(called, f"{number:,}", sizes))
+    return made
+
+
+# The report: one page for whoever must sign, made from a certificate and nothing else.
+
 
 MOST_SAMPLED = 60
 """Columns of the sample: more make a page that nobody can scroll."""
@@ -129,3 +438,31 @@ def _limits(certificate: dict[str, Any]) -> list[str]:
             "Good guesses: nothing bounds how common one sensitive value is among rows that look alike."
         )
     return found
+
+
+# The files of a report: a page for people, the certificate for machines.
+
+
+def texts(release: Release, targets: Sequence[Path], held: Held | None = None) -> list[str]:
+    """What each of a report's files holds; all tell the same.
+
+    held: the release's rows, where they are in a session.
+    """
+    told = certificate(release, held)
+    found = []
+    for target in targets:
+        if is_page(target):
+            found.append(page(told))
+        else:
+            found.append(json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    return found
+
+
+def write_report(release: Release, path: Path, force: bool = False) -> Path:
+    """Write the files of a report; all of them appear, or none."""
+    targets = check_report(path, release.policy)
+    with replacing_all(targets, force) as places:
+        for place, text in zip(places.paths, texts(release, targets), strict=True):
+            place.write_text(text, encoding="utf-8")
+        places.commit()
+    return report_files(path)[0]

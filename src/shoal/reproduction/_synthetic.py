@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shoal.cells.cells import Cells
-from shoal.cells.domain import Domain, Kind
-from shoal.cells.encode import build_cells
+from shoal.arrays import Codes
+from shoal.encoding.cells import Cells, build_cells
+from shoal.encoding.domain import Domain, Kind
 from shoal.hierarchy import HierarchySpec
 from shoal.hierarchy.dates import DateParts
 from shoal.hierarchy.explicit import Tree
@@ -76,7 +76,7 @@ def _heights() -> Hierarchy:
     return from_starts([str(v) for v in values], starts, label)
 
 
-def _domain(name: str) -> tuple[Domain, npt.NDArray[np.int32]]:
+def _domain(name: str) -> tuple[Domain, Codes]:
     """The domain of a column and the code of each of its values, in the order of the list above."""
     if name == "Height":
         tree, codes = _heights(), np.arange(50, dtype=np.int32)
@@ -88,7 +88,7 @@ def _domain(name: str) -> tuple[Domain, npt.NDArray[np.int32]]:
 
 
 @cache
-def domains() -> dict[str, tuple[Domain, npt.NDArray[np.int32]]]:
+def domains() -> dict[str, tuple[Domain, Codes]]:
     """Per column its domain, and the code of each of its values."""
     return {name: _domain(name) for name in COLUMNS}
 
@@ -99,7 +99,7 @@ def columns_named(constraints: Sequence[K]) -> list[str]:
     return [name for name in COLUMNS if name in named]
 
 
-def coded(rows: int, seed: int) -> dict[str, npt.NDArray[np.int32]]:
+def coded(rows: int, seed: int) -> dict[str, Codes]:
     """All nine columns of a table, as codes; every value as likely as any other."""
     random = np.random.default_rng(seed)
     found = {}
@@ -109,6 +109,6 @@ def coded(rows: int, seed: int) -> dict[str, npt.NDArray[np.int32]]:
     return found
 
 
-def cells_of(columns: dict[str, npt.NDArray[np.int32]], names: Sequence[str]) -> Cells:
+def cells_of(columns: dict[str, Codes], names: Sequence[str]) -> Cells:
     """The table over some of its columns as the methods take it."""
     return build_cells([(domains()[name][0], columns[name]) for name in names], {}, [], seed=0)

@@ -57,8 +57,7 @@ def reproduce(
     """
     from datetime import date
 
-    from shoal.reproduction._files import check_folder, write
-    from shoal.reproduction._place import machine, versions
+    from shoal.reproduction._page import check_folder, machine, versions, write
 
     asked, watch = experiment(name), progress or _nobody
     where = None if folder is None else Path(folder)

@@ -8,10 +8,9 @@ import re
 from dataclasses import replace
 
 from shoal.errors import InputError
-from shoal.risk.contents import Type
+from shoal.risk.columns import Treatment, Type
 from shoal.risk.inspection import ColumnReport, Inspection
-from shoal.risk.roles import Treatment
-from shoal.risk.search import THRESHOLD
+from shoal.risk.uniqueness import THRESHOLD
 
 K = 5
 L = 3

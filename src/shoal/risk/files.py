@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from shoal.engines.local import LocalEngine
+from shoal.engines.memory import LocalEngine
+from shoal.engines.selection import LOCAL, elsewhere, refuse_folder
 from shoal.errors import InputError
-from shoal.io.atomic import replacing
+from shoal.io.commit import replacing
 from shoal.io.csv_dialect import CsvOptions
-from shoal.pipeline.clock import Clock, nobody
-from shoal.pipeline.opening import LOCAL, elsewhere, refuse_folder
 from shoal.policy import Policy
-from shoal.policy.anatomy import group_name
-from shoal.progress import Watcher
+from shoal.policy.rules import group_name
+from shoal.progress import Clock, Watcher, nobody
 from shoal.risk.draft import draft_policy, with_a_quasi
 from shoal.risk.inspection import Inspection, inspect_table
 
@@ -40,7 +39,7 @@ def inspect_file(
     """
     clock = Clock(progress)
     if elsewhere(engine, memory):
-        from shoal.risk.elsewhere import inspect_elsewhere
+        from shoal.risk.out_of_core import inspect_elsewhere
 
         return inspect_elsewhere(engine, memory, path, options, clock, fraction, msu)
     refuse_folder(path)
@@ -82,7 +81,7 @@ def attack_file(
     progress: Watcher = nobody,
 ) -> "Attack":
     """Attack a published file with the table in another, and the raw file too if it is given."""
-    from shoal.pipeline.linked import require_files, sensitive_files
+    from shoal.pipeline.anatomy import require_files, sensitive_files
     from shoal.risk.attack import Tables, attack_tables
 
     engine, asked = LocalEngine(), Policy.load(policy)

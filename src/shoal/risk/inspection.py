@@ -11,14 +11,18 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import InputError, listed
-from shoal.risk.assessment import Assessment, assessed, classes_of
-from shoal.risk.contents import Contents, contents_of
-from shoal.risk.minimal_uniques import MinimalUniques
+from shoal.risk.assessment import Assessment, Reidentification, assessed, classes_of
+from shoal.risk.columns import Contents, Role, Treatment, contents_of, suggest
 from shoal.risk.population import PopulationUniques
-from shoal.risk.reidentification import Reidentification
-from shoal.risk.roles import Role, Treatment, suggest
-from shoal.risk.search import ColumnSet, Search, UniqueRows, search
-from shoal.risk.uniqueness import unique_rows, unique_without_each
+from shoal.risk.uniqueness import (
+    ColumnSet,
+    MinimalUniques,
+    Search,
+    UniqueRows,
+    search,
+    unique_rows,
+    unique_without_each,
+)
 
 __all__ = ["ColumnReport", "ColumnSet", "Inspection", "Search", "inspect_table"]
 

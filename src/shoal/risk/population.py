@@ -1,25 +1,217 @@
-"""How many people of a population are unique, guessed from a sample of it.
+"""Population uniques by Pitman's sampling formula.
 
-Dankar's rule chooses between three estimators: Pitman's up to a sampling fraction of 0.1, above it the
-smaller one of Zayatz's and the slid negative binomial. Where the one to be used has no answer,
-Zayatz's is used.
+The sizes of all classes of an endless population follow Pitman's formula with two parameters, alpha
+in [0, 1) and theta above -alpha, fitted to the sample by greatest likelihood:
 
-Source: Dankar, El Emam, Neisa and Roffey, "Estimating the re-identification risk of clinical data
-sets", BMC Medical Informatics and Decision Making 12:66, 2012.
+    sum 1 / (theta + i alpha), i = 1 .. u-1    =  sum 1 / (theta + i), i = 1 .. n-1
+    sum i / (theta + i alpha), i = 1 .. u-1    =  sum over classes of sum 1 / (i - alpha), i = 1 .. f-1
+
+with n rows in u classes, f being the rows of a class. Of N people so drawn,
+N G(theta + alpha + N - 1) G(theta + 1) / (G(theta + alpha) G(theta + N)) are expected to be unique, G
+being the gamma function; for large N that is about G(theta + 1) / G(theta + alpha) N^alpha.
+
+Both equations are solved by halving: for each alpha the first one gives theta. Where the best alpha
+would lie below 0 it is 0. Nothing can be fitted where every row is unique or all are in one class.
+
+Source: Hoshino, "Applying Pitman's sampling formula to microdata disclosure risk assessment",
+Journal of Official Statistics 17, 2001.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from math import exp, lgamma, log, log1p
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal.arrays import Ints
 from shoal.errors import InputError
-from shoal.risk.pitman import pitman
-from shoal.risk.slide_negative_binomial import slide_negative_binomial
-from shoal.risk.zayatz import zayatz
 
-Ints = npt.NDArray[np.int64]
+STEPS = 200
+HEAD = 2_000
+"""So many terms of a long sum are added one by one; the rest by Euler and Maclaurin."""
+
+
+def pitman(sizes: Ints, population: int) -> float | None:
+    """The expected number of people who are unique in a population of so many; None where the
+    sample does not tell."""
+    n, u = int(sizes.sum()), len(sizes)
+    if u < 2 or u == n:
+        return None
+    alpha, theta = fit(sizes)
+    grown = lgamma(theta + alpha + population - 1) - lgamma(theta + population)
+    return population * exp(grown + lgamma(theta + 1) - lgamma(theta + alpha))
+
+
+def fit(sizes: Ints) -> tuple[float, float]:
+    """alpha and theta of greatest likelihood, for a sample of 2 .. n - 1 classes."""
+    n, u = int(sizes.sum()), len(sizes)
+    numbers, times = np.unique(sizes, return_counts=True)
+    terms = np.arange(1, int(numbers[-1]), dtype=np.float64)
+    ranks = np.arange(1, u, dtype=np.float64)
+
+    def slope(alpha: float) -> float:
+        theta = _theta(alpha, n, u)
+        inner = np.concatenate([[0.0], np.cumsum(1 / (terms - alpha))])
+        return float((ranks / (theta + ranks * alpha)).sum() - (times * inner[numbers - 1]).sum())
+
+    low, high = 0.0, 1.0
+    if slope(0.0) <= 0:
+        return 0.0, _theta(0.0, n, u)
+    for _ in range(STEPS):
+        alpha = (low + high) / 2
+        if alpha in (low, high):
+            break
+        low, high = (alpha, high) if slope(alpha) > 0 else (low, alpha)
+    return low, _theta(low, n, u)
+
+
+def _theta(alpha: float, n: int, u: int) -> float:
+    """The theta that goes with an alpha: the first equation falls from endless to below 0."""
+
+    def excess(theta: float) -> float:
+        return _harmonic(theta, alpha, u - 1) - _harmonic(theta, 1.0, n - 1)
+
+    # counted from -alpha, where the first sum has no bound
+    low, high = 0.0, 1.0
+    while excess(high - alpha) > 0 and high < 1e15:
+        low, high = high, high * 2
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if excess(middle - alpha) > 0 else (low, middle)
+    return high - alpha
+
+
+def _harmonic(theta: float, alpha: float, count: int) -> float:
+    """The sum of 1 / (theta + i alpha) for i = 1 .. count."""
+    head = min(count, HEAD)
+    total = float((1 / (theta + np.arange(1, head + 1) * alpha)).sum())
+    if count == head:
+        return total
+    first, last = theta + head * alpha, theta + count * alpha
+    area = (count - head) / theta if alpha == 0 else log1p((count - head) * alpha / first) / alpha
+    ends = (1 / last - 1 / first) / 2
+    return total + area + ends + alpha * (1 / first**2 - 1 / last**2) / 12
+
+
+# Population uniques by a slid negative binomial distribution.
+
+
+GRID = 600
+NEGATIVE_BINOMIAL_STEPS = 100
+LARGEST = 1e6
+"""No larger a is looked for."""
+
+
+def slide_negative_binomial(sizes: Ints, population: int) -> float | None:
+    """The expected number of people who are unique in a population of so many; None where the
+    equations have no solution."""
+    n = int(sizes.sum())
+    one, two = int((sizes == 1).sum()), int((sizes == 2).sum())
+    p = n / population
+    if not one:
+        return 0.0
+    if not two or p >= 1:
+        return None
+    k = shlosser(sizes, p)
+    found = [(abs(k * (1 + a * (1 - b) / b) - population), a, b) for a, b in _solve(k, p, one, two)]
+    if not found:
+        return None
+    _, a, b = min(found)
+    return float(k * b**a)
+
+
+def shlosser(sizes: Ints, p: float) -> float:
+    """How many classes the population has."""
+    f, s = (x.astype(np.float64) for x in np.unique(sizes, return_counts=True))
+    q = 1 - p
+    seen = (f * p**2 * (1 - p**2) ** (f - 1) * s).sum()
+    unseen = (q**f * ((1 + p) ** f - 1) * s).sum()
+    ratio = (q**f * s).sum() / (p * f * q ** (f - 1) * s).sum()
+    return float(len(sizes) + (sizes == 1).sum() * seen / unseen * ratio**2)
+
+
+def _solve(k: float, p: float, one: int, two: int) -> Iterator[tuple[float, float]]:
+    """The pairs a, b that give the sample's classes of one and of two rows."""
+    grid = 1 / (1 + np.exp(-np.linspace(-16, 16, GRID)))
+    for rising in (False, True):
+        gaps = [(b, _gap(b, k, p, one, two, rising)) for b in grid.tolist()]
+        known = [(b, gap) for b, gap in gaps if gap is not None]
+        for (low, before), (high, after) in pairwise(known):
+            if (before > 0) == (after > 0):
+                continue
+            for _ in range(NEGATIVE_BINOMIAL_STEPS):
+                middle = (low + high) / 2
+                gap = _gap(middle, k, p, one, two, rising)
+                if gap is None:
+                    break
+                low, high = (middle, high) if (gap > 0) == (before > 0) else (low, middle)
+            a = _a(low, k, p, one, rising)
+            if a is not None and a > 0:
+                yield a, low
+
+
+def _gap(b: float, k: float, p: float, one: int, two: int, rising: bool) -> float | None:
+    """How far the second equation is from holding, with the a of the first one."""
+    a = _a(b, k, p, one, rising)
+    if a is None or a <= 0:
+        return None
+    d = (1 - b) * (1 - p)
+    powers = exp(a * log(b) - (a + 2) * log(1 - d))
+    return k * p**2 / 2 * a * (1 - b) * powers * (2 - (1 - a) * d) - two
+
+
+def _a(b: float, k: float, p: float, one: int, rising: bool) -> float | None:
+    """The a with which the first equation holds; it rises to a peak in a, if it does, then falls."""
+    d = (1 - b) * (1 - p)
+    slope, more, wanted = log(b / (1 - d)), d / (1 - d), one / (k * p)
+    peak = max(0.0, -1 / slope - 1 / more)
+
+    def value(a: float) -> float:
+        return exp(a * slope) * (1 + a * more)
+
+    low, high = (0.0, peak) if rising else (peak, LARGEST)
+    if (value(low) >= wanted) == (value(high) >= wanted):
+        return None
+    up = value(high) > value(low)
+    for _ in range(NEGATIVE_BINOMIAL_STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if (value(middle) < wanted) == up else (low, middle)
+    return (low + high) / 2
+
+
+# Population uniques by the sizes of sample classes.
+
+
+def zayatz(sizes: Ints, population: int) -> float:
+    """The expected number of people who are unique in a population of so many."""
+    n = int(sizes.sum())
+    numbers, times = np.unique(sizes, return_counts=True)
+    counted = dict(zip(numbers.tolist(), times.tolist(), strict=True))
+    uniques = counted.get(1, 0)
+    if not uniques:
+        return 0.0
+    weights = {j: s * exp(_one_of(j, n, population)) for j, s in counted.items()}
+    return uniques * weights[1] / sum(weights.values()) * population / n
+
+
+def _one_of(j: int, n: int, population: int) -> float:
+    """The logarithm of the chance that a class of j gives one row, relative to a class of one."""
+    if population - j < n - 1:
+        return float("-inf")
+    return log(j) + _choose(population - j, n - 1) - _choose(population - 1, n - 1)
+
+
+def _choose(n: int, k: int) -> float:
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+
+
+# How many people of a population are unique, guessed from a sample of it.
+
+
 Estimator = Literal["pitman", "zayatz", "slide-negative-binomial", "counted"]
 SMALL = 0.1
 """The sampling fraction up to which the rule uses Pitman's estimator."""

@@ -6,8 +6,10 @@ Skewed as a census is: most people share their values with many, and many still 
 import numpy as np
 import pyarrow as pa
 
-from shoal.sample import illness, people
-from shoal.sample.draw import Floats, falling, pick, pick_given, source, texts
+from shoal.arrays import Floats
+from shoal.sample import hospital as illness
+from shoal.sample import hospital as people
+from shoal.sample.hospital import falling, pick, pick_given, source, texts
 
 AGE_WEIGHTS = people.ages({15: 0, 16: 8, 30: 10, 45: 9, 60: 9, 75: 5, 90: 1, 99: 0.1})
 MARITAL = ("never married", "married", "divorced", "widowed", "separated")

@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shoal.cells.counts import Counts
-from shoal.cells.domain import Domain
-from shoal.cells.table import How, number_as_sensitive
+from shoal.arrays import Codes, Ints
+from shoal.encoding.cells import How, number_as_sensitive
+from shoal.encoding.counts import Counts
+from shoal.encoding.domain import Domain
 from shoal.errors import HierarchyError
 
 
@@ -18,10 +19,10 @@ class Meaning:
     """What texts numbered by their order mean to the policy."""
 
     domain: Domain
-    place: npt.NDArray[np.int32]
+    place: Codes
     """(texts,) the code of each text."""
 
-    def of(self, counts: Counts, totals: npt.NDArray[np.int64] | None = None) -> Counts:
+    def of(self, counts: Counts, totals: Ints | None = None) -> Counts:
         """The same histograms in codes; `totals`: of all classes, if these are only some."""
         owner = np.repeat(np.arange(counts.n_groups), np.diff(counts.starts))
         values = self.place[counts.values]
@@ -36,9 +37,7 @@ class Meaning:
             totals=totals,
         )
 
-    def totals(
-        self, texts: npt.NDArray[np.integer], counts: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
+    def totals(self, texts: npt.NDArray[np.integer], counts: Ints) -> Ints:
         """(domain.size,) rows with each code, from rows of texts; a text may come many times."""
         codes = self.place[texts]
         return np.bincount(codes, counts, minlength=self.domain.size).astype(np.int64)

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from pydantic.dataclasses import dataclass
 
-from shoal.cells.grouping import Grouping
-from shoal.comparison.measuring import FEW
+from shoal.comparison.worker import FEW
+from shoal.encoding.grouping import Grouping
 from shoal.errors import PolicyError
 
 SECRET = "a value of somebody"

@@ -1,1 +1,0 @@
-"""The table as integers: domains, cells, and the groups that methods make of them."""

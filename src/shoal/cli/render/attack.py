@@ -1,0 +1,78 @@
+"""What an attacker learns, before and after, for the eye."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from shoal.cli.console import NARROW, block, counted, safe, section
+from shoal.errors import percent
+
+if TYPE_CHECKING:
+    from shoal.risk.attack import Attack, Guess
+
+
+def show_attack(console: Console, found: "Attack", known: Path) -> None:
+    """Who is pinned, how many candidates there are, and how good a guess is."""
+    console.print()
+    people = counted(found.people, "known person").replace("persons", "people")
+    block(console, Text.assemble((safe(known.name), "bold"), f": {people}"))
+    columns = ", ".join(map(safe, found.columns))
+    block(console, Text.assemble(("linked by ", "dim"), columns))
+    section(console, "What is learnt", _figures(console, found))
+    for words in found.warnings:
+        block(console, Text(f"Warning: {safe(words)}", style="yellow"))
+
+
+def _figures(console: Console, found: "Attack") -> Table:
+    """A line per figure: the raw table, if it was given, beside the release."""
+    both = [one for one in (found.raw, found.release) if one is not None]
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
+    table.add_column("")
+    if found.raw is not None:
+        table.add_column("raw table", justify="right", no_wrap=True)
+    table.add_column("release", justify="right", no_wrap=True)
+
+    def people(count: int) -> str:
+        share = f" ({percent(count / found.people)})" if console.width >= NARROW else ""
+        return f"{count:,}{share}"
+
+    table.add_row("people with a candidate row", *(people(one.linked) for one in both))
+    table.add_row("pinned to one row", *(_alarm(people(one.pinned), one.pinned) for one in both))
+    for name in found.release.sensitive:
+        guesses = [one.sensitive.get(name) for one in both]
+        cells = ["" if g is None else _alarm(people(g.pinned), g.pinned) for g in guesses]
+        table.add_row(f"pinned to one {safe(name)}", *cells)
+    table.add_row("fewest candidates", *(_number(one.smallest) for one in both))
+    table.add_row("median candidates", *(_number(one.median) for one in both))
+    for name in found.release.sensitive:
+        guesses = [one.sensitive.get(name) for one in both]
+        table.add_row()
+        table.add_row(f"{safe(name)} guessed right", *(_right(g) for g in guesses))
+        base = [None if g is None else _shown(g)[0] for g in guesses]
+        table.add_row(
+            Text("  by the most frequent value", style="dim"),
+            *(Text("" if b is None else percent(b), style="dim") for b in base),
+        )
+    return table
+
+
+def _alarm(words: str, count: int) -> Text:
+    return Text(words, style="red" if count else "green")
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:,.1f}".removesuffix(".0")
+
+
+def _shown(guess: "Guess") -> tuple[float, float]:
+    """Base rate and best guess: as they really are if that is known, else as expected."""
+    if guess.measured_base_rate is None or guess.measured_best_guess is None:
+        return guess.base_rate, guess.best_guess
+    return guess.measured_base_rate, guess.measured_best_guess
+
+
+def _right(guess: "Guess | None") -> str:
+    return "" if guess is None else percent(_shown(guess)[1])

@@ -1,0 +1,206 @@
+"""Methods side by side, for the eye."""
+
+import re
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from shoal.cli.console import NARROW, block, indented, lines, safe, section
+from shoal.errors import percent
+
+if TYPE_CHECKING:
+    from shoal.comparison.comparison import Comparison
+    from shoal.comparison.outcome import Figures
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from shoal.cli.progress import WORDS
+
+HELD = "\0"
+"""Stands for a space at which no line ends."""
+WIDE = 78
+"""From this width on every figure has its column."""
+
+
+def show_comparison(console: Console, found: "Comparison", written: Sequence[Path] = ()) -> None:
+    """The table, the recommendation, and what has no result."""
+    console.print()
+    block(console, _head(found))
+    if found.done:
+        block(console, _table(console, found))
+        block(console, Text(_legend(console, found), style="dim"))
+    _recommend(console, found)
+    _missing(console, found)
+    for words in found.warnings:
+        block(console, Text(f"Warning: {safe(words)}", style="yellow"))
+    if written:
+        lines(console, "Written", [str(path) for path in written])
+
+
+def _head(found: "Comparison") -> Text:
+    name = safe(found.name) or "the table"
+    words = Text.assemble((name, "bold"), f": {found.rows:,} rows")
+    if found.ks != (None,) and not found.replaced:
+        words.append(f", k = {found.ks[0]:,}")
+    if found.replaced:
+        ks = ", ".join(f"{k:,}" for k in found.ks)
+        words.append(f"; k = {ks} instead of the k of every k constraint")
+    return words
+
+
+def _table(console: Console, found: "Comparison") -> Table:
+    """A line per method that is done, k by k, the best first."""
+    from shoal.comparison.page import ranked
+
+    shown = _columns(console, found)
+    gap = 1 if len(shown) > 6 else 2
+    table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
+    table.add_column("", no_wrap=True, min_width=1)
+    table.add_column("method", overflow="fold")
+    for heading in shown:
+        table.add_column(heading, justify="right", no_wrap=True)
+    levels = [(k, runs) for k in found.ks if (runs := ranked(found, k))]
+    for place, (k, runs) in enumerate(levels):
+        if len(levels) > 1:
+            if place:
+                table.add_row()
+            table.add_row("", Text(f"k = {k:,}", style="dim"))
+        for one in runs:
+            assert one.figures is not None
+            cells = _cells(one.figures)
+            own = "*" if one.method == found.method else ""
+            marks = _mark(console, one is found.chosen, one in found.frontier and not found.by_risk)
+            style = "bold" if one is found.chosen else ""
+            table.add_row(marks, f"{one.method}{own}", *(cells[h] for h in shown), style=style)
+    return table
+
+
+def _columns(console: Console, found: "Comparison") -> list[str]:
+    """Less beside each other where it is narrow."""
+    if console.width >= WIDE:
+        some = any(one.figures and one.figures.suppressed_rows for one in found.done)
+        hidden = ["suppr."] if some else []
+        return ["loss", "risk", "worst", "groups", *hidden, "time", "memory"]
+    if console.width >= NARROW:
+        return ["loss", "risk", "groups", "time"]
+    return ["loss", "risk", "time"] if console.width >= NARROW - 8 else ["loss", "time"]
+
+
+def _cells(figures: "Figures") -> dict[str, str]:
+    from shoal.comparison.ranking import memory_words, seconds_words
+
+    return {
+        "loss": percent(figures.loss),
+        "risk": percent(figures.risk.average),
+        "worst": percent(figures.risk.highest),
+        "groups": f"{figures.groups:,}",
+        "suppr.": percent(figures.suppressed_share) if figures.suppressed_rows else "0",
+        "time": seconds_words(figures.seconds),
+        "memory": memory_words(figures.memory),
+    }
+
+
+def _mark(console: Console, chosen: bool, frontier: bool) -> Text:
+    best, edge = (">", "o") if console.options.ascii_only else ("➜", "●")
+    if chosen:
+        return Text(best, style="green")
+    return Text(edge if frontier else "", style="cyan")
+
+
+def _legend(console: Console, found: "Comparison") -> str:
+    best, edge = (">", "o") if console.options.ascii_only else ("➜", "●")
+    parts = [f"{best} recommended"]
+    if not found.by_risk:
+        parts.append(f"{edge} no other run has both less loss and less risk")
+    if any(one.method == found.method for one in found.done):
+        parts.append("* the policy's own method")
+    shown = _columns(console, found)
+    if "risk" in shown:
+        what = "the chance to pick a person's row"
+        if found.by_risk:
+            what = "how often the best guess at a sensitive value is right"
+        worst = ", and at worst" if "worst" in shown else ""
+        parts.append(f"risk: {what}, on average{worst}")
+    return "; ".join(parts) + "."
+
+
+def _recommend(console: Console, found: "Comparison") -> None:
+    chosen = found.recommended
+    if chosen is None:
+        section(console, "No method finished", Text("Why is told below."))
+        return
+    words = [chosen.reason, *filter(None, (chosen.own, chosen.further))]
+    body = Group(*(_wrapped(console, safe(each)) for each in words))
+    section(console, f"Take {chosen.method}", body)
+
+
+def _wrapped(console: Console, words: str) -> Text:
+    """Lines that never begin with a percent sign or a unit."""
+    held = re.sub(r"(?<=\d) (?=%|s\b|min\b)|(?<=k) (?==)|(?<==) (?=\d)", HELD, words)
+    lines = textwrap.wrap(held, max(console.width - 8, 20), break_on_hyphens=False)
+    return Text("\n".join(lines).replace(HELD, " "))
+
+
+def _missing(console: Console, found: "Comparison") -> None:
+    from shoal.comparison.page import missing
+
+    parts: list[RenderableType] = []
+    for line in missing(found):
+        where = f", {line['where']}" if line["where"] else ""
+        head = Text.assemble((", ".join(line["methods"]), "bold"), f"{where}: {line['status']}")
+        parts += [head, indented(Text(safe(line["reason"]), style="dim"))]
+    if parts:
+        section(console, "Without a result", Group(*parts))
+
+
+# How far a comparison is, method by method, on standard error, for people who wait.
+
+
+Watch = Callable[[str, int | None, str, float], None]
+ENDS = ("done", "cannot", "infeasible", "over budget", "failed")
+
+
+@contextmanager
+def comparing() -> Iterator[Watch]:
+    """Gives a function to call with a method, its k, a step and its share done; a line per method
+    where someone is there to see it."""
+    if not sys.stderr.isatty():
+        yield lambda method, k, step, share: None  # noqa: ARG005
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[words]}"),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    tasks: dict[str, TaskID] = {}
+
+    def watch(method: str, k: int | None, step: str, share: float) -> None:
+        if step == "cannot":
+            return
+        if method not in tasks:
+            tasks[method] = bar.add_task(f"{method:<22}", total=1.0, words="")
+        if step == "wait":
+            return
+        where = "" if k is None else f"k = {k}: "
+        if step in ENDS:
+            bar.update(tasks[method], total=1.0, completed=1.0, words=f"{where}{step}")
+            return
+        words = "starting" if step == "start" else WORDS.get(step, step).lower()
+        known = f" {share:.0%}" if share > 0 else ""
+        # a step that cannot tell how far it is shows a bar that only moves
+        total = 1.0 if share > 0 else None
+        bar.update(tasks[method], total=total, completed=share, words=f"{where}{words}{known}")
+
+    with bar:
+        yield watch

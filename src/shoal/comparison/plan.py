@@ -1,0 +1,173 @@
+"""What was asked to be compared, checked before any work."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from shoal import plugins
+from shoal.comparison.outcome import Outcome
+from shoal.engines.memory import wrap
+from shoal.errors import InputError, PolicyError, listed, nearest
+from shoal.models.k import K
+from shoal.pipeline.prepare import check_method
+from shoal.policy import Policy
+
+MethodsAsked = str | Iterable[str] | None
+KAsked = str | int | Iterable[int] | None
+
+
+@dataclass(frozen=True)
+class Job:
+    """One method at one k, and the policy that asks for it."""
+
+    method: str
+    k: int | None
+    policy: Policy
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is to be run, and what is refused."""
+
+    ks: tuple[int | None, ...]
+    methods: tuple[str, ...]
+    jobs: tuple[Job, ...]
+    refused: tuple[Outcome, ...]
+
+
+def planned(policy: Policy, names: Sequence[str], methods: MethodsAsked, k: KAsked) -> Plan:
+    """Every method at every k that it can honour, k by k; raises what is wrong with the question.
+
+    `names` are all columns of the table.
+    """
+    own = plugins.name_of(type(policy.method))
+    chosen, asked = read_methods(methods, own), read_ks(k)
+    policy.check(names)
+    if asked and not ks_of(policy):
+        raise PolicyError(
+            "k: the policy has no constraint of the model k, so there is no k to replace. Leave it "
+            "out, or add a constraint such as {k: 5}."
+        )
+    ks: tuple[int | None, ...] = asked or (own_k(policy),)
+    jobs, refused = [], []
+    slim = _with_needed_alone(policy, names)
+    for each in ks:
+        at_k = _with_k(slim, each if asked else None)
+        for name in chosen:
+            try:
+                job = Job(name, each, _by(at_k, name))
+                check_method(job.policy)
+            except PolicyError as error:
+                words = str(error).removeprefix("method: ")
+                refused.append(Outcome(name, each, "cannot", words))
+            else:
+                jobs.append(job)
+    if not jobs:
+        each_why = dict.fromkeys(f"- {one.method}: {one.reason}" for one in refused)
+        raise PolicyError(
+            "None of the methods asked for can honour this policy:\n" + "\n".join(each_why)
+        )
+    return Plan(ks, chosen, tuple(jobs), tuple(refused))
+
+
+def read_methods(value: MethodsAsked, own: str = "mondrian") -> tuple[str, ...]:
+    """The methods asked for, each once; all of them when none is named.
+
+    own: the policy's method, which may be one that Shoal does not bring along.
+    """
+    known = list(dict.fromkeys([*plugins.names("methods"), own]))
+    if value is None:
+        return tuple(known)
+    words = value.split(",") if isinstance(value, str) else list(value)
+    chosen = [str(word).strip() for word in words]
+    if not any(chosen):
+        raise InputError(f"methods: found none; allowed: {listed(known, 30)}.")
+    for name in chosen:
+        if name not in known:
+            raise InputError(
+                f"methods: there is no method '{name}'; allowed: {listed(known, 30)}."
+                f"{nearest(name, known)}"
+            )
+    return tuple(dict.fromkeys(chosen))
+
+
+def read_ks(value: KAsked) -> tuple[int, ...]:
+    """The k asked for, each once, rising; none when none is named."""
+    if value is None:
+        return ()
+    words: list[Any] = value.split(",") if isinstance(value, str) else _as_list(value)
+    found = []
+    for word in words:
+        number = _whole(word)
+        if number is None or number < 1:
+            raise InputError(
+                f"k: found '{str(word).strip()}'; must be whole numbers from 1 on, as in 2,5,10."
+            )
+        found.append(number)
+    if not found:
+        raise InputError("k: found an empty list; write whole numbers from 1 on, as in 2,5,10.")
+    return tuple(sorted(set(found)))
+
+
+def read_budget(value: float | None) -> float | None:
+    """The seconds that each run may take; None for as many as it needs."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise InputError(f"budget: found {value}; must be seconds, a number above 0.")
+    return float(value)
+
+
+def ks_of(policy: Policy) -> list[int]:
+    """The k of every k constraint."""
+    return [model.k for model in policy.constraints if isinstance(model, K)]
+
+
+def own_k(policy: Policy) -> int | None:
+    """The policy's own k, where its k constraints share one."""
+    found = set(ks_of(policy))
+    return found.pop() if len(found) == 1 else None
+
+
+def _as_list(value: Any) -> list[Any]:
+    return [value] if isinstance(value, int | float) else list(value)
+
+
+def _whole(word: Any) -> int | None:
+    if isinstance(word, bool):
+        return None
+    if isinstance(word, str):
+        word = word.strip()
+        return int(word) if word.isascii() and word.isdigit() else None
+    try:
+        return int(word) if int(word) == word else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _with_needed_alone(policy: Policy, names: Sequence[str]) -> Policy:
+    """The policy without what no release depends on: dropped columns and metrics on request."""
+    wanted = policy.needed(names)
+    columns = {name: column for name, column in policy.columns.items() if name in wanted}
+    changes: dict[str, Any] = {"columns": columns, "metrics": ()}
+    if policy.population is not None and not isinstance(policy.population, str):
+        people = wrap(policy.population)  # as Arrow any kind of table can be handed over
+        kept = [name for name in people.names if name in policy.quasi] or people.names
+        changes["population"] = pa.table({name: people.column(name) for name in kept})
+    return policy.changed(**changes)
+
+
+def _with_k(policy: Policy, k: int | None) -> Policy:
+    if k is None:
+        return policy
+    models = [replace(m, k=k) if isinstance(m, K) else m for m in policy.constraints]
+    return policy.changed(constraints=tuple(models))
+
+
+def _by(policy: Policy, method: str) -> Policy:
+    """The policy's own method keeps its options; others have their defaults."""
+    same = plugins.name_of(type(policy.method)) == method
+    return policy if same else policy.changed(method=method)

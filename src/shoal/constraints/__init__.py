@@ -1,1 +1,0 @@
-"""Several `<columns, K>` constraints on one table: the theory behind the Classfly+ family."""

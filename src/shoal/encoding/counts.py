@@ -1,0 +1,85 @@
+"""How often each sensitive value occurs in each group: all that a model may ask about."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.arrays import Codes, Ints
+
+if TYPE_CHECKING:  # importing it would load pyarrow, which a policy can do without
+    from shoal.encoding.domain import Domain
+
+
+@dataclass(frozen=True)
+class Raised:
+    """What values published as wider ones may hide, at the worst, in each group."""
+
+    distinct: Ints
+    """(g,) different values that are there for certain, beside those in sight."""
+    by_level: Ints
+    """(g, levels + 1) rows that may have each sensitivity level, beside those in sight."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Histograms of many groups at once, without the zeros."""
+
+    sizes: Ints
+    """(g,) rows of each group."""
+    starts: Ints
+    """(g + 1,) group i has the entries starts[i]..starts[i+1] of the next two arrays."""
+    values: Codes
+    """(entries,) a sensitive code; ascending inside a group, each at most once. A missing value has
+    no entry: it counts as a row, never as a value."""
+    counts: Ints
+    """(entries,) how often it occurs; always above 0."""
+    domain: "Domain | None" = None
+    """What the codes mean: their texts, order, hierarchy and levels; None where only sizes count."""
+    totals: Ints | None = None
+    """(domain.size,) rows of the whole table with each value, 0 for the missing one: what models that
+    compare a group with everybody compare it with."""
+    population: Ints | None = None
+    """(g,) rows of the population table that each group covers, where the policy names one. While
+    groups are formed: rows that equal one of the group's, shared out among equal rows of the table,
+    so never more than the published label covers."""
+    raised: Raised | None = None
+    """Where values are published as wider ones: these have no entry, and count at the worst."""
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups asked about."""
+        return len(self.sizes)
+
+    def distinct(self) -> Ints:
+        """(g,) how many different values each group holds."""
+        found = np.diff(self.starts)
+        return found if self.raised is None else found + self.raised.distinct
+
+    def by_level(self) -> Ints:
+        """(g, levels + 1) rows of each sensitivity level; only where the domain has levels."""
+        assert self.domain is not None
+        assert self.domain.levels is not None
+        levels = self.domain.levels
+        width = int(levels.max(initial=0)) + 1
+        owner = np.repeat(np.arange(self.n_groups), np.diff(self.starts))
+        rows = np.bincount(
+            owner * width + levels[self.values], self.counts, minlength=self.n_groups * width
+        )
+        found = rows.astype(np.int64).reshape(self.n_groups, width)
+        if self.raised is not None:
+            more = self.raised.by_level
+            found = np.pad(found, ((0, 0), (0, max(0, more.shape[1] - width))))
+            found[:, : more.shape[1]] += more
+        return found
+
+    def largest(self) -> Ints:
+        """(g,) rows of the commonest level of each group, or of its commonest value where there are
+        no levels."""
+        if self.domain is not None and self.domain.levels is not None:
+            return self.by_level()[:, 1:].max(axis=1, initial=0)
+        most = np.zeros(self.n_groups, np.int64)
+        some = np.flatnonzero(np.diff(self.starts))
+        if len(some):
+            most[some] = np.maximum.reduceat(self.counts, self.starts[some])
+        return most

@@ -1,0 +1,242 @@
+"""One column's values as integers.
+
+Numbers and dates are numbered in ascending order, hierarchy leaves depth first, anything else by its
+text. An interval or a hierarchy node is then one unbroken range of codes. A missing value is a value
+of its own: the last code.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.arrays import Codes, Floats, Ints
+from shoal.hierarchy.tree import Hierarchy
+from shoal.kernels.cluster_index import Columns, Label
+from shoal.kernels.costs import Costs
+
+UNIT = 1 << 28
+"""Loss is counted in whole numbers, UNIT being the loss of one fully generalised cell. Whole numbers
+add up to the same sum in any order, so a choice between two cuts is the same on every machine."""
+
+
+class Kind(IntEnum):
+    """How a column generalises, and so what its label costs."""
+
+    RANGE = 0
+    """To an interval; the loss is its width over the column's width."""
+    SET = 1
+    """To a set of values; the loss is its size over the number of values."""
+    TREE = 2
+    """To a node of a hierarchy; the loss is its share of the leaves."""
+
+
+@dataclass(frozen=True)
+class Domain:
+    """What the codes of one column mean."""
+
+    name: str
+    kind: Kind
+    texts: pa.Array
+    """(size,) string: the raw text of each code; null for the missing value."""
+    missing: int
+    """The code of the missing value (always the last one), or -1 when none is missing."""
+    positions: Ints | None = None
+    """RANGE only. (size,) each value's place in 0..UNIT between the smallest and the largest value.
+    The missing value stands at 2 * UNIT, so a range that holds it and another costs UNIT or more."""
+    units: Floats | None = None
+    """RANGE only. (size,) each value's place in the column's own unit (`cells/units.py`): 1 for whole
+    numbers, a day for dates; its rank for all others, and where None. The missing value stands at the
+    largest one."""
+    hierarchy: Hierarchy | None = None
+    """TREE only. One leaf per code, the missing value being a leaf right under the root."""
+    levels: Codes | None = None
+    """Sensitive columns only, where the policy gives levels. (size,) the sensitivity level (Sid) of
+    each code, 1 being the least; 0 for the missing value."""
+
+    @property
+    def size(self) -> int:
+        """Number of codes, the missing value's included."""
+        return len(self.texts)
+
+
+def with_missing_text(texts: pa.Array, missing: int) -> pa.Array:
+    """The texts of the known values, and a null where a value can be missing."""
+    if missing < 0:
+        return texts
+    return pa.concat_arrays([texts.slice(0, missing), pa.nulls(1, pa.string())])
+
+
+# How wide a range is in whole units, where a loss counts values and not shares.
+
+
+DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+FARTHEST = float(1 << 53)
+"""A float counts whole units up to here."""
+
+
+def units_of(values: pa.Array) -> Floats:
+    """(m,) the place of each of these rising values in whole units, the first being 0."""
+    place = _in_units(values)
+    if place is not None and place[-1] <= FARTHEST and (np.diff(place) > 0).all():
+        return place
+    return np.arange(len(values), dtype=np.float64)
+
+
+def places(domain: Domain) -> Floats:
+    """(size,) RANGE, TREE: the place of each code in whole units, leaves being 1 apart.
+
+    In a RANGE the missing value stands where the largest one does: a label over it and others spans
+    the column, and the column is as wide as its known values.
+    """
+    if domain.units is not None:
+        return domain.units
+    place = np.arange(domain.size, dtype=np.float64)
+    if domain.kind == Kind.RANGE and domain.missing > 0:
+        place[domain.missing] -= 1
+    return place
+
+
+def whole(domain: Domain) -> float:
+    """How wide the whole column is: the units of a RANGE, else the number of values."""
+    return float(places(domain)[-1]) + 1.0
+
+
+def _in_units(values: pa.Array) -> Floats | None:
+    kind = values.type
+    if pa.types.is_date32(kind):
+        return _from_first(values.view(pa.int32()), 1)
+    if pa.types.is_date64(kind):
+        return _from_first(values.view(pa.int64()), DAY["ms"])
+    if pa.types.is_timestamp(kind):
+        return _from_first(values.view(pa.int64()), DAY[kind.unit])
+    if pa.types.is_integer(kind):
+        return _from_first(values, 1)
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        if np.abs(numbers).max() <= FARTHEST and (numbers == np.rint(numbers)).all():
+            return numbers - numbers[0]
+    return None
+
+
+def _from_first(values: pa.Array, unit: int) -> Floats | None:
+    """How many units each value lies above the first, None where some lies between two units."""
+    whole = values.to_numpy(zero_copy_only=False)
+    if whole.itemsize < 8:
+        whole = whole.astype(np.int64)
+    if unit > 1 and (whole % unit).any():
+        return None
+    # exact differences first: large numbers lie closer together than a float can tell
+    above = (whole - whole[0]).view(np.uint64)
+    return (above // np.uint64(unit)).astype(np.float64)
+
+
+# The kernels' cost tables, made from the columns' domains.
+
+
+def costs_of(domains: Sequence[Domain]) -> Costs:
+    """The tables from which kernels read the loss of any label over these columns."""
+    tables = [_tables(domain) for domain in domains]
+    lengths = [len(cost) for cost, _ in tables]
+    marks = [d.size if d.kind == Kind.SET else 0 for d in domains]
+    return Costs(
+        kind=np.array([int(d.kind) for d in domains], np.int64),
+        size=np.array([d.size for d in domains], np.int64),
+        levels=np.array([d.hierarchy.height + 1 if d.hierarchy else 1 for d in domains], np.int64),
+        base=np.cumsum([0, *lengths[:-1]]).astype(np.int64),
+        cost=np.concatenate([cost for cost, _ in tables]),
+        node=np.concatenate([node for _, node in tables]),
+        seen=np.cumsum([0, *marks]).astype(np.int64),
+    )
+
+
+def _tables(domain: Domain) -> tuple[np.ndarray, np.ndarray]:
+    if domain.kind == Kind.RANGE:
+        assert domain.positions is not None
+        return domain.positions, np.zeros(domain.size, np.int32)
+    if domain.kind == Kind.SET:
+        cost = np.arange(domain.size + 1, dtype=np.int64) * UNIT // max(1, domain.size)
+        cost[:2] = 0
+        return cost, np.zeros(len(cost), np.int32)
+    assert domain.hierarchy is not None
+    nodes = domain.hierarchy.nodes
+    costs = np.stack([np.bincount(row)[row] for row in nodes]) * UNIT // domain.size
+    costs[0] = 0
+    return costs.ravel(), nodes.ravel()
+
+
+# How wide labels are: the tables of `kernels/labels.py`, made from the columns' domains.
+
+
+def loss_columns(domains: Sequence[Domain], weights: Sequence[float]) -> Columns:
+    """Widths as the loss L counts them: units of a range, values of a set, leaves of a node.
+
+    Whole numbers and dates are measured in their own units (1, a day), other ordered values by rank.
+    """
+    placed = [places(domain) for domain in domains]
+    counted = [np.arange(domain.size + 1, dtype=np.float64) for domain in domains]
+    return _columns(domains, weights, placed, counted, one=1.0, plus=1.0, most=np.inf)
+
+
+def ncp_columns(domains: Sequence[Domain]) -> Columns:
+    """Widths as NCP counts them, in whole numbers of 1/UNIT."""
+    placed, counted = [], []
+    for domain in domains:
+        placed.append(
+            np.zeros(domain.size) if domain.positions is None else domain.positions.astype(float)
+        )
+        cost = np.arange(domain.size + 1, dtype=np.int64) * UNIT // max(1, domain.size)
+        cost[:2] = 0
+        counted.append(cost.astype(np.float64))
+    weights = [1.0] * len(domains)
+    return _columns(domains, weights, placed, counted, one=0.0, plus=0.0, most=float(UNIT))
+
+
+def no_labels(columns: Columns, n: int) -> Label:
+    """Room for n labels."""
+    d, words = len(columns.kind), int(columns.word[-1])
+    return Label(
+        np.zeros((n, d), np.int32),
+        np.zeros((n, d), np.int32),
+        np.zeros((n, max(1, words)), np.uint64),
+        np.zeros((n, d)),
+    )
+
+
+def _columns(
+    domains: Sequence[Domain],
+    weights: Sequence[float],
+    placed: Sequence[Floats],
+    counted: Sequence[Floats],
+    one: float,
+    plus: float,
+    most: float,
+) -> Columns:
+    firsts, lasts = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
+    for domain in domains:
+        if domain.hierarchy is not None:
+            for row in domain.hierarchy.nodes:
+                firsts.append(np.searchsorted(row, row).astype(np.int32))
+                lasts.append((np.searchsorted(row, row, side="right") - 1).astype(np.int32))
+    levels = [0 if d.hierarchy is None else d.hierarchy.height + 1 for d in domains]
+    in_tree = [levels[j] * d.size for j, d in enumerate(domains)]
+    words = [(d.size + 63) // 64 if d.kind == Kind.SET else 0 for d in domains]
+    return Columns(
+        kind=np.array([int(d.kind) for d in domains], np.int64),
+        size=np.array([d.size for d in domains], np.int64),
+        missing=np.array([d.missing if d.kind == Kind.RANGE else -1 for d in domains], np.int64),
+        weight=np.array(weights, np.float64),
+        one=one,
+        plus=plus,
+        most=most,
+        base=np.cumsum([0, *(d.size for d in domains)]).astype(np.int64),
+        place=np.concatenate(placed),
+        counted=np.concatenate(counted),
+        tree=np.cumsum([0, *in_tree[:-1]]).astype(np.int64),
+        levels=np.array(levels, np.int64),
+        first=np.concatenate(firsts),
+        last=np.concatenate(lasts),
+        word=np.cumsum([0, *words]).astype(np.int64),
+    )

@@ -1,0 +1,118 @@
+"""What a method decides: which rows go together, and how far each group is generalised."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.arrays import Codes, Ints
+from shoal.encoding.cells import Cells
+from shoal.encoding.domain import Kind
+from shoal.errors import PolicyError
+from shoal.threads import each
+
+SUPPRESSED = -1
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """A method's answer for some of the quasi-identifiers (for most methods: all of them)."""
+
+    group: Codes
+    """(n_rows,) the group of each canonical row, 0..n_groups-1, or SUPPRESSED."""
+    n_groups: int
+    columns: tuple[int, ...]
+    """The columns of the cells that this grouping generalises."""
+    levels: Codes | None = None
+    """(n_groups, len(columns)) the hierarchy level to publish at, for methods that fix it; without
+    it a group gets the lowest label that covers it."""
+    least: int = 0
+    """Fewer suppressed rows than this (but some) would stand out by being suppressed: the other cells
+    of such a row are hidden too."""
+    notes: tuple[str, ...] = ()
+    """What the method did that the user should know."""
+    minimal: tuple[tuple[int, ...], ...] = ()
+    """For methods that search all nodes of the lattice: the levels, column by column, of every node
+    that holds while no node below it does."""
+
+
+# What each group of a grouping covers.
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Per group and column of a grouping, its codes."""
+
+    sizes: Ints
+    """(g,) rows of each group."""
+    low: Codes
+    """(g, columns) the smallest code."""
+    high: Codes
+    """(g, columns) the largest code."""
+    levels: Codes
+    """(g, columns) TREE: the hierarchy level of the label; elsewhere 0."""
+    sets: dict[int, tuple[Ints, Codes]]
+    """Per SET column (its place in the grouping): (g + 1,) starts and the groups' codes, ascending."""
+
+
+def spans_of(cells: Cells, grouping: Grouping) -> Spans:
+    """Measure the groups of a grouping."""
+    from shoal.kernels.labels import members, spans
+
+    columns = list(grouping.columns)
+    codes = cells.codes if len(columns) == cells.codes.shape[1] else cells.codes[:, columns]
+    sizes, low, high = spans(codes, cells.starts, grouping.group, grouping.n_groups)
+    found = [j for j, column in enumerate(columns) if cells.domains[column].kind == Kind.SET]
+    sets = {}
+    if found:
+        rows, starts = rows_by_group(grouping.group, grouping.n_groups)
+        counts = cells.counts
+
+        def members_of(j: int) -> tuple[Ints, Codes]:
+            by_row = np.repeat(codes[:, j], counts)
+            members_found: tuple[Ints, Codes] = members(
+                by_row, rows, starts, cells.domains[columns[j]].size
+            )
+            return members_found
+
+        sets = dict(zip(found, each(members_of, found), strict=True))
+    return Spans(sizes, low, high, _levels(cells, grouping, low, high), sets)
+
+
+def as_they_are(cells: Cells, groupings: tuple[Grouping, ...]) -> tuple[tuple[Grouping, ...], Ints]:
+    """Groups of equal rows, for a release that leaves values as they are, and the sizes of the groups
+    that a method formed; rows it suppressed stay suppressed."""
+    if len(groupings) != 1:
+        raise PolicyError(
+            "publish: anatomy needs groups of people, but the method treats sets of columns apart. "
+            "Choose another method, or `publish: generalised`."
+        )
+    group = groupings[0].group
+    kept = group != SUPPRESSED
+    cell = np.repeat(np.arange(cells.n_cells), cells.counts)
+    found, dense = np.unique(cell[kept], return_inverse=True)
+    raw = np.full(cells.n_rows, SUPPRESSED, np.int32)
+    raw[kept] = dense
+    grouping = Grouping(raw, len(found), groupings[0].columns)
+    return (grouping,), np.unique(group[kept], return_counts=True)[1].astype(np.int64)
+
+
+def rows_by_group(group: Codes, n_groups: int) -> tuple[Codes, Ints]:
+    """Canonical rows listed group by group, and (g + 1,) where each begins; no suppressed rows."""
+    from shoal.kernels.sorting import counting_order
+
+    order = np.empty(len(group), np.int32)
+    counting_order(group + np.int32(1), n_groups + 1, order)
+    counts = np.bincount(group + 1, minlength=n_groups + 1)
+    return order[counts[0] :], np.concatenate([[0], np.cumsum(counts[1:])]).astype(np.int64)
+
+
+def _levels(cells: Cells, grouping: Grouping, low: Codes, high: Codes) -> Codes:
+    if grouping.levels is not None:
+        return grouping.levels
+    levels = np.zeros(low.shape, np.int32)
+    for j, column in enumerate(grouping.columns):
+        hierarchy = cells.domains[column].hierarchy
+        if hierarchy is None:
+            continue
+        levels[:, j] = hierarchy.lowest(low[:, j], high[:, j])
+    return levels

@@ -1,0 +1,1 @@
+"""DuckDB: reading and writing files, counting classes, and tables larger than memory."""

@@ -1,0 +1,394 @@
+"""What to say when a CSV file is broken.
+
+DuckDB puts the broken line itself into its message, and that line is a person's row. So its message
+is only looked at for what kind of error it is and for numbers; not a word of it is passed on.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+import duckdb
+import pyarrow as pa
+
+from shoal.engines.duckdb.connection import Connection, connection, file_literal, name, text
+from shoal.errors import InputError, listed, nearest
+from shoal.hierarchy.text import text_of
+from shoal.io.csv_dialect import (
+    BLOCK,
+    QUOTE,
+    UTF8,
+    CsvOptions,
+    as_utf8,
+    detect_encoding,
+    header_names,
+    not_text,
+    open_bytes,
+    plain_header,
+    records,
+    separator_by_header,
+)
+from shoal.io.formats import is_packed
+
+LINE_TOO_LONG = "maximum line size"
+BAD_QUOTE = (
+    "a quote is opened and never closed, or text follows a closing quote. Double a quote that "
+    "stands inside quotes, or pass --quote '' if quotes have no meaning in this file."
+)
+
+
+def reworded(path: Path, options: CsvOptions, columns: int, error: duckdb.Error) -> InputError:
+    """The database's error as one that says where, what and what to do, and quotes no row."""
+    found = str(error)
+    counts = re.findall(r"Expected Number of Columns: \d+ Found: (\d+)", found)
+    where = _where(path, options, found)
+    if counts:
+        return ragged(where, int(counts[-1]), columns)
+    lowered = found.lower()
+    if "unterminated quote" in lowered:
+        return InputError(f"{where}: {BAD_QUOTE}")
+    if "utf-8" in lowered or "unicode" in lowered:
+        return not_text(path, options.encoding or UTF8)
+    if LINE_TOO_LONG in lowered:
+        return InputError(f"{where}: the line is too long. Is a quote left open there?")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return InputError(f"{path} does not fit into memory. Give it fewer columns or rows.")
+    if isinstance(error, duckdb.IOException):
+        return InputError(f"{path} could not be read. Is it still there, and whole?")
+    if _mixed_line_ends(path):
+        return InputError(
+            f"{path} mixes line ends (\\n, \\r\\n or \\r). Save it again with one kind."
+        )
+    return InputError(f"{where}: this is no regular CSV: {BAD_QUOTE}")
+
+
+def ragged(where: str, found: int, columns: int) -> InputError:
+    """A record with too few or too many fields."""
+    fields = "1 field" if found == 1 else f"{found} fields"
+    named = "1 column" if columns == 1 else f"{columns} columns"
+    return InputError(
+        f"{where}: {fields}, but the first line names {named}. Mend that line: a missing or extra "
+        "separator, or a text that holds a separator and is not quoted."
+    )
+
+
+def first_overlong(path: Path, options: CsvOptions, columns: int) -> InputError | None:
+    """The error for the first record with more fields than columns, if there is one."""
+    for line, fields in records(path, options):
+        if len(fields) > columns:
+            return ragged(f"{path}, line {line}", len(fields), columns)
+    return None
+
+
+def lost(path: Path, rows: int) -> InputError:
+    """Rows and separators do not add up."""
+    return InputError(
+        f"{path}: only {rows} rows could be made out, which is not all the file holds. "
+        f"Perhaps {BAD_QUOTE}"
+    )
+
+
+def _where(path: Path, options: CsvOptions, found: str) -> str:
+    """'FILE, line N' if the database said which record; it counts records, people count lines."""
+    number = re.search(r"CSV Error on Line: (\d+)", found)
+    if not number:
+        return str(path)
+    record = int(number[1])
+    try:
+        begins = next(islice(records(path, options), record - 1, None), None)
+    except (csv.Error, UnicodeError):
+        begins = None
+    return f"{path}, line {begins[0] if begins else record}"
+
+
+def _mixed_line_ends(path: Path) -> bool:
+    both = line_feeds = returns = 0
+    with open_bytes(path) as stream:
+        # Whole lines, so that no '\r\n' is cut in two.
+        for line in stream:
+            both += line.endswith(b"\r\n")
+            line_feeds += line.endswith(b"\n")
+            returns += line.count(b"\r")
+    return [both, line_feeds - both, returns - both].count(0) < 2
+
+
+# Reading CSV: every column as text, every byte of a value kept, nothing forgiven.
+
+
+Answer = TypeVar("Answer")
+SAMPLE = 4 * BLOCK
+"""Characters of a transcoded file that are looked at to find separator and quote."""
+LINE_LIMITS = (2 << 20, 1 << 28)
+"""Longest line in bytes. The larger one costs memory, so it is tried only after the smaller."""
+
+
+def settle(path: Path, options: CsvOptions) -> tuple[CsvOptions, tuple[str, ...]]:
+    """The options with nothing left to find out, and what the user should know about a guess."""
+    warning = None
+    if options.encoding is None:
+        encoding, warning = detect_encoding(path)
+        options = replace(options, encoding=encoding)
+    if not options.settled:
+        options = _sniffed(path, options)
+    return options, (warning,) if warning else ()
+
+
+def _sniffed(path: Path, options: CsvOptions) -> CsvOptions:
+    with as_utf8(path, options.encoding or UTF8, SAMPLE) as plain, connection(0) as con:
+        separator, quote, escape, columns = _sniff(con, plain, options)
+    if options.separator is not None:
+        separator = options.separator
+    elif columns < 2:
+        separator = separator_by_header(path, options) or separator or ","
+    if options.quote is not None:
+        quote = options.quote
+    elif not quote:
+        # None in the sample: one may still come later, and if not, it does no harm.
+        quote = QUOTE if separator != QUOTE else ""
+    backslash = "\\" if escape == "\\" and quote else None
+    return replace(options, separator=separator, quote=quote, escape=options.escape or backslash)
+
+
+def _sniff(con: Connection, plain: Path, options: CsvOptions) -> tuple[str, str, str, int]:
+    """Separator, quote, escape and number of columns as DuckDB sees them.
+
+    `skip=0` holds it to the first line as the header; left free, it skips lines that do not fit.
+    """
+    given = {"delim": options.separator, "quote": options.quote}
+    said = "".join(f", {key}={text(value)}" for key, value in given.items() if value is not None)
+    try:
+        found = con.execute(
+            "SELECT Delimiter, Quote, Escape, len(Columns) "
+            f"FROM sniff_csv({file_literal(plain)}, header=true, all_varchar=true, skip=0, "
+            f"strict_mode=true, comment='', compression={_compression(plain)}{said})"
+        ).fetchone()
+    except duckdb.Error:
+        return "", "", "", 0
+    separator, quote, escape = ("" if part == "(empty)" else part for part in found[:3])
+    return separator, quote, escape, found[3]
+
+
+def _compression(path: Path) -> str:
+    return "'gzip'" if is_packed(path) else "'none'"
+
+
+@dataclass(frozen=True)
+class CsvFile:
+    """A CSV file ready to be asked in SQL."""
+
+    path: Path
+    options: CsvOptions
+    """Settled."""
+    names: list[str]
+    """Of every column in the file."""
+    plain: Path
+    """Where its text lies as UTF-8, some line of names first."""
+
+    def ask(self, sql: str) -> pa.Table:
+        """The answer to `sql`, where `{file}` is the file with text columns c0, c1, ...
+
+        The names are ours because SQL takes 'Age' and 'age' for one.
+        """
+        with connection(self.plain.stat().st_size) as con:
+            return self.through(lambda filled: con.sql(filled).to_arrow_table(), sql)
+
+    def through(self, call: Callable[[str], Answer], sql: str) -> Answer:
+        """What `call` makes of the SQL, the file named in it; it may be called twice."""
+        for limit in LINE_LIMITS:
+            try:
+                return call(sql.replace("{file}", self.scan(limit)))
+            except duckdb.Error as error:
+                if LINE_TOO_LONG not in str(error).lower() or limit == LINE_LIMITS[-1]:
+                    columns = len(self.names)
+                    raise reworded(self.path, self.options, columns, error) from None
+        raise AssertionError("the last limit returns or raises")
+
+    def scan(self, line_limit: int) -> str:
+        """The SQL of the file's rows."""
+        types = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(self.names)))
+        quote = self.options.quote or ""
+        escape = self.options.escape or quote
+        return (
+            f"read_csv({file_literal(self.plain)}, columns={{{types}}}, auto_detect=false, "
+            f"header=true, delim={text(self.separator)}, quote={text(quote)}, "
+            f"escape={text(escape)}, nullstr='', allow_quoted_nulls=false, strict_mode=true, "
+            f"null_padding=false, comment='', compression={_compression(self.plain)}, "
+            f"max_line_size={line_limit})"
+        )
+
+    @property
+    def separator(self) -> str:
+        """What stands between two fields."""
+        return self.options.separator or ","
+
+    def place(self, column: str) -> str:
+        """The SQL name of a column."""
+        if column not in self.names:
+            raise InputError(
+                f"{self.path} has no column '{column}'.{nearest(column, self.names)} "
+                f"It has: {listed(self.names)}."
+            )
+        return f"c{self.names.index(column)}"
+
+
+@contextmanager
+def opened(path: Path, options: CsvOptions) -> Iterator[CsvFile]:
+    """The file, settled, with its column names checked."""
+    options, _ = settle(path, options)
+    names = header_names(path, options)
+    header = plain_header(path, options, names)
+    with as_utf8(path, options.encoding or UTF8, header=header) as plain:
+        yield CsvFile(path, options, names, plain)
+
+
+def read_csv(path: Path, options: CsvOptions, columns: Sequence[str] | None = None) -> pa.Table:
+    """The table, its columns as text, its rows in the order of the file."""
+    with opened(path, options) as file:
+        wanted = file.names if columns is None else list(columns)
+        table = file.ask(f"SELECT {', '.join(map(file.place, wanted))} FROM {{file}}")
+        check_separators(file, table.num_rows)
+    return table.rename_columns(wanted)
+
+
+def check_separators(file: CsvFile, rows: int) -> None:
+    """Refuse what DuckDB lets pass: a row that ends in a separator too many, rows lost on the way.
+
+    Every separator stands between two columns or inside a value, so their number tells.
+    """
+    columns = len(file.names)
+    found = _count(file.plain, file.separator.encode(UTF8))
+    if found == (rows + 1) * (columns - 1):
+        return
+    without = (f"replace(c{i}, {text(file.separator)}, '')" for i in range(columns))
+    inside = (f"sum(length(c{i}) - length({short}))" for i, short in enumerate(without))
+    total = " + ".join(f"coalesce({each}, 0)" for each in inside)
+    counted = file.ask(f"SELECT {total} AS n FROM {{file}}")["n"][0].as_py()
+    between = (rows + 1) * (columns - 1) + counted
+    # Names count too, unless others were put in their place.
+    in_names = sum(name.count(file.separator) for name in file.names)
+    if found not in (between, between + in_names):
+        raise first_overlong(file.path, file.options, columns) or lost(file.path, rows)
+
+
+def _count(plain: Path, separator: bytes) -> int:
+    """How often the separator's bytes occur in the file."""
+    total, kept = 0, b""
+    with open_bytes(plain) as stream:
+        while block := stream.read(BLOCK):
+            block = kept + block
+            total += block.count(separator)
+            # A separator of several bytes may lie across two blocks.
+            kept = block[len(block) - len(separator) + 1 :]
+    return total
+
+
+# Reading a CSV that memory need not hold: the rows of `csv_read`, batch by batch.
+
+
+BATCH_ROWS = 50_000
+
+
+def csv_batches(
+    path: Path, options: CsvOptions, columns: Sequence[str], batch_rows: int = BATCH_ROWS
+) -> Iterator[pa.RecordBatch]:
+    """The named columns as text, called p0, p1, ... in this order, rows in the order of the file.
+
+    What is wrong with the file may show only after rows were given: they count for nothing then.
+    """
+    with opened(path, options) as file:
+        rows = 0
+        for limit in LINE_LIMITS:
+            try:
+                for batch in _batches(file, columns, limit, batch_rows, rows):
+                    rows += batch.num_rows
+                    yield batch
+                break
+            except (duckdb.Error, pa.ArrowException, OSError) as error:
+                if LINE_TOO_LONG not in str(error).lower() or limit == LINE_LIMITS[-1]:
+                    raise _reworded(file, error) from None
+        check_separators(file, rows)
+
+
+def _batches(
+    file: CsvFile, columns: Sequence[str], limit: int, batch_rows: int, given: int
+) -> Iterator[pa.RecordBatch]:
+    """The rows after the first `given` ones."""
+    chosen = ", ".join(f"{file.place(name)} AS p{i}" for i, name in enumerate(columns))
+    with connection(file.plain.stat().st_size) as con:
+        rows = con.sql(f"SELECT {chosen} FROM {file.scan(limit)}")
+        for batch in rows.to_arrow_reader(batch_rows):
+            if batch.num_rows > given:
+                yield batch.slice(given)
+            given = max(0, given - batch.num_rows)
+
+
+def _reworded(file: CsvFile, error: Exception) -> Exception:
+    """The database speaks through Arrow here, which keeps its words and loses its kinds."""
+    ours = error if isinstance(error, duckdb.Error) else duckdb.Error(str(error))
+    return reworded(file.path, file.options, len(file.names), ours)
+
+
+# Writing CSV so that reading it gives the same values back.
+
+
+def write_csv(table: pa.Table, path: Path, options: CsvOptions) -> None:
+    """Write the table as UTF-8 text in the dialect of `options`."""
+    columns = [f"c{i}" for i in range(table.num_columns)]
+    # DuckDB tells names apart without regard to case, so it gets ours.
+    published = pa.table([_plain(column) for column in table.columns], columns)
+    with connection(table.nbytes) as con:
+        con.register("published", published)
+        copy_csv(con, "published", columns, table.column_names, path, options)
+
+
+def copy_csv(
+    con: Connection,
+    table: str,
+    columns: Sequence[str],
+    names: Sequence[str],
+    path: Path,
+    options: CsvOptions,
+) -> None:
+    """Write these columns of a table of the database under other names, rows in its order."""
+    settled = options.for_output(path)
+    plain_header = _plain_header(names)
+    rows = _rows(table, columns, names, plain_header)
+    quote = text(settled.quote or '"')
+    target = text(str(path.absolute()))
+    try:
+        con.execute(
+            f"COPY ({rows}) TO {target} (FORMAT csv, HEADER {plain_header}, "
+            f"DELIMITER {text(settled.separator or ',')}, QUOTE {quote}, ESCAPE {quote}, "
+            f"NULLSTR '', COMPRESSION {'gzip' if is_packed(path) else 'none'}, "
+            # A temporary file of its own would be one that nobody removes after a crash.
+            "USE_TMP_FILE false)"
+        )
+    except duckdb.IOException:
+        # Its message may name a value; ours names the file.
+        raise InputError(f"{path} could not be written. Is the disk full?") from None
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    """The column in a type that DuckDB knows; the text of the others is what a CSV holds anyway."""
+    strange = pa.types.is_float16(column.type) or pa.types.is_decimal256(column.type)
+    return text_of(column) if strange or pa.types.is_interval(column.type) else column
+
+
+def _plain_header(names: Sequence[str]) -> bool:
+    """Whether DuckDB writes these names as they are: it changes empty and doubled ones."""
+    return all(names) and len({name.lower() for name in names}) == len(names)
+
+
+def _rows(table: str, columns: Sequence[str], names: Sequence[str], plain_header: bool) -> str:
+    """The SQL of the rows to write, the header as the first where DuckDB would change a name."""
+    if plain_header:
+        shown = ", ".join(f"{c} AS {name(n)}" for c, n in zip(columns, names, strict=True))
+        return f"SELECT {shown} FROM {table}"
+    header = ", ".join(text(n) for n in names)
+    cast = ", ".join(f"CAST({c} AS VARCHAR)" for c in columns)
+    return f"SELECT {header} UNION ALL SELECT {cast} FROM {table}"

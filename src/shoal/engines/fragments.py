@@ -1,0 +1,194 @@
+"""Finish a fragment of a large table where its rows are, with the same code as on one machine.
+
+Nothing here may depend on which fragment the rows are in: columns mean what they mean in the whole
+table, groups are compared with all its rows, and the cuts that led here count.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.arrays import Ints, Words
+from shoal.encoding.cells import Cells, pack
+from shoal.encoding.domain import Domain, costs_of
+from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, spans_of
+from shoal.kernels.partition import whole
+from shoal.kernels.sorting import run_starts
+from shoal.methods.partition import Cutting, Totals, cut_down
+from shoal.metrics.base import Parts
+from shoal.models.requirement import Requirement
+from shoal.publish.labels import labels_of
+
+SIGN = np.uint64(1 << 63)
+"""Unsigned numbers are held as signed ones of the same order."""
+
+
+class PartitionMethod(Protocol):
+    """A method whose top cuts follow from histograms."""
+
+    def cutting(self) -> Cutting:
+        """Its rule."""
+
+
+class GroupFragment(Protocol):
+    """How the rows of a fragment are put into groups; it can travel to another process."""
+
+    def __call__(self, cells: Cells, depth: int, totals: Totals) -> Grouping:
+        """The groups of a fragment `depth` cuts down; `totals` are the whole table's."""
+
+
+class MeasureFragment(Protocol):
+    """What is told of a fragment's groups; it can travel to another process."""
+
+    def __call__(self, parts: Parts) -> str:
+        """A text for whoever puts the fragments together."""
+
+
+TARGET = "t"
+"""Where the coded table has the class of each row."""
+TOLD = -1
+"""The group of a row that is no person, but what is told of a fragment."""
+
+
+@dataclass(frozen=True)
+class CutOn:
+    """Groups by further cuts."""
+
+    method: PartitionMethod
+    requirement: Requirement
+    n_rows: int
+    """Of the whole table."""
+
+    def __call__(self, cells: Cells, depth: int, totals: Totals) -> Grouping:
+        """Cut until nothing can be cut."""
+        cutting = self.method.cutting()
+        costs = costs_of(cells.domains)
+        front = whole(cells.codes, cells.starts, costs.size, cutting.along_all, depth)
+        choose = cutting.chooser(self.n_rows)
+        return cut_down(cells, self.requirement, choose, front, costs, lambda _: None, totals)
+
+
+@dataclass(frozen=True)
+class Finish:
+    """From the rows of one fragment to published rows: q0, q1, ... (labels), p0, p1, ... (the other
+    columns as they are) and g, a number of the group that no group of another fragment has."""
+
+    domains: tuple[Domain, ...]
+    sensitive: tuple[str, ...]
+    sensitive_domains: dict[str, Domain]
+    totals: dict[str, Ints]
+    depths: Ints
+    """Per fragment, how many cuts led to it."""
+    payload: tuple[str, ...]
+    """Which columns of the coded table are published as they are."""
+    group: GroupFragment
+    more: tuple[str, ...] = ()
+    """What the measuring needs of the coded table beside codes."""
+    measure: MeasureFragment | None = None
+    """What is measured of the fragment; then one row more has it as text in `told`, with g = TOLD."""
+
+    @property
+    def columns(self) -> list[str]:
+        """What it needs of the coded table, beside `node`."""
+        quasi = [f"c{j}" for j in range(len(self.domains))]
+        secret = [f"s{i}" for i in range(len(self.sensitive))]
+        return [*quasi, *secret, *self.more, "key", "h", *self.payload]
+
+    def schema(self, coded: pa.Schema) -> pa.Schema:
+        """What it gives, where the payload has the types of `coded`."""
+        quasi = [pa.field(f"q{j}", pa.string()) for j in range(len(self.domains))]
+        shown = [coded.field(p) for p in self.payload]
+        return pa.schema([*quasi, *shown, ("g", pa.int64()), ("told", pa.string())])
+
+    def __call__(self, rows: pa.Table) -> pa.Table:
+        """Group and label the rows of one fragment; suppressed ones are left out."""
+        number = rows["node"][0].as_py()
+        cells = self._cells(rows)
+        grouping = self.group(cells, int(self.depths[number]), self.totals)
+        kept = np.flatnonzero(grouping.group >= 0)
+        group = grouping.group[kept]
+        found = {}
+        spans = spans_of(cells, grouping)
+        for j, column in enumerate(grouping.columns):
+            labels = labels_of(self.domains[column], spans, j)
+            found[f"q{column}"] = labels.texts.take(pa.array(labels.of_group[group]))
+        taken = rows.select(list(self.payload)).take(pa.array(cells.rows[kept]))
+        found |= dict(zip(self.payload, taken.columns, strict=True))
+        found["g"] = pa.array((number << 32) + group.astype(np.int64))
+        found["told"] = pa.nulls(len(kept), pa.string())
+        table = pa.table(found)
+        if self.measure is None:
+            return table
+        told = {
+            name: pa.nulls(1, kind)
+            for name, kind in zip(table.schema.names, table.schema.types, strict=True)
+        }
+        told |= {"g": pa.array([TOLD], pa.int64())}
+        told |= {
+            "told": pa.array([self.measure(self._parts(cells, grouping, spans, rows))], pa.string())
+        }
+        return pa.concat_tables([table, pa.table(told, table.schema)])
+
+    def _parts(self, cells: Cells, grouping: Grouping, spans: Spans, rows: pa.Table) -> Parts:
+        target = (
+            _numbers(rows, TARGET).astype(np.int32)[cells.rows] if TARGET in self.more else None
+        )
+        hidden = grouping.group == SUPPRESSED
+        return Parts(cells, (grouping,), (spans,), 0, hidden, target)
+
+    def _cells(self, rows: pa.Table) -> Cells:
+        quasi = [_numbers(rows, f"c{j}").astype(np.int32) for j in range(len(self.domains))]
+        keys = pack(quasi, [domain.size for domain in self.domains])
+        order = _sorted([word for word, _ in keys], _numbers(rows, "key"), _numbers(rows, "h"))
+        begins = run_starts(np.stack([word for word, _ in keys]), order)
+        starts = np.append(np.flatnonzero(begins), len(order)).astype(np.int64)
+        heads = order[starts[:-1]]
+        sensitive = {
+            name: _numbers(rows, f"s{i}").astype(np.int32)[order]
+            for i, name in enumerate(self.sensitive)
+        }
+        return Cells(
+            domains=self.domains,
+            codes=np.stack([column[heads] for column in quasi], axis=1),
+            starts=starts,
+            rows=order,
+            hashes=_numbers(rows, "h").view(np.uint64)[order] ^ SIGN,
+            sensitive=sensitive,
+            sensitive_domains=self.sensitive_domains,
+            whole=self.totals,
+        )
+
+
+def _numbers(rows: pa.Table, name: str) -> Ints:
+    return rows[name].to_numpy().astype(np.int64)
+
+
+def _sorted(words: Sequence[Words], key: Ints, h: Ints) -> Ints:
+    """Canonical order."""
+    return np.lexsort((h, key, *reversed(words)))
+
+
+# Clustering where the rows are: the blocks of a fragment, made and grouped as on one machine.
+
+
+@dataclass(frozen=True)
+class InBlocks:
+    """Groups a fragment by a method that has `block_rows`.
+
+    The top cuts are those that the method itself makes to get its blocks, so what is left of them can
+    be done with the rows of a fragment alone; a block's seed comes from the block.
+    """
+
+    method: Any
+    requirement: Requirement
+    seed: int
+
+    def __call__(self, cells: Cells, depth: int, totals: Totals) -> Grouping:  # noqa: ARG002
+        """As if the fragment were the table."""
+        found: tuple[Grouping, ...] = self.method.group(
+            cells, self.requirement, self.seed, lambda _: None
+        )
+        return found[0]

@@ -1,0 +1,308 @@
+"""Files as frames. Parquet is read by Spark; CSV by our own reader, inside the executors.
+
+Spark's CSV reader takes an empty text for a missing one, drops blanks, forgives rows of the wrong
+length and cuts at line ends inside quotes unless told otherwise. Ours is the one of the local engine,
+so a file means the same on both; its unit of work is a file.
+"""
+
+import os
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shoal.engines.base import files_of, require_same_names
+from shoal.engines.duckdb.csv import csv_batches, settle
+from shoal.engines.memory import LocalEngine
+from shoal.engines.spark.executor import SLOT, Batches, BatchesFunction
+from shoal.engines.spark.failures import carry
+from shoal.engines.spark.tables import Frame, held, refused
+from shoal.errors import InputError, ShoalError, listed, nearest
+from shoal.io.columnar import columnar_names
+from shoal.io.csv_dialect import CsvOptions, header_names
+from shoal.io.formats import Format, ending_of, format_of
+
+PART_BYTES = 128_000_000
+
+
+@dataclass(frozen=True)
+class Found:
+    """A table in files, as Spark sees it."""
+
+    frame: Frame
+    schema: pa.Schema
+    rows: int | None
+    """How many it has, where reading it again costs so little that it need not be kept."""
+
+
+def read_frame(
+    spark: Any, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions, parts: int
+) -> Found:
+    """The named columns as p0, p1, ...; `parts` is how many tasks run at once."""
+    files, kind = files_of(sources)
+    _require_format(files, kind)
+    if kind is Format.CSV:
+        return _csv(spark, files, columns, options, parts)
+    return _parquet(spark, files, columns)
+
+
+def check_files(sources: Sequence[Path], columns: Sequence[str], options: CsvOptions) -> None:
+    """Raise what `read_frame` would raise, as far as it can be told without Spark."""
+    files, kind = files_of(sources)
+    _require_format(files, kind)
+    if kind is Format.CSV:
+        _csv_options(files, columns, options)
+    else:
+        _parquet_schema(files, columns)
+
+
+def _require_format(files: list[Path], kind: Format) -> None:
+    if kind is Format.ARROW:
+        raise InputError(
+            f"{files[0]}: Spark reads no Arrow files. Write the table as Parquet, or run with the "
+            "local engine."
+        )
+
+
+def _csv_options(files: list[Path], columns: Sequence[str], options: CsvOptions) -> CsvOptions:
+    options, _ = settle(files[0], options)
+    require_same_names(files, lambda file: header_names(file, options))
+    require_columns(files[0], columns, header_names(files[0], options))
+    return options
+
+
+def _csv(
+    spark: Any, files: list[Path], columns: Sequence[str], options: CsvOptions, parts: int
+) -> Found:
+    options = _csv_options(files, columns, options)
+    schema = pa.schema([pa.field(f"p{i}", pa.string()) for i in range(len(columns))])
+    kinds = ", ".join(f"p{i} string" for i in range(len(columns)))
+    function = _file_reader([str(file.absolute()) for file in files], options, tuple(columns))
+    frame = spark.range(0, len(files), 1, len(files)).mapInArrow(function, kinds)
+    if len(files) < parts:
+        parts = max(parts, sum(file.stat().st_size for file in files) // PART_BYTES)
+        # by the content of a row alone, so that a row goes to the same place if it is read again
+        frame = frame.repartition(parts, *schema.names)
+    return Found(frame, schema, None)
+
+
+def _file_reader(
+    files: list[str], options: CsvOptions, columns: tuple[str, ...]
+) -> BatchesFunction:
+    def read(batches: Batches) -> Batches:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from read_one(files[number], options, columns)
+
+    return read
+
+
+def read_one(file: str, options: CsvOptions, columns: tuple[str, ...]) -> Batches:
+    """The rows of one file, in an executor."""
+    try:
+        yield from csv_batches(Path(file), options, columns)
+    except FileNotFoundError:
+        raise carry(
+            InputError(
+                f"{file} is not there for the executors. Put the table on storage that every worker "
+                "and this machine share under the same path."
+            )
+        ) from None
+    except ShoalError as error:
+        raise carry(error) from None
+
+
+def _parquet(spark: Any, files: list[Path], columns: Sequence[str]) -> Found:
+    schema, rows = _parquet_schema(files, columns)
+    # names of files are meant as they stand, stars and brackets too
+    reader = spark.read.option("__globPaths__", "false")
+    frame = reader.parquet(*(str(file.absolute()) for file in files))
+    names = list(frame.columns)
+    # by place: a session of the user's may take 'Age' and 'age' for one name
+    frame = frame.toDF(*(f"x{i}" for i in range(len(names))))
+    chosen = [frame[f"x{names.index(name)}"].alias(f"p{i}") for i, name in enumerate(columns)]
+    return Found(frame.select(*chosen), schema, rows)
+
+
+def _parquet_schema(files: list[Path], columns: Sequence[str]) -> tuple[pa.Schema, int]:
+    require_same_names(files, lambda file: columnar_names(file, Format.PARQUET))
+    first: pa.Schema | None = None
+    rows = 0
+    for file in files:
+        names = columnar_names(file, Format.PARQUET)
+        require_columns(file, columns, names)
+        with pq.ParquetFile(file) as parquet:
+            whole = parquet.schema_arrow
+            rows += parquet.metadata.num_rows
+        found = pa.schema([pa.field(f"p{i}", whole.field(c).type) for i, c in enumerate(columns)])
+        if first is not None and found != first:
+            changed = next(c for c, a, b in zip(columns, first, found, strict=True) if a != b)
+            raise InputError(
+                f"{file} and {files[0]} hold column '{changed}' in different types. The files of "
+                "one table must have the same."
+            )
+        first = first or found
+    assert first is not None
+    if rows == 0:
+        raise no_rows(listed([str(file) for file in files], 3))
+    for name, field in zip(columns, first, strict=True):
+        if held(field.type) is None:
+            raise refused(str(files[0]), name, field.type)
+    return first, rows
+
+
+def require_columns(where: object, columns: Sequence[str], names: list[str]) -> None:
+    """Raise an InputError that names the first column that is not there."""
+    for column in columns:
+        if column not in names:
+            raise InputError(
+                f"{where} has no column '{column}'.{nearest(column, names)} It has: {listed(names)}."
+            )
+
+
+def no_rows(where: str) -> InputError:
+    """The error for a table with nobody in it."""
+    return InputError(f"{where}: the table has no rows: there is nothing to work on.")
+
+
+# A folder of part files, written by the executors with the local engine's own writer.
+
+
+PART_ROWS = 250_000
+WRITTEN = pa.schema([("file", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())])
+
+
+def write_folder(
+    frame: Frame,
+    target: Path,
+    names: Sequence[str],
+    order: Sequence[str],
+    options: CsvOptions,
+    rows: int,
+) -> int:
+    """Write the frame, which has so many rows, into a new folder; gives how many were written.
+
+    `order` are columns of the frame. The folder's name tells the format, as a file's would.
+    """
+    from pyspark.sql import functions as f
+
+    if format_of(target) is Format.ARROW:
+        raise InputError(
+            f"{target}: Spark writes Parquet and CSV folders. Name one '.parquet' or '.csv'."
+        )
+    columns = list(frame.columns)
+    slots = max(1, -(-rows // PART_ROWS))
+    slot = f.pmod(f.xxhash64(*columns), f.lit(slots)).cast("int")
+    ordered = [*order, *(column for column in columns if column not in order)]
+    parts = (
+        frame.withColumn(SLOT, slot)
+        .repartitionById(slots, SLOT)
+        .sortWithinPartitions(SLOT, *ordered)
+    )
+    target.mkdir()
+    writer = _part_writer(str(target.absolute()), tuple(names), options)
+    told = parts.mapInArrow(writer, "file string, rows bigint, bytes bigint").toArrow()
+    _settle(target, told)
+    if not told.num_rows:
+        kinds = frame.limit(0).toArrow().schema.types
+        empty = pa.table([pa.array([], kind) for kind in kinds], names=list(names))
+        LocalEngine().write(empty, target / part_name(0, 0, ending_of(target)), options=options)
+    return sum(told["rows"].to_pylist())
+
+
+def part_name(slot: int, number: int, ending: str) -> str:
+    """The name of a part file: slot by slot, and within a slot one after the other."""
+    return f"part-{slot:05d}-{number:03d}{ending}"
+
+
+def _part_writer(folder: str, names: tuple[str, ...], options: CsvOptions) -> BatchesFunction:
+    def write(batches: Batches) -> Batches:
+        yield from write_parts(batches, Path(folder), names, options)
+
+    return write
+
+
+def write_parts(
+    batches: Batches, folder: Path, names: tuple[str, ...], options: CsvOptions
+) -> Batches:
+    """Write the rows of one task in an executor: sorted by slot already, at most PART_ROWS a file."""
+    waiting: list[pa.RecordBatch] = []
+    at, number = -1, 0
+    for batch in batches:
+        for slot, piece in _by_slot(batch):
+            if slot != at:
+                yield from _written(waiting, folder, at, number, names, options)
+                waiting, at, number = [], slot, 0
+            while piece.num_rows:
+                room = PART_ROWS - sum(each.num_rows for each in waiting)
+                waiting.append(piece.slice(0, room))
+                piece = piece.slice(room)
+                if piece.num_rows:
+                    yield from _written(waiting, folder, at, number, names, options)
+                    waiting, number = [], number + 1
+    yield from _written(waiting, folder, at, number, names, options)
+
+
+def _by_slot(batch: pa.RecordBatch) -> list[tuple[int, pa.RecordBatch]]:
+    slots = batch.column(batch.schema.get_field_index(SLOT)).to_numpy()
+    rows = batch.drop_columns([SLOT])
+    starts = [0, *(i + 1 for i in (slots[1:] != slots[:-1]).nonzero()[0].tolist()), len(slots)]
+    return [
+        (int(slots[begin]), rows.slice(begin, end - begin))
+        for begin, end in pairwise(starts)
+        if end > begin
+    ]
+
+
+def _written(
+    waiting: list[pa.RecordBatch],
+    folder: Path,
+    slot: int,
+    number: int,
+    names: tuple[str, ...],
+    options: CsvOptions,
+) -> Batches:
+    if not waiting:
+        return
+    name = part_name(slot, number, ending_of(folder))
+    # one task may run twice at once: each writes its own file, and the last to end wins
+    mine = folder / f".{uuid.uuid4().hex}.{name}"
+    table = pa.Table.from_batches(waiting).rename_columns(list(names))
+    try:
+        LocalEngine().write(table, mine, options=options)
+    except (ShoalError, OSError):
+        raise carry(
+            InputError(
+                f"{folder} could not be written by an executor. Is the disk full? The folder must be "
+                "on storage that every worker and this machine share under the same path."
+            )
+        ) from None
+    with mine.open("rb") as stream:
+        os.fsync(stream.fileno())
+    size = mine.stat().st_size
+    mine.replace(folder / name)
+    yield pa.record_batch([[name], [table.num_rows], [size]], schema=WRITTEN)
+
+
+def _settle(folder: Path, told: pa.Table) -> None:
+    """See that what the executors wrote is here, and that nothing else is."""
+    sizes = dict(zip(told["file"].to_pylist(), told["bytes"].to_pylist(), strict=True))
+    for name, size in sizes.items():
+        try:
+            found = (folder / name).stat().st_size
+        except FileNotFoundError:
+            found = -1
+        if found != size:
+            raise InputError(
+                f"{folder}: a part that an executor wrote is not here as it was written. The folder "
+                "must be on storage that every worker and this machine share under the same path."
+            )
+    for other in folder.iterdir():
+        if other.name not in sizes:
+            # of a task that was ended in the middle
+            other.unlink()

@@ -1,0 +1,106 @@
+"""Count sensitive values per group, without the zeros."""
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.arrays import Bools, Codes, Floats, Ints
+from shoal.kernels.jit import kernel
+
+
+@kernel
+def count_runs(codes: Codes, starts: Ints, size: int, missing: int) -> tuple[Ints, Codes, Ints]:
+    """Histogram of each run codes[starts[i]:starts[i+1]]: (g + 1,) entry starts, values, counts.
+
+    Values ascend inside a run; the code `missing` is not counted.
+    """
+    n_runs = len(starts) - 1
+    tally = np.zeros(size, np.int64)
+    found = np.empty(min(size, len(codes)) + 1, np.int32)
+    out_starts = np.zeros(n_runs + 1, np.int64)
+    values = np.empty(len(codes), np.int32)
+    counts = np.empty(len(codes), np.int64)
+    at = 0
+    for run in range(n_runs):
+        n_found = 0
+        for i in range(starts[run], starts[run + 1]):
+            code = codes[i]
+            if code == missing:
+                continue
+            if tally[code] == 0:
+                found[n_found] = code
+                n_found += 1
+            tally[code] += 1
+        found[:n_found].sort()
+        for i in range(n_found):
+            values[at] = found[i]
+            counts[at] = tally[found[i]]
+            tally[found[i]] = 0
+            at += 1
+        out_starts[run + 1] = at
+    return out_starts, values[:at].copy(), counts[:at].copy()
+
+
+# Range counts on a table and on a release: one query at a time, over all its cells or classes.
+
+
+@kernel
+def count_rows(
+    codes: Codes,
+    counts: Ints,
+    columns: Ints,
+    starts: Ints,
+    asked: npt.NDArray[np.uint8],
+) -> int:
+    """Rows whose value is asked for in every one of `columns`.
+
+    `codes` has a line per column; `asked` holds 1 or 0 per code, those of columns[i] from starts[i] on.
+    """
+    inside = np.ones(codes.shape[1], np.uint8)
+    for i in range(len(columns)):
+        line, marks = codes[columns[i]], asked[starts[i] :]
+        for cell in range(len(inside)):  # a branch would be guessed wrong too often
+            inside[cell] &= marks[line[cell]]
+    found = 0
+    for cell in range(len(inside)):
+        found += counts[cell] * inside[cell]
+    return found
+
+
+@kernel
+def share_of_ranges(
+    group: Codes,
+    low: Floats,
+    high: Floats,
+    begin: float,
+    end: float,
+    rows: Floats,
+) -> None:
+    """Leave in `rows`, of each class, the share of its label low..high that lies in begin..end.
+
+    Both ends belong to a range, and group[i] is the place of the label of class i.
+    """
+    for i in range(len(group)):
+        if rows[i] == 0.0:
+            continue
+        g = group[i]
+        common = min(high[g], end) - max(low[g], begin) + 1.0
+        rows[i] *= max(0.0, common) / (high[g] - low[g] + 1.0)
+
+
+@kernel
+def share_of_sets(
+    group: Codes,
+    starts: Ints,
+    members: Codes,
+    asked: Bools,
+    rows: Floats,
+) -> None:
+    """The same where a label is the set members[starts[g]:starts[g + 1]] of codes."""
+    for i in range(len(group)):
+        if rows[i] == 0.0:
+            continue
+        g = group[i]
+        common = 0
+        for at in range(starts[g], starts[g + 1]):
+            common += asked[members[at]]
+        rows[i] *= common / (starts[g + 1] - starts[g])

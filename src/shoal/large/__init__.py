@@ -1,1 +1,0 @@
-"""The same release from a table that no memory holds."""

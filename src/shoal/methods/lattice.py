@@ -1,0 +1,620 @@
+"""The lattice of full-domain generalisations: a node gives every column one level for all rows."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from shoal import plugins
+from shoal.arrays import Bools, Codes, Ints, Words
+from shoal.encoding.cells import Cells
+from shoal.encoding.counts import Counts
+from shoal.encoding.grouping import SUPPRESSED, Grouping, spans_of
+from shoal.errors import Infeasible, PolicyError, listed, nearest
+from shoal.hierarchy.tree import Hierarchy
+from shoal.methods.base import Progress, QuasiColumns, check_feasible
+from shoal.methods.constraints import climbs
+from shoal.metrics.base import Metric, Node, Parts
+from shoal.models.requirement import (
+    POPULATION,
+    SIZES_ONLY,
+    Model,
+    Requirement,
+    asked_under,
+    name_of,
+)
+from shoal.threads import each, workers
+
+Levels = tuple[int, ...]
+
+MOST_NODES = 4_000_000
+"""Beyond this many nodes a search would take hours, and is refused."""
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """All nodes over some columns, and which of them generalise which.
+
+    Level b of a column generalises level a < b when every node of a lies in one of b. In a tree every
+    level generalises all below it; where levels do not nest, some do not.
+    """
+
+    trees: tuple[Hierarchy, ...]
+    """One per column."""
+
+    @property
+    def shape(self) -> Levels:
+        """(columns,) how many levels each column has."""
+        return tuple(tree.height + 1 for tree in self.trees)
+
+    @property
+    def top(self) -> Levels:
+        """The levels of the one node in which all rows are equal."""
+        return tuple(tree.height for tree in self.trees)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return int(np.prod(self.shape, dtype=object))
+
+    @cached_property
+    def nested(self) -> tuple[Bools, ...]:
+        """Per column, (levels, levels) whether level b (second) generalises level a < b (first)."""
+        return tuple(_nested(tree) for tree in self.trees)
+
+    @cached_property
+    def below(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """below[column][level]: the levels right below it; one, unless levels do not nest."""
+        return tuple(
+            tuple(_right_below(nested, level) for level in range(len(nested)))
+            for nested in self.nested
+        )
+
+    def lift(self, column: int, low: int, high: int) -> Words:
+        """(nodes of level low,) the node of level high that each lies in."""
+        key = column, low, high
+        if key not in self._lifts:
+            tree = self.trees[column]
+            first = np.searchsorted(tree.nodes[low], np.arange(len(tree.labels[low])))
+            self._lifts[key] = tree.nodes[high][first].astype(np.uint64)
+        return self._lifts[key]
+
+    @cached_property
+    def _lifts(self) -> dict[tuple[int, int, int], Words]:
+        return {}
+
+    def minimal(self, valid: Bools) -> list[Levels]:
+        """The valid nodes that generalise no other valid one, by their levels; `valid` has the
+        lattice's shape."""
+        reached = valid.copy()
+        strictly = np.zeros_like(valid)
+        for axis, nested in enumerate(self.nested):
+            # a node is reached when it or one that it generalises is valid: column by column
+            moved = np.moveaxis(reached, axis, 0)
+            above = np.moveaxis(strictly, axis, 0)
+            # from the top down: what is read has not been overwritten
+            for level in range(len(nested) - 1, -1, -1):
+                for lower in np.flatnonzero(nested[:, level]):
+                    above[level] |= moved[lower]
+                    moved[level] |= moved[lower]
+        return [tuple(map(int, node)) for node in np.argwhere(valid & ~strictly)]
+
+
+def lattice_of(cells: Cells, method: str) -> Lattice:
+    """The lattice over all columns, or `PolicyError` where it is too large to be searched."""
+    trees = []
+    for domain in cells.domains:
+        assert domain.hierarchy is not None, "checked before any work"
+        trees.append(domain.hierarchy)
+    lattice = Lattice(tuple(trees))
+    if lattice.n_nodes > MOST_NODES:
+        tall = sorted(cells.domains, key=lambda d: -d.hierarchy.height if d.hierarchy else 0)
+        words = [f"{d.name} ({d.hierarchy.height + 1})" for d in tall if d.hierarchy]
+        raise PolicyError(
+            f"method: {method} searches every combination of levels, and these hierarchies have "
+            f"{lattice.n_nodes:,}; at most {MOST_NODES:,} are allowed. Levels by column: "
+            f"{listed(words)}. Use hierarchies with fewer levels or fewer quasi columns, or "
+            "least-loss-partition."
+        )
+    return lattice
+
+
+def _nested(tree: Hierarchy) -> Bools:
+    nested = np.zeros((tree.height + 1, tree.height + 1), np.bool_)
+    for low in range(tree.height + 1):
+        # where level low stays within a node, level high must not begin one
+        stays = tree.nodes[low][1:] == tree.nodes[low][:-1]
+        for high in range(low + 1, tree.height + 1):
+            begins = tree.nodes[high][1:] != tree.nodes[high][:-1]
+            nested[low, high] = not (stays & begins).any()
+    return nested
+
+
+def _right_below(nested: Bools, level: int) -> tuple[int, ...]:
+    lower = np.flatnonzero(nested[:, level])
+    return tuple(int(a) for a in lower if not any(nested[a, c] for c in lower))
+
+
+# The classes of a node of the lattice: how many rows they have, and with which sensitive values.
+
+
+Histogram = tuple[Ints, Codes, Ints]
+"""Entry starts, values and counts, as in `Counts`."""
+MOST_KEPT = 1 << 24
+"""Classes that may be kept at a time."""
+NO_ENTRIES = np.zeros(0, np.int32), np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The classes of one node."""
+
+    levels: Levels
+    words: Words
+    """(words, classes) the nodes of each class, a field of bits for every column."""
+    sizes: Ints
+    """(classes,) rows of each."""
+    histograms: Mapping[str, Histogram]
+    """Per sensitive column that is asked about."""
+    people: Ints | None = None
+    """(classes,) rows of the population that equal rows of each, where the policy names one."""
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Counts the classes of any node."""
+
+    cells: Cells
+    lattice: Lattice
+    columns: tuple[str, ...]
+    """The sensitive columns whose values are counted."""
+
+    @cached_property
+    def fields(self) -> tuple[tuple[int, np.uint64, np.uint64], ...]:
+        """Per column its word, the place of its bits there and as many ones."""
+        found, word, used = [], 0, 0
+        for domain in self.cells.domains:
+            bits = max(1, (domain.size - 1).bit_length())
+            if used + bits > 64:
+                word, used = word + 1, 0
+            found.append((word, np.uint64(used), np.uint64((1 << bits) - 1)))
+            used += bits
+        return tuple(found)
+
+    @cached_property
+    def raw(self) -> Classes:
+        """The node of the raw table, its classes being the cells."""
+        from shoal.kernels.counting import count_runs
+
+        words = np.zeros((self.fields[-1][0] + 1, self.cells.n_cells), np.uint64)
+        for j, (word, shift, _) in enumerate(self.fields):
+            words[word] |= self.cells.codes[:, j].astype(np.uint64) << shift
+        histograms = {}
+        for name in self.columns:
+            domain = self.cells.sensitive_domains[name]
+            histograms[name] = count_runs(
+                self.cells.sensitive[name], self.cells.starts, domain.size, domain.missing
+            )
+        people = self.cells.population
+        if people is not None:
+            people = np.add.reduceat(people, self.cells.starts[:-1])
+        return Classes((0,) * len(self.fields), words, self.cells.counts, histograms, people)
+
+    def projected(self, columns: frozenset[int]) -> Classes:
+        """The raw table over some of the columns: the node with the others at their top.
+
+        Each comes from that over one column more, where there is room to keep them.
+        """
+        if columns not in self._projections:
+            shape, n = self.lattice.shape, len(self.raw)
+            left = [j for j in range(len(shape)) if j not in columns]
+            source = self.raw
+            if len(left) > 1 and n << len(shape) <= MOST_KEPT:
+                fewest = min(left, key=lambda j: (self.cells.domains[j].size, j))
+                source = self.projected(columns | {fewest})
+            levels = tuple(0 if j in columns else self.lattice.top[j] for j in range(len(shape)))
+            found = self.roll(source, levels) if left else source
+            if n << len(shape) > MOST_KEPT:
+                return found
+            self._projections[columns] = found
+        return self._projections[columns]
+
+    @cached_property
+    def _projections(self) -> dict[frozenset[int], Classes]:
+        return {}
+
+    def roll(self, source: Classes, levels: Levels) -> Classes:
+        """The classes of a node that generalises the source's."""
+        return self.numbered(source, levels)[1]
+
+    def numbered(self, source: Classes, levels: Levels) -> tuple[Codes, Classes]:
+        """(source's classes,) the new class of each; and the new classes."""
+        from shoal.kernels.lattice import lift, merge_equal, merge_histograms
+
+        words = source.words.copy()
+        for j, (low, high) in enumerate(zip(source.levels, levels, strict=True)):
+            if low != high:
+                word, shift, mask = self.fields[j]
+                lift(words[word], shift, mask, self.lattice.lift(j, low, high))
+        numbers, merged, sizes = merge_equal(words, source.sizes)
+        histograms = {}
+        for name, (starts, values, counts) in source.histograms.items():
+            size = self.cells.sensitive_domains[name].size
+            histograms[name] = merge_histograms(numbers, len(sizes), starts, values, counts, size)
+        people = source.people
+        if people is not None:
+            people = np.bincount(numbers, people, len(sizes)).astype(np.int64)
+        return numbers, Classes(levels, merged, sizes, histograms, people)
+
+    def counts(self, classes: Classes, kept: Bools | None = None) -> Mapping[str, Counts]:
+        """What the models are asked about; with `kept`, of these classes alone, and compared with the
+        rows of these alone."""
+        sizes = classes.sizes if kept is None else classes.sizes[kept]
+        found = {SIZES_ONLY: Counts(sizes, np.zeros(len(sizes) + 1, np.int64), *NO_ENTRIES)}
+        if classes.people is not None:
+            people = classes.people if kept is None else classes.people[kept]
+            found[POPULATION] = replace(found[SIZES_ONLY], population=people)
+        for name, (starts, values, counts) in classes.histograms.items():
+            domain, totals = self.cells.sensitive_domains[name], self.cells.totals[name]
+            if kept is not None:
+                lengths = np.diff(starts)
+                entries = np.repeat(kept, lengths)
+                starts = np.concatenate([[0], np.cumsum(lengths[kept])])
+                values, counts = values[entries], counts[entries]
+                totals = np.bincount(values, counts, domain.size).astype(np.int64)
+            found[name] = Counts(sizes, starts, values, counts, domain, totals)
+        return found
+
+    def rows_by_node(self, classes: Classes, column: int, chosen: Bools) -> Ints:
+        """(nodes of its level,) rows of the chosen classes under each node of one column."""
+        word, shift, mask = self.fields[column]
+        nodes = ((classes.words[word][chosen] >> shift) & mask).astype(np.int64)
+        size = len(self.lattice.trees[column].labels[classes.levels[column]])
+        return np.bincount(nodes, classes.sizes[chosen], size).astype(np.int64)
+
+
+# Whether a node of the lattice may be published, and which of its classes are suppressed then.
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Asks the models of a requirement about nodes.
+
+    Classes that do not hold are suppressed whole. A node is valid when at most `limit` rows are, and
+    something is left. What is left is judged again, compared with itself, as anyone who reads the
+    release will judge it; that goes on until nothing more falls.
+    """
+
+    counting: Counting
+    requirement: Requirement
+
+    @property
+    def limit(self) -> int:
+        """The most rows that may be suppressed; none where the policy sets no limit."""
+        return self.requirement.may_suppress or 0
+
+    @property
+    def monotone(self) -> bool:
+        """Whether every node above a valid one is surely valid too.
+
+        Without suppression it is enough that classes that hold, merged, hold. With it, a class that
+        holds must not be spoilt by one that does not. What is judged over the whole release promises
+        neither.
+        """
+        if any(hasattr(model, "holds_over") for model in self.requirement.models):
+            return False
+        merged = self.requirement.holds_when_merged
+        return merged and (self.limit == 0 or self.requirement.holds_when_joined)
+
+    def kept(self, classes: Classes) -> Bools | None:
+        """(classes,) those that may be published, or None where the node is not valid."""
+        every = self.requirement.models
+        over = [model for model in every if hasattr(model, "holds_over")]
+        kept = self._settled(classes, [model for model in every if model not in over])
+        if not over:
+            return kept
+        # at best the release as a whole holds; else each class must, which is enough for that
+        if kept is not None and self._hold_over(classes, kept, over):
+            return kept
+        return self._settled(classes, every)
+
+    def _hold_over(self, classes: Classes, kept: Bools, models: Sequence[Model]) -> bool:
+        counts = self.counting.counts(classes, kept)
+        return all(model.holds_over(counts[asked_under(model)]) for model in models)  # type: ignore[attr-defined]
+
+    def _settled(self, classes: Classes, models: Sequence[Model]) -> Bools | None:
+        """The classes that are left when nothing falls any more."""
+        kept = np.ones(len(classes), np.bool_)
+        counts = self.counting.counts(classes)
+        fallen = 0
+        while True:
+            held = np.ones(int(kept.sum()), np.bool_)
+            for model in models:
+                held &= model.holds(counts[asked_under(model)])
+            if held.all():
+                return kept
+            at = np.flatnonzero(kept)[~held]
+            fallen += int(classes.sizes[at].sum())
+            kept[at] = False
+            if fallen > self.limit or not held.any():
+                return None
+            if self.requirement.only_size:
+                return kept
+            counts = self.counting.counts(classes, kept)
+
+
+# How good a node of the lattice is, and the release that it gives.
+
+
+SAME = 1e-9
+"""Figures that differ by less, or by less than this share of the better one, are equally good."""
+
+
+def margin(cost: float) -> float:
+    """How much more is as good."""
+    return SAME * max(1.0, abs(cost)) if abs(cost) < math.inf else 0.0
+
+
+def known_metric(name: str) -> str:
+    """The name, if there is such a metric."""
+    known = plugins.names("metrics")
+    if name not in known:
+        raise ValueError(f"found '{name}'; allowed: {listed(known, 30)}.{nearest(name, known)}")
+    return name
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """Measures valid nodes by one metric, and makes a grouping of one."""
+
+    judge: Judge
+    metric: Metric
+
+    @property
+    def counting(self) -> Counting:
+        """What counts the classes."""
+        return self.judge.counting
+
+    def cost(self, classes: Classes, kept: Bools) -> float:
+        """The figure of a node, low being good; infinite where there is none."""
+        figure = self._figure(classes, kept)
+        if figure is None or math.isnan(figure):
+            return math.inf
+        return -figure if self.metric.high_is_good else figure
+
+    def check(self) -> None:
+        """Raise, before any work, where the metric gives no figure even for the raw table."""
+        raw = self.counting.raw
+        if self._figure(raw, np.ones(len(raw), np.bool_)) is None:
+            name = plugins.name_of(type(self.metric))
+            why = ", since the policy names no `target` column" if name == "cm" else ""
+            raise PolicyError(
+                f"metric: {name} gives no figure for this table{why}. Choose another to search by, "
+                "such as mean-ncp."
+            )
+
+    @property
+    def by_class(self) -> bool:
+        """Whether the metric needs no look at the rows."""
+        return hasattr(self.metric, "of_node")
+
+    def _figure(self, classes: Classes, kept: Bools) -> float | None:
+        of_node: Callable[[Node], float | None] | None = getattr(self.metric, "of_node", None)
+        if of_node is not None:
+            return of_node(self._node(classes, kept))
+        return self.metric.measure(self._parts(classes, kept))
+
+    def grouping(self, levels: Levels) -> Grouping:
+        """The release that a valid node gives."""
+        numbers, classes = self.counting.numbered(self.counting.raw, levels)
+        kept = self.judge.kept(classes)
+        assert kept is not None, "only valid nodes are published"
+        return self._grouping(numbers, levels, kept)
+
+    def _grouping(self, numbers: Codes, levels: Levels, kept: Bools) -> Grouping:
+        """numbers: (cells,) the class of each."""
+        places = np.where(kept, np.cumsum(kept) - 1, SUPPRESSED).astype(np.int32)
+        cells = self.counting.cells
+        n_groups = int(kept.sum())
+        return Grouping(
+            np.repeat(places[numbers], cells.counts),
+            n_groups,
+            tuple(range(len(levels))),
+            np.tile(np.array(levels, np.int32), (n_groups, 1)),
+        )
+
+    def best(self, nodes: Sequence[Levels], costs: Sequence[float]) -> Levels:
+        """The node that costs least; of equals the least sum of levels, then the first by levels."""
+        least = min(costs)
+        close = least + margin(least)
+        equal = [node for node, cost in zip(nodes, costs, strict=True) if cost <= close]
+        return min(equal, key=lambda node: (sum(node), node))
+
+    def _node(self, classes: Classes, kept: Bools) -> Node:
+        everything = kept.all()
+
+        def rows_at(column: int) -> Ints:
+            rows = self._rows[column][classes.levels[column]]
+            if everything:
+                return rows
+            return rows - self.counting.rows_by_node(classes, column, ~kept)
+
+        sizes = classes.sizes if everything else classes.sizes[kept]
+        return Node(self.counting.cells, classes.levels, sizes, rows_at)
+
+    @cached_property
+    def _rows(self) -> list[list[Ints]]:
+        """Per column and level, the rows of the table under each node."""
+        cells, found = self.counting.cells, []
+        for j, tree in enumerate(self.counting.lattice.trees):
+            leaves = np.bincount(cells.codes[:, j], cells.counts, tree.n_leaves)
+            found.append([np.bincount(row, leaves).astype(np.int64) for row in tree.nodes])
+        return found
+
+    def _parts(self, classes: Classes, kept: Bools) -> Parts:
+        """The release of a node taken apart row by row."""
+        counting, cells = self.counting, self.counting.cells
+        numbers, again = counting.numbered(counting.raw, classes.levels)
+        # the same classes, but numbered as they were met: match them by their words
+        there, here = np.lexsort(classes.words), np.lexsort(again.words)
+        kept_again = np.empty_like(kept)
+        kept_again[here] = kept[there]
+        grouping = self._grouping(numbers, classes.levels, kept_again)
+        spans = spans_of(cells, grouping)
+        gone = grouping.group == SUPPRESSED
+        return Parts(cells, (grouping,), (spans,), grouping.n_groups, gone, cells.target)
+
+
+# Visit the nodes of the lattice depth first: a node's classes come from the one before it.
+
+
+PIECES = 16
+"""Pieces of work for each thread, at least."""
+LARGE = 100_000
+"""With fewer cells than this, threads wait for one another more than they help."""
+
+
+def valid_everywhere(judge: Judge, progress: Progress) -> Bools:
+    """(the lattice's shape) whether each node is valid, for judges that are not monotone."""
+    valid = np.zeros(judge.counting.lattice.shape, np.bool_)
+
+    def look(classes: Classes) -> bool:
+        valid[classes.levels] = judge.kept(classes) is not None
+        return True
+
+    Visit(judge.counting, look).everywhere(progress)
+    return valid
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Look at the nodes of a lattice."""
+
+    counting: Counting
+    look: Callable[[Classes], bool]
+    """Called with a node's classes; whether nodes above it may be worth a look."""
+    worth: Callable[[Levels], bool] | None = None
+    """Called with the highest of some nodes before any of them is counted: whether any of them may
+    be worth a look."""
+    roll_up: bool = True
+    """Count a node from one right below it, else from the raw table."""
+    threads: bool = True
+    """Whether `look` may be called by several threads at once."""
+
+    def everywhere(self, progress: Progress) -> None:
+        """Begin at the bottom; several nodes at a time where that is quicker."""
+        lattice, raw = self.counting.lattice, self.counting.raw
+        # columns with many values first: the many nodes that come last are then small
+        order = sorted(range(len(lattice.trees)), key=lambda j: (-lattice.trees[j].n_leaves, j))
+        first, pieces = 0, 1
+        while first < len(order) and pieces < PIECES * workers():
+            pieces *= lattice.shape[order[first]]
+            first += 1
+
+        def piece(prefix: Levels) -> None:
+            levels = [0] * len(order)
+            for j, level in zip(order, prefix, strict=False):
+                levels[j] = level
+            if self._enter(tuple(levels), order[first:]):
+                self._from(self.counting.roll(raw, tuple(levels)), order[first:])
+
+        prefixes = list(product(*(range(lattice.shape[j]) for j in order[:first])))
+        batch = workers() * 2 if self.threads and len(raw) >= LARGE else 1
+        progress(0.0)
+        for begin in range(0, len(prefixes), batch):
+            if batch == 1:
+                piece(prefixes[begin])
+            else:
+                each(piece, prefixes[begin : begin + batch])
+            progress(min(1.0, (begin + batch) / len(prefixes)))
+
+    def _from(self, classes: Classes, columns: Sequence[int]) -> bool:
+        """The node itself, then all that lie above it in these columns alone; `columns` stand at
+        level 0."""
+        if not self.look(classes):
+            return False
+        lattice = self.counting.lattice
+        for i, column in enumerate(columns):
+            at: dict[int, Classes] = {0: classes}
+            hopeless: list[int] = []
+            for level in range(1, lattice.shape[column]):
+                nested = lattice.nested[column][:, level]
+                levels = (*classes.levels[:column], level, *classes.levels[column + 1 :])
+                if any(nested[low] for low in hopeless):
+                    continue
+                if not self._enter(levels, columns[i + 1 :]):
+                    continue
+                source = min((at[low] for low in at if nested[low]), key=len)
+                here = self.counting.roll(source if self.roll_up else self.counting.raw, levels)
+                at[level] = here
+                if not self._from(here, columns[i + 1 :]):
+                    hopeless.append(level)
+        return True
+
+    def _enter(self, levels: Levels, columns: Sequence[int]) -> bool:
+        if self.worth is None:
+            return True
+        highest = list(levels)
+        for column in columns:
+            highest[column] = self.counting.lattice.top[column]
+        return self.worth(tuple(highest))
+
+
+# What `incognito` and `optimal` share: refusing what they cannot honour, and reporting.
+
+
+def check_full_domain(method: str, requirement: Requirement, columns: QuasiColumns) -> None:
+    """Raise unless every column has a hierarchy and every constraint speaks of all of them."""
+    bare = [name for name, has_tree in columns.items() if not has_tree]
+    if bare:
+        raise PolicyError(
+            f"method: {method} searches levels of hierarchies, but {listed(bare)} "
+            f"{'has' if len(bare) == 1 else 'have'} none. Give each a `hierarchy`, or use "
+            "least-loss-partition."
+        )
+    for model in requirement.models:
+        on = getattr(model, "on", None)
+        if on is not None and set(on) != set(columns):
+            raise PolicyError(
+                f"method: {method} judges classes over all quasi columns, but {name_of(model)} speaks "
+                f"of {listed(on)} alone. Leave its `on` out, or use datafly or classfly-plus, which "
+                "treat such constraints apart."
+            )
+
+
+def measuring(method: str, metric: str, cells: Cells, requirement: Requirement) -> Measuring:
+    """All that a search needs, or an error where it cannot begin."""
+    lattice = lattice_of(cells, method)
+    judge = Judge(Counting(cells, lattice, requirement.columns), requirement)
+    if judge.monotone:
+        check_feasible(cells, requirement)
+    found = Measuring(judge, plugins.metric(metric)())
+    found.check()
+    return found
+
+
+def infeasible(cells: Cells, requirement: Requirement) -> Infeasible:
+    """Why no node is valid."""
+    try:
+        check_feasible(cells, requirement)
+    except Infeasible as error:
+        return error
+    return Infeasible(
+        "No combination of levels meets the constraints. Loosen them, or raise `suppression`."
+    )
+
+
+def told(measured: Measuring, chosen: Levels, cost: float, words: str) -> Grouping:
+    """The grouping of the chosen node, with a note on how it was chosen and how columns climbed."""
+    grouping = measured.grouping(chosen)
+    metric = measured.metric
+    figure = -cost if metric.high_is_good else cost
+    names = [domain.name for domain in measured.counting.cells.domains]
+    head = f"{words} by {plugins.name_of(type(metric))} ({figure:.6g}). How columns climbed:"
+    return replace(grouping, notes=("\n".join([head, *climbs(grouping, names)]),))

@@ -1,0 +1,286 @@
+"""What became of each k constraint, of the columns treated together, and of each column."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from shoal.arrays import Codes, Floats, Ints
+from shoal.encoding.counts import Counts
+from shoal.encoding.domain import Domain, Kind
+from shoal.encoding.grouping import SUPPRESSED, rows_by_group
+from shoal.encoding.values import COMMON
+from shoal.errors import listed, percent
+from shoal.kernels.counting import count_runs
+from shoal.methods.constraints import Constraint, implies, without_implied
+from shoal.metrics.base import Parts
+from shoal.metrics.precision import column_precision
+from shoal.metrics.recognition_rate import RecognitionRate, group_rates, row_rates
+from shoal.models.k import K
+from shoal.pipeline.anatomy import Verdict
+from shoal.policy import Policy
+from shoal.policy.rules import COUNT, GROUP, count_name, group_name
+from shoal.release import (
+    ColumnReport,
+    ComponentReport,
+    ConstraintReport,
+    PersonalReport,
+    RaisedLabel,
+    RecognitionReport,
+)
+from shoal.verification.check import Finding
+from shoal.verification.preferences import at_worst, effective, tree_of, under
+
+
+def report_columns(parts: Parts) -> dict[str, ColumnReport]:
+    """Precision and levels of the columns with a hierarchy, in the policy's order."""
+    levels = {}
+    for grouping, spans in zip(parts.groupings, parts.spans, strict=True):
+        for j, column in enumerate(grouping.columns):
+            rows = np.bincount(spans.levels[:, j], spans.sizes).astype(np.int64)
+            name = parts.cells.domains[column].name
+            levels[name] = {level: int(n) for level, n in enumerate(rows) if n}
+    precision = column_precision(parts)
+    names = [domain.name for domain in parts.cells.domains if domain.name in precision]
+    return {name: ColumnReport(precision[name], levels[name]) for name in names}
+
+
+def report_nodes(parts: Parts) -> tuple[dict[str, int], ...]:
+    """The minimal nodes that the method found: the level of each column."""
+    return tuple(
+        {
+            parts.cells.domains[column].name: level
+            for column, level in zip(grouping.columns, levels, strict=True)
+        }
+        for grouping in parts.groupings
+        for levels in grouping.minimal
+    )
+
+
+def report_components(policy: Policy, parts: Parts) -> tuple[ComponentReport, ...]:
+    """The sets of columns that the method treated apart."""
+    precision = column_precision(parts)
+    asked = _constraints(policy)
+    found = []
+    for grouping in parts.groupings:
+        names = tuple(parts.cells.domains[column].name for column in grouping.columns)
+        known = [precision[name] for name in names if name in precision]
+        own = {j for j, name in enumerate(policy.quasi) if name in names}
+        found.append(
+            ComponentReport(
+                columns=names,
+                constraints=tuple(i for i, one in enumerate(asked) if set(one.columns) <= own),
+                precision=sum(known) / len(known) if len(known) == len(names) else None,
+                suppressed_rows=int((grouping.group == SUPPRESSED).sum()),
+            )
+        )
+    return tuple(found)
+
+
+def report_constraints(
+    policy: Policy, components: Sequence[ComponentReport], findings: Sequence[Finding]
+) -> tuple[ConstraintReport, ...]:
+    """The k constraints, in the policy's order; `findings` are those of all its models."""
+    asked = _constraints(policy)
+    kept, _ = without_implied(asked)
+    seen = [f for f, m in zip(findings, policy.constraints, strict=True) if isinstance(m, K)]
+    found = []
+    for i, (one, finding) in enumerate(zip(asked, seen, strict=True)):
+        stronger = [asked.index(other) for other in kept if implies(other, one)]
+        hidden = [c.suppressed_rows for c in components if i in c.constraints]
+        found.append(
+            ConstraintReport(
+                columns=finding.columns,
+                k=one.k,
+                smallest=int(finding.reached) if finding.classes else None,
+                suppressed_rows=max(hidden, default=0),
+                implied_by=None if one in kept else stronger[0],
+            )
+        )
+    return tuple(found)
+
+
+def _constraints(policy: Policy) -> list[Constraint]:
+    place = {name: j for j, name in enumerate(policy.quasi)}
+    return [
+        Constraint(tuple(sorted(place[name] for name in model.on or policy.quasi)), model.k)
+        for model in policy.constraints
+        if isinstance(model, K)
+    ]
+
+
+def anatomy_notes(policy: Policy, verdict: Verdict) -> list[str]:
+    """What an Anatomy release does and does not protect, with the figure that l leaves open."""
+    if policy.publish != "anatomy":
+        return []
+    shares = ", ".join(
+        f"{percent(share)} for {name}" for name, share in verdict.largest_share.items()
+    )
+    called = [group_name(policy), count_name(policy)]
+    renamed = "" if called == [GROUP, COUNT] else f" The added columns are called {listed(called)}."
+    return [
+        "Anatomy hides only whose sensitive value is whose (Xiao and Tao, 2006). That a person is in "
+        "the table, and their exact quasi-identifiers and plain columns, can be read by everyone."
+        f"{renamed}",
+        f"Who finds a person's group guesses their value right with a chance of up to {shares}: l "
+        "different values do not bound this by 1/l. Who knows the values of others in the group can "
+        "rule these out.",
+    ]
+
+
+# What the personal rule did: how many values were raised, and what is left to guess.
+
+
+def report_personal(
+    policy: Policy, parts: Parts, shown: Mapping[str, pa.DictionaryArray]
+) -> dict[str, PersonalReport]:
+    """Per sensitive column in which wishes count. `shown`: (n_rows,) what is published of it."""
+    return {name: _report(policy, parts, name, shown[name]) for name in parts.raised}
+
+
+def warnings(reports: Mapping[str, PersonalReport]) -> Iterator[str]:
+    """Raised labels that hide nothing from a reader who knows the rule."""
+    for name, report in reports.items():
+        bare = [label for label in report.labels if label.effective_leaves == 1]
+        if bare:
+            rows = sum(label.rows for label in bare)
+            # such a label may read as the value does
+            named = [repr(label.label) for label in bare if label.rows >= COMMON]
+            others = len(bare) - len(named)
+            if others:
+                named.append(
+                    f"{others} label{'s' if others > 1 else ''} that fewer than {COMMON} rows have"
+                )
+            yield (
+                f"{rows:,} value{'s' if rows > 1 else ''} of {name} raised to a label that, to a "
+                f"reader who knows the rule and the tree, can only mean one value: "
+                f"{listed(named)}. More values of a lower level under "
+                "such a label would hide them."
+            )
+
+
+def _report(policy: Policy, parts: Parts, name: str, shown: pa.DictionaryArray) -> PersonalReport:
+    levels = np.where(parts.suppressed, 0, parts.raised[name])
+    domain = tree_of(policy.how(name), name, policy.folder)
+    labels, leaves = _labels(parts, name, domain, levels)
+    whole = len(parts.groupings) == 1 and parts.groupings[0].n_groups > 0
+    before = after = None
+    if whole:
+        before = int(_counts(parts, parts.cells.sensitive[name], name).distinct().min())
+        counts = _shown_counts(parts, shown, name)
+        after = int(at_worst(counts, policy.how(name), policy.folder).distinct().min())
+    rows = np.bincount(levels, minlength=1)
+    return PersonalReport(
+        raised_rows=int((levels > 0).sum()),
+        levels={int(level) + 1: int(rows[level]) for level in np.flatnonzero(rows) if level},
+        labels=labels,
+        diversity_before=before,
+        diversity_after=after,
+        recognition_rate=float(group_rates(parts, name).mean()) if whole else None,
+        effective_recognition_rate=(
+            float(group_rates(parts, name, leaves).mean()) if whole else None
+        ),
+    )
+
+
+def _labels(
+    parts: Parts, name: str, domain: Domain, levels: npt.NDArray[np.integer]
+) -> tuple[tuple[RaisedLabel, ...], Ints]:
+    """The labels values were raised to, and (n_rows,) the values that each row may have."""
+    tree = domain.hierarchy
+    assert tree is not None
+    codes, may_be = parts.cells.sensitive[name], np.ones(parts.cells.n_rows, np.int64)
+    found = []
+    for level in np.unique(levels[levels > 0]).tolist():
+        at = levels == level
+        nodes = tree.nodes[level, codes[at]]
+        may_be[at] = 0
+        for node in np.unique(nodes).tolist():
+            left = len(effective(domain, (level, node)))
+            here = np.flatnonzero(at)[nodes == node]
+            may_be[here] = left
+            found.append(
+                RaisedLabel(
+                    label=tree.labels[level][node],
+                    level=level + 1,
+                    rows=len(here),
+                    leaves=len(under(tree, (level, node))),
+                    effective_leaves=left,
+                )
+            )
+    return tuple(found), may_be
+
+
+def _shown_counts(parts: Parts, shown: pa.DictionaryArray, name: str) -> Counts:
+    codes = np.where(
+        shown.indices.is_null().to_numpy(zero_copy_only=False),
+        len(shown.dictionary),
+        shown.indices.fill_null(0).to_numpy(zero_copy_only=False),
+    ).astype(np.int32)
+    texts = Domain(name, Kind.SET, shown.dictionary, missing=len(shown.dictionary))
+    return _counts(parts, codes, name, texts)
+
+
+def _counts(parts: Parts, codes: Codes, name: str, domain: Domain | None = None) -> Counts:
+    (grouping,) = parts.groupings
+    meaning = domain or parts.cells.sensitive_domains[name]
+    rows, starts = rows_by_group(grouping.group, grouping.n_groups)
+    found = count_runs(codes[rows], starts, meaning.size + 1, meaning.missing)
+    return Counts(np.diff(starts), *found, meaning)
+
+
+# The recognition rate of every group and row, where a policy asks for it.
+
+
+T = TypeVar("T", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """The rates of one sensitive column, by input row."""
+
+    group: Codes
+    """(n_rows,) negative where a row is suppressed."""
+    groups: Floats
+    rows: Floats | None
+
+    def report(self, origin: Ints) -> RecognitionReport:
+        """As the published table has its rows; `origin` are the input rows behind these."""
+        group = self.group[origin]
+        seen, first = np.unique(group[group >= 0], return_index=True)
+        seen = seen[np.argsort(first)]
+        place = np.full(len(self.groups) + 1, -1, np.int64)  # the last one stands for suppressed
+        place[seen] = np.arange(len(seen))
+        if self.rows is None:
+            return RecognitionReport(tuple(self.groups[seen].tolist()), None, None)
+        return RecognitionReport(
+            tuple(self.groups[seen].tolist()),
+            tuple(self.rows[origin].tolist()),
+            tuple(place[group].tolist()),
+        )
+
+
+def recognised(policy: Policy, parts: Parts) -> dict[str, Recognised]:
+    """Per sensitive column; none unless the policy asks, or where columns are treated apart."""
+    asked = [metric for metric in policy.metrics if isinstance(metric, RecognitionRate)]
+    if not asked or asked[0].per == "table" or len(parts.groupings) != 1:
+        return {}
+    group = by_row(parts, parts.groupings[0].group)
+    return {
+        name: Recognised(
+            group,
+            group_rates(parts, name),
+            by_row(parts, row_rates(parts, name)) if asked[0].per == "row" else None,
+        )
+        for name in policy.sensitive
+    }
+
+
+def by_row(parts: Parts, values: npt.NDArray[T]) -> npt.NDArray[T]:
+    """From canonical rows to input rows."""
+    found = np.empty_like(values)
+    found[parts.cells.rows] = values
+    return found

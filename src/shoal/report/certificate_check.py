@@ -1,0 +1,226 @@
+"""Whether a certificate fits a release: what it tells is asked of the file again."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.engines.release_table import Held
+from shoal.errors import InputError, VerificationFailed, listed
+from shoal.io.csv_dialect import CsvOptions
+from shoal.policy import Policy
+from shoal.policy.canonical import to_data
+from shoal.report.certificate import (
+    FORMAT,
+    SEAL,
+    file_digests,
+    guarantee,
+    method_of,
+    policy_words,
+    risk_of,
+    seal_of,
+)
+from shoal.report.release_view import Released, There, in_file
+from shoal.verification.check import Finding
+
+NOTHING: Mapping[str, Released] = {}
+NEEDED = ("shoal", "made", "policy", "release", "guarantees", SEAL)
+SAME = ("model", "asked", "of", "columns", "options")
+"""What makes two guarantees the same."""
+FIGURES = ("reached", "classes", "failing", "smallest_failing", "rows", "holds")
+AT_WORST = ("reached", "failing", "smallest_failing", "holds")
+"""Figures that a file alone cannot tell of a column in which wishes count."""
+
+
+def read_certificate(path: Path) -> dict[str, Any]:
+    """The certificate in a file; raises `InputError` where it is none."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise InputError(
+            f"{path} is no certificate: it is not JSON, or says a thing twice. {_WHICH}"
+        ) from None
+    if not isinstance(found, dict) or type(found.get("certificate")) is not int:
+        raise InputError(f"{path} is no certificate of Shoal. {_WHICH}")
+    if not 1 <= found["certificate"] <= FORMAT:
+        raise InputError(
+            f"{path} has the format {found['certificate']}, but this Shoal reads 1 to {FORMAT}. If it "
+            "was made by a newer one, take that one, or a later."
+        )
+    missing = [key for key in NEEDED if key not in found]
+    if missing or not all(isinstance(found[key], dict) for key in ("policy", "release")):
+        raise InputError(f"{path} is no whole certificate. {_WHICH}")
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which no key stands twice: a person might read the one, a program the other."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
+
+
+def _no_number(_: str) -> None:
+    raise ValueError
+
+
+_WHICH = "Give the .json file that `shoal run --report` wrote beside the page."
+
+
+def differences(
+    told: Mapping[str, Any],
+    policy: Policy,
+    path: Path,
+    others: Mapping[str, Path],
+    findings: Sequence[Finding],
+    options: CsvOptions,
+) -> list[str]:
+    """What a certificate tells otherwise than the release in `path` and its policy, a sentence each.
+
+    others: the further files of the release, by sensitive column. findings: what was found in them.
+    """
+    apart = {name: in_file(file, options) for name, file in others.items()}
+    return differences_of(told, policy, in_file(path, options), findings, apart)
+
+
+def differences_in(
+    told: Mapping[str, Any], policy: Policy, held: Held, findings: Sequence[Finding]
+) -> list[str]:
+    """The same for a release in a session."""
+    return differences_of(told, policy, There(held), findings)
+
+
+def differences_of(
+    told: Mapping[str, Any],
+    policy: Policy,
+    released: Released,
+    findings: Sequence[Finding],
+    apart: Mapping[str, Released] = NOTHING,
+) -> list[str]:
+    """The same for rows wherever they are; apart: the tables of sensitive columns."""
+    return [
+        *_sealed(told),
+        *_policy(told, policy),
+        *_risk(told, policy, released),
+        *_rows(told["release"], released, apart),
+        *_guarantees(told["guarantees"], findings, policy),
+    ]
+
+
+def require_fits(found: Sequence[str]) -> None:
+    """Raise `VerificationFailed` unless there is no difference."""
+    if found:
+        raise VerificationFailed("\n".join(["The certificate does not fit:", *found]))
+
+
+def _sealed(told: Mapping[str, Any]) -> Iterator[str]:
+    if told[SEAL] != seal_of(told):
+        yield "The certificate was changed after it was made: its seal does not fit what it holds."
+
+
+def _policy(told: Mapping[str, Any], policy: Policy) -> Iterator[str]:
+    """All that follows from the policy: its data and words, and the files that it leans on."""
+    theirs, ours = told["policy"].get("data"), _plain(to_data(policy))
+    if told["policy"].get("digest") != policy.fingerprint() or theirs != ours:
+        other = ""
+        if isinstance(theirs, dict):
+            keys = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
+            other = f" They differ in {listed(keys)}." if keys else ""
+        yield f"The certificate is of another policy than the one given.{other}"
+        return
+    files, now = told["policy"].get("files"), file_digests(policy)
+    if files != now:
+        then = files if isinstance(files, dict) else {}
+        changed = [one for one in {**now, **then} if then.get(one) != now.get(one)]
+        yield f"Files that the policy leans on are not what they were: {listed(changed)}."
+    columns = told["input"].get("columns") if isinstance(told.get("input"), dict) else None
+    words = policy_words(policy, columns) if isinstance(columns, list) else None
+    follows = {"method": method_of(policy), "seed": policy.seed}
+    wrong = [key for key, value in follows.items() if told.get(key) != _plain(value)]
+    if told["policy"].get("words") != words:
+        wrong.append("policy in words")
+    if wrong:
+        yield f"What the certificate tells of the policy does not follow from it: {listed(wrong)}."
+
+
+def _plain(value: Any) -> Any:
+    """As JSON would give it back."""
+    return json.loads(json.dumps(value))
+
+
+def _risk(told: Mapping[str, Any], policy: Policy, released: Released) -> Iterator[str]:
+    """The risk of the release, counted anew; not where rows may be starred, or values are apart."""
+    parts = any(getattr(model, "on", None) for model in policy.constraints)
+    if policy.publish != "generalised" or policy.suppressed != "withheld" or parts:
+        return
+    risk = told.get("risk")
+    theirs = risk.get("after") if isinstance(risk, dict) else None
+    if theirs != _plain(risk_of(released.class_sizes(policy.quasi))):
+        yield "The risk after, as the certificate tells it, is not that of the release."
+
+
+def _rows(
+    told: Mapping[str, Any], released: Released, apart: Mapping[str, Released]
+) -> Iterator[str]:
+    names, rows = released.names, released.n_rows
+    if names != told.get("columns"):
+        theirs = told.get("columns")
+        shown = listed(map(str, theirs)) if isinstance(theirs, list) else "none"
+        yield f"The file has the columns {listed(names)}, the certificate {shown}."
+    if type(told.get("rows")) is not int or rows != told["rows"]:
+        yield f"The file has {rows:,} rows, the certificate {_number(told.get('rows'))}."
+    elif released.fingerprint.digest != told.get("digest"):
+        yield "The rows of the file are not those the certificate was made for: their digests differ."
+    digests = told.get("sensitive_digests")
+    digests = digests if isinstance(digests, dict) else {}
+    if set(digests) != set(apart):
+        yield (
+            f"The release has tables apart for {listed(apart) or 'no column'}, the certificate for "
+            f"{listed(digests) or 'no column'}."
+        )
+    for name in sorted(set(digests) & set(apart)):
+        if apart[name].fingerprint.digest != digests[name]:
+            yield f"The table of {name} is not the one the certificate was made for."
+
+
+def _guarantees(
+    told: Sequence[Mapping[str, Any]], findings: Sequence[Finding], policy: Policy
+) -> Iterator[str]:
+    ours = [json.loads(json.dumps(finding.to_dict())) for finding in findings]
+    if not isinstance(told, list) or [_same(one) for one in told] != [_same(one) for one in ours]:
+        yield "The certificate has other guarantees than the policy asks for."
+        return
+    for theirs, found, finding in zip(told, ours, findings, strict=True):
+        if theirs.get("words") != guarantee(finding, policy)["words"]:
+            yield f"{found['model']}: the certificate words it otherwise than the policy asks."
+        left_out = AT_WORST if found["of"] in policy.preferences else ()
+        for figure in FIGURES:
+            if figure not in left_out and theirs.get(figure) != found[figure]:
+                of = f" of {found['of']}" if found["of"] else ""
+                yield (
+                    f"{found['model']}{of}: {figure.replace('_', ' ')} is "
+                    f"{_number(found[figure])} in the release, {_number(theirs.get(figure))} in the "
+                    "certificate."
+                )
+
+
+def _same(one: Any) -> Any:
+    return [one.get(key) for key in SAME] if isinstance(one, Mapping) else None
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    return (
+        f"{value:,}"
+        if isinstance(value, int)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else "no number"
+    )
