@@ -121,11 +121,6 @@ class _Steps:
         self._say({"step": step, "share": share})
 
 
-if __name__ == "__main__":
-    main()
-    sys.stdout.flush()
-
-
 # One release made, verified, measured and thrown away.
 
 
@@ -234,3 +229,8 @@ def _mark() -> int:
         return 0
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return used if sys.platform == "darwin" else used * 1024
+
+
+if __name__ == "__main__":
+    main()
+    sys.stdout.flush()

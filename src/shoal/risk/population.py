@@ -66,7 +66,9 @@ def population_uniques(sizes: Ints, fraction: float) -> PopulationUniques:
         return PopulationUniques(fraction, people, *[None] * 6)
     if people <= n:
         counted = float((sizes == 1).sum())
-        return PopulationUniques(fraction, people, *[counted] * 4, "counted", counted / n)
+        return PopulationUniques(
+            fraction, people, counted, counted, counted, counted, "counted", counted / n
+        )
     by_pitman, by_zayatz = pitman(sizes, people), zayatz(sizes, people)
     by_binomial = slide_negative_binomial(sizes, people)
     chosen: Estimator = "zayatz"
