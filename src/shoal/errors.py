@@ -60,7 +60,7 @@ def warn(messages: Iterable[str]) -> None:
         frame, level = frame.f_back, level + 1
     for message in messages:
         logger.warning("%s", message)
-        warnings.warn(message, ShoalWarning, stacklevel=level - 1)
+        warnings.warn(message, ShoalWarning, stacklevel=level)
 
 
 def nearest(word: str, allowed: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from shoal.errors import InputError, listed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import ENDINGS, Format, check_readable, format_of
-from shoal.progress import Done, Progress, not_told
+from shoal.progress import Progress, no_progress
 
 BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
 """Rows in, rows out, wherever the rows are: pure, and able to travel to another process."""
@@ -191,27 +191,32 @@ def passing(
     def told(moved: Moved) -> None:
         through = min(1.0, (moved.rows or 0) / rows) if rows else 0.0
         share = low + (high - low) * through
-        progress(Done(share, None, rows, moved.tasks, moved.of_tasks))
+        progress(share, None, rows, moved.tasks, moved.of_tasks)
 
     session.told = told
     try:
         yield
     finally:
         session.told = untold
-    progress(Done(high, of=rows))
+    progress(high, total=rows)
 
 
 def part_of(progress: Progress, low: float, high: float) -> Progress:
-    """Tells how far a part of a step is."""
+    """Return what reports how far the part of a step from `low` to `high` is."""
 
-    def told(share: float) -> None:
-        done = share if isinstance(share, Done) else Done(share)
-        progress(Done(low + (high - low) * done, None, done.of, done.tasks, done.of_tasks))
+    def report(
+        share: float,
+        rows: int | None = None,  # noqa: ARG001 - of the part, not of the step
+        total: int | None = None,
+        tasks: int | None = None,
+        total_tasks: int | None = None,
+    ) -> None:
+        progress(low + (high - low) * share, None, total, tasks, total_tasks)
 
-    return told
+    return report
 
 
 @contextmanager
 def unwatched(name: str) -> Iterator[Progress]:  # noqa: ARG001 - as a `Step` is called
     """A step of which nobody is told."""
-    yield not_told
+    yield no_progress

@@ -34,8 +34,12 @@ from shoal.models.requirement import (
     options_of,
 )
 from shoal.policy import Policy
-from shoal.policy.policy import check_columns, exempt, needed
-from shoal.progress import Progress, not_told
+from shoal.policy.released_columns import (
+    check_released_columns,
+    columns_to_verify,
+    exempt_columns,
+)
+from shoal.progress import Progress, no_progress
 from shoal.verification.check import Finding, Strength, models_of
 from shoal.verification.digest import (
     PIECE,
@@ -352,7 +356,7 @@ def verify(
     schema: pa.Schema,
     policy: Policy,
     piece_rows: int = PIECE_ROWS,
-    progress: Progress = not_told,
+    progress: Progress = no_progress,
 ) -> tuple[Finding, ...]:
     """Ask the policy's models of a published table, as `examine` does."""
     asked = Asked(session, table, columns, schema, policy, piece_rows)
@@ -367,7 +371,7 @@ class Examined:
     rows: int
 
 
-def examine(asked: Asked, progress: Progress = not_told) -> Examined:
+def examine(asked: Asked, progress: Progress = no_progress) -> Examined:
     """Ask the policy's models of a published table, and count its rows.
 
     The findings are those of `verification.check` on the same rows.
@@ -380,7 +384,7 @@ def examine(asked: Asked, progress: Progress = not_told) -> Examined:
 
 
 def verify_and_survey(
-    asked: Asked, progress: Progress = not_told
+    asked: Asked, progress: Progress = no_progress
 ) -> tuple[tuple[Finding, ...], tuple[Strength, ...]]:
     """Ask the policy's models, and beside them every model that needs nothing but its figure.
 
@@ -408,8 +412,8 @@ def check(asked: Asked) -> None:
     """Raise whatever is wrong with the policy or the columns; to be asked before any work."""
     names, policy = list(asked.columns), asked.policy
     check_verifiable(policy)
-    check_columns(names, policy)
-    read = needed(names, policy)
+    check_released_columns(policy, names)
+    read = columns_to_verify(policy, names)
     kinds = [asked.schema.types[names.index(name)] for name in read]
     check_kinds(read, pa.schema(list(zip(read, kinds, strict=True))))
 
@@ -419,7 +423,7 @@ def _judged(
 ) -> Examined:
     session, table, columns, policy = asked.session, asked.table, asked.columns, asked.policy
     names = list(columns)
-    read = needed(names, policy)
+    read = columns_to_verify(policy, names)
     kinds = [asked.schema.types[names.index(name)] for name in read]
     place = {name: i for i, name in enumerate(read)}
     sets = list(dict.fromkeys(_columns(model, policy) for model in models))
@@ -435,7 +439,7 @@ def _judged(
         sets=tuple(
             Seen(
                 tuple(place[name] for name in chosen),
-                tuple(place[name] for name in exempt(policy, chosen, names)),
+                tuple(place[name] for name in exempt_columns(policy, chosen, names)),
             )
             for chosen in sets
         ),

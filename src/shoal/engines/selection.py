@@ -17,7 +17,7 @@ from shoal.io.columnar import parquet_rows
 from shoal.io.commit import ended_as_exit
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format
-from shoal.progress import Clock, Done, Progress
+from shoal.progress import Clock, Progress
 
 RELEASE = "release"
 LOCAL, SPARK, CLUSTER = "local", "spark", "spark://"
@@ -189,7 +189,7 @@ def read_source(
         if rows is not None:
             seen = rows
         share = rows / source.rows if rows and source.rows else 0.0
-        tell(Done(share, rows, source.rows, moved.tasks, moved.of_tasks))
+        tell(share, rows, source.rows, moved.tasks, moved.of_tasks)
 
     session.told = told
     try:

@@ -60,9 +60,9 @@ from shoal.pipeline.summary import (
     report_nodes,
 )
 from shoal.pipeline.verify import expect, judge_files, judge_tables, rows_found
-from shoal.policy import Policy, simple
-from shoal.policy.rules import count_name, group_name
-from shoal.progress import Clock, Progress, Watcher, nobody, not_told
+from shoal.policy import Policy, policy_from_keywords
+from shoal.policy.anatomy import count_name, group_name
+from shoal.progress import Clock, Progress, ProgressCallback, ignore_event, no_progress
 from shoal.publish.anatomy import Anatomy
 from shoal.publish.assemble import Shape, shape
 from shoal.release import ColumnReport, ComponentReport, Release
@@ -427,7 +427,7 @@ def _shown(policy: Policy, names: Sequence[str], coded: Coded) -> tuple[list[str
 
 
 def _verified(
-    held: Held, policy: Policy, wanted: int, progress: Progress = not_told
+    held: Held, policy: Policy, wanted: int, progress: Progress = no_progress
 ) -> tuple[Finding, ...]:
     """The findings about a release; raise unless they are good, and about as many rows as they must."""
     found = examine(Asked(held.session, held.table, held.columns, held.schema, policy), progress)
@@ -453,7 +453,7 @@ def anonymize(
     data: Any,
     policy: AnyPolicy | None = None,
     *,
-    progress: Watcher | None = None,
+    progress: ProgressCallback | None = None,
     **keywords: Any,
 ) -> Release:
     """Make a table safe to publish.
@@ -464,7 +464,7 @@ def anonymize(
     `anonymize(df, quasi=["age", "zip"], sensitive="disease", identifiers="name", k=5, l=3)`; beside
     a policy, keywords replace keys of it.
     """
-    clock = Clock(progress or nobody)
+    clock = Clock(progress or ignore_event)
     if is_spark(data):
         return anonymize_frame(data, _asked(policy, list(data.columns), keywords), clock)
     if isinstance(data, str | Path):
@@ -492,7 +492,7 @@ def run(
     options: CsvOptions = DETECT,
     force: bool = False,
     report: str | Path | None = None,
-    progress: Watcher | None = None,
+    progress: ProgressCallback | None = None,
     engine: str = LOCAL,
     memory: str | None = None,
 ) -> Release:
@@ -505,7 +505,7 @@ def run(
     A policy with `publish: anatomy` makes several files, which appear together. So does a `report`:
     a page as .html with its certificate beside it, or the certificate alone as .json.
     """
-    clock = Clock(progress or nobody)
+    clock = Clock(progress or ignore_event)
     source, target, asked = Path(source), Path(target), Policy.load(policy)
     if elsewhere(engine, memory):
         return run_elsewhere(
@@ -628,7 +628,7 @@ def _asked(policy: AnyPolicy | None, names: list[str], keywords: Mapping[str, An
                 "Give a policy, or say which columns are what: quasi=[...] and k=5, for instance; "
                 "also sensitive, identifiers, plain, l, hierarchies and the keys of a policy."
             )
-        return simple(names, **keywords)
+        return policy_from_keywords(names, **keywords)
     if mixed := [key for key in keywords if key in SIMPLE]:
         raise PolicyError(
             f"{listed(mixed)}: a policy was given too, which says this already. Give one of the two; "

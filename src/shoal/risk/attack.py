@@ -29,8 +29,8 @@ from shoal.errors import InputError, PolicyError, counted, listed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.pipeline.anatomy import require_files, sensitive_files
 from shoal.policy import Policy
-from shoal.policy.rules import group_name
-from shoal.progress import Watcher, nobody
+from shoal.policy.anatomy import group_name
+from shoal.progress import ProgressCallback, ProgressEvent, ignore_event
 from shoal.publish import labels as escape
 from shoal.publish.covering import Covering, Matches, distinct_texts
 from shoal.publish.reading import read
@@ -143,7 +143,7 @@ def attack(
     known: Any,
     raw: Any = None,
     options: CsvOptions = DETECT,
-    progress: Watcher = nobody,
+    progress: ProgressCallback = ignore_event,
 ) -> Attack:
     """Link a table about known people to a release, and to the raw table if it is given.
 
@@ -161,7 +161,7 @@ def attack(
     options
         How CSV files are written; detected when left out.
     progress
-        Called with each step and the share of it that is done.
+        Called with a `ProgressEvent` at each step.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def attack(
     if policy is None:
         raise PolicyError("Give the policy the release was made by: its labels are read by it.")
     rules = Policy.load(policy)
-    progress("read", 0.0)
+    progress(ProgressEvent("read", 0.0))
     if isinstance(release, str | Path):
         sensitive = sensitive_files(Path(release), rules)
     useful = {*rules.quasi, *rules.sensitive} | ({group_name(rules)} if sensitive else set())
@@ -199,7 +199,7 @@ def attack(
         names,
         str(known) if isinstance(known, str | Path) else KNOWN_TABLE,
     )
-    progress("link", 0.0)
+    progress(ProgressEvent("link", 0.0))
     return attack_tables(tables, rules)
 
 

@@ -15,7 +15,7 @@ from shoal.errors import InputError, counted
 from shoal.io.commit import replacing
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
-from shoal.progress import Watcher, nobody
+from shoal.progress import ProgressCallback, ignore_event
 from shoal.results import Record, Result
 from shoal.risk.columns import Treatment, Type
 from shoal.risk.inspection import ColumnReport, Inspection, inspect
@@ -116,7 +116,7 @@ def draft_policy(
     engine: str = LOCAL,
     memory: str | None = None,
     options: CsvOptions = DETECT,
-    progress: Watcher = nobody,
+    progress: ProgressCallback = ignore_event,
 ) -> Draft:
     """Draft a commented policy for a table, from column names and counts alone.
 
@@ -163,7 +163,7 @@ def write_draft(
     engine: str = LOCAL,
     memory: str | None = None,
     options: CsvOptions = DETECT,
-    progress: Watcher = nobody,
+    progress: ProgressCallback = ignore_event,
 ) -> Draft:
     """Draft a policy for a table and write it; the target is checked before any work."""
     source = Path(data) if isinstance(data, str | Path) else None

@@ -12,7 +12,7 @@ from typing import Any
 from shoal.engines.selection import LOCAL
 from shoal.errors import percent
 from shoal.io.csv_dialect import CsvOptions
-from shoal.progress import Clock, Watcher, nobody
+from shoal.progress import Clock, ProgressCallback, ignore_event
 from shoal.results import Record, Result
 from shoal.risk.assessment import Reidentification, assessment_of
 from shoal.risk.columns import Contents, Role, Treatment, suggest
@@ -98,7 +98,7 @@ def inspect(
     engine: str = LOCAL,
     memory: str | None = None,
     options: CsvOptions = DETECT,
-    progress: Watcher = nobody,
+    progress: ProgressCallback = ignore_event,
 ) -> Inspection:
     """Count the columns of a table, suggest their roles and search for people who stand out.
 
@@ -116,7 +116,7 @@ def inspect(
     options
         How a CSV file is written; detected when left out.
     progress
-        Called with each step and the share of it that is done.
+        Called with a `ProgressEvent` now and then.
 
     Returns
     -------

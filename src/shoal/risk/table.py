@@ -39,7 +39,7 @@ from shoal.engines.selection import (
 from shoal.errors import InputError, listed, nearest
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import CsvOptions
-from shoal.progress import Clock, Progress, not_told
+from shoal.progress import Clock, Progress, no_progress
 from shoal.risk.columns import Contents, contents_of
 from shoal.risk.uniqueness import MinimalUniques, RowKeys, minimal_uniques, unique_without_each
 
@@ -159,7 +159,7 @@ class TableInSession(CountedTable):
     most_values: int = MOST_VALUES
     rows: int = 0
 
-    def prepare(self, progress: Progress = not_told) -> None:
+    def prepare(self, progress: Progress = no_progress) -> None:
         """Normalize the columns; raises `InputError` for a table without rows."""
         check_kinds(self.names, self.schema)
         self.rows = int(self.session.ask(how_many_rows(self.table)).column("n")[0].as_py())
