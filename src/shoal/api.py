@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from shoal.reproduction.base import Reproduction
     from shoal.risk.assessment import Assessment
     from shoal.risk.attack import Attack
+    from shoal.risk.draft import Draft
     from shoal.risk.inspection import Inspection
     from shoal.sample import SamplePaths
     from shoal.verification.verification import Verification
@@ -492,56 +493,19 @@ def inspect(
     {'name': 'identifier', 'age': 'quasi'}
     """
     with displayed(progress) as callback:
-        if isinstance(data, str | os.PathLike):
-            from shoal.risk.files import inspect_file
+        from shoal.risk.inspection import inspect
 
-            options = _csv(separator, quote, encoding)
-            return inspect_file(Path(data), options, callback, fraction, msu, engine, memory)
-        from shoal.risk.assessment import table_of
-        from shoal.risk.inspection import inspect_table
-
-        return inspect_table(table_of(data), fraction, msu)
-
-
-@dataclass(frozen=True, repr=False)
-class Draft(Result):
-    """A policy to start from."""
-
-    text: str
-    """The policy as commented YAML."""
-    inspection: Inspection
-    """What it is based on."""
-    path: Path | None = None
-    """The file that was written, if any."""
-
-    @property
-    def policy(self) -> Policy:
-        """The policy itself."""
-        from shoal.policy import Policy
-
-        return Policy.load(self.text)
-
-    @property
-    def roles(self) -> dict[str, str]:
-        """The suggested role of each column."""
-        return {column.name: column.role for column in self.inspection.columns}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
-        path = None if self.path is None else str(self.path)
-        return {"policy": path, "roles": self.roles, "text": self.text}
-
-    def _records(self) -> list[dict[str, Any]]:
-        return [
-            {"column": column.name, "role": column.role, "reason": column.reason}
-            for column in self.inspection.columns
-        ]
-
-    def _headline(self) -> str:
-        return f"a policy for {len(self.roles)} columns, to be checked before use"
-
-    def __str__(self) -> str:
-        return self.text
+        found = inspect(
+            data,
+            fraction=fraction,
+            msu=msu,
+            engine=engine,
+            memory=memory,
+            options=_csv(separator, quote, encoding),
+            progress=callback,
+        )
+    warn(found.warnings)
+    return found
 
 
 def draft_policy(
@@ -587,33 +551,23 @@ def draft_policy(
     >>> shoal.draft_policy(people).policy.quasi
     ('age',)
     """
-    from contextlib import ExitStack
+    with displayed(progress) as callback:
+        from shoal.risk.draft import draft_policy, write_draft
 
-    from shoal.risk.draft import draft_policy, with_a_quasi
-
-    with ExitStack() as stack:
-        source = Path(data) if isinstance(data, str | os.PathLike) else None
-        place = None
-        if path is not None:
-            from shoal.io.commit import replacing
-
-            place = stack.enter_context(replacing(Path(path), force, source))
-        inspection = inspect(
+        options = _csv(separator, quote, encoding)
+        if path is None:
+            return draft_policy(
+                data, engine=engine, memory=memory, options=options, progress=callback
+            )
+        return write_draft(
             data,
+            Path(path),
+            force=force,
             engine=engine,
             memory=memory,
-            separator=separator,
-            quote=quote,
-            encoding=encoding,
-            progress=progress,
+            options=options,
+            progress=callback,
         )
-        text = draft_policy(inspection, source.name if source else "a table in memory")
-        if place is not None:
-            place.path.write_text(text, encoding="utf-8")
-            place.commit()
-    # the draft may have made another column a quasi-identifier
-    chosen = replace(inspection, columns=tuple(with_a_quasi(inspection) or inspection.columns))
-    return Draft(text, chosen, None if path is None else Path(path))
 
 
 def assess(
@@ -731,23 +685,12 @@ def attack(
     (4, 0)
     """
     with displayed(progress) as callback:
-        others = (known,) if raw is None else (known, raw)
-        if policy is not None and all(isinstance(each, str | os.PathLike) for each in (release, *others)):
-            from shoal.risk.files import attack_file
+        from shoal.risk.attack import attack
 
-            files = [Path(each) for each in (release, *others)]  # type: ignore[arg-type]
-            found = attack_file(
-                files[0],
-                policy,
-                files[1],
-                None if raw is None else files[2],
-                _csv(separator, quote, encoding),
-                callback,
-            )
-        else:
-            from shoal.risk.attack import attack
-
-            found = attack(release, policy, known=known, raw=raw)
+        options = _csv(separator, quote, encoding)
+        found = attack(
+            release, policy, known=known, raw=raw, options=options, progress=callback
+        )
     warn(found.warnings)
     return found
 
