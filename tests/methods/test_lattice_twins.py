@@ -15,9 +15,10 @@ from shoal.errors import Infeasible
 from shoal.methods.incognito import Incognito
 from shoal.methods.lattice import Counting, Judge, Lattice, Measuring
 from shoal.methods.optimal import Optimal
+from shoal.models.base import Model
 from shoal.models.k import K
 from shoal.models.l import L
-from shoal.models.requirement import Model, Requirement
+from shoal.models.requirement import Requirement
 from tests import naive_lattice as naive
 from tests.examples import examples
 from tests.lattices import Table, tables

@@ -9,14 +9,11 @@ import pytest
 from hypothesis import given
 
 from shoal.encoding.domain import UNIT, Domain, Kind
-from shoal.metrics.average_class_size import AverageClassSize
 from shoal.metrics.base import Node
-from shoal.metrics.dm_kept import DmKept
+from shoal.metrics.entropy import NonUniformEntropy, RelativeNonUniformEntropy
 from shoal.metrics.general_loss import GeneralLoss, column_general_losses
-from shoal.metrics.loss import Loss
-from shoal.metrics.non_uniform_entropy import NonUniformEntropy
-from shoal.metrics.relative_loss import RelativeLoss
-from shoal.metrics.relative_non_uniform_entropy import RelativeNonUniformEntropy
+from shoal.metrics.group_sizes import AverageClassSize, DmKept
+from shoal.metrics.loss import Loss, RelativeLoss
 from tests import naive
 from tests import naive_metrics as plain
 from tests.coded import Coded, coded

@@ -2,15 +2,12 @@
 
 from shoal.models.alpha import Alpha
 from shoal.models.average_risk import AverageRisk
+from shoal.models.base import Model
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
-from shoal.models.delta_presence import DeltaPresence
-from shoal.models.entropy_l import EntropyL
 from shoal.models.k import K
-from shoal.models.k_map import KMap
-from shoal.models.l import L
-from shoal.models.recursive_l import RecursiveL
-from shoal.models.requirement import Model
+from shoal.models.l import EntropyL, L, RecursiveL
+from shoal.models.population import DeltaPresence, KMap
 from shoal.models.t import T
 
 EVERY: list[Model] = [

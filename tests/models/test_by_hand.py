@@ -12,10 +12,8 @@ from shoal.encoding.domain import Domain, Kind
 from shoal.models.average_risk import AverageRisk
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
-from shoal.models.delta_presence import DeltaPresence
-from shoal.models.entropy_l import EntropyL
-from shoal.models.k_map import KMap
-from shoal.models.recursive_l import RecursiveL
+from shoal.models.l import EntropyL, RecursiveL
+from shoal.models.population import DeltaPresence, KMap
 from shoal.models.t import T
 from tests.models.histograms import Values, counted, labelled
 

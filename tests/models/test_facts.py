@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from shoal import plugins
 from shoal.encoding.counts import Counts
 from shoal.models.alpha import Alpha
+from shoal.models.base import Model
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
-from shoal.models.delta_presence import DeltaPresence
-from shoal.models.entropy_l import EntropyL
-from shoal.models.recursive_l import RecursiveL
-from shoal.models.requirement import Model, Requirement, name_of
+from shoal.models.l import EntropyL, RecursiveL
+from shoal.models.population import DeltaPresence
+from shoal.models.requirement import Requirement
 from shoal.models.t import T
 from tests.examples import examples
 from tests.models.every import EVERY
@@ -79,7 +79,7 @@ def test_presence_declares_nothing_of_merging() -> None:
 
 
 def test_every_model_is_here_and_keeps_the_protocol() -> None:
-    assert {name_of(model) for model in EVERY} == set(plugins.models())
+    assert {model.name for model in EVERY} == set(plugins.models())
     assert all(isinstance(model, Model) for model in EVERY)
 
 
@@ -121,14 +121,14 @@ def test_a_group_without_any_value_holds_nothing() -> None:
     """But alpha, which bounds shares of all rows."""
     counts = counted([[None, None, None], [1, 2, 3]])
     for model in EVERY:
-        if hasattr(model, "of") and name_of(model) != "alpha":
+        if hasattr(model, "of") and model.name != "alpha":
             assert not model.holds(counts)[0], model
 
 
 def test_where_everything_is_missing_the_advice_says_so() -> None:
     everyone = counted([[None, None]])
     for model in EVERY:
-        if hasattr(model, "of") and name_of(model) != "alpha":
+        if hasattr(model, "of") and model.name != "alpha":
             assert "Every value of ill is missing" in model.advice(everyone), model
 
 

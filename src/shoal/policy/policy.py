@@ -24,7 +24,7 @@ from pydantic import (
 
 from shoal.errors import PolicyError, VerificationFailed, listed, nearest
 from shoal.methods.constraints import Constraint, components, union
-from shoal.models.requirement import Model
+from shoal.models.base import Model
 from shoal.policy import canonical, parts, rules
 from shoal.policy.column import ROLES, Column
 from shoal.policy.wording import Guide, Problem, as_error, found, problems_of, refusal, unknown_key
@@ -273,7 +273,7 @@ def exempt_parts(policy: Policy) -> list[list[str]]:
     """The sets of columns in which a row may be suppressed; none where it would be withheld."""
     place = {name: j for j, name in enumerate(policy.quasi)}
     asked = [
-        Constraint(tuple(place[name] for name in getattr(model, "on", None) or policy.quasi), 1)
+        Constraint(tuple(place[name] for name in model.quasi_of(policy.quasi)), 1)
         for model in policy.constraints
     ]
     parts = [[policy.quasi[j] for j in union(part).columns] for part in components(asked)]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from shoal import plugins
 from shoal.errors import listed
-from shoal.models.requirement import SIZES_ONLY, column_of, name_of
+from shoal.models.base import SIZES_ONLY, SensitiveModel
 from shoal.policy.wording import Problem
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from shoal.models.requirement import needs_population
 from shoal.policy.parts import plain_constraint
 from shoal.policy.wording import FieldPath, choice
 
@@ -41,12 +40,12 @@ def anatomy_problems(policy: "Policy") -> Iterator[Problem]:
             "anatomy parts sensitive values from the rows of people, but no column has the role "
             "sensitive; give it to one, or write `publish: generalised`",
         )
-    allowed = [name for name, model in plugins.models().items() if _speaks_of_a_column(model)]
+    allowed = [name for name, model in plugins.models().items() if issubclass(model, SensitiveModel)]
     for place, model in enumerate(policy.constraints):
-        if column_of(model) == SIZES_ONLY:
+        if model.column == SIZES_ONLY:
             yield Problem(
                 ("constraints", place),
-                f"{name_of(model)} speaks of quasi-identifiers, which `publish: anatomy` leaves exact, "
+                f"{model.name} speaks of quasi-identifiers, which `publish: anatomy` leaves exact, "
                 f"so it cannot hold; allowed are models of a sensitive column: {listed(allowed)}",
             )
     for name in policy.preferences:
@@ -79,10 +78,6 @@ def anatomy_warnings(policy: "Policy") -> Iterator[str]:
         )
 
 
-def _speaks_of_a_column(model: type) -> bool:
-    return any(option.name == "of" for option in plugins.describe(model).options)
-
-
 def _published(policy: "Policy") -> set[str]:
     # SQL takes names that differ in case only for one
     return {name.lower() for name, column in policy.columns.items() if column.is_published}
@@ -100,8 +95,6 @@ def _free(wanted: str, taken: Iterable[str]) -> str:
 # What must hold between the parts of a policy, and what is allowed but worth a word.
 
 
-WORST_CASES = ("alpha", "l")
-"""Models that can be judged on values which are published as wider ones."""
 FROM_VALUES = ("Intervals", "Mask", "DateParts")
 """Hierarchies whose leaves are those of the table: a reader of the release does not know them."""
 
@@ -166,11 +159,12 @@ def _preferences(policy: "Policy") -> Iterator[Problem]:
             )
             yield Problem(("columns", name, "hierarchy"), words)
     for place, model in enumerate(policy.constraints):
-        if column_of(model) in policy.preferences and name_of(model) not in WORST_CASES:
+        if model.column in policy.preferences and not model.accepts_wider_values:
+            allowed = [name for name, each in plugins.models().items() if each.accepts_wider_values]
             words = (
-                f"'{column_of(model)}' has a `preference`: some of its values are published as "
-                f"wider ones, on which {name_of(model)} cannot be verified; allowed: "
-                f"{listed(WORST_CASES)}"
+                f"'{model.column}' has a `preference`: some of its values are published as "
+                f"wider ones, on which {model.name} cannot be verified; allowed: "
+                f"{listed(allowed)}"
             )
             yield Problem(("constraints", place), words)
 
@@ -180,7 +174,7 @@ def _constraints(policy: "Policy") -> Iterator[Problem]:
         words = "found an empty list; write at least one, as in `constraints: [{k: 5}]`"
         yield Problem(("constraints",), words)
     for place, model in enumerate(policy.constraints):
-        of, on = column_of(model), getattr(model, "on", None)
+        of, on = model.column, model.quasi
         if of != SIZES_ONLY:
             yield from _has_role(policy, ("constraints", place, "of"), of, "sensitive")
             yield from _measurable(policy, place, model)
@@ -190,15 +184,15 @@ def _constraints(policy: "Policy") -> Iterator[Problem]:
 
 def _measurable(policy: "Policy", place: int, model: Any) -> Iterator[Problem]:
     """A distance between values needs what it goes by."""
-    column, distance = policy.columns.get(column_of(model)), getattr(model, "distance", None)
+    column, needed = policy.columns.get(model.column), model.column_kind
     if column is None or column.role != "sensitive":
         return  # which is told already
     missing = {
         "ordered": column.kind != "ordered" and "`kind: ordered` (numbers, dates) or an `order`",
         "hierarchical": column.hierarchy is None and "a `hierarchy`",
-    }.get(distance or "")
+    }.get(needed or "")
     if missing:
-        words = f"'{distance}' needs {missing} on the column '{column_of(model)}'"
+        words = f"'{needed}' needs {missing} on the column '{model.column}'"
         yield Problem(("constraints", place, "distance"), words)
 
 
@@ -241,8 +235,8 @@ def _same(policy: "Policy") -> Iterator[Problem]:
 
 def _meaning(policy: "Policy", model: Any) -> str:
     fields = plain_constraint(model)
-    if hasattr(model, "on"):
-        fields["on"] = sorted(policy.quasi if model.on is None else model.on)
+    if not model.column:
+        fields["on"] = sorted(policy.quasi if model.quasi is None else model.quasi)
     return repr(fields)
 
 
@@ -270,7 +264,7 @@ def _metrics(policy: "Policy") -> Iterator[Problem]:
 
 
 def _population(policy: "Policy") -> Iterator[Problem]:
-    asking = [name_of(model) for model in policy.constraints if needs_population(model)]
+    asking = [model.name for model in policy.constraints if model.needs_population]
     if asking and policy.population is None:
         words = (
             f"missing; {listed(asking)} needs it, a table of all people: a file's path, or from "
@@ -283,7 +277,7 @@ def _population(policy: "Policy") -> Iterator[Problem]:
 
 
 def _unguarded(policy: "Policy") -> Iterator[str]:
-    guarded = {column_of(model) for model in policy.constraints}
+    guarded = {model.column for model in policy.constraints}
     for name in policy.sensitive:
         if name not in guarded:
             yield (
@@ -303,7 +297,7 @@ def _unheard(policy: "Policy") -> Iterator[str]:
 
 
 def _uncovered(policy: "Policy") -> Iterator[str]:
-    lists = [getattr(model, "on", None) for model in policy.constraints]
+    lists = [model.quasi for model in policy.constraints]
     if any(on is None for on in lists):
         return
     covered = {name for on in lists for name in on or ()}
