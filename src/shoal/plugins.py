@@ -57,6 +57,8 @@ class Plugin:
     name: ClassVar[str]
     """The name in policies, on the command line and in the docs: that of the class in kebab case,
     unless the class states another one."""
+    on_request: ClassVar[bool] = False
+    """Whether it takes long, so that it is used only where a policy names it."""
     __pydantic_config__: ClassVar[dict[str, Any]] = {"use_attribute_docstrings": True}
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -81,39 +83,40 @@ class Description(NamedTuple):
     name: str
     summary: str
     options: list[Option]
+    on_request: bool = False
 
 
-def methods() -> dict[str, type]:
+def methods() -> dict[str, type[Any]]:
     """Return every method by its name, without those that `problems` reports."""
     return _every("methods")
 
 
-def models() -> dict[str, type]:
+def models() -> dict[str, type[Any]]:
     """Return every privacy model by its name, without those that `problems` reports."""
     return _every("models")
 
 
-def metrics() -> dict[str, type]:
+def metrics() -> dict[str, type[Any]]:
     """Return every metric by its name, without those that `problems` reports."""
     return _every("metrics")
 
 
-def method(name: str) -> type:
+def method(name: str) -> type[Any]:
     """Return the method of that name."""
     return find("methods", name)
 
 
-def model(name: str) -> type:
+def model(name: str) -> type[Any]:
     """Return the model of that name."""
     return find("models", name)
 
 
-def metric(name: str) -> type:
+def metric(name: str) -> type[Any]:
     """Return the metric of that name."""
     return find("metrics", name)
 
 
-def find(kind: Kind, name: str) -> type:
+def find(kind: Kind, name: str) -> type[Any]:
     """Return the plug-in of a kind and name; only the file of that name is imported, if there is one.
 
     Raises
@@ -165,11 +168,12 @@ def kebab_case(class_name: str) -> str:
 def describe(plugin: type) -> Description:
     """Return name, first docstring line and options of a plug-in."""
     summary = (inspect.getdoc(plugin) or "").partition("\n")[0] if plugin.__doc__ else ""
-    return Description(name_of(plugin), summary, list(_options(plugin)))
+    on_request = issubclass(plugin, Plugin) and plugin.on_request
+    return Description(name_of(plugin), summary, list(_options(plugin)), on_request)
 
 
-def _every(kind: Kind) -> dict[str, type]:
-    found: dict[str, type] = {}
+def _every(kind: Kind) -> dict[str, type[Any]]:
+    found: dict[str, type[Any]] = {}
     for name, origins in sorted(_candidates(kind).items()):
         try:
             found[name] = origins[0]() if len(origins) == 1 else find(kind, name)
@@ -178,9 +182,9 @@ def _every(kind: Kind) -> dict[str, type]:
     return found
 
 
-def _candidates(kind: Kind) -> dict[str, list[Callable[[], type]]]:
+def _candidates(kind: Kind) -> dict[str, list[Callable[[], type[Any]]]]:
     """By name, how to load each plug-in that claims it."""
-    found: dict[str, list[Callable[[], type]]] = {}
+    found: dict[str, list[Callable[[], type[Any]]]] = {}
     for cls in _in_tree(kind):
         found.setdefault(name_of(cls), []).append(partial(_itself, cls))
     for point in _declared(kind):
@@ -188,11 +192,11 @@ def _candidates(kind: Kind) -> dict[str, list[Callable[[], type]]]:
     return found
 
 
-def _itself(cls: type) -> type:
+def _itself(cls: type) -> type[Any]:
     return cls
 
 
-def _in_tree(kind: Kind) -> list[type]:
+def _in_tree(kind: Kind) -> list[type[Any]]:
     """Every plug-in in the folder of a kind."""
     package = importlib.import_module(f"shoal.{kind}")
     return [
@@ -202,7 +206,7 @@ def _in_tree(kind: Kind) -> list[type]:
     ]
 
 
-def _in_file(kind: Kind, name: str) -> list[type]:
+def _in_file(kind: Kind, name: str) -> list[type[Any]]:
     """The plug-in in the file of its own name, if there is one."""
     package, file = importlib.import_module(f"shoal.{kind}"), name.replace("-", "_")
     if file not in _files(tuple(package.__path__), _stamps(package.__path__)):
@@ -211,7 +215,7 @@ def _in_file(kind: Kind, name: str) -> list[type]:
     return [cls for cls in _plugins_in(module, kind) if name_of(cls) == name]
 
 
-def _plugins_in(module: types.ModuleType, kind: Kind) -> list[type]:
+def _plugins_in(module: types.ModuleType, kind: Kind) -> list[type[Any]]:
     """The public, concrete plug-ins that a module defines."""
     return [
         cls
@@ -246,7 +250,7 @@ def _declared(kind: Kind) -> tuple[EntryPoint, ...]:
     return tuple(found.values())
 
 
-def _load(kind: Kind, point: EntryPoint) -> type:
+def _load(kind: Kind, point: EntryPoint) -> type[Any]:
     """The plug-in that a distribution declares. What is wrong with it is no bug of Shoal's."""
     try:
         found = point.load()

@@ -85,7 +85,7 @@ def compare(
 
         asked = Policy.load(policy)
         if seed is not None:
-            asked = asked.changed(seed=seed)
+            asked = asked.replace_keys(seed=seed)
         options = csv_options(separator, quote, encoding)
         found = compare_file(table, asked, methods, k, budget, progress, options)
     written = [] if output is None else found.write(output, force)

@@ -36,11 +36,13 @@ def show_list(console: Console, room: plugins.Kind, found: list[type]) -> None:
     for plugin in found:
         each = plugins.describe(plugin)
         summary = Text(each.summary)
-        if issubclass(plugin, Metric) and plugin.on_request:
+        if each.on_request:
             summary.append(" On request alone.", style="dim")
         table.add_row(each.name, summary)
     console.print()
     block(console, table)
+    for problem in plugins.problems(room).values():
+        block(console, Text(f"Not available: {problem}", style="yellow"))
     block(console, Text(f"`shoal {room} NAME` tells more about one.", style="dim"))
 
 
@@ -63,7 +65,7 @@ def _used_as(room: plugins.Kind, plugin: type) -> str:
     if room == "models":
         needed = [o.name for o in described.options if o.default == plugins.REQUIRED]
         return f"Used in a policy's constraints as {{{', '.join(f'{n}: ..' for n in needed)}}}."
-    if issubclass(plugin, Metric) and plugin.on_request:
+    if described.on_request:
         return (
             f"It takes long, so it is measured on request alone: `metrics: [{described.name}]` in a "
             f"policy, or `shoal run --metric {described.name}`."
@@ -90,7 +92,7 @@ def _as_data(plugin: type) -> dict[str, Any]:
         "summary": described.summary,
         "text": "\n\n".join(_paragraphs(plugin)),
         "options": [option._asdict() for option in described.options],
-        "on_request": issubclass(plugin, Metric) and plugin.on_request,
+        "on_request": described.on_request,
     }
 
 

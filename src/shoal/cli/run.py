@@ -93,7 +93,7 @@ def run(
             new = [name for name in dict.fromkeys(metric) if name not in known]
             given["metrics"] = (*asked.metrics, *new)
         if given:
-            asked = asked.changed(**given)
+            asked = asked.replace_keys(**given)
         options = csv_options(separator, quote, encoding)
         release = run_pipeline(
             table,

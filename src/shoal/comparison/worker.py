@@ -28,7 +28,7 @@ from shoal.errors import ShoalError
 from shoal.models.requirement import Requirement
 from shoal.pipeline.run import anonymize
 from shoal.policy import Policy
-from shoal.policy.rules import count_name, group_name
+from shoal.policy.anatomy import count_name, group_name
 from shoal.progress import ProgressCallback, ProgressEvent, ignore_event
 from shoal.release import Release
 from shoal.risk.assessment import assess

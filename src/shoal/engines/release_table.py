@@ -26,7 +26,11 @@ from shoal.hierarchy.text import is_bytes, text_of_bytes
 from shoal.io.arrow import one_chunk
 from shoal.models.base import SIZES_ONLY, Model
 from shoal.policy import Policy
-from shoal.policy.policy import check_columns, exempt, needed
+from shoal.policy.released_columns import (
+    check_released_columns,
+    columns_to_verify,
+    exempt_columns,
+)
 from shoal.progress import Progress, no_progress
 from shoal.verification.check import Finding, Strength, models_of
 from shoal.verification.digest import (
@@ -400,8 +404,8 @@ def check(asked: Asked) -> None:
     """Raise whatever is wrong with the policy or the columns; to be asked before any work."""
     names, policy = list(asked.columns), asked.policy
     check_verifiable(policy)
-    check_columns(names, policy)
-    read = needed(names, policy)
+    check_released_columns(policy, names)
+    read = columns_to_verify(policy, names)
     kinds = [asked.schema.types[names.index(name)] for name in read]
     check_kinds(read, pa.schema(list(zip(read, kinds, strict=True))))
 
@@ -411,7 +415,7 @@ def _judged(
 ) -> Examined:
     session, table, columns, policy = asked.session, asked.table, asked.columns, asked.policy
     names = list(columns)
-    read = needed(names, policy)
+    read = columns_to_verify(policy, names)
     kinds = [asked.schema.types[names.index(name)] for name in read]
     place = {name: i for i, name in enumerate(read)}
     sets = list(dict.fromkeys(_columns(model, policy) for model in models))
@@ -427,7 +431,7 @@ def _judged(
         sets=tuple(
             Seen(
                 tuple(place[name] for name in chosen),
-                tuple(place[name] for name in exempt(policy, chosen, names)),
+                tuple(place[name] for name in exempt_columns(policy, chosen, names)),
             )
             for chosen in sets
         ),

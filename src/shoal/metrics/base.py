@@ -121,8 +121,6 @@ class Metric(plugins.Plugin, ABC):
     """Whether it can be proved that suppressing rows of a release never improves the figure, and that
     merging its classes, nothing being suppressed, never does. A search then skips what lies above a
     release that is worse than the best known."""
-    on_request: ClassVar[bool] = False
-    """Whether it takes long, so that it is measured only where the policy names it."""
 
     @abstractmethod
     def measure(self, view: ReleaseView) -> float | None:

@@ -60,8 +60,8 @@ from shoal.pipeline.summary import (
     report_nodes,
 )
 from shoal.pipeline.verify import expect, judge_files, judge_tables, rows_found
-from shoal.policy import Policy, simple
-from shoal.policy.rules import count_name, group_name
+from shoal.policy import Policy, policy_from_keywords
+from shoal.policy.anatomy import count_name, group_name
 from shoal.progress import Clock, Progress, ProgressCallback, ignore_event, no_progress
 from shoal.publish.anatomy import Anatomy
 from shoal.publish.assemble import Shape, shape
@@ -628,7 +628,7 @@ def _asked(policy: AnyPolicy | None, names: list[str], keywords: Mapping[str, An
                 "Give a policy, or say which columns are what: quasi=[...] and k=5, for instance; "
                 "also sensitive, identifiers, plain, l, hierarchies and the keys of a policy."
             )
-        return simple(names, **keywords)
+        return policy_from_keywords(names, **keywords)
     if mixed := [key for key in keywords if key in SIMPLE]:
         raise PolicyError(
             f"{listed(mixed)}: a policy was given too, which says this already. Give one of the two; "

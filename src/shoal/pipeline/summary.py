@@ -22,7 +22,7 @@ from shoal.metrics.recognition_rate import RecognitionRate, group_rates, row_rat
 from shoal.models.k import K
 from shoal.pipeline.anatomy import Verdict
 from shoal.policy import Policy
-from shoal.policy.rules import COUNT, GROUP, count_name, group_name
+from shoal.policy.anatomy import COUNT, GROUP, count_name, group_name
 from shoal.release import (
     ColumnReport,
     ComponentReport,

@@ -12,7 +12,7 @@ from shoal.errors import InputError
 from shoal.io.commit import replacing
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
-from shoal.policy.rules import group_name
+from shoal.policy.anatomy import group_name
 from shoal.progress import Clock, ProgressCallback, ProgressEvent, ignore_event
 from shoal.risk.draft import draft_policy, with_a_quasi
 from shoal.risk.inspection import Inspection, inspect_table
