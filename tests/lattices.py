@@ -30,8 +30,8 @@ class Table:
 
     def judge(self, models: Sequence[Model], limit: int) -> naive.Judge:
         """What any models say: classes that fail are dropped until none does."""
-        alone = [model for model in models if not hasattr(model, "holds_over")]
-        over = [model for model in models if hasattr(model, "holds_over")]
+        alone = [model for model in models if not model.release_wide]
+        over = [model for model in models if model.release_wide]
 
         def settle(groups: list[naive.Group], asked: Sequence[Model]) -> list[naive.Group] | None:
             kept = groups

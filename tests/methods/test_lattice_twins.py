@@ -198,7 +198,7 @@ def test_metrics_that_only_worsen_do(data: st.DataObject, table: Table) -> None:
     above = naive.classes(table.columns, table.rows, high)
     fewer = data.draw(st.lists(st.sampled_from(above), min_size=1, unique_by=tuple))
     for name, metric in plugins.metrics().items():
-        if getattr(metric, "only_worsens", False):
+        if metric.only_worsens:
             first = cost(metric(), table, low, below)
             for groups in (above, fewer):
                 then = cost(metric(), table, high, groups)

@@ -27,7 +27,7 @@ def test_the_paper_of_t_closeness_on_salaries() -> None:
     and 8, so they are -1 -2 -3 -1 -2 0 -1 -2 0, and D = (12/9) / 8 = 0.1667."""
     first, second = [0, 1, 2], [3, 5, 8]
     counts = labelled([first, second, [4, 6, 7]], SALARIES)
-    distances = T(1, "salary", "ordered")._distances(counts)
+    distances = T(1, "salary", "ordered").strengths(counts)
     assert distances[:2] == pytest.approx([27 / 9 / 8, 12 / 9 / 8])
     assert T(0.375, "salary", "ordered").holds(counts)[0]
     assert not T(0.374, "salary", "ordered").holds(counts)[0]
@@ -49,8 +49,8 @@ def test_hierarchical_distance() -> None:
     counts = labelled([[6, 7, 8], [0, 1, 2], [3, 4, 5]], 9, tree)
     mixed = labelled([[0, 3, 6], [1, 4, 7], [2, 5, 8]], 9, tree)
     model = T(1, "disease", "hierarchical")
-    assert model._distances(counts)[0] == pytest.approx(2 / 3)
-    assert model._distances(mixed) == pytest.approx([2 / 9] * 3)
+    assert model.strengths(counts)[0] == pytest.approx(2 / 3)
+    assert model.strengths(mixed) == pytest.approx([2 / 9] * 3)
     assert model.reached(mixed) == 0.2223, "rounded up, so that what is stated holds"
 
 
