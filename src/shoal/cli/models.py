@@ -1,0 +1,12 @@
+"""`shoal models`: list the privacy models."""
+
+from shoal import api
+from shoal.cli.console import guarded
+from shoal.cli.options import Json, PluginName
+from shoal.cli.render.listing import print_listing
+
+
+@guarded
+def models(name: PluginName = None, json: Json = False) -> None:
+    """List the privacy models, or describe one."""
+    print_listing(api.list_models(name), one=name is not None, json=json)
