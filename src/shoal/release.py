@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.evidence.evidence import Evidence
 
 if TYPE_CHECKING:
-    from shoal.engines.release_table import Held
+    from shoal.engines.session_release import Held
     from shoal.policy import Policy
     from shoal.verification.check import Finding
 

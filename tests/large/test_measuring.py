@@ -12,7 +12,7 @@ import shoal
 from shoal.encoding.cells import Cells, encode
 from shoal.encoding.grouping import Grouping, spans_of
 from shoal.engines.encode import Coded
-from shoal.engines.publish import Measure, measure_of, measured
+from shoal.engines.relational import Measure, measure_of, measured
 from shoal.metrics.base import Parts
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy

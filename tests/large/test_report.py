@@ -13,7 +13,7 @@ import pytest
 import shoal
 from shoal.drawing.page import can_draw
 from shoal.engines.duckdb.session import DuckSession
-from shoal.engines.release_table import Held, verify
+from shoal.engines.session_release import Held, verify
 from shoal.errors import Infeasible, InputError
 from shoal.io.csv_dialect import CsvOptions
 from shoal.pipeline.verify import judge_files

@@ -15,8 +15,8 @@ from shoal import plugins
 from shoal.engines.base import Session
 from shoal.engines.capabilities import check_large
 from shoal.engines.duckdb.session import DuckSession
-from shoal.engines.memory import wrap
-from shoal.engines.release_table import Asked, See, verify, verify_and_survey
+from shoal.engines.files import wrap
+from shoal.engines.session_release import Asked, See, verify, verify_and_survey
 from shoal.errors import HierarchyError, InputError, PolicyError, VerificationFailed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.pipeline.verify import survey, verify_table
@@ -212,7 +212,7 @@ def test_a_model_that_cannot_be_judged_in_pieces_is_refused() -> None:
 def test_columns_of_too_many_values_are_left_out_of_a_survey(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.engines.release_table.MOST_VALUES", 1)
+    monkeypatch.setattr("shoal.engines.session_release.MOST_VALUES", 1)
     path = tmp_path / "release.parquet"
     pq.write_table(released(), path)
     schema = session.read("many", [path], ["age", "ill"], CsvOptions())

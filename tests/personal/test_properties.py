@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.engines.memory import wrap
+from shoal.engines.files import wrap
 from shoal.pipeline.verify import verify_table
 from tests.examples import examples
 from tests.personal import naive

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.engines.release_table import Held, verify
+from shoal.engines.session_release import Held, verify
 from shoal.engines.spark.session import SparkTables
 from shoal.io.csv_dialect import CsvOptions
 from shoal.report.certificate_check import differences_in, read_certificate

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.engines.duckdb.session import DuckSession
-from shoal.engines.release_table import fingerprint as elsewhere
+from shoal.engines.session_release import fingerprint as elsewhere
 from shoal.verification import digest
 from shoal.verification.digest import Fingerprint, digest_of, fingerprint
 from tests.examples import examples

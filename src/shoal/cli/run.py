@@ -81,7 +81,7 @@ def run(
     given = {key: value for key, value in changes.items() if value is not None}
     with watching(quiet, telling) as progress:
         from shoal.io.output_names import report_files
-        from shoal.pipeline.anatomy import sensitive_files
+        from shoal.engines.anatomy_release import sensitive_files
         from shoal.pipeline.run import run as run_pipeline
         from shoal.plugins import name_of
         from shoal.policy import Policy

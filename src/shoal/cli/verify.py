@@ -69,14 +69,14 @@ def verify(
                 known = answer(held, clock)
                 findings, found = known.findings, known.strengths
                 if told is not None:
-                    from shoal.engines.release_table import Held
+                    from shoal.engines.session_release import Held
                     from shoal.report.certificate_check import differences_in
 
                     rows = Held(held.session, held.table, tuple(held.columns), held.schema)
                     with clock.step("certificate"):
                         unlike = differences_in(told, asked, rows, findings)
         else:
-            from shoal.pipeline.anatomy import sensitive_files
+            from shoal.engines.anatomy_release import sensitive_files
             from shoal.pipeline.verify import judge_files, survey
 
             refuse_folder(release)

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from shoal.encoding.counts import Counts
 from shoal.engines.capabilities import check_verifiable
-from shoal.engines.memory import LocalEngine, wrap
-from shoal.engines.release_table import Asked, verify_and_survey
+from shoal.engines.files import LocalFiles, wrap
+from shoal.engines.session_release import Asked, verify_and_survey
 from shoal.engines.selection import (
     LOCAL,
     adopted,
@@ -28,7 +28,7 @@ from shoal.errors import InputError, PolicyError, VerificationFailed, listed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
 from shoal.models.requirement import POPULATION
-from shoal.pipeline.anatomy import (
+from shoal.engines.anatomy_release import (
     Verdict,
     judge_linked_files,
     judge_linked_tables,
@@ -36,8 +36,8 @@ from shoal.pipeline.anatomy import (
     linked_table_counter,
     sensitive_files,
 )
-from shoal.pipeline.originals import NOTHING, Behind, with_originals
-from shoal.pipeline.population import count_people
+from shoal.engines.originals import NOTHING, Behind, with_originals
+from shoal.engines.population import count_people
 from shoal.policy import Policy
 from shoal.policy.policy import check_columns, exempt, exempt_parts, needed
 from shoal.policy.rules import group_name
@@ -96,7 +96,7 @@ def table_counter(published: Table, policy: Policy, hidden: Behind = NOTHING) ->
     def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
         starred = exempt(policy, columns, published.names)
         own = [name for name in of if name != POPULATION]
-        counts = LocalEngine().count_classes(rows, columns, own, starred=starred)
+        counts = LocalFiles().count_classes(rows, columns, own, starred=starred)
         found = _with_meaning(counts, policy, hidden.values)
         return found | {POPULATION: count_people(rows, policy)} if POPULATION in of else found
 
@@ -107,7 +107,7 @@ def _verify_paired(
     path: Path, policy: Policy, options: CsvOptions, hidden: Behind
 ) -> tuple[Finding, ...]:
     """Ask the models of a written file, read back row by row beside what is behind its rows."""
-    engine = LocalEngine()
+    engine = LocalFiles()
     names = engine.names(path, options)
     check_columns(names, policy)
     read = engine.read(path, options, needed(names, policy))
@@ -120,7 +120,7 @@ def _verify_paired(
 
 def file_counter(file: Path, policy: Policy, options: CsvOptions) -> ClassCounter:
     """Counts the classes of a published file."""
-    engine = LocalEngine()
+    engine = LocalFiles()
     settled, _ = engine.settle(file, options)
     names = engine.names(file, settled)
     check_columns(names, policy)
@@ -161,7 +161,7 @@ def expect(
 
     counted: the rows that were found in it, where that is known.
     """
-    engine = LocalEngine()
+    engine = LocalFiles()
     found = engine.names(path, options)
     if found != rows.column_names:
         raise VerificationFailed(

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from shoal import plugins
 from shoal.encoding.values import COMMON
-from shoal.engines.release_table import Held
+from shoal.engines.session_release import Held
 from shoal.engines.selection import LOCAL, SPARK
 from shoal.errors import listed, percent
 from shoal.evidence.evidence import Evidence, Histogram, binned

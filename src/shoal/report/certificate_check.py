@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.engines.release_table import Held
+from shoal.engines.session_release import Held
 from shoal.errors import InputError, VerificationFailed, listed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shoal.engines.release_table import Held
+from shoal.engines.session_release import Held
 from shoal.io.commit import replacing_all
 from shoal.io.output_names import is_page, report_files
 from shoal.pipeline.run import check_report

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from shoal.engines import release_table as elsewhere
-from shoal.engines.memory import LocalEngine, wrap
+from shoal.engines import session_release as elsewhere
+from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.queries import how_many_rows
-from shoal.engines.release_table import Held, class_sizes
+from shoal.engines.session_release import Held, class_sizes
 from shoal.engines.selection import held_frame, is_spark
 from shoal.errors import InputError
 from shoal.evidence.evidence import Histogram, histogram
@@ -72,7 +72,7 @@ class Here:
 
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes have each size."""
-        return histogram(LocalEngine().count_classes(self.rows, columns, [])[""].sizes)
+        return histogram(LocalFiles().count_classes(self.rows, columns, [])[""].sizes)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def here(native: Any) -> Here:
 
 def in_file(path: Path, options: CsvOptions) -> Here:
     """A file, read as anyone would."""
-    engine = LocalEngine()
+    engine = LocalFiles()
     settled, _ = engine.settle(path, options)
     return Here(engine.read(path, settled, engine.names(path, settled)))
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.arrays import Ints
-from shoal.engines.memory import LocalEngine, wrap
+from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.selection import LOCAL, elsewhere, is_spark
 from shoal.errors import InputError, listed, nearest
 from shoal.policy import Policy
@@ -214,7 +214,7 @@ def classes_of(columns: Sequence[Contents], rows: int) -> tuple[npt.NDArray[np.i
 def table_of(data: Any) -> pa.Table:
     """A frame or the table in a file, as Arrow."""
     if isinstance(data, str | Path):
-        return LocalEngine().read(Path(data))
+        return LocalFiles().read(Path(data))
     if isinstance(data, pa.Table):
         return data
     table = wrap(data)

@@ -28,7 +28,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from shoal.errors import InputError, PolicyError
-from shoal.pipeline.anatomy import require_files, sensitive_files
+from shoal.engines.anatomy_release import require_files, sensitive_files
 from shoal.release import Release
 from shoal.risk.anatomy_inference import told_by_groups
 from shoal.risk.assessment import table_of

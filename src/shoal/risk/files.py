@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.engines.selection import LOCAL, elsewhere, refuse_folder
 from shoal.errors import InputError
 from shoal.io.commit import replacing
@@ -44,7 +44,7 @@ def inspect_file(
         return inspect_elsewhere(engine, memory, path, options, clock, fraction, msu)
     refuse_folder(path)
     with clock.step("read"):
-        local = LocalEngine()
+        local = LocalFiles()
         settled, guessed = local.settle(path, options)
         table = local.read(path, settled)
         clock.rows = table.num_rows
@@ -81,10 +81,10 @@ def attack_file(
     progress: Watcher = nobody,
 ) -> "Attack":
     """Attack a published file with the table in another, and the raw file too if it is given."""
-    from shoal.pipeline.anatomy import require_files, sensitive_files
+    from shoal.engines.anatomy_release import require_files, sensitive_files
     from shoal.risk.attack import Tables, attack_tables
 
-    engine, asked = LocalEngine(), Policy.load(policy)
+    engine, asked = LocalFiles(), Policy.load(policy)
     progress("read", 0.0)
     wanted = {*asked.quasi, *asked.sensitive}
     others = sensitive_files(release, asked)
