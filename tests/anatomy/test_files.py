@@ -311,4 +311,4 @@ def test_k_on_the_command_line(source: Path, call: Any) -> None:
     path.write_text(yaml.safe_dump({**ONE, "constraints": [{"k": 3}]}))
     done = call("run", source, path, "-o", "out.csv")
     assert done.code == 2
-    assert "k speaks of quasi-identifiers" in " ".join(done.err.split())
+    assert "k is about quasi-identifiers" in " ".join(done.err.split())

@@ -45,7 +45,7 @@ REFUSED: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "the same constraint twice",
         policy([WHOLE, {"k": 2, "on": ["age", "race", "zip"]}], "datafly"),
-        ["constraints[1]", "asks for the same as constraints[0]"],
+        ["constraints[1]", "is the same as constraints[0]"],
     ),
     ("a constraint on no column", policy([WHOLE, {"k": 2, "on": []}], "datafly"), ["is empty"]),
     ("a column twice", policy([WHOLE, {"k": 2, "on": ["zip", "zip"]}], "datafly"), ["twice"]),

@@ -2,7 +2,7 @@
 
 from itertools import groupby
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -13,7 +13,7 @@ from shoal.engines.files import LocalFiles
 from shoal.engines.spark.session import Poller, tasks_of
 from shoal.pipeline.run import run_large
 from shoal.policy import Policy
-from shoal.progress import Clock, Done
+from shoal.progress import Clock, ProgressEvent
 from tests.large.people import COLUMNS, TREES, people
 
 STEPS = ["read", "encode", "group", "publish", "write", "verify"]
@@ -31,25 +31,26 @@ def test_every_step_begins_ends_and_counts_rows(
     keys: dict[str, Any] = TREES if method == "datafly" else {}
     columns = COLUMNS | keys.get("columns", {})
     policy = Policy.load({"columns": columns, "constraints": [{"k": 5}], "method": method})
-    seen: list[tuple[str, Done]] = []
+    seen: list[ProgressEvent] = []
     session = DuckSession("1GB")
-    clock = Clock(lambda step, share: seen.append((step, cast(Done, share))))
+    clock = Clock(seen.append)
     run_large(
         session, source, policy, tmp_path / "out.parquet", clock, folders=False, fragment_rows=100
     )
     session.close()
-    found = {step: [share for _, share in told] for step, told in groupby(seen, lambda t: t[0])}
+    found = {step: list(events) for step, events in groupby(seen, lambda event: event.step)}
     assert list(found) == STEPS == list(clock.seconds)
-    for step, shares in found.items():
+    for step, events in found.items():
+        shares = [event.share for event in events]
         assert (shares[0], shares[-1]) == (0, 1), step
         assert shares == sorted(shares), step
-        assert shares[-1].rows == shares[-1].of == 700, step
-        rows = [share.rows for share in shares if share.rows is not None]
+        assert events[-1].rows == events[-1].total == 700, step
+        rows = [event.rows for event in events if event.rows is not None]
         assert rows == sorted(rows), step
     for step in ("encode", "publish", "write", "verify"):
-        assert len([share for share in found[step] if 0 < share.rows < 700]) >= 3, step
+        assert len([event for event in found[step] if 0 < (event.rows or 0) < 700]) >= 3, step
     if ending == ".parquet":
-        assert [share.rows for share in found["read"][1:]] == [*range(100, 701, 100), 700]
+        assert [event.rows for event in found["read"][1:]] == [*range(100, 701, 100), 700]
 
 
 def test_nobody_is_told_after_a_step(tmp_path: Path) -> None:

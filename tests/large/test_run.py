@@ -119,7 +119,7 @@ def test_the_same_rows_figures_and_report(name: str, source: Path, tmp_path: Pat
 def test_a_metric_of_sensitive_values_is_measured_where_it_is_asked_for(
     source: Path, tmp_path: Path
 ) -> None:
-    policy = policy_of("datafly").changed(metrics=["recognition-rate"])
+    policy = policy_of("datafly").replace_keys(metrics=["recognition-rate"])
     one = shoal.run(source, policy, tmp_path / "one.parquet")
     other = large(source, policy, tmp_path / "other.parquet")
     assert rows_of(tmp_path / "other.parquet") == rows_of(tmp_path / "one.parquet")

@@ -149,7 +149,7 @@ def test_what_fails_is_said(session: Session, tmp_path: Path) -> None:
         verified(session, released().drop(["ill"]), POLICY, path)
     with pytest.raises(VerificationFailed, match="holds 'name'"):
         verified(session, released(name=["x"] * 5), POLICY, path)
-    strange = POLICY.changed(constraints=[{"l": 1, "of": "ill"}])
+    strange = POLICY.replace_keys(constraints=[{"l": 1, "of": "ill"}])
     with pytest.raises(
         HierarchyError, match="The release's column 'ill' holds values that have no"
     ):
@@ -184,7 +184,7 @@ def test_values_that_were_not_there_before_are_noticed() -> None:
     ],
 )
 def test_what_large_engines_do_not_do_is_refused(keys: dict[str, Any], words: str) -> None:
-    policy = POLICY.changed(**keys)
+    policy = POLICY.replace_keys(**keys)
     with pytest.raises(PolicyError, match=words):
         check_large(policy)
     check_large(POLICY)
@@ -220,7 +220,7 @@ def test_columns_of_too_many_values_are_left_out_of_a_survey(
     findings, strong = verify_and_survey(asked)
     assert [one.model for one in findings] == ["k"]
     assert [(one.model, one.of) for one in strong] == [("k", None), ("average-risk", None)]
-    guarded = POLICY.changed(constraints=[{"l": 1, "of": "ill"}])
+    guarded = POLICY.replace_keys(constraints=[{"l": 1, "of": "ill"}])
     with pytest.raises(InputError, match="'ill' has 3 different values"):
         verify_and_survey(Asked(session, "many", {"age": "p0", "ill": "p1"}, schema, guarded))
 

@@ -103,7 +103,7 @@ def test_every_method_is_read_back(method: Any, data: st.DataObject) -> None:
             "d": column(["low", "~", "[high]"]),
         }
     )
-    made = shoal.anonymize(raw, HOSPITAL.changed(method=method, order="kept")).table
+    made = shoal.anonymize(raw, HOSPITAL.replace_keys(method=method, order="kept")).table
     found = Covering(
         {name: made[name] for name in made.column_names},
         {name: raw[name] for name in raw.column_names},
@@ -237,9 +237,9 @@ def test_methods_that_climb_are_read_back(method: Any, data: st.DataObject) -> N
     )
     # those that search the lattice take constraints on all columns alone
     apart = method["name"] not in ("incognito", "optimal")
-    asked = CLIMBING if apart else CLIMBING.changed(constraints=[{"k": 2}], suppression=0.5)
+    asked = CLIMBING if apart else CLIMBING.replace_keys(constraints=[{"k": 2}], suppression=0.5)
     try:
-        made = shoal.anonymize(raw, asked.changed(method=method)).table
+        made = shoal.anonymize(raw, asked.replace_keys(method=method)).table
     except shoal.Infeasible:
         return
     for name, how in how_of(CLIMBING).items():

@@ -34,9 +34,9 @@ def attack(
     release where its labels cover the values. Counts only: nobody's values are shown.
     """
     from shoal.cli.console import out, print_json
-    from shoal.cli.progress import watching
+    from shoal.progress import displayed
 
-    with watching() as progress:
+    with displayed(True) as progress:
         from shoal.risk.files import attack_file
 
         options = csv_options(separator, quote, encoding)

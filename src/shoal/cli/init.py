@@ -40,9 +40,9 @@ def init(
     it.
     """
     from shoal.cli.console import out, print_json
-    from shoal.cli.progress import watching
+    from shoal.progress import displayed
 
-    with watching() as progress:
+    with displayed(True) as progress:
         from shoal.risk.files import write_draft
 
         options = csv_options(separator, quote, encoding)

@@ -48,10 +48,11 @@ def inspect(
     Counts and column names only: no value of the table is shown.
     """
     from shoal.cli.console import out, print_json
-    from shoal.cli.progress import watching
+    from shoal.cli.progress import progress_of
+    from shoal.progress import displayed
 
     options = csv_options(separator, quote, encoding)
-    with watching(telling=telling) as progress:
+    with displayed(progress_of(telling)) as progress:
         from shoal.risk.files import inspect_file
 
         found = inspect_file(table, options, progress, fraction, msu, engine, memory)

@@ -45,9 +45,10 @@ def verify(
     `publish: anatomy`. Ends with exit code 4 where it falls short.
     """
     from shoal.cli.console import out, print_json
-    from shoal.cli.progress import watching
+    from shoal.cli.progress import progress_of
+    from shoal.progress import displayed
 
-    with watching(telling=telling) as progress:
+    with displayed(progress_of(telling)) as progress:
         from shoal.engines.selection import elsewhere, refuse_folder
         from shoal.policy import Policy
         from shoal.progress import Clock

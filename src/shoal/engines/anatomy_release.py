@@ -14,7 +14,7 @@ from shoal.io.frames import Table
 from shoal.io.output_names import beside
 from shoal.policy import Policy
 from shoal.policy.rules import COUNT, GROUP, count_name, group_name
-from shoal.progress import Progress, not_told
+from shoal.progress import Progress, no_progress
 from shoal.verification.anatomy import PEOPLE, Values, group_counts, largest_share, whole
 from shoal.verification.check import check, strengths
 from shoal.verification.digest import Fingerprint
@@ -81,7 +81,7 @@ class AnatomyRelease(ReleaseTable):
         return self._people.class_sizes(columns)
 
     def verify(
-        self, policy: Policy, *, survey: bool = False, progress: Progress = not_told
+        self, policy: Policy, *, survey: bool = False, progress: Progress = no_progress
     ) -> Verdict:
         """Check the models on the groups; only those of a sensitive column are surveyed, since the
         quasi-identifiers are exact."""

@@ -22,7 +22,7 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import ENDINGS, Format, check_readable, format_of
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
-from shoal.progress import Clock, Done, Progress, not_told
+from shoal.progress import Clock, Progress, no_progress
 
 DETECT = CsvOptions()
 
@@ -306,36 +306,40 @@ Step = Callable[[str], AbstractContextManager[Progress]]
 def passing(
     session: Session, progress: Progress, low: float, high: float, rows: int | None
 ) -> Iterator[None]:
-    """Let calls in which all rows go through once tell how far they are.
+    """Report the progress of a session's calls as the part from `low` to `high` of a step.
 
-    They are the part from `low` to `high` of a step. rows: of the table; None where it is not its rows
-    that go through.
+    rows: the rows that pass once through these calls; None where they are not the table's rows.
     """
 
     def listen(transfer: Transfer) -> None:
         through = min(1.0, (transfer.rows or 0) / rows) if rows else 0.0
         share = low + (high - low) * through
-        progress(Done(share, None, rows, transfer.tasks, transfer.of_tasks))
+        progress(share, None, rows, transfer.tasks, transfer.of_tasks)
 
     session.listener = listen
     try:
         yield
     finally:
         session.listener = no_listener
-    progress(Done(high, of=rows))
+    progress(high, total=rows)
 
 
 def part_of(progress: Progress, low: float, high: float) -> Progress:
-    """Tells how far a part of a step is."""
+    """Return what reports how far the part of a step from `low` to `high` is."""
 
-    def told(share: float) -> None:
-        done = share if isinstance(share, Done) else Done(share)
-        progress(Done(low + (high - low) * done, None, done.of, done.tasks, done.of_tasks))
+    def report(
+        share: float,
+        rows: int | None = None,  # noqa: ARG001 - of the part, not of the step
+        total: int | None = None,
+        tasks: int | None = None,
+        total_tasks: int | None = None,
+    ) -> None:
+        progress(low + (high - low) * share, None, total, tasks, total_tasks)
 
-    return told
+    return report
 
 
 @contextmanager
-def unwatched(name: str) -> Iterator[Progress]:  # noqa: ARG001 - as a `Step` is called
-    """A step of which nobody is told."""
-    yield not_told
+def unreported(name: str) -> Iterator[Progress]:  # noqa: ARG001 - called as a `Step`
+    """A step whose progress is ignored."""
+    yield no_progress

@@ -36,7 +36,7 @@ from shoal.metrics.base import Parts, chosen_metrics
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.policy.rules import count_name, group_name
-from shoal.progress import Clock, Progress, not_told
+from shoal.progress import Clock, Progress, no_progress
 from shoal.publish import personal
 from shoal.publish.anatomy import Anatomy, part
 from shoal.publish.assemble import Published, assemble, shape
@@ -274,7 +274,7 @@ class MemoryEngine(Engine):
         progress(1.0)
 
     def read_back(
-        self, paths: Sequence[Path], options: CsvOptions, progress: Progress = not_told
+        self, paths: Sequence[Path], options: CsvOptions, progress: Progress = no_progress
     ) -> ReleaseTable:
         """The release as it was written."""
         first, *others = (MemoryRelease(path, options) for path in paths)

@@ -26,7 +26,7 @@ from shoal.methods.base import check_holds
 from shoal.methods.least_loss_partition import lopsided_depth
 from shoal.methods.partition import Cutting
 from shoal.models.requirement import SIZES_ONLY, Requirement
-from shoal.progress import Done, Progress, not_told
+from shoal.progress import Progress, no_progress
 
 MANY_PARTS = 32
 """With more parts than this rows are sent by a function."""
@@ -439,7 +439,7 @@ def cut_tops(
     requirement: Requirement,
     cutting: Cutting,
     fragment_rows: int = FRAGMENT_ROWS,
-    progress: Progress = not_told,
+    progress: Progress = no_progress,
     most_entries: int = MOST_ENTRIES,
 ) -> Tops:
     """Cut the coded table until no part has more than `fragment_rows` rows, or can be cut."""
@@ -475,7 +475,7 @@ def cut_tops(
             session.keep(CUTTING, questions.cut(table, tree.columns, moves, kept))
             table = CUTTING
         left = sum(known[node].rows for node in open_nodes)
-        progress(Done(1 - left / coded.n_rows, coded.n_rows - left, coded.n_rows))
+        progress(1 - left / coded.n_rows, coded.n_rows - left, coded.n_rows)
     session.drop(CUTTING)
     return Tops(tree, tuple(known[leaf] for leaf in tree.leaves()))
 

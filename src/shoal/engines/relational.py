@@ -61,7 +61,7 @@ from shoal.models.k import K
 from shoal.models.requirement import Requirement
 from shoal.plugins import name_of
 from shoal.policy import Policy
-from shoal.progress import Clock, Done, Progress
+from shoal.progress import Clock, Progress
 
 RAW, PUBLISHED, RELEASE = "raw", "published", "release"
 """Tables of a session: as read, as published (q0.. labels, p0.. other columns), as written."""
@@ -321,7 +321,7 @@ def read_source(
         if rows is not None:
             seen = rows
         share = rows / source.rows if rows and source.rows else 0.0
-        progress(Done(share, rows, source.rows, transfer.tasks, transfer.of_tasks))
+        progress(share, rows, source.rows, transfer.tasks, transfer.of_tasks)
 
     session.listener = listen
     try:

@@ -19,7 +19,7 @@ from shoal.io.frames import Table
 from shoal.models.requirement import POPULATION
 from shoal.policy import Policy
 from shoal.policy.policy import check_columns, exempt, exempt_parts, needed
-from shoal.progress import Progress, not_told
+from shoal.progress import Progress, no_progress
 from shoal.verification.check import ClassCounter, Finding, Strength, check, strengths
 from shoal.verification.digest import Fingerprint, fingerprint
 from shoal.verification.meaning import with_meaning
@@ -71,7 +71,7 @@ class ReleaseTable(ABC):
 
     @abstractmethod
     def verify(
-        self, policy: Policy, *, survey: bool = False, progress: Progress = not_told
+        self, policy: Policy, *, survey: bool = False, progress: Progress = no_progress
     ) -> Verdict:
         """Check the policy's models on the rows; with `survey` also every other model that needs
         nothing but its figure."""
@@ -125,7 +125,7 @@ class MemoryRelease(ReleaseTable):
         return histogram(LocalFiles().count_classes(self.read(columns), columns, [])[""].sizes)
 
     def verify(
-        self, policy: Policy, *, survey: bool = False, progress: Progress = not_told
+        self, policy: Policy, *, survey: bool = False, progress: Progress = no_progress
     ) -> Verdict:
         """Group by the text in the table and check every model again."""
         check_columns(self.names, policy)

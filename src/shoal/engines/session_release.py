@@ -40,7 +40,7 @@ from shoal.models.requirement import (
 )
 from shoal.policy import Policy
 from shoal.policy.policy import check_columns, exempt, needed
-from shoal.progress import Progress, not_told
+from shoal.progress import Progress, no_progress
 from shoal.verification.check import Finding, Strength, models_of
 from shoal.verification.digest import (
     PIECE,
@@ -117,7 +117,7 @@ class SessionRelease(ReleaseTable):
         return tuple(sorted(zip(size, times, strict=True)))
 
     def verify(
-        self, policy: Policy, *, survey: bool = False, progress: Progress = not_told
+        self, policy: Policy, *, survey: bool = False, progress: Progress = no_progress
     ) -> Verdict:
         """Check the models class by class, where the rows are.
 

@@ -13,7 +13,7 @@ import numpy as np
 from shoal import plugins
 from shoal.drawing.page import require_drawing
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
-from shoal.engines.base import DETECT, Engine, Expected, Source, source_at
+from shoal.engines.base import DETECT, Engine, Expected, Source, part_of, source_at
 from shoal.engines.capabilities import check_capabilities, check_method
 from shoal.engines.measured import Measured, personal_warnings, report_constraints
 from shoal.engines.memory import MemoryEngine
@@ -26,7 +26,7 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.io.output_names import is_page, report_files
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
-from shoal.progress import Clock, Progress, part_of
+from shoal.progress import Clock, Progress, no_progress
 from shoal.release import Release, RunSummary
 from shoal.verification.check import require
 
@@ -219,7 +219,7 @@ def _verified(
     table: ReleaseTable,
     policy: Policy,
     expected: Sequence[Expected],
-    progress: Progress = ignore_progress,
+    progress: Progress = no_progress,
 ) -> Verdict:
     """The findings about a release; raises unless it holds every guarantee, and exactly the columns
     and rows that it must."""

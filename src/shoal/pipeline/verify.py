@@ -39,8 +39,13 @@ from shoal.engines.anatomy_release import (
 from shoal.engines.originals import NOTHING, Behind, with_originals
 from shoal.engines.population import count_people
 from shoal.policy import Policy
-from shoal.policy.policy import check_columns, exempt, exempt_parts, needed
-from shoal.policy.rules import group_name
+from shoal.policy.anatomy import group_name
+from shoal.policy.released_columns import (
+    check_released_columns,
+    columns_to_verify,
+    exempt_columns,
+    suppressible_components,
+)
 from shoal.progress import Clock
 from shoal.release import Release
 from shoal.verification.check import ClassCounter, Finding, Strength, check, strengths
@@ -89,12 +94,14 @@ def table_counter(published: Table, policy: Policy, hidden: Behind = NOTHING) ->
     Columns of which `hidden` knows the values are judged on these, once it is sure that what was
     published follows the personal rule; others of that sort at the worst.
     """
-    check_columns(published.names, policy)
-    rows = pa.table({name: published.column(name) for name in needed(published.names, policy)})
+    check_released_columns(policy, published.names)
+    rows = pa.table(
+        {name: published.column(name) for name in columns_to_verify(policy, published.names)}
+    )
     rows = with_originals(rows, policy, hidden)
 
     def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
-        starred = exempt(policy, columns, published.names)
+        starred = exempt_columns(policy, columns, published.names)
         own = [name for name in of if name != POPULATION]
         counts = LocalFiles().count_classes(rows, columns, own, starred=starred)
         found = _with_meaning(counts, policy, hidden.values)
@@ -109,8 +116,8 @@ def _verify_paired(
     """Ask the models of a written file, read back row by row beside what is behind its rows."""
     engine = LocalFiles()
     names = engine.names(path, options)
-    check_columns(names, policy)
-    read = engine.read(path, options, needed(names, policy))
+    check_released_columns(policy, names)
+    read = engine.read(path, options, columns_to_verify(policy, names))
     if read.num_rows != hidden.rows:
         raise VerificationFailed(
             f"The written file has {read.num_rows:,} rows, but {hidden.rows:,} were to be published."
@@ -123,10 +130,10 @@ def file_counter(file: Path, policy: Policy, options: CsvOptions) -> ClassCounte
     engine = LocalFiles()
     settled, _ = engine.settle(file, options)
     names = engine.names(file, settled)
-    check_columns(names, policy)
+    check_released_columns(policy, names)
 
     def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
-        starred = exempt(policy, columns, names)
+        starred = exempt_columns(policy, columns, names)
         own = [name for name in of if name != POPULATION]
         found = _with_meaning(engine.count_classes(file, columns, own, settled, starred), policy)
         if POPULATION not in of:
@@ -178,7 +185,7 @@ def expect(
 
 def rows_found(policy: Policy, findings: Sequence[Finding]) -> int | None:
     """The rows of a release, or None where some of them are exempt from the models."""
-    return None if exempt_parts(policy) else findings[0].rows
+    return None if suppressible_components(policy) else findings[0].rows
 
 
 # Ask a release that no memory holds what it holds: files on disk or in Spark, or a Spark frame.
@@ -212,8 +219,8 @@ def release_in(
     check_engine(engine, memory)
     check_verifiable(policy)
     source = source_at(path, options)
-    check_columns(source.names, policy)
-    read = list(source.names) if every else needed(source.names, policy)
+    check_released_columns(policy, source.names)
+    read = list(source.names) if every else columns_to_verify(policy, source.names)
     check_source(engine, source, read)
     with opened(engine, memory, clock) as session:
         with clock.step("read") as progress:
@@ -238,8 +245,8 @@ def ask_frame(frame: Any, policy: Policy, clock: Clock) -> Answer:
     """Verify and survey a Spark frame."""
     check_verifiable(policy)
     names = list(frame.columns)
-    check_columns(names, policy)
-    read = needed(names, policy)
+    check_released_columns(policy, names)
+    read = columns_to_verify(policy, names)
     with adopted(frame, RELEASE, read) as (session, schema):
         clock.rows = session.rows(RELEASE)
         return answer(Asked(session, RELEASE, _places(read), schema, policy), clock)

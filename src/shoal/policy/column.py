@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidat
 
 from shoal.errors import listed
 from shoal.policy import parts
-from shoal.policy.wording import FieldPath, Problem, as_error, found
+from shoal.policy.messages import FieldPath, Problem, as_error, found
 
 FORMS = "write a level per value, as in {flu: 1, HIV: 4}, or values per level, as in {1: [flu]}"
 

@@ -14,7 +14,7 @@ from pydantic_core import ValidationError
 
 from shoal import plugins
 from shoal.errors import PolicyError, listed, nearest
-from shoal.policy.wording import (
+from shoal.policy.messages import (
     FieldPath,
     Problem,
     as_error,

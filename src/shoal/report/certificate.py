@@ -159,7 +159,7 @@ def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
             "gets a wider value published; what they asked for is not."
         )
     heard = set(policy.preferences.values())
-    if unheard := [name for name in policy.having("preference") if name not in heard]:
+    if unheard := [name for name in policy.columns_with("preference") if name not in heard]:
         yield f"Read by nobody and not published: {listed(unheard, MANY)}."
     if policy.plain:
         yield f"Published as they are, without any guarantee: {listed(policy.plain, MANY)}."

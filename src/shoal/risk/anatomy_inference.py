@@ -18,7 +18,7 @@ from shoal.hierarchy.text import text_of
 from shoal.io.arrow import one_chunk
 from shoal.engines.anatomy_release import counts_by_group
 from shoal.policy import Policy
-from shoal.policy.rules import group_name
+from shoal.policy.anatomy import group_name
 
 SAME = 9
 """Decimals to which expected rows are compared, so that a tie stays one."""

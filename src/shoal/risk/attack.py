@@ -14,7 +14,7 @@ from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.cells import How
 from shoal.errors import listed
 from shoal.policy import Policy
-from shoal.policy.rules import group_name
+from shoal.policy.anatomy import group_name
 from shoal.publish import labels as escape
 from shoal.publish.covering import Covering, Matches, distinct_texts
 from shoal.publish.reading import read

@@ -12,8 +12,8 @@ from shoal.errors import InputError
 from shoal.io.commit import replacing
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
-from shoal.policy.rules import group_name
-from shoal.progress import Clock, Watcher, nobody
+from shoal.policy.anatomy import group_name
+from shoal.progress import Clock, ProgressCallback, ProgressEvent, ignore_event
 from shoal.risk.draft import draft_policy, with_a_quasi
 from shoal.risk.inspection import Inspection, inspect_table
 
@@ -26,7 +26,7 @@ DETECT = CsvOptions()
 def inspect_file(
     path: Path,
     options: CsvOptions = DETECT,
-    progress: Watcher = nobody,
+    progress: ProgressCallback = ignore_event,
     fraction: float | None = None,
     msu: int | None = None,
     engine: str = LOCAL,
@@ -59,7 +59,7 @@ def write_draft(
     target: Path,
     options: CsvOptions = DETECT,
     force: bool = False,
-    progress: Watcher = nobody,
+    progress: ProgressCallback = ignore_event,
     engine: str = LOCAL,
     memory: str | None = None,
 ) -> Inspection:
@@ -78,14 +78,14 @@ def attack_file(
     known: Path,
     raw: Path | None = None,
     options: CsvOptions = DETECT,
-    progress: Watcher = nobody,
+    progress: ProgressCallback = ignore_event,
 ) -> "Attack":
     """Attack a published file with the table in another, and the raw file too if it is given."""
     from shoal.engines.anatomy_release import require_files, sensitive_files
     from shoal.risk.attack import Tables, attack_tables
 
     engine, asked = LocalFiles(), Policy.load(policy)
-    progress("read", 0.0)
+    progress(ProgressEvent("read", 0.0))
     wanted = {*asked.quasi, *asked.sensitive}
     others = sensitive_files(release, asked)
     if others:
@@ -108,5 +108,5 @@ def attack_file(
         held,
         str(known),
     )
-    progress("link", 0.0)
+    progress(ProgressEvent("link", 0.0))
     return attack_tables(tables, asked)

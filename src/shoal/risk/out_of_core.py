@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.encoding.values import known, plain
-from shoal.engines.base import Session, Step, part_of, passing, unwatched
+from shoal.engines.base import Session, Step, part_of, passing, unreported
 from shoal.engines.capabilities import INSTEAD
 from shoal.engines.encode import MOST_VALUES, as_read, check_kinds, stored_kind
 from shoal.engines.queries import class_sizes, how_many_missing, how_many_rows, rows_of, tally
@@ -30,7 +30,7 @@ from shoal.engines.selection import (
 from shoal.errors import InputError
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import CsvOptions
-from shoal.progress import Clock, Progress, not_told
+from shoal.progress import Clock, Progress, no_progress
 from shoal.risk.assessment import THRESHOLD, Assessment, reidentification, require_columns
 from shoal.risk.columns import Contents, contents_of, suggest
 from shoal.risk.inspection import Inspection, inspection_of, require_single_names
@@ -48,7 +48,7 @@ def inspect_session(
     schema: pa.Schema,
     fraction: float | None = None,
     most_values: int = MOST_VALUES,
-    step: Step = unwatched,
+    step: Step = unreported,
 ) -> Inspection:
     """Inspect a table of a session, whose columns p0, p1, ... have these names.
 
@@ -107,7 +107,7 @@ def assess_session(
     threshold: float = THRESHOLD,
 ) -> Assessment:
     """The risk of a table of a session in which an attacker knows all columns p0, p1, ...."""
-    classes = _tidied(session, raw, quasi, schema, not_told)
+    classes = _tidied(session, raw, quasi, schema, no_progress)
     found = classes.assessed(quasi, fraction, threshold)
     classes.drop()
     return found

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, ValidationError
 from shoal.errors import PolicyError
 from shoal.models.k import K as KModel
 from shoal.policy import Policy
-from shoal.policy.wording import Problem, found, path_text, problems_of, refusal
+from shoal.policy.messages import Problem, found, path_text, problems_of, refusal
 from tests.policy.bad_policies import BAD_POLICIES, age_is, with_line
 from tests.policy.bad_policies import K as FIVE
 
