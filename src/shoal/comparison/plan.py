@@ -10,9 +10,9 @@ import pyarrow as pa
 from shoal import plugins
 from shoal.comparison.outcome import Outcome
 from shoal.engines.files import wrap
+from shoal.engines.memory import check_method
 from shoal.errors import InputError, PolicyError, listed, nearest
 from shoal.models.k import K
-from shoal.engines.memory import check_method
 from shoal.policy import Policy
 
 MethodsAsked = str | Iterable[str] | None

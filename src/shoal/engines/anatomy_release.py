@@ -13,7 +13,7 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
 from shoal.io.output_names import beside
 from shoal.policy import Policy
-from shoal.policy.rules import COUNT, GROUP, count_name, group_name
+from shoal.policy.anatomy import COUNT, GROUP, count_name, group_name
 from shoal.progress import Progress, no_progress
 from shoal.verification.anatomy import PEOPLE, Values, group_counts, largest_share, whole
 from shoal.verification.check import check, strengths

@@ -35,7 +35,7 @@ from shoal.io.frames import Table
 from shoal.metrics.base import Parts, chosen_metrics
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
-from shoal.policy.rules import count_name, group_name
+from shoal.policy.anatomy import count_name, group_name
 from shoal.progress import Clock, Progress, no_progress
 from shoal.publish import personal
 from shoal.publish.anatomy import Anatomy, part

@@ -18,7 +18,12 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
 from shoal.models.requirement import POPULATION
 from shoal.policy import Policy
-from shoal.policy.policy import check_columns, exempt, exempt_parts, needed
+from shoal.policy.released_columns import (
+    check_released_columns,
+    columns_to_verify,
+    exempt_columns,
+    suppressible_components,
+)
 from shoal.progress import Progress, no_progress
 from shoal.verification.check import ClassCounter, Finding, Strength, check, strengths
 from shoal.verification.digest import Fingerprint, fingerprint
@@ -128,13 +133,13 @@ class MemoryRelease(ReleaseTable):
         self, policy: Policy, *, survey: bool = False, progress: Progress = no_progress
     ) -> Verdict:
         """Group by the text in the table and check every model again."""
-        check_columns(self.names, policy)
+        check_released_columns(policy, self.names)
         counter = self._counter(policy)
         findings = check(counter, policy.quasi, policy.constraints)
         progress(1.0)
         return Verdict(
             findings,
-            None if exempt_parts(policy) else findings[0].rows,
+            None if suppressible_components(policy) else findings[0].rows,
             strengths(counter, policy.quasi, policy.sensitive) if survey else (),
         )
 
@@ -144,10 +149,10 @@ class MemoryRelease(ReleaseTable):
         if isinstance(self._source, Path) and not self._originals.values:
             rows = self._source
         else:
-            rows = self._paired(self.read(needed(names, policy)), policy)
+            rows = self._paired(self.read(columns_to_verify(policy, names)), policy)
 
         def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
-            starred = exempt(policy, columns, names)
+            starred = exempt_columns(policy, columns, names)
             own = [name for name in of if name != POPULATION]
             counts = LocalFiles().count_classes(rows, columns, own, self._options, starred)
             found = _with_meaning(counts, policy, self._originals.values)

@@ -39,7 +39,11 @@ from shoal.models.requirement import (
     options_of,
 )
 from shoal.policy import Policy
-from shoal.policy.policy import check_columns, exempt, needed
+from shoal.policy.released_columns import (
+    check_released_columns,
+    columns_to_verify,
+    exempt_columns,
+)
 from shoal.progress import Progress, no_progress
 from shoal.verification.check import Finding, Strength, models_of
 from shoal.verification.digest import (
@@ -143,8 +147,8 @@ class SessionRelease(ReleaseTable):
 
     def _check(self, policy: Policy) -> None:
         check_capabilities("large", policy, "verify")
-        check_columns(self.names, policy)
-        read = needed(self.names, policy)
+        check_released_columns(policy, self.names)
+        read = columns_to_verify(policy, self.names)
         check_kinds(read, pa.schema([(name, self.kind(name)) for name in read]))
 
     def _values(self, name: str, policy: Policy) -> "Values":
@@ -184,7 +188,7 @@ class SessionRelease(ReleaseTable):
     ) -> tuple[tuple[Finding, ...], int]:
         """What the models find, and the number of rows."""
         session, table = self.session, self.table
-        read = needed(self.names, policy)
+        read = columns_to_verify(policy, self.names)
         index = {name: i for i, name in enumerate(read)}
         sets = list(dict.fromkeys(_columns(model, policy) for model in models))
         n_rows = next(iter(values.values())).rows if values else self.n_rows
@@ -195,7 +199,7 @@ class SessionRelease(ReleaseTable):
             sets=tuple(
                 ClassColumns(
                     tuple(index[name] for name in columns),
-                    tuple(index[name] for name in exempt(policy, columns, self.names)),
+                    tuple(index[name] for name in exempt_columns(policy, columns, self.names)),
                 )
                 for columns in sets
             ),

@@ -3,7 +3,7 @@
 They are the same on every engine; what differs is behind `Engine`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,13 @@ from shoal.engines.memory import MemoryEngine
 from shoal.engines.originals import require_same
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.engines.selection import LOCAL, choose_engine, engine_for_frame, is_spark
-from shoal.errors import Infeasible, InputError, VerificationFailed, listed
+from shoal.errors import Infeasible, InputError, PolicyError, VerificationFailed, listed
 from shoal.io.commit import check_targets, replacing_all
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.output_names import is_page, report_files
 from shoal.models.requirement import Requirement
-from shoal.policy import Policy
-from shoal.progress import Clock, Progress, no_progress
+from shoal.policy import Policy, policy_from_keywords
+from shoal.progress import Clock, Progress, ProgressCallback, ignore_event, no_progress
 from shoal.release import Release, RunSummary
 from shoal.verification.check import require
 
@@ -38,7 +38,9 @@ READ_BACK = 0.2
 """The share of verification that reads the release back."""
 
 
-def anonymize(data: Any, policy: Policy | Callable[[list[str]], Policy], clock: Clock) -> Release[Any]:
+def anonymize(
+    data: Any, policy: Policy | Callable[[list[str]], Policy], clock: Clock
+) -> Release[Any]:
     """Anonymise a frame into another of the same kind, or a file into a frame.
 
     `policy` may be a function of the table's column names.
@@ -85,7 +87,7 @@ def _hand_over(
     return _release(engine, policy, measured, verdict, clock, warnings)
 
 
-def run(
+def run_files(
     source: Path,
     policy: Policy,
     target: Path,
@@ -147,9 +149,16 @@ def run_with(
         if reports:
             with clock.step("report"):
                 write_report_files(release, reports, places.paths[len(paths) :], engine.published())
-            release = replace(release, run=replace(release.run, seconds=dict(clock.seconds)))
         places.commit()
-    return release
+    others = sensitive_files(target, policy)
+    how = replace(
+        release.run,
+        seconds=dict(clock.seconds),
+        output=target,
+        sensitive_outputs=others,
+        reports=tuple(reports),
+    )
+    return replace(release, run=how)
 
 
 def write_release(
@@ -177,7 +186,10 @@ def write_release(
             engine.write(paths, written, progress)
             table = engine.read_back(paths, written, progress)
         if policy.preferences:  # the models were checked on the original values of these very rows
-            for rows, what in ((engine.published(), "The release's table"), (table, "The written file")):
+            for rows, what in (
+                (engine.published(), "The release's table"),
+                (table, "The written file"),
+            ):
                 assert isinstance(rows, MemoryRelease)
                 require_same(rows.read(), release.digest, what)
         else:

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from shoal import plugins
 from shoal.encoding.values import COMMON
-from shoal.engines.session_release import Held
 from shoal.engines.selection import LOCAL, SPARK
+from shoal.engines.session_release import Held
 from shoal.errors import listed, percent
 from shoal.evidence.evidence import Evidence, Histogram, binned
 from shoal.hierarchy.csv_file import CsvFile

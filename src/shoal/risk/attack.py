@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 from dataclasses import asdict, replace
 from typing import Any
 
-from shoal.errors import InputError, PolicyError
 from shoal.engines.anatomy_release import require_files, sensitive_files
+from shoal.errors import InputError, PolicyError
 from shoal.release import Release
 from shoal.risk.anatomy_inference import told_by_groups
 from shoal.risk.assessment import table_of
