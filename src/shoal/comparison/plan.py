@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from shoal import plugins
 from shoal.comparison.outcome import Outcome
+from shoal.engines.capabilities import check_method
 from shoal.engines.files import wrap
-from shoal.engines.memory import check_method
 from shoal.errors import InputError, PolicyError, listed, nearest
 from shoal.models.k import K
 from shoal.policy import Policy

@@ -41,7 +41,7 @@ class DuckDBEngine(RelationalEngine):
         with open_session(LOCAL, self._memory, clock) as self.session:
             yield
 
-    def load(self, policy: Policy) -> int:
+    def load(self, policy: Policy) -> int:  # noqa: ARG002
         """Refused: a frame is in memory already."""
         raise InputError(FOR_FILES)
 

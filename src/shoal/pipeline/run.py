@@ -38,7 +38,59 @@ READ_BACK = 0.2
 """The share of verification that reads the release back."""
 
 
+AnyPolicy = Policy | Mapping[str, Any] | str | Path
+
+
 def anonymize(
+    data: Any,
+    policy: AnyPolicy | None = None,
+    *,
+    progress: ProgressCallback | None = None,
+    **keywords: Any,
+) -> Release[Any]:
+    """Make a table safe to publish; see `shoal.anonymize`."""
+    clock = Clock(progress or ignore_event)
+    return anonymize_table(data, lambda names: _resolve(policy, names, keywords), clock)
+
+
+def _resolve(policy: AnyPolicy | None, names: list[str], keywords: Mapping[str, Any]) -> Policy:
+    if policy is not None:
+        return Policy.load(policy).with_changes(**keywords)
+    if "quasi" not in keywords:
+        raise PolicyError(
+            "Give a policy, or name the quasi-identifiers and a guarantee, such as "
+            'quasi=["age", "zip"] and k=5. Other columns go to sensitive, identifiers or plain.'
+        )
+    return policy_from_keywords(names, **keywords)
+
+
+def run(
+    source: str | Path,
+    policy: AnyPolicy,
+    target: str | Path,
+    *,
+    options: CsvOptions = DETECT,
+    force: bool = False,
+    report: str | Path | None = None,
+    progress: ProgressCallback | None = None,
+    engine: str = LOCAL,
+    memory: str | None = None,
+) -> Release[Any]:
+    """Anonymise a file into another; see `shoal.run`."""
+    return run_files(
+        Path(source),
+        Policy.load(policy),
+        Path(target),
+        Clock(progress or ignore_event),
+        options=options,
+        force=force,
+        report=report,
+        engine=engine,
+        memory=memory,
+    )
+
+
+def anonymize_table(
     data: Any, policy: Policy | Callable[[list[str]], Policy], clock: Clock
 ) -> Release[Any]:
     """Anonymise a frame into another of the same kind, or a file into a frame.

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.files import wrap
 from shoal.engines.memory import release_of_frames
 from shoal.engines.release_table import MemoryRelease, ReleaseTable
@@ -37,6 +38,7 @@ def contents(table: ReleaseTable, name: str) -> Contents:
     if isinstance(table, SessionRelease):
         kind = table.kind(name)
         return contents_in(table.session, table.table, name, table.place(name), kind)
+    assert isinstance(table, MemoryRelease | AnatomyRelease)
     return contents_of(name, table.read([name]).column(0))
 
 

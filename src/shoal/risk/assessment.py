@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.engines.files import LocalFiles, wrap
-from shoal.engines.selection import LOCAL, elsewhere, is_spark
+from shoal.engines.selection import LOCAL, is_out_of_core, is_spark
 from shoal.errors import InputError, listed, nearest
 from shoal.policy import Policy
 from shoal.release import Release
@@ -163,7 +163,7 @@ def assess(
     chosen = [quasi] if isinstance(quasi, str) else list(quasi or (asked.quasi if asked else ()))
     if not 0 < threshold <= 1:
         raise InputError(f"threshold: found {threshold:g}; must be above 0 and at most 1.")
-    if is_spark(data) or elsewhere(engine, memory):
+    if is_spark(data) or is_out_of_core(engine, memory):
         from shoal.risk.out_of_core import assess_elsewhere
 
         return assess_elsewhere(data, chosen, population, msu, fraction, threshold, engine, memory)

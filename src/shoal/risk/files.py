@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from shoal.engines.files import LocalFiles
-from shoal.engines.selection import LOCAL, elsewhere, refuse_folder
+from shoal.engines.memory import refuse_folder
+from shoal.engines.selection import LOCAL, is_out_of_core
 from shoal.errors import InputError
 from shoal.io.commit import replacing
 from shoal.io.csv_dialect import CsvOptions
@@ -38,7 +39,7 @@ def inspect_file(
     not fit into memory.
     """
     clock = Clock(progress)
-    if elsewhere(engine, memory):
+    if is_out_of_core(engine, memory):
         from shoal.risk.out_of_core import inspect_elsewhere
 
         return inspect_elsewhere(engine, memory, path, options, clock, fraction, msu)

@@ -14,18 +14,18 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.encoding.values import known, plain
-from shoal.engines.base import Session, Step, part_of, passing, unreported
-from shoal.engines.capabilities import INSTEAD
+from shoal.engines.base import Session, Step, part_of, passing, source_at, unreported
+from shoal.engines.capabilities import refuse_task
 from shoal.engines.encode import MOST_VALUES, as_read, check_kinds, stored_kind
 from shoal.engines.queries import class_sizes, how_many_missing, how_many_rows, rows_of, tally
+from shoal.engines.relational import read_source
 from shoal.engines.selection import (
-    adopted,
+    FOR_FILES,
     check_engine,
     check_source,
+    frame_in_session,
     is_spark,
-    opened,
-    read_source,
-    source_at,
+    open_session,
 )
 from shoal.errors import InputError
 from shoal.io.arrow import one_chunk
@@ -233,11 +233,11 @@ def inspect_elsewhere(
     source = source_at(path, options)
     require_single_names(source.names)
     check_source(engine, source, source.names)
-    with opened(engine, memory, clock) as session:
+    with open_session(engine, memory, clock) as session:
         with clock.step("read") as progress:
             schema = read_source(session, RAW, source, source.names, clock, progress)
         found = inspect_session(session, RAW, source.names, schema, fraction, step=clock.step)
-    return replace(found, warnings=source.guessed)
+    return replace(found, warnings=source.warnings)
 
 
 def assess_elsewhere(
@@ -253,21 +253,18 @@ def assess_elsewhere(
     """The risk figures of a Spark frame, or of the table in files with an engine that is named."""
     refuse_msu(msu)
     if population is not None:
-        raise InputError(f"A population is not read on large engines. {INSTEAD}")
+        refuse_task("large", "assess with a population")
     if is_spark(data):
         require_columns(list(data.columns), quasi, "The table")
-        with adopted(data, RAW, quasi) as (session, schema):
+        with frame_in_session(data, RAW, quasi) as (session, schema):
             return assess_session(session, RAW, quasi, schema, fraction, threshold)
     if not isinstance(data, str | Path):
-        raise InputError(
-            "An engine or a memory limit is for files, or folders of them, and not for a frame, which "
-            "is in memory already."
-        )
+        raise InputError(FOR_FILES)
     check_engine(engine, memory)
     source = source_at(Path(data))
     require_columns(source.names, quasi, "The table")
     check_source(engine, source, quasi)
-    with opened(engine, memory) as session:
+    with open_session(engine, memory) as session:
         schema = session.read(RAW, source.files, quasi, source.options)
         return assess_session(session, RAW, quasi, schema, fraction, threshold)
 
@@ -275,4 +272,4 @@ def assess_elsewhere(
 def refuse_msu(msu: int | None) -> None:
     """Minimal sample uniques need every row beside every other."""
     if msu is not None:
-        raise InputError(f"Minimal sample uniques are not looked for on large engines. {INSTEAD}")
+        refuse_task("large", "minimal sample uniques")
