@@ -11,10 +11,10 @@ from shoal.engines.base import Transfer
 from shoal.engines.duckdb.session import DuckSession
 from shoal.engines.files import LocalFiles
 from shoal.engines.spark.session import Poller, tasks_of
-from shoal.pipeline.run import run_large
 from shoal.policy import Policy
 from shoal.progress import Clock, ProgressEvent
 from tests.large.people import COLUMNS, TREES, people
+from tests.large.runs import run_in
 
 STEPS = ["read", "encode", "group", "publish", "write", "verify"]
 
@@ -34,7 +34,7 @@ def test_every_step_begins_ends_and_counts_rows(
     seen: list[ProgressEvent] = []
     session = DuckSession("1GB")
     clock = Clock(seen.append)
-    run_large(
+    run_in(
         session, source, policy, tmp_path / "out.parquet", clock, folders=False, fragment_rows=100
     )
     session.close()

@@ -42,9 +42,7 @@ def test_a_file_and_a_frame_agree(source: Path, tmp_path: Path) -> None:
     LocalFiles().write(TABLE, csv)
     from_csv = shoal.run(csv, POLICY, tmp_path / "a.csv")
     from_parquet = shoal.run(source, POLICY, tmp_path / "b.csv")
-    first, second = (
-        sorted(text_rows(LocalFiles().read(tmp_path / n))) for n in ("a.csv", "b.csv")
-    )
+    first, second = (sorted(text_rows(LocalFiles().read(tmp_path / n))) for n in ("a.csv", "b.csv"))
     assert first == second
     assert from_csv.metrics == from_parquet.metrics
 
@@ -113,7 +111,7 @@ def test_a_crash_in_the_middle_leaves_nothing(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shoal.pipeline.run.judge_files", interrupted)
+    monkeypatch.setattr("shoal.engines.release_table.MemoryRelease.verify", interrupted)
     with pytest.raises(KeyboardInterrupt):
         shoal.run(source, POLICY, source.parent / "out.csv")
     assert names_in(source.parent) == {"in.parquet"}

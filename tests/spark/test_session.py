@@ -18,7 +18,7 @@ from shoal.engines.spark.tables import carried
 from shoal.errors import Infeasible, InputError
 from shoal.io.commit import replacing_folder
 from shoal.io.csv_dialect import CsvOptions
-from shoal.pipeline.verify import ask_frame
+from shoal.pipeline.verify import examine, open_release
 from shoal.policy import Policy
 from shoal.progress import Clock
 from shoal.risk.inspection import inspect_table
@@ -321,7 +321,8 @@ def test_a_release_and_a_raw_table_are_looked_at_as_on_one_machine(
     session.read("release", [folder], names, COMMA)
     session.keep("handed", "SELECT * FROM release")
     theirs = session.frame("handed", names)
-    found = ask_frame(theirs, policy, Clock())
+    with open_release(theirs, policy, Clock()) as release:
+        found = examine(release, policy, Clock())
     assert found.findings == shoal.verify(alone, policy)
     assert found.strengths == shoal.survey(alone, policy)
     quasi = list(policy.quasi)
