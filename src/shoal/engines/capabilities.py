@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 from shoal.errors import InputError, PolicyError, listed
-from shoal.models.delta_presence import DeltaPresence
-from shoal.models.requirement import Requirement, name_of, needs_population
+from shoal.models.population import DeltaPresence
+from shoal.models.requirement import Requirement
 from shoal.plugins import name_of as plugin_name
 from shoal.policy import Policy
 
@@ -36,7 +36,7 @@ def _anatomy(policy: Policy) -> Iterator[str]:
 
 
 def _population(policy: Policy) -> Iterator[str]:
-    models = [name_of(model) for model in policy.constraints if needs_population(model)]
+    models = [model.name for model in policy.constraints if model.needs_population]
     if models or policy.population is not None:
         what = f"{listed(models)} compares" if models else "A `population` is there to compare"
         yield (
@@ -47,13 +47,10 @@ def _population(policy: Policy) -> Iterator[str]:
 
 def _models(policy: Policy) -> Iterator[str]:
     for model in policy.constraints:
-        in_pieces = hasattr(model, "high_is_strong") and (
-            not hasattr(model, "holds_over") or hasattr(model, "over")
-        )
-        if not in_pieces:
+        if model.release_wide and model.over(1, 1) is None:
             yield (
-                f"{name_of(model)} does not say how findings about parts of a release combine "
-                f"(`high_is_strong`, `over`), so it cannot be verified on large tables. {INSTEAD}"
+                f"{model.name} judges the release as a whole and cannot be computed from its numbers "
+                f"of classes and rows (`over`), so it cannot be verified on large tables. {INSTEAD}"
             )
 
 

@@ -17,8 +17,8 @@ from shoal.errors import listed
 from shoal.evidence.evidence import Evidence
 from shoal.kernels.counting import count_runs
 from shoal.methods.constraints import Constraint, implies, without_implied
-from shoal.metrics.base import Parts
-from shoal.metrics.losses import column_losses
+from shoal.metrics.base import ReleaseView
+from shoal.metrics.ncp import column_losses
 from shoal.metrics.precision import column_precision
 from shoal.metrics.recognition_rate import RecognitionRate, group_rates, row_rates
 from shoal.models.k import K
@@ -142,14 +142,14 @@ class Measured:
     """What is kept for a report: shares and counts, never a row."""
 
 
-def column_loss_of(parts: Parts, rows: int) -> dict[str, float]:
+def column_loss_of(parts: ReleaseView, rows: int) -> dict[str, float]:
     """Mean NCP of each quasi-identifier; `rows` are those of the input."""
     return {name: loss / rows for name, loss in column_losses(parts).items()}
 
 
 def measure_release(
     policy: Policy,
-    parts: Parts,
+    parts: ReleaseView,
     metrics: Mapping[str, float | None],
     *,
     groupings: Sequence[Grouping] | None = None,
@@ -187,7 +187,7 @@ def note_on_shared_groups(policy: Policy, groupings: Sequence[Grouping] = ()) ->
 
     `groupings` is empty for methods that cut or cluster on an engine for large tables.
     """
-    partial = [model for model in policy.constraints if getattr(model, "on", None)]
+    partial = [model for model in policy.constraints if model.quasi]
     apart = len(groupings) > 1 or any(one.levels is not None for one in groupings)
     if not partial or apart:
         return []
@@ -198,7 +198,7 @@ def note_on_shared_groups(policy: Policy, groupings: Sequence[Grouping] = ()) ->
     ]
 
 
-def report_columns(parts: Parts) -> dict[str, ColumnReport]:
+def report_columns(parts: ReleaseView) -> dict[str, ColumnReport]:
     """Precision and levels of the columns with a hierarchy, in the policy's order."""
     levels = {}
     for grouping, spans in zip(parts.groupings, parts.spans, strict=True):
@@ -211,7 +211,7 @@ def report_columns(parts: Parts) -> dict[str, ColumnReport]:
     return {name: ColumnReport(precision[name], levels[name]) for name in names}
 
 
-def report_nodes(parts: Parts) -> tuple[dict[str, int], ...]:
+def report_nodes(parts: ReleaseView) -> tuple[dict[str, int], ...]:
     """The minimal nodes that the method found: the level of each column."""
     return tuple(
         {
@@ -223,7 +223,7 @@ def report_nodes(parts: Parts) -> tuple[dict[str, int], ...]:
     )
 
 
-def report_components(policy: Policy, parts: Parts) -> tuple[ComponentReport, ...]:
+def report_components(policy: Policy, parts: ReleaseView) -> tuple[ComponentReport, ...]:
     """The sets of columns that the method treated apart."""
     precision = column_precision(parts)
     asked = _constraints(policy)
@@ -276,7 +276,7 @@ def _constraints(policy: Policy) -> list[Constraint]:
 
 
 def report_personal(
-    policy: Policy, parts: Parts, shown: Mapping[str, pa.DictionaryArray]
+    policy: Policy, parts: ReleaseView, shown: Mapping[str, pa.DictionaryArray]
 ) -> dict[str, PersonalReport]:
     """Per sensitive column with preferences. `shown`: (n_rows,) what is published of it."""
     return {name: _personal_report(policy, parts, name, shown[name]) for name in parts.raised}
@@ -304,7 +304,7 @@ def personal_warnings(reports: Mapping[str, PersonalReport]) -> Iterator[str]:
 
 
 def _personal_report(
-    policy: Policy, parts: Parts, name: str, shown: pa.DictionaryArray
+    policy: Policy, parts: ReleaseView, name: str, shown: pa.DictionaryArray
 ) -> PersonalReport:
     levels = np.where(parts.suppressed, 0, parts.raised[name])
     domain = tree_of(policy.how(name), name, policy.folder)
@@ -330,7 +330,7 @@ def _personal_report(
 
 
 def _labels(
-    parts: Parts, name: str, domain: Domain, levels: npt.NDArray[np.integer]
+    parts: ReleaseView, name: str, domain: Domain, levels: npt.NDArray[np.integer]
 ) -> tuple[tuple[RaisedLabel, ...], Ints]:
     """The labels values were raised to, and (n_rows,) the values that each row may have."""
     tree = domain.hierarchy
@@ -357,7 +357,7 @@ def _labels(
     return tuple(found), may_be
 
 
-def _shown_counts(parts: Parts, shown: pa.DictionaryArray, name: str) -> Counts:
+def _shown_counts(parts: ReleaseView, shown: pa.DictionaryArray, name: str) -> Counts:
     codes = np.where(
         shown.indices.is_null().to_numpy(zero_copy_only=False),
         len(shown.dictionary),
@@ -367,7 +367,7 @@ def _shown_counts(parts: Parts, shown: pa.DictionaryArray, name: str) -> Counts:
     return _counts(parts, codes, name, texts)
 
 
-def _counts(parts: Parts, codes: Codes, name: str, domain: Domain | None = None) -> Counts:
+def _counts(parts: ReleaseView, codes: Codes, name: str, domain: Domain | None = None) -> Counts:
     (grouping,) = parts.groupings
     meaning = domain or parts.cells.sensitive_domains[name]
     rows, starts = rows_by_group(grouping.group, grouping.n_groups)
@@ -403,7 +403,7 @@ class RecognitionRates:
         )
 
 
-def recognition_rates(policy: Policy, parts: Parts) -> dict[str, RecognitionRates]:
+def recognition_rates(policy: Policy, parts: ReleaseView) -> dict[str, RecognitionRates]:
     """Per sensitive column; none unless the policy asks, or where columns are treated apart."""
     asked = [metric for metric in policy.metrics if isinstance(metric, RecognitionRate)]
     if not asked or asked[0].per == "table" or len(parts.groupings) != 1:
@@ -419,7 +419,7 @@ def recognition_rates(policy: Policy, parts: Parts) -> dict[str, RecognitionRate
     }
 
 
-def by_row(parts: Parts, values: npt.NDArray[T]) -> npt.NDArray[T]:
+def by_row(parts: ReleaseView, values: npt.NDArray[T]) -> npt.NDArray[T]:
     """From canonical rows to input rows."""
     found = np.empty_like(values)
     found[parts.cells.rows] = values

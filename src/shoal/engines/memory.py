@@ -32,7 +32,7 @@ from shoal.evidence.collect import collect
 from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
-from shoal.metrics.base import Parts, chosen_metrics
+from shoal.metrics.base import ReleaseView, chosen_metrics
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.policy.anatomy import count_name, group_name
@@ -47,7 +47,7 @@ from shoal.verification.digest import digest_of
 class _Labelled:
     """Groups with their labels."""
 
-    parts: Parts
+    parts: ReleaseView
     groupings: tuple[Grouping, ...]
     """As the method formed them."""
     published: Published | Anatomy
@@ -152,7 +152,7 @@ class MemoryEngine(Engine):
         published = self._published(spans, values)
         # who has which class of a sensitive target cannot be known once it is in another table
         apart = formed is not None and policy.target in policy.sensitive
-        parts = Parts(
+        parts = ReleaseView(
             cells,
             groupings,
             spans,

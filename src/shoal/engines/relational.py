@@ -53,8 +53,15 @@ from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
 from shoal.methods.blocks import block_requirement
 from shoal.methods.flexible_partition import FlexiblePartition
-from shoal.metrics.base import Additive, Parts, Sums, Whole, chosen_metrics, together
-from shoal.metrics.losses import column_losses
+from shoal.metrics.base import (
+    AdditiveMetric,
+    ReleaseView,
+    Sums,
+    Totals,
+    add_sums,
+    chosen_metrics,
+)
+from shoal.metrics.ncp import column_losses
 from shoal.metrics.precision import column_climbs
 from shoal.metrics.recognition_rate import RecognitionRate
 from shoal.models.k import K
@@ -237,7 +244,9 @@ class RelationalEngine(Engine):
         weights = getattr(policy.method, "weights", None)
         classes = len(labelled.sizes)
         target = cells.target
-        self._parts = Parts(cells, groupings, spans, classes, self._suppressed, target, weights)
+        self._parts = ReleaseView(
+            cells, groupings, spans, classes, self._suppressed, target, weights
+        )
         self._secrets, self._labelled_sizes = secrets, labelled.sizes
 
     def _measure_cells(self) -> Measured:
@@ -345,13 +354,13 @@ LOSSES, CLIMBS, LEVELS, EVIDENCE = "\0losses", "\0climbs", "\0levels", "\0eviden
 class FragmentSums:
     """Computes the sums of a fragment, wherever its rows are."""
 
-    metrics: dict[str, Additive]
-    whole: Whole
+    metrics: dict[str, AdditiveMetric]
+    whole: Totals
     """Of the table; the published classes are not known yet."""
     counting: Counting | None = None
     """What is counted for a report, if there is to be one."""
 
-    def __call__(self, parts: Parts) -> str:
+    def __call__(self, parts: ReleaseView) -> str:
         """The sums of one fragment, as text to be handed on."""
         own = replace(parts, whole=self.whole)
         found = {name: metric.sums(own) for name, metric in self.metrics.items()}
@@ -383,8 +392,8 @@ def fragment_sums(
     """What computes the sums of the fragments of an encoded table."""
     chosen = chosen_metrics(policy.metrics)
     return FragmentSums(
-        {name: metric for name, metric in chosen.items() if isinstance(metric, Additive)},
-        Whole(
+        {name: metric for name, metric in chosen.items() if isinstance(metric, AdditiveMetric)},
+        Totals(
             domains=coded.domains,
             rows_of_values=coded.rows_of_values,
             n_rows=coded.n_rows,
@@ -405,7 +414,7 @@ def figures_of(
     for text in sums_of_fragments:
         for name, sums in json.loads(text).items():
             by_name.setdefault(name, []).append(sums)
-    found = {name: together(sums) for name, sums in by_name.items()}
+    found = {name: add_sums(sums) for name, sums in by_name.items()}
     whole = replace(measure.whole, published_classes=published_classes)
     metrics: dict[str, float | None] = dict.fromkeys(chosen_metrics(policy.metrics))
     left_out = [name for name in metrics if name not in measure.metrics]
@@ -425,7 +434,7 @@ def figures_of(
     )
 
 
-def _levels(parts: Parts) -> Sums:
+def _levels(parts: ReleaseView) -> Sums:
     """Published rows by `level:column`."""
     found: Sums = {}
     for grouping, spans in zip(parts.groupings, parts.spans, strict=True):

@@ -16,7 +16,7 @@ from shoal.errors import VerificationFailed
 from shoal.evidence.evidence import Histogram, histogram
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
-from shoal.models.requirement import POPULATION
+from shoal.models.base import POPULATION
 from shoal.policy import Policy
 from shoal.policy.released_columns import (
     check_released_columns,

@@ -13,7 +13,7 @@ from shoal.engines.session_release import SessionRelease
 from shoal.errors import InputError
 from shoal.release import Release
 from shoal.risk.columns import Contents, contents_of
-from shoal.risk.out_of_core import contents_in
+from shoal.risk.table import contents_in_session
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def contents(table: ReleaseTable, name: str) -> Contents:
     """What a column of a published table holds, counted."""
     if isinstance(table, SessionRelease):
         kind = table.kind(name)
-        return contents_in(table.session, table.table, name, table.place(name), kind)
+        return contents_in_session(table.session, table.table, name, table.place(name), kind)
     assert isinstance(table, MemoryRelease | AnatomyRelease)
     return contents_of(name, table.read([name]).column(0))
 
