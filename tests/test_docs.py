@@ -148,7 +148,7 @@ def test_every_kind_of_hierarchy_is_documented(kind: str) -> None:
     ],
 )
 def test_every_plug_in_and_its_options_are_documented(
-    room: plugins.Room, page: str, heading: str
+    room: plugins.Kind, page: str, heading: str
 ) -> None:
     text = section(page, heading)
     every = {"methods": plugins.methods, "models": plugins.models, "metrics": plugins.metrics}

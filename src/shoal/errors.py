@@ -77,6 +77,11 @@ def listed(words: Iterable[str], limit: int = 12) -> str:
     return shown if len(every) <= limit else f"{shown} and {len(every) - limit} more"
 
 
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Return `1 row`, `2,000 rows`."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
 def percent(share: float) -> str:
     """Return `12.3 %`; never `0.0 %` or `100.0 %` for a share that is not quite that."""
     shown = f"{share * 100:.1f}"

@@ -13,7 +13,7 @@ from shoal.encoding.cells import Cells, encode
 from shoal.encoding.grouping import Grouping, spans_of
 from shoal.engines.encode import Coded
 from shoal.engines.publish import Measure, measure_of, measured
-from shoal.metrics.base import Parts
+from shoal.metrics.base import ReleaseView
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 
@@ -73,7 +73,7 @@ def told_by(cells: Cells, groups: list[Grouping], measure: Measure) -> list[str]
             )
             one = Grouping(np.zeros(rows.sum(), np.int32), 1, grouping.columns)
             target = part.sensitive["ill"]
-            parts = Parts(part, (one,), (spans_of(part, one),), 0, one.group < 0, target)
+            parts = ReleaseView(part, (one,), (spans_of(part, one),), 0, one.group < 0, target)
             told.append(measure(parts))
     return told
 
@@ -110,7 +110,7 @@ class Strange:
 
     high_is_good: ClassVar[bool] = True
 
-    def measure(self, parts: Parts) -> float:
+    def measure(self, parts: ReleaseView) -> float:
         return float(len(parts.sizes))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import plugins
+from shoal.arrays import Ints
+from shoal.encoding.counts import Counts
 from shoal.engines.base import Session
 from shoal.engines.capabilities import check_large
 from shoal.engines.duckdb.session import DuckSession
@@ -19,6 +21,7 @@ from shoal.engines.memory import wrap
 from shoal.engines.release_table import Asked, See, verify, verify_and_survey
 from shoal.errors import HierarchyError, InputError, PolicyError, VerificationFailed
 from shoal.io.csv_dialect import CsvOptions
+from shoal.models.base import Model
 from shoal.pipeline.verify import survey, verify_table
 from shoal.policy import Policy
 from shoal.verification.check import Finding, require
@@ -193,19 +196,24 @@ def test_what_large_engines_do_not_do_is_refused(keys: dict[str, Any], words: st
 def test_every_model_says_which_figure_is_the_stronger() -> None:
     for name, model in plugins.models().items():
         assert isinstance(model.high_is_strong, bool), name
-        assert hasattr(model, "over") or not hasattr(model, "holds_over"), name
+        for each in model.examples():
+            assert not each.release_wide or each.over(3, 9) is not None, name
 
 
 @dataclass(frozen=True)
-class Whim:
-    """A model that says nothing of itself."""
+class Whim(Model):
+    """A model that judges a release as a whole, and says no more."""
 
     whim: int = 1
+    release_wide: ClassVar[bool] = True
+
+    def strengths(self, counts: Counts) -> Ints:
+        return counts.sizes
 
 
 def test_a_model_that_cannot_be_judged_in_pieces_is_refused() -> None:
     policy = POLICY.model_copy(update={"constraints": (Whim(),)})
-    with pytest.raises(PolicyError, match="does not say how classes that are judged apart"):
+    with pytest.raises(PolicyError, match="judges the release as a whole"):
         check_large(policy)
 
 

@@ -156,9 +156,7 @@ def test_wrong_changes_are_named_by_their_keyword() -> None:
         "k: found 0; must be 1 or more",
         "t: found 3; must be a number from 0 to 1",
     ]
-    assert unchangeable(policy, sed=3).startswith(
-        "sed: unknown key; allowed: k, l, t, hierarchies, "
-    )
+    assert unchangeable(policy, sed=3).startswith("sed: unknown key; allowed: k, l, t, quasi, ")
     assert unchangeable(policy, method="mondrain").startswith("method: found 'mondrain'; allowed: ")
     assert unchangeable(policy, k=3, constraints=[{"k": 2}]) == (
         "k: cannot be combined with `constraints`; put all models there."

@@ -21,8 +21,8 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.pipeline.verify import ask_frame
 from shoal.policy import Policy
 from shoal.progress import Clock
-from shoal.risk.inspection import inspect_table
-from shoal.risk.out_of_core import inspect_session
+from shoal.risk.inspection import inspect, inspection_of
+from shoal.risk.table import TableInSession
 from tests.large.people import COLUMNS
 from tests.large.people import people as patients
 from tests.spark.cases import LAYOUTS
@@ -332,8 +332,8 @@ def test_a_release_and_a_raw_table_are_looked_at_as_on_one_machine(
 
     few = table.select(["age", "sex"])
     schema = session.read("raw", [tmp_path / "raw.parquet"], few.column_names, COMMA)
-    inspected = inspect_session(session, "raw", few.column_names, schema).to_dict()
-    expected = inspect_table(few).to_dict()
+    inspected = inspection_of(TableInSession(session, "raw", few.column_names, schema)).to_dict()
+    expected = inspect(few).to_dict()
     for told in (inspected, expected):
         told.pop("search")
     assert inspected == approximately(expected)

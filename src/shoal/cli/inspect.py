@@ -53,9 +53,17 @@ def inspect(
 
     options = csv_options(separator, quote, encoding)
     with displayed(progress_of(telling)) as progress:
-        from shoal.risk.files import inspect_file
+        from shoal.risk.inspection import inspect
 
-        found = inspect_file(table, options, progress, fraction, msu, engine, memory)
+        found = inspect(
+            table,
+            fraction=fraction,
+            msu=msu,
+            engine=engine,
+            memory=memory,
+            options=options,
+            progress=progress,
+        )
     if json:
         print_json({"input": str(table), **found.to_dict()})
     else:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from shoal.errors import PolicyError, listed
-from shoal.models.requirement import name_of, needs_population
 from shoal.policy import Policy
 
 IN_MEMORY = "work in memory, without --engine and --memory"
@@ -39,16 +38,13 @@ def _problems(policy: Policy) -> Iterator[str]:
             "`publish: anatomy` makes linked tables, which large engines neither read nor write. "
             f"Choose `publish: generalised`, or {IN_MEMORY}."
         )
-    people = [name_of(model) for model in policy.constraints if needs_population(model)]
+    people = [model.name for model in policy.constraints if model.needs_population]
     if people or policy.population is not None:
         what = f"{listed(people)} compares" if people else "A `population` is there to compare"
         yield f"{what} groups with a second table, which large engines do not read. {INSTEAD}"
     for model in policy.constraints:
-        in_pieces = hasattr(model, "high_is_strong") and (
-            not hasattr(model, "holds_over") or hasattr(model, "over")
-        )
-        if not in_pieces:
+        if model.release_wide and model.over(1, 1) is None:
             yield (
-                f"{name_of(model)} does not say how classes that are judged apart are judged "
-                f"together (`high_is_strong`, `over`), so large engines cannot verify it. {INSTEAD}"
+                f"{model.name} judges the release as a whole and cannot be computed from its numbers "
+                f"of classes and rows (`over`), so large engines cannot verify it. {INSTEAD}"
             )

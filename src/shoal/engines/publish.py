@@ -22,8 +22,8 @@ from shoal.evidence.collect import Counting, Facts, evidence_of
 from shoal.evidence.evidence import Evidence, Histogram, histogram
 from shoal.methods.blocks import block_requirement
 from shoal.methods.flexible_partition import FlexiblePartition
-from shoal.metrics.base import Additive, Parts, Sums, Whole, chosen_metrics, together
-from shoal.metrics.losses import column_losses
+from shoal.metrics.base import AdditiveMetric, ReleaseView, Sums, Totals, add_sums, chosen_metrics
+from shoal.metrics.ncp import column_losses
 from shoal.metrics.precision import column_climbs
 from shoal.metrics.recognition_rate import RecognitionRate
 from shoal.models.requirement import Requirement
@@ -38,13 +38,13 @@ LOSSES, CLIMBS, LEVELS, EVIDENCE = "\0losses", "\0climbs", "\0levels", "\0eviden
 class Measure:
     """The sums of a fragment; it can travel to another process."""
 
-    metrics: dict[str, Additive]
-    whole: Whole
+    metrics: dict[str, AdditiveMetric]
+    whole: Totals
     """Of the table; the published classes are not known yet."""
     counting: Counting | None = None
     """What is counted for a report, if there is to be one."""
 
-    def __call__(self, parts: Parts) -> str:
+    def __call__(self, parts: ReleaseView) -> str:
         """The sums of one fragment, as text to be handed on."""
         own = replace(parts, whole=self.whole)
         found = {name: metric.sums(own) for name, metric in self.metrics.items()}
@@ -76,8 +76,8 @@ def measure_of(
     """What measures the fragments of a coded table."""
     chosen = chosen_metrics(policy.metrics)
     return Measure(
-        {name: metric for name, metric in chosen.items() if isinstance(metric, Additive)},
-        Whole(
+        {name: metric for name, metric in chosen.items() if isinstance(metric, AdditiveMetric)},
+        Totals(
             domains=coded.domains,
             rows_of_values=coded.rows_of_values,
             n_rows=coded.n_rows,
@@ -98,7 +98,7 @@ def measured(
     for text in told:
         for name, sums in json.loads(text).items():
             by_name.setdefault(name, []).append(sums)
-    found = {name: together(sums) for name, sums in by_name.items()}
+    found = {name: add_sums(sums) for name, sums in by_name.items()}
     whole = replace(measure.whole, published_classes=published_classes)
     metrics: dict[str, float | None] = dict.fromkeys(chosen_metrics(policy.metrics))
     left_out = [name for name in metrics if name not in measure.metrics]
@@ -118,7 +118,7 @@ def measured(
     )
 
 
-def _levels(parts: Parts) -> Sums:
+def _levels(parts: ReleaseView) -> Sums:
     """Published rows by `level:column`."""
     found: Sums = {}
     for grouping, spans in zip(parts.groupings, parts.spans, strict=True):
@@ -163,7 +163,7 @@ class Outcome:
     columns: dict[str, tuple[float, dict[int, int]]] = field(default_factory=dict)
     """Per column with a hierarchy its precision, and published rows by level."""
     notes: tuple[str, ...] = ()
-    parts: Parts | None = None
+    parts: ReleaseView | None = None
     """For methods that treat equal rows alike: the release taken apart."""
     evidence: Evidence = field(default_factory=Evidence)
     """What a report tells of the run; nothing where none was asked for."""
@@ -325,7 +325,7 @@ def _label(
     hidden = np.all([grouping.group == SUPPRESSED for grouping in groupings], axis=0)
     classes = len(labelled.sizes)
     weights = getattr(policy.method, "weights", None)
-    parts = Parts(cells, groupings, spans, classes, hidden, cells.target, weights)
+    parts = ReleaseView(cells, groupings, spans, classes, hidden, cells.target, weights)
     losses = {name: loss / coded.n_rows for name, loss in column_losses(parts).items()}
     evidence = Evidence()
     if facts is not None:

@@ -24,15 +24,7 @@ from shoal.errors import InputError
 from shoal.evidence.evidence import Histogram
 from shoal.hierarchy.text import is_bytes, text_of_bytes
 from shoal.io.arrow import one_chunk
-from shoal.models.requirement import (
-    SIZES_ONLY,
-    Model,
-    asked_under,
-    column_of,
-    figure_of,
-    name_of,
-    options_of,
-)
+from shoal.models.base import SIZES_ONLY, Model
 from shoal.policy import Policy
 from shoal.policy.released_columns import (
     check_released_columns,
@@ -206,7 +198,7 @@ class Judge:
         n = counts[SIZES_ONLY].n_groups
         told: list[tuple[int, int, int, int, int | None, str | None]] = []
         for place, model in self.models if n else ():
-            asked = counts[asked_under(model)]
+            asked = counts[model.counts_key]
             failing = asked.sizes[~model.holds(asked)]
             smallest = int(failing.min()) if len(failing) else None
             total, reached = int(asked.sizes.sum()), json.dumps(_plain(model.reached(asked)))
@@ -378,7 +370,7 @@ def examine(asked: Asked, progress: Progress = no_progress) -> Examined:
     """
     check(asked)
     models = asked.policy.constraints
-    wanted = dict.fromkeys(name for model in models if (name := column_of(model)))
+    wanted = dict.fromkeys(name for model in models if (name := model.column))
     values = {name: values_of(asked, name) for name in wanted}
     return _judged(asked, models, values, progress)
 
@@ -392,7 +384,7 @@ def verify_and_survey(
     """
     check(asked)
     policy = asked.policy
-    wanted = {name for model in policy.constraints if (name := column_of(model))}
+    wanted = {name for model in policy.constraints if (name := model.column)}
     values: dict[str, Values] = {}
     for name in policy.sensitive:
         try:
@@ -488,7 +480,7 @@ def class_sizes(
 
 
 def _columns(model: Model, policy: Policy) -> tuple[str, ...]:
-    return tuple(getattr(model, "on", None) or policy.quasi)
+    return model.quasi_of(policy.quasi)
 
 
 def _judge(
@@ -499,7 +491,7 @@ def _judge(
     values: Mapping[str, Values],
 ) -> Judge:
     models = [(i, model) for i, model in enumerate(every) if _columns(model, policy) == columns]
-    of = {name for _, model in models if (name := column_of(model))}
+    of = {name for _, model in models if (name := model.column)}
     return Judge(
         keys=tuple(f"k{policy.quasi.index(name)}" for name in columns),
         exempt=f"e{number}",
@@ -519,23 +511,23 @@ def _finding(model: Model, columns: tuple[str, ...], pieces: list[dict[str, Any]
     failing = sum(one["failing"] for one in pieces)
     smallest = min((s for one in pieces if (s := one["smallest"]) is not None), default=None)
     figures = [json.loads(one["reached"]) for one in pieces]
-    weaker = min if getattr(model, "high_is_strong", False) else max
+    weaker = min if model.high_is_strong else max
     reached = weaker(figures) if figures else inf
-    over = getattr(model, "over", None)
-    if over is not None and pieces:  # judged as a whole: single classes may fall short
-        holds, reached = over(classes, rows)
+    judged = model.over(classes, rows) if pieces else None
+    if judged is not None:  # as a whole: single classes may fall short
+        holds, reached = judged
         failing, smallest = (0, None) if holds else (failing, smallest)
     return Finding(
-        model=name_of(model),
-        asked=figure_of(model),
+        model=model.name,
+        asked=model.figure,
         reached=reached,
         columns=columns,
-        of=column_of(model) or None,
+        of=model.column or None,
         rows=rows,
         classes=classes,
         failing=failing,
         smallest_failing=smallest,
-        options=options_of(model),
+        options=model.options,
     )
 
 

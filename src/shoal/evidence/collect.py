@@ -24,7 +24,7 @@ from shoal.evidence.generality import (
     words_of_sensitive,
 )
 from shoal.hierarchy.base import Hierarchy
-from shoal.metrics.base import Parts, Sums
+from shoal.metrics.base import ReleaseView, Sums
 from shoal.threads import each
 
 BARS, WORDS = "bar", "word"
@@ -37,7 +37,7 @@ class Counting:
     quasi: dict[str, Bars]
     sensitive: dict[str, Bars]
 
-    def __call__(self, parts: Parts) -> Sums:
+    def __call__(self, parts: ReleaseView) -> Sums:
         """Published rows of every bar, and of every word for how coarse they are."""
         places = [(i, j) for i, one in enumerate(parts.groupings) for j in range(len(one.columns))]
 
@@ -108,7 +108,7 @@ class Facts:
 
 
 def collect(
-    parts: Parts,
+    parts: ReleaseView,
     sizes: npt.NDArray[np.integer],
     losses: Mapping[str, float],
     how: Mapping[str, Hierarchy | None],

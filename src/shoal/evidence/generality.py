@@ -14,11 +14,12 @@ from shoal.hierarchy.dates import DateParts
 from shoal.hierarchy.intervals import Intervals
 from shoal.hierarchy.mask import Mask
 from shoal.hierarchy.tree import HierarchyTree
-from shoal.metrics.base import Parts
-from shoal.metrics.losses import covered, label_losses
+from shoal.metrics.base import ReleaseView
+from shoal.metrics.labels import codes_covered
+from shoal.metrics.ncp import label_losses
 
 
-def spread_sensitive(parts: Parts, name: str) -> Floats:
+def spread_sensitive(parts: ReleaseView, name: str) -> Floats:
     """(size,) published rows of each value of a sensitive column; where people's wishes count, raised
     values are spread too."""
     domain, codes = parts.cells.sensitive_domains[name], parts.cells.sensitive[name]
@@ -42,7 +43,7 @@ def spread_sensitive(parts: Parts, name: str) -> Floats:
     return after
 
 
-def starred_rows(parts: Parts) -> Bools:
+def starred_rows(parts: ReleaseView) -> Bools:
     """(n_rows,) rows of which no sensitive or plain value is published: suppressed in all columns, or
     in some with too few others to hide among."""
     hidden = parts.suppressed.copy()
@@ -63,7 +64,7 @@ def spread_quasi(domain: Domain, spans: Spans, j: int) -> Floats:
         many = np.diff(starts)
         return _sums(members, np.repeat(rows / np.maximum(many, 1), many), domain.size)
     some = np.flatnonzero(spans.sizes)
-    low, high = (ends[some].astype(np.int64) for ends in covered(domain, spans, j))
+    low, high = (ends[some].astype(np.int64) for ends in codes_covered(domain, spans, j))
     rows, wide = rows[some], low < high
     found = _sums(low[~wide], rows[~wide], domain.size)
     if not wide.any():
@@ -123,7 +124,7 @@ def words_of_sensitive(levels: int, apart: bool) -> list[str]:
     return [first, *(f"raised to level {level + 1}" for level in range(1, levels))]
 
 
-def rows_of_levels(parts: Parts, name: str) -> Ints:
+def rows_of_levels(parts: ReleaseView, name: str) -> Ints:
     """(levels,) published rows of a sensitive column at each level that people asked for."""
     hidden, levels = starred_rows(parts), parts.raised.get(name)
     if levels is None:

@@ -15,9 +15,9 @@ from shoal.evidence.collect import collect
 from shoal.evidence.evidence import Evidence
 from shoal.io.arrow import kind_name
 from shoal.io.frames import Table
-from shoal.metrics.base import Parts, chosen_metrics
-from shoal.metrics.losses import column_losses
-from shoal.models.delta_presence import DeltaPresence
+from shoal.metrics.base import ReleaseView, chosen_metrics
+from shoal.metrics.ncp import column_losses
+from shoal.models.population import DeltaPresence
 from shoal.models.requirement import Requirement
 from shoal.pipeline.population import people_of
 from shoal.pipeline.summary import (
@@ -100,7 +100,7 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
     with clock.step("measure"):
         # of a sensitive target nobody can tell which row has which class, once it is apart
         apart = formed is not None and policy.target in policy.sensitive
-        parts = Parts(
+        parts = ReleaseView(
             cells,
             seen,
             spans,
@@ -230,7 +230,7 @@ def met_together(policy: Policy, groupings: tuple[Grouping, ...] = ()) -> list[s
 
     groupings: none where there is one, and no levels, as of methods that cut or cluster.
     """
-    partial = [model for model in policy.constraints if getattr(model, "on", None)]
+    partial = [model for model in policy.constraints if model.quasi]
     apart = len(groupings) > 1 or any(one.levels is not None for one in groupings)
     if not partial or apart:
         return []

@@ -16,7 +16,7 @@ from shoal.encoding.values import COMMON
 from shoal.errors import listed, percent
 from shoal.kernels.counting import count_runs
 from shoal.methods.constraints import Constraint, implies, without_implied
-from shoal.metrics.base import Parts
+from shoal.metrics.base import ReleaseView
 from shoal.metrics.precision import column_precision
 from shoal.metrics.recognition_rate import RecognitionRate, group_rates, row_rates
 from shoal.models.k import K
@@ -35,7 +35,7 @@ from shoal.verification.check import Finding
 from shoal.verification.preferences import at_worst, effective, tree_of, under
 
 
-def report_columns(parts: Parts) -> dict[str, ColumnReport]:
+def report_columns(parts: ReleaseView) -> dict[str, ColumnReport]:
     """Precision and levels of the columns with a hierarchy, in the policy's order."""
     levels = {}
     for grouping, spans in zip(parts.groupings, parts.spans, strict=True):
@@ -48,7 +48,7 @@ def report_columns(parts: Parts) -> dict[str, ColumnReport]:
     return {name: ColumnReport(precision[name], levels[name]) for name in names}
 
 
-def report_nodes(parts: Parts) -> tuple[dict[str, int], ...]:
+def report_nodes(parts: ReleaseView) -> tuple[dict[str, int], ...]:
     """The minimal nodes that the method found: the level of each column."""
     return tuple(
         {
@@ -60,7 +60,7 @@ def report_nodes(parts: Parts) -> tuple[dict[str, int], ...]:
     )
 
 
-def report_components(policy: Policy, parts: Parts) -> tuple[ComponentReport, ...]:
+def report_components(policy: Policy, parts: ReleaseView) -> tuple[ComponentReport, ...]:
     """The sets of columns that the method treated apart."""
     precision = column_precision(parts)
     asked = _constraints(policy)
@@ -135,7 +135,7 @@ def anatomy_notes(policy: Policy, verdict: Verdict) -> list[str]:
 
 
 def report_personal(
-    policy: Policy, parts: Parts, shown: Mapping[str, pa.DictionaryArray]
+    policy: Policy, parts: ReleaseView, shown: Mapping[str, pa.DictionaryArray]
 ) -> dict[str, PersonalReport]:
     """Per sensitive column in which wishes count. `shown`: (n_rows,) what is published of it."""
     return {name: _report(policy, parts, name, shown[name]) for name in parts.raised}
@@ -162,7 +162,9 @@ def warnings(reports: Mapping[str, PersonalReport]) -> Iterator[str]:
             )
 
 
-def _report(policy: Policy, parts: Parts, name: str, shown: pa.DictionaryArray) -> PersonalReport:
+def _report(
+    policy: Policy, parts: ReleaseView, name: str, shown: pa.DictionaryArray
+) -> PersonalReport:
     levels = np.where(parts.suppressed, 0, parts.raised[name])
     domain = tree_of(policy.how(name), name, policy.folder)
     labels, leaves = _labels(parts, name, domain, levels)
@@ -187,7 +189,7 @@ def _report(policy: Policy, parts: Parts, name: str, shown: pa.DictionaryArray) 
 
 
 def _labels(
-    parts: Parts, name: str, domain: Domain, levels: npt.NDArray[np.integer]
+    parts: ReleaseView, name: str, domain: Domain, levels: npt.NDArray[np.integer]
 ) -> tuple[tuple[RaisedLabel, ...], Ints]:
     """The labels values were raised to, and (n_rows,) the values that each row may have."""
     tree = domain.hierarchy
@@ -214,7 +216,7 @@ def _labels(
     return tuple(found), may_be
 
 
-def _shown_counts(parts: Parts, shown: pa.DictionaryArray, name: str) -> Counts:
+def _shown_counts(parts: ReleaseView, shown: pa.DictionaryArray, name: str) -> Counts:
     codes = np.where(
         shown.indices.is_null().to_numpy(zero_copy_only=False),
         len(shown.dictionary),
@@ -224,7 +226,7 @@ def _shown_counts(parts: Parts, shown: pa.DictionaryArray, name: str) -> Counts:
     return _counts(parts, codes, name, texts)
 
 
-def _counts(parts: Parts, codes: Codes, name: str, domain: Domain | None = None) -> Counts:
+def _counts(parts: ReleaseView, codes: Codes, name: str, domain: Domain | None = None) -> Counts:
     (grouping,) = parts.groupings
     meaning = domain or parts.cells.sensitive_domains[name]
     rows, starts = rows_by_group(grouping.group, grouping.n_groups)
@@ -263,7 +265,7 @@ class Recognised:
         )
 
 
-def recognised(policy: Policy, parts: Parts) -> dict[str, Recognised]:
+def recognised(policy: Policy, parts: ReleaseView) -> dict[str, Recognised]:
     """Per sensitive column; none unless the policy asks, or where columns are treated apart."""
     asked = [metric for metric in policy.metrics if isinstance(metric, RecognitionRate)]
     if not asked or asked[0].per == "table" or len(parts.groupings) != 1:
@@ -279,7 +281,7 @@ def recognised(policy: Policy, parts: Parts) -> dict[str, Recognised]:
     }
 
 
-def by_row(parts: Parts, values: npt.NDArray[T]) -> npt.NDArray[T]:
+def by_row(parts: ReleaseView, values: npt.NDArray[T]) -> npt.NDArray[T]:
     """From canonical rows to input rows."""
     found = np.empty_like(values)
     found[parts.cells.rows] = values

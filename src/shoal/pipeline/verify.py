@@ -27,7 +27,7 @@ from shoal.engines.selection import (
 from shoal.errors import InputError, PolicyError, VerificationFailed, listed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
-from shoal.models.requirement import POPULATION
+from shoal.models.base import POPULATION
 from shoal.pipeline.anatomy import (
     Verdict,
     judge_linked_files,

@@ -1,6 +1,5 @@
 """Policies from keywords: for the one-line call in a notebook, and for changes to a policy."""
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,27 @@ Names = str | Iterable[str]
 
 FIGURES = ("k", "l", "t")
 """The models whose figure can be given as a keyword."""
+ROLES = {"quasi": "quasi", "sensitive": "sensitive", "identifiers": "identifier", "plain": "plain"}
+"""The keywords that list columns, and the role that each gives."""
+SETTINGS = {"hierarchies": "hierarchy", "kinds": "kind", "orders": "order"}
+"""The keywords that give columns a setting, and the setting."""
+
+
+def resolve_policy(policy: Any, names: Iterable[str], keywords: Mapping[str, Any]) -> "Policy":
+    """The policy with the changes that keywords make, or without one the policy they describe.
+
+    `names` are the columns of the table.
+    """
+    from shoal.policy.policy import Policy
+
+    if policy is not None:
+        return Policy.load(policy).with_changes(**keywords)
+    if "quasi" not in keywords:
+        raise PolicyError(
+            "Give a policy, or name the quasi-identifiers and a guarantee, such as "
+            'quasi=["age", "zip"] and k=5. Other columns go to sensitive, identifiers or plain.'
+        )
+    return policy_from_keywords(names, **keywords)
 
 
 def policy_from_keywords(
@@ -33,6 +53,8 @@ def policy_from_keywords(
     t: float | None = None,
     constraints: Iterable[Any] = (),
     hierarchies: Mapping[str, Any] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    orders: Mapping[str, Iterable[str]] | None = None,
     **options: Any,
 ) -> "Policy":
     """Create a policy from lists of columns and a few figures.
@@ -49,8 +71,8 @@ def policy_from_keywords(
         l-diversity and t-closeness of every sensitive column.
     constraints
         Further constraints, as a policy writes them or as objects such as `Delta(0.5, of="disease")`.
-    hierarchies
-        Per quasi-identifier or sensitive column its hierarchy.
+    hierarchies, kinds, orders
+        Per quasi-identifier or sensitive column its hierarchy, its kind or the order of its values.
     **options
         Other keys of a policy: method, seed, suppression, default and so on.
 
@@ -74,15 +96,10 @@ def policy_from_keywords(
 
     if "columns" in options:
         raise PolicyError("columns: cannot be combined with `quasi`; give a whole policy instead.")
-    table = list(names)
-    roles = {
-        "quasi": _as_list(quasi),
-        "sensitive": _as_list(sensitive),
-        "identifiers": _as_list(identifiers),
-        "plain": _as_list(plain),
-    }
-    trees = hierarchies or {}
-    _check_roles(table, roles, trees, drop_others=options.get("default") == "drop")
+    given = {"quasi": quasi, "sensitive": sensitive, "identifiers": identifiers, "plain": plain}
+    roles = {role: _as_list(columns) for role, columns in given.items()}
+    settings = {"hierarchies": hierarchies or {}, "kinds": kinds or {}, "orders": orders or {}}
+    _check_roles(list(names), roles, settings, drop_others=options.get("default") == "drop")
     figures = {"k": k, "l": l, "t": t}
     models = [
         entry
@@ -93,27 +110,21 @@ def policy_from_keywords(
     models += constraints
     if not models:
         raise PolicyError("k: missing; give k, l or t, such as k=5, or `constraints`.")
-    columns = {
-        column: {"role": "identifier" if role == "identifiers" else role}
-        for role, listed_columns in roles.items()
-        for column in listed_columns
-    }
-    for column, hierarchy in trees.items():
-        columns[column]["hierarchy"] = hierarchy
+    columns = _column_settings({**roles, **settings})
     return Policy.load({"columns": columns, "constraints": models, **options})
 
 
 def keys_to_replace(policy: "Policy", changes: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of a policy with their new values, from the keywords of `Policy.with_changes`."""
     keys = [name for name in type(policy).model_fields if name != "folder"]
-    allowed = [*FIGURES, "hierarchies", *keys]
+    allowed = [*FIGURES, *ROLES, *SETTINGS, *keys]
     if unknown := [key for key in changes if key not in allowed]:
         raise refusal([Problem((key,), unknown_key(key, allowed)) for key in unknown], _nowhere)
     replaced = {key: value for key, value in changes.items() if key in keys}
-    if "columns" in changes or "hierarchies" in changes:
-        settings = dict(changes.get("columns", {}))
-        for name, hierarchy in changes.get("hierarchies", {}).items():
-            settings[name] = {**_as_settings(settings.get(name, {})), "hierarchy": hierarchy}
+    settings = dict(changes.get("columns", {}))
+    for name, given in _column_settings(changes).items():
+        settings[name] = {**_as_settings(settings.get(name, {})), **given}
+    if settings:
         replaced["columns"] = _changed_columns(policy, settings)
     figures = {name: changes[name] for name in FIGURES if name in changes}
     if figures:
@@ -156,9 +167,7 @@ def _ambiguity(name: str, models: list[Any], places: list[int]) -> Problem | Non
     """Which of several constraints would a single figure change?"""
     if len(places) < 2:
         return None
-    figures = [
-        getattr(models[place], dataclasses.fields(models[place])[0].name) for place in places
-    ]
+    figures = [models[place].figure for place in places]
     if name != "k" and len(set(figures)) == 1:
         return None
     which = listed(f"constraints[{place}]" for place in places)
@@ -203,6 +212,22 @@ def _changed_columns(policy: "Policy", settings: Mapping[str, Any]) -> dict[str,
     return columns
 
 
+def _column_settings(keywords: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """What the keywords say of each column: its role and its settings."""
+    settings: dict[str, dict[str, Any]] = {}
+    for keyword, role in ROLES.items():
+        for name in _as_list(keywords.get(keyword, ())):
+            if name in settings:
+                raise PolicyError(
+                    f"{keyword}: '{name}' is in another list too; a column has one role."
+                )
+            settings[name] = {"role": role}
+    for keyword, key in SETTINGS.items():
+        for name, value in keywords.get(keyword, {}).items():
+            settings.setdefault(name, {})[key] = value
+    return settings
+
+
 def _as_settings(given: Any) -> dict[str, Any]:
     if isinstance(given, Mapping):
         return dict(given)
@@ -218,7 +243,11 @@ def _nowhere(path: FieldPath) -> str:  # noqa: ARG001 - keywords are on no line 
 
 
 def _check_roles(
-    table: list[str], roles: Mapping[str, list[str]], trees: Mapping[str, Any], *, drop_others: bool
+    table: list[str],
+    roles: Mapping[str, list[str]],
+    settings: Mapping[str, Mapping[str, Any]],
+    *,
+    drop_others: bool,
 ) -> None:
     """Report everything that is wrong with the lists of columns."""
     lines: list[str] = []
@@ -235,9 +264,12 @@ def _check_roles(
                     f"{role}: '{name}' is in `{role_of[name]}` already; a column has one role."
                 )
             role_of.setdefault(name, role)
-    for name in trees:
-        if name not in (*roles["quasi"], *roles["sensitive"]):
-            lines.append(f"hierarchies: '{name}' is neither in `quasi` nor in `sensitive`.")
+    lines += [
+        f"{keyword}: '{name}' is neither in `quasi` nor in `sensitive`."
+        for keyword, given in settings.items()
+        for name in given
+        if name not in (*roles["quasi"], *roles["sensitive"])
+    ]
     others = [name for name in table if name not in role_of]
     if others and not drop_others:
         lines.append(

@@ -99,7 +99,7 @@ def plain_named(chosen: Any) -> str | dict[str, Any]:
     return {"name": name, **options} if options else name
 
 
-def _named(value: Any, room: plugins.Room, ability: str, wanted: str) -> Any:
+def _named(value: Any, room: plugins.Kind, ability: str, wanted: str) -> Any:
     """A plug-in of a room from its name, alone or in a mapping with its options."""
     if isinstance(value, str):
         value = {"name": value}

@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from shoal.errors import PolicyError
-from shoal.models.requirement import Model
+from shoal.models.base import Model
 from shoal.policy import canonical, parts, rules
 from shoal.policy.column import ROLES, Column
 from shoal.policy.messages import Guide, Problem, as_error, found, problems_of, refusal, unknown_key
@@ -231,8 +231,10 @@ class Policy(BaseModel):
             different figures.
         columns
             Per column a role or the settings to change, such as `{"age": {"kind": "unordered"}}`.
-        hierarchies
-            Per column its hierarchy.
+        quasi, sensitive, identifiers, plain
+            Columns that take another role.
+        hierarchies, kinds, orders
+            Per column its hierarchy, its kind or the order of its values.
         constraints, method, suppression, seed, ...
             Any other key of a policy: it is replaced.
 

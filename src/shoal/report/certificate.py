@@ -23,7 +23,6 @@ from shoal.hierarchy.csv_file import CsvFile
 from shoal.hierarchy.dates import DateParts
 from shoal.hierarchy.intervals import Intervals
 from shoal.hierarchy.mask import Mask
-from shoal.models.requirement import figure_of, name_of
 from shoal.policy import Policy
 from shoal.policy.canonical import to_data
 from shoal.policy.column import Column
@@ -183,9 +182,9 @@ def _coarser(column: Column) -> str:
 
 
 def _constraint(policy: Policy, model: Any) -> str:
-    on = getattr(model, "on", None) or policy.quasi
-    of, every = getattr(model, "of", None), set(on) == set(policy.quasi)
-    words = promise(name_of(model), figure_of(model), of, on, every)
+    on = model.quasi_of(policy.quasi)
+    of, every = model.column or None, set(on) == set(policy.quasi)
+    words = promise(model.name, model.figure, of, on, every)
     if policy.publish == "anatomy":
         words = words.replace("rows that share all quasi columns", "rows of a group")
     return words

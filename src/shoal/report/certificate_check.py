@@ -156,7 +156,7 @@ def _plain(value: Any) -> Any:
 
 def _risk(told: Mapping[str, Any], policy: Policy, released: Released) -> Iterator[str]:
     """The risk of the release, counted anew; not where rows may be starred, or values are apart."""
-    parts = any(getattr(model, "on", None) for model in policy.constraints)
+    parts = any(model.quasi for model in policy.constraints)
     if policy.publish != "generalised" or policy.suppressed != "withheld" or parts:
         return
     risk = told.get("risk")

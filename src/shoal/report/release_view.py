@@ -19,7 +19,7 @@ from shoal.evidence.evidence import Histogram, histogram
 from shoal.io.csv_dialect import CsvOptions
 from shoal.release import Release
 from shoal.risk.columns import Contents, contents_of
-from shoal.risk.out_of_core import contents_in
+from shoal.risk.table import contents_in_session
 from shoal.verification.digest import Fingerprint, fingerprint
 
 
@@ -101,7 +101,7 @@ class There:
         """What a column holds, counted."""
         held = self.held
         kind = held.schema.types[self.names.index(name)]
-        return contents_in(held.session, held.table, name, held.columns[name], kind)
+        return contents_in_session(held.session, held.table, name, held.columns[name], kind)
 
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes have each size."""
