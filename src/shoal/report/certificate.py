@@ -169,12 +169,12 @@ def _coarser(column: Column) -> str:
     """How a quasi column generalises, in brackets."""
     spec: Any = column.hierarchy
     if isinstance(spec, Mask):
-        side = "last" if spec.mask == "right" else "first"
+        side = "last" if spec.side == "right" else "first"
         return f"(its {side} characters hidden)"
     if isinstance(spec, DateParts):
-        return f"(by {', '.join(spec.date)})"
+        return f"(by {', '.join(spec.parts)})"
     if isinstance(spec, Intervals):
-        return f"(in intervals of {', '.join(f'{width:g}' for width in spec.intervals)})"
+        return f"(in intervals of {', '.join(f'{width:g}' for width in spec.widths)})"
     if spec is not None:
         return "(by a tree of wider values)"
     if column.kind is None:
