@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import Grouping, spans_of
-from shoal.hierarchy.tree import Hierarchy, with_missing
+from shoal.hierarchy.tree import HierarchyTree, with_missing
 from shoal.metrics.base import ReleaseView
 from shoal.models.base import Model
 from tests import naive_lattice as naive
@@ -77,7 +77,7 @@ class Table:
 def flat_trees(draw: st.DrawFn) -> tuple[Domain, naive.Column]:
     """A tree that cannot climb: its leaf is its root."""
     draw(st.none())
-    tree = Hierarchy((("only",),), np.zeros((1, 1), np.int32))
+    tree = HierarchyTree((("only",),), np.zeros((1, 1), np.int32))
     return Domain("tree", Kind.TREE, pa.array(["only"]), -1, hierarchy=tree), {"nodes": [[0]]}
 
 
@@ -105,7 +105,7 @@ def tables(draw: st.DrawFn, max_rows: int = 25, max_columns: int = 3) -> Table:
     values = draw(st.lists(st.none() | st.integers(0, 4), min_size=n, max_size=n))
     target = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
     labels = tuple(tuple(f"{i}.{x}" for x in sorted(set(r))) for i, r in enumerate(TREE))
-    tree = with_missing(Hierarchy(labels, np.array(TREE, np.int32)))
+    tree = with_missing(HierarchyTree(labels, np.array(TREE, np.int32)))
     texts = pa.array([*map(str, range(7)), None], pa.string())
     cells = replace(
         coded(rows, pairs).cells,

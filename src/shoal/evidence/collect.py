@@ -23,7 +23,7 @@ from shoal.evidence.generality import (
     words_of,
     words_of_sensitive,
 )
-from shoal.hierarchy.spec import HierarchySpec
+from shoal.hierarchy.base import Hierarchy
 from shoal.metrics.base import ReleaseView, Sums
 from shoal.threads import each
 
@@ -97,7 +97,7 @@ class Facts:
     """Per sensitive column, in the policy's order, what it means and rows that hold each value, a
     missing one too."""
     n_rows: int
-    how: Mapping[str, HierarchySpec | None]
+    how: Mapping[str, Hierarchy | None]
     """The hierarchy of each quasi column."""
     schema: Mapping[str, str | None]
     """Every input column with its type, None where it was not read."""
@@ -111,7 +111,7 @@ def collect(
     parts: ReleaseView,
     sizes: npt.NDArray[np.integer],
     losses: Mapping[str, float],
-    how: Mapping[str, HierarchySpec | None],
+    how: Mapping[str, Hierarchy | None],
     sensitive: Sequence[str],
     schema: Mapping[str, str | None],
 ) -> Evidence:

@@ -9,11 +9,11 @@ from shoal.arrays import Bools, Floats, Ints
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import SUPPRESSED, Spans
 from shoal.evidence.evidence import Generality
+from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.dates import DateParts
 from shoal.hierarchy.intervals import Intervals
 from shoal.hierarchy.mask import Mask
-from shoal.hierarchy.spec import HierarchySpec
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import HierarchyTree
 from shoal.metrics.base import ReleaseView
 from shoal.metrics.labels import codes_covered
 from shoal.metrics.ncp import label_losses
@@ -101,7 +101,7 @@ NUMBERS = (
 )
 
 
-def words_of(domain: Domain, spec: HierarchySpec | None) -> list[str]:
+def words_of(domain: Domain, spec: Hierarchy | None) -> list[str]:
     """What the labels of a quasi-identifier may be called, from the finest on; `spec` is the hierarchy
     that the policy gives it."""
     if domain.kind == Kind.SET:
@@ -159,7 +159,7 @@ def _coarseness(domain: Domain, spans: Spans, j: int) -> npt.NDArray[np.integer]
     return which
 
 
-def _unchanged(tree: Hierarchy, level: int) -> Bools:
+def _unchanged(tree: HierarchyTree, level: int) -> Bools:
     """(nodes of the level,) whether it reads as the one leaf under it does."""
     first, last = tree.spans(level)
     leaves, nodes = tree.labels[0], tree.labels[level]
@@ -168,15 +168,15 @@ def _unchanged(tree: Hierarchy, level: int) -> Bools:
     return alone
 
 
-def _levels(tree: Hierarchy, spec: HierarchySpec | None) -> list[str]:
+def _levels(tree: HierarchyTree, spec: Hierarchy | None) -> list[str]:
     """What the levels of a tree mean."""
     between = range(1, tree.height)
     words = [f"at level {level}" for level in between]
     if isinstance(spec, DateParts):
-        parts = spec.date[len(spec.date) - len(between) :]  # a day is no level of bare dates
+        parts = spec.parts[len(spec.parts) - len(between) :]  # a day is no level of bare dates
         words = [f"by {part}" for part in parts]
     elif isinstance(spec, Intervals):
-        words = [f"in intervals of {width:g}" for width in spec.intervals]
+        words = [f"in intervals of {width:g}" for width in spec.widths]
     elif isinstance(spec, Mask):
         words = [f"{n} character{'' if n == 1 else 's'} hidden" for n in between]
     root = tree.labels[-1][0]

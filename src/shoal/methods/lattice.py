@@ -14,7 +14,7 @@ from shoal.encoding.cells import Cells
 from shoal.encoding.counts import Counts
 from shoal.encoding.grouping import SUPPRESSED, Grouping, spans_of
 from shoal.errors import Infeasible, PolicyError, listed, nearest
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import HierarchyTree
 from shoal.methods.base import Progress, QuasiColumns, check_feasible
 from shoal.methods.constraints import climbs
 from shoal.metrics.base import Metric, Node, ReleaseView
@@ -36,7 +36,7 @@ class Lattice:
     level generalises all below it; where levels do not nest, some do not.
     """
 
-    trees: tuple[Hierarchy, ...]
+    trees: tuple[HierarchyTree, ...]
     """One per column."""
 
     @property
@@ -116,7 +116,7 @@ def lattice_of(cells: Cells, method: str) -> Lattice:
     return lattice
 
 
-def _nested(tree: Hierarchy) -> Bools:
+def _nested(tree: HierarchyTree) -> Bools:
     nested = np.zeros((tree.height + 1, tree.height + 1), np.bool_)
     for low in range(tree.height + 1):
         # where level low stays within a node, level high must not begin one

@@ -16,9 +16,6 @@ from shoal.policy.parts import plain_constraint
 if TYPE_CHECKING:
     from shoal.policy.policy import Policy
 
-FROM_VALUES = ("Intervals", "Mask", "DateParts")
-"""Hierarchies whose leaves are the values of the table: a reader of the release cannot know them."""
-
 
 def problems(policy: "Policy") -> list[Problem]:
     """All contradictions inside the policy."""
@@ -98,8 +95,8 @@ def _no_quasi(policy: "Policy") -> Iterator[Problem]:
 def _preferences(policy: "Policy") -> Iterator[Problem]:
     for name, preference in policy.preferences.items():
         yield from _has_role(policy, ("columns", name, "preference"), preference, "preference")
-        kind = type(policy.columns[name].hierarchy).__name__
-        if kind in FROM_VALUES:
+        hierarchy = policy.columns[name].hierarchy
+        if hierarchy is not None and hierarchy.from_values:
             words = (
                 "is derived from the table's values; a column with a `preference` needs one that is "
                 "written out, as a `tree` or a `csv` file"
