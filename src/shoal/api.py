@@ -243,13 +243,13 @@ def anonymize(
         seed=seed,
     )
     with displayed(progress) as callback:
-        from shoal.pipeline.run import anonymize
+        from shoal.pipeline.run import anonymize_table
         from shoal.policy import resolve_policy
 
         def policy_for(names: list[str]) -> Policy:
             return resolve_policy(policy, names, keywords)
 
-        release = anonymize(data, policy_for, Clock(callback))
+        release = anonymize_table(data, policy_for, Clock(callback))
     warn(release.warnings)
     return release
 
@@ -338,10 +338,10 @@ def run(
         seed=seed,
     )
     with displayed(progress) as callback:
-        from shoal.pipeline.run import run
+        from shoal.pipeline.run import run_files
         from shoal.policy import Policy
 
-        release = run(
+        release = run_files(
             Path(source),
             Policy.load(policy).with_changes(**changes),
             Path(target),
@@ -411,8 +411,8 @@ def verify(
         from shoal.pipeline.verify import examine, open_release
         from shoal.policy import Policy
         from shoal.release import Release
-        from shoal.report.certificate_check import check_certificate, read_certificate
-        from shoal.verification.verification import Verification
+        from shoal.report.certificate_check import differences_of, read_certificate
+        from shoal.verification.verification import CertificateCheck, Verification
 
         if policy is None and isinstance(release, Release):
             policy = release.policy
@@ -433,9 +433,12 @@ def verify(
             check = None
             if certificate is not None and stated is not None:
                 with clock.step("certificate"):
-                    check = check_certificate(
-                        Path(certificate), stated, required, table, verdict.findings
+                    differences = differences_of(
+                        stated, required, table, verdict.findings, table.sensitive_tables
                     )
+                check = CertificateCheck(
+                    Path(certificate), stated["made"], stated["shoal"], tuple(differences)
+                )
     path = Path(release) if isinstance(release, str | os.PathLike) else None
     return Verification(
         findings=verdict.findings,
@@ -688,9 +691,7 @@ def attack(
         from shoal.risk.attack import attack
 
         options = _csv(separator, quote, encoding)
-        found = attack(
-            release, policy, known=known, raw=raw, options=options, progress=callback
-        )
+        found = attack(release, policy, known=known, raw=raw, options=options, progress=callback)
     warn(found.warnings)
     return found
 

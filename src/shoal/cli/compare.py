@@ -19,7 +19,9 @@ def compare(
     methods: Annotated[
         str | None,
         typer.Option(
-            metavar="A,B", help="The methods to compare; all of them if not given.", show_default=False
+            metavar="A,B",
+            help="The methods to compare; all of them if not given.",
+            show_default=False,
         ),
     ] = None,
     k: Annotated[

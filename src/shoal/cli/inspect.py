@@ -32,7 +32,9 @@ def inspect(
     ] = None,
     msu: Annotated[
         int | None,
-        typer.Option(metavar="SIZE", help="Find minimal sample uniques of up to this many columns."),
+        typer.Option(
+            metavar="SIZE", help="Find minimal sample uniques of up to this many columns."
+        ),
     ] = None,
     engine: Engine = "local",
     memory: Memory = None,

@@ -48,9 +48,7 @@ def reproduce(
     minutes = api.expected_minutes(name, quick)
     expected = "a minute" if minutes == 1 else f"{minutes:g} minutes"
     typer.echo(f"This takes about {expected} on two cores.", err=True)
-    found = api.reproduce(
-        name, adult=adult, quick=quick, folder=folder, force=force, progress=True
-    )
+    found = api.reproduce(name, adult=adult, quick=quick, folder=folder, force=force, progress=True)
     if json:
         print_json({**found.to_dict(), "folder": str(folder)})
     else:
