@@ -6,7 +6,7 @@ import pytest
 import shoal
 from shoal import plugins
 from shoal.comparison import comparison as module
-from shoal.comparison.plan import own_k, make_plan, read_budget, read_ks, read_methods
+from shoal.comparison.plan import make_plan, own_k, read_budget, read_ks, read_methods
 from shoal.errors import InputError, PolicyError
 from shoal.policy import Policy
 

@@ -272,7 +272,7 @@ BAD_POLICIES = [
     ),
     (
         constraint_is("{l: 3}"),
-        "policy:3: constraints[0].of: missing. The sensitive column it speaks of; allowed: disease",
+        "policy:3: constraints[0].of: missing. The sensitive column; allowed: disease",
     ),
     (
         constraint_is("{l: 3, of: diseas}"),

@@ -35,7 +35,7 @@ BAD = [
     ),
     (
         constraint_is("{t: 0.2}"),
-        "policy:3: constraints[0].of: missing. The sensitive column it speaks of; allowed: disease",
+        "policy:3: constraints[0].of: missing. The sensitive column; allowed: disease",
     ),
     (
         constraint_is("{beta: 1, of: disease, enhance: true}"),

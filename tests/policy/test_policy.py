@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import PolicyError
-from shoal.hierarchy import parse_spec
+from shoal.hierarchy import parse_hierarchy
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.methods.least_loss_partition import LeastLossPartition
 from shoal.methods.mondrian import Mondrian
@@ -45,8 +45,8 @@ def test_a_policy_as_it_was_meant(tmp_path: Path) -> None:
     (tmp_path / "policy.yaml").write_text(HOSPITAL)
     policy = Policy.load(tmp_path / "policy.yaml")
     assert policy.columns["age"] == Column(role="quasi", kind="ordered")
-    assert policy.columns["zip"].hierarchy == parse_spec({"mask": "right"})
-    assert policy.columns["race"].hierarchy == parse_spec("race.csv")
+    assert policy.columns["zip"].hierarchy == parse_hierarchy({"mask": "right"})
+    assert policy.columns["race"].hierarchy == parse_hierarchy("race.csv")
     assert policy.columns["education"].order == ("none", "school", "university")
     assert policy.columns["education"].kind == "ordered"
     assert policy.constraints == (

@@ -12,7 +12,7 @@ from shoal.comparison.outcome import Outcome, frontier
 from shoal.comparison.plan import Ks, Methods, make_plan, own_k, read_budget
 from shoal.comparison.ranking import Recommendation, Unfinished, ranked, recommend, unfinished
 from shoal.comparison.runner import run_job
-from shoal.engines.memory import LocalEngine, wrap
+from shoal.engines.files import LocalFiles, wrap
 from shoal.errors import InputError, percent
 from shoal.io.csv_dialect import CsvOptions
 from shoal.plugins import name_of
@@ -194,7 +194,7 @@ def compare(
     rules, seconds = Policy.load(policy), read_budget(budget)
     name, guessed = "", tuple[str, ...]()
     if isinstance(data, str | Path):
-        local, path = LocalEngine(), Path(data)
+        local, path = LocalFiles(), Path(data)
         name = path.name
         options, guessed = local.settle(path, options)
         names = local.names(path, options)

@@ -18,7 +18,7 @@ from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, spans_of
 from shoal.kernels.partition import whole
 from shoal.kernels.sorting import run_starts
 from shoal.methods.partition import Cutting, Totals, cut_down
-from shoal.metrics.base import Parts
+from shoal.metrics.base import ReleaseView
 from shoal.models.requirement import Requirement
 from shoal.publish.labels import labels_of
 
@@ -43,7 +43,7 @@ class GroupFragment(Protocol):
 class MeasureFragment(Protocol):
     """What is told of a fragment's groups; it can travel to another process."""
 
-    def __call__(self, parts: Parts) -> str:
+    def __call__(self, parts: ReleaseView) -> str:
         """A text for whoever puts the fragments together."""
 
 
@@ -132,12 +132,12 @@ class Finish:
         }
         return pa.concat_tables([table, pa.table(told, table.schema)])
 
-    def _parts(self, cells: Cells, grouping: Grouping, spans: Spans, rows: pa.Table) -> Parts:
+    def _parts(self, cells: Cells, grouping: Grouping, spans: Spans, rows: pa.Table) -> ReleaseView:
         target = (
             _numbers(rows, TARGET).astype(np.int32)[cells.rows] if TARGET in self.more else None
         )
         hidden = grouping.group == SUPPRESSED
-        return Parts(cells, (grouping,), (spans,), 0, hidden, target)
+        return ReleaseView(cells, (grouping,), (spans,), 0, hidden, target)
 
     def _cells(self, rows: pa.Table) -> Cells:
         quasi = [_numbers(rows, f"c{j}").astype(np.int32) for j in range(len(self.domains))]

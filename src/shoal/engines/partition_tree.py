@@ -25,7 +25,8 @@ from shoal.kernels.partition import walk
 from shoal.methods.base import check_holds
 from shoal.methods.least_loss_partition import lopsided_depth
 from shoal.methods.partition import Cutting
-from shoal.models.requirement import SIZES_ONLY, Requirement
+from shoal.models.base import SIZES_ONLY
+from shoal.models.requirement import Requirement
 from shoal.progress import Progress, no_progress
 
 MANY_PARTS = 32

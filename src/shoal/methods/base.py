@@ -12,7 +12,8 @@ from shoal.encoding.counts import Counts
 from shoal.encoding.grouping import Grouping
 from shoal.errors import Infeasible
 from shoal.kernels.counting import count_runs
-from shoal.models.requirement import POPULATION, SIZES_ONLY, Requirement, asked_under
+from shoal.models.base import POPULATION, SIZES_ONLY
+from shoal.models.requirement import Requirement
 
 
 def counts_of_runs(
@@ -90,11 +91,10 @@ def check_holds(
 ) -> None:
     """The same, from the counts of all rows as one group."""
     for model in requirement.models:
-        asked = counts[asked_under(model)]
+        asked = counts[model.counts_key]
         if model.holds(asked).all():
             continue
-        needed = getattr(model, "least_suppressed", None)
-        may = requirement.may_suppress
-        if can_suppress and needed is not None and may is not None and needed(asked) <= may:
+        may, needed = requirement.may_suppress, model.least_suppressed(asked)
+        if can_suppress and needed is not None and may is not None and needed <= may:
             continue
         raise Infeasible(model.advice(asked))

@@ -17,18 +17,16 @@ from shoal.encoding.grouping import SUPPRESSED, Grouping, rows_by_group
 from shoal.errors import PolicyError, listed
 from shoal.methods.base import Progress
 from shoal.models.k import K
-from shoal.models.requirement import Requirement, name_of
+from shoal.models.requirement import Requirement
 
 BlockRows = Annotated[int, Field(ge=2)] | None
 """How many rows a block has, about; None for one block of all rows."""
 GroupBlock = Callable[[Cells, Requirement, int, Progress], Grouping]
-COMPARING = ("t", "beta", "delta")
-"""Models that compare a group with all published rows."""
 
 
 def check_blocks(method: str, block_rows: int | None, requirement: Requirement) -> None:
     """Refuse models that a block cannot judge, since it does not know what others suppress."""
-    found = [name_of(m) for m in requirement.models if name_of(m) in COMPARING]
+    found = [model.name for model in requirement.models if model.compares_with_table]
     if block_rows is not None and found:
         raise PolicyError(
             f"method: {method} with `block_rows` cannot honour {listed(found)}: rows suppressed in one "

@@ -8,7 +8,7 @@ import numpy as np
 from shoal.arrays import Bools, Codes, Ints
 from shoal.encoding.cells import Cells, pack
 from shoal.encoding.grouping import SUPPRESSED, Grouping
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import HierarchyTree
 from shoal.methods.base import Progress
 from shoal.methods.constraints import Constraint, largest_subset
 
@@ -21,7 +21,7 @@ class Rows:
     nest.
     """
 
-    trees: list[Hierarchy]
+    trees: list[HierarchyTree]
     """One per column of the subtable."""
     constraints: list[Constraint]
     """Columns counted within the subtable."""

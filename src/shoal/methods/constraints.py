@@ -15,7 +15,7 @@ from shoal.encoding.grouping import Grouping
 from shoal.errors import PolicyError, listed
 from shoal.methods.base import QuasiColumns
 from shoal.models.k import K
-from shoal.models.requirement import Requirement, name_of
+from shoal.models.requirement import Requirement
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def constraints_of(requirement: Requirement, names: Sequence[str]) -> tuple[Cons
 
 def check_climbable(method: str, requirement: Requirement, columns: QuasiColumns) -> None:
     """Raise unless every model is k, every column has a hierarchy and some constraint names it."""
-    others = {name_of(model): 1 for model in requirement.models if not isinstance(model, K)}
+    others = {model.name: 1 for model in requirement.models if not isinstance(model, K)}
     if others:
         raise PolicyError(
             f"method: {method} honours k alone, but the policy also asks for {listed(others)}. "

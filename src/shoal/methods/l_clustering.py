@@ -12,7 +12,7 @@ from shoal.methods.base import Progress, QuasiColumns, check_feasible
 from shoal.methods.blocks import BlockRows, in_blocks
 from shoal.models.k import K
 from shoal.models.l import L
-from shoal.models.requirement import Requirement, name_of
+from shoal.models.requirement import Requirement
 
 MOST_VALUES = 10_000
 """A set column with more different values would take time with their square."""
@@ -41,7 +41,7 @@ class LClustering:
         """Raise what this method cannot honour, before any work."""
         _check_weights(self.weights or {}, columns)
         asked = [model.l for model in requirement.models if isinstance(model, L)]
-        others = [name_of(m) for m in requirement.models if not isinstance(m, L | K)]
+        others = [m.name for m in requirement.models if not isinstance(m, L | K)]
         if not asked or others:
             found = f"asks for {listed(others)}" if others else "asks for no l"
             raise PolicyError(

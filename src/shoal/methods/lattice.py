@@ -14,18 +14,12 @@ from shoal.encoding.cells import Cells
 from shoal.encoding.counts import Counts
 from shoal.encoding.grouping import SUPPRESSED, Grouping, spans_of
 from shoal.errors import Infeasible, PolicyError, listed, nearest
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import HierarchyTree
 from shoal.methods.base import Progress, QuasiColumns, check_feasible
 from shoal.methods.constraints import climbs
-from shoal.metrics.base import Metric, Node, Parts
-from shoal.models.requirement import (
-    POPULATION,
-    SIZES_ONLY,
-    Model,
-    Requirement,
-    asked_under,
-    name_of,
-)
+from shoal.metrics.base import Metric, Node, ReleaseView
+from shoal.models.base import POPULATION, SIZES_ONLY, Model
+from shoal.models.requirement import Requirement
 from shoal.threads import each, workers
 
 Levels = tuple[int, ...]
@@ -42,7 +36,7 @@ class Lattice:
     level generalises all below it; where levels do not nest, some do not.
     """
 
-    trees: tuple[Hierarchy, ...]
+    trees: tuple[HierarchyTree, ...]
     """One per column."""
 
     @property
@@ -122,7 +116,7 @@ def lattice_of(cells: Cells, method: str) -> Lattice:
     return lattice
 
 
-def _nested(tree: Hierarchy) -> Bools:
+def _nested(tree: HierarchyTree) -> Bools:
     nested = np.zeros((tree.height + 1, tree.height + 1), np.bool_)
     for low in range(tree.height + 1):
         # where level low stays within a node, level high must not begin one
@@ -307,7 +301,7 @@ class Judge:
         holds must not be spoilt by one that does not. What is judged over the whole release promises
         neither.
         """
-        if any(hasattr(model, "holds_over") for model in self.requirement.models):
+        if any(model.release_wide for model in self.requirement.models):
             return False
         merged = self.requirement.holds_when_merged
         return merged and (self.limit == 0 or self.requirement.holds_when_joined)
@@ -315,7 +309,7 @@ class Judge:
     def kept(self, classes: Classes) -> Bools | None:
         """(classes,) those that may be published, or None where the node is not valid."""
         every = self.requirement.models
-        over = [model for model in every if hasattr(model, "holds_over")]
+        over = [model for model in every if model.release_wide]
         kept = self._settled(classes, [model for model in every if model not in over])
         if not over:
             return kept
@@ -326,7 +320,7 @@ class Judge:
 
     def _hold_over(self, classes: Classes, kept: Bools, models: Sequence[Model]) -> bool:
         counts = self.counting.counts(classes, kept)
-        return all(model.holds_over(counts[asked_under(model)]) for model in models)  # type: ignore[attr-defined]
+        return all(model.holds_over(counts[model.counts_key]) for model in models)
 
     def _settled(self, classes: Classes, models: Sequence[Model]) -> Bools | None:
         """The classes that are left when nothing falls any more."""
@@ -336,7 +330,7 @@ class Judge:
         while True:
             held = np.ones(int(kept.sum()), np.bool_)
             for model in models:
-                held &= model.holds(counts[asked_under(model)])
+                held &= model.holds(counts[model.counts_key])
             if held.all():
                 return kept
             at = np.flatnonzero(kept)[~held]
@@ -402,12 +396,11 @@ class Measuring:
     @property
     def by_class(self) -> bool:
         """Whether the metric needs no look at the rows."""
-        return hasattr(self.metric, "of_node")
+        return self.metric.measures_nodes
 
     def _figure(self, classes: Classes, kept: Bools) -> float | None:
-        of_node: Callable[[Node], float | None] | None = getattr(self.metric, "of_node", None)
-        if of_node is not None:
-            return of_node(self._node(classes, kept))
+        if self.metric.measures_nodes:
+            return self.metric.of_node(self._node(classes, kept))
         return self.metric.measure(self._parts(classes, kept))
 
     def grouping(self, levels: Levels) -> Grouping:
@@ -457,7 +450,7 @@ class Measuring:
             found.append([np.bincount(row, leaves).astype(np.int64) for row in tree.nodes])
         return found
 
-    def _parts(self, classes: Classes, kept: Bools) -> Parts:
+    def _parts(self, classes: Classes, kept: Bools) -> ReleaseView:
         """The release of a node taken apart row by row."""
         counting, cells = self.counting, self.counting.cells
         numbers, again = counting.numbered(counting.raw, classes.levels)
@@ -468,7 +461,7 @@ class Measuring:
         grouping = self._grouping(numbers, classes.levels, kept_again)
         spans = spans_of(cells, grouping)
         gone = grouping.group == SUPPRESSED
-        return Parts(cells, (grouping,), (spans,), grouping.n_groups, gone, cells.target)
+        return ReleaseView(cells, (grouping,), (spans,), grouping.n_groups, gone, cells.target)
 
 
 # Visit the nodes of the lattice depth first: a node's classes come from the one before it.
@@ -579,10 +572,10 @@ def check_full_domain(method: str, requirement: Requirement, columns: QuasiColum
             "least-loss-partition."
         )
     for model in requirement.models:
-        on = getattr(model, "on", None)
+        on = model.quasi
         if on is not None and set(on) != set(columns):
             raise PolicyError(
-                f"method: {method} judges classes over all quasi columns, but {name_of(model)} speaks "
+                f"method: {method} judges classes over all quasi columns, but {model.name} speaks "
                 f"of {listed(on)} alone. Leave its `on` out, or use datafly or classfly-plus, which "
                 "treat such constraints apart."
             )

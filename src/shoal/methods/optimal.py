@@ -33,7 +33,7 @@ def costs_of_best(measured: Measuring, progress: Progress, roll_up: bool = True)
     valid = None
     if judge.monotone:
         valid = valid_nodes(judge, lambda share: progress(FINDING * share))
-    bounded = getattr(measured.metric, "only_worsens", False)
+    bounded = measured.metric.only_worsens
     least = _descend(measured) if bounded else math.inf
 
     def look(classes: Classes) -> bool:

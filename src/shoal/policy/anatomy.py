@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from shoal import plugins
 from shoal.errors import listed
-from shoal.models.requirement import SIZES_ONLY, column_of, name_of
+from shoal.models.base import SIZES_ONLY, SensitiveModel
 from shoal.policy.messages import Problem
 
 if TYPE_CHECKING:
@@ -35,12 +35,14 @@ def problems(policy: "Policy") -> Iterator[Problem]:
             "anatomy separates sensitive values from the rows, but no column has the role sensitive; "
             "give it to one, or write `publish: generalised`",
         )
-    allowed = [name for name, model in plugins.models().items() if _protects_a_column(model)]
+    allowed = [
+        name for name, model in plugins.models().items() if issubclass(model, SensitiveModel)
+    ]
     for place, model in enumerate(policy.constraints):
-        if column_of(model) == SIZES_ONLY:
+        if model.column == SIZES_ONLY:
             yield Problem(
                 ("constraints", place),
-                f"{name_of(model)} is about quasi-identifiers, which `publish: anatomy` leaves exact, "
+                f"{model.name} is about quasi-identifiers, which `publish: anatomy` leaves exact, "
                 f"so it cannot hold; allowed are models of a sensitive column: {listed(allowed)}",
             )
     for name in policy.preferences:
@@ -71,10 +73,6 @@ def warnings(policy: "Policy") -> Iterator[str]:
             "were spread over groups by the seed and their values. Choose a seed of your own, a "
             "large one, and keep it to yourself: 0 is easy to guess."
         )
-
-
-def _protects_a_column(model: type) -> bool:
-    return any(option.name == "of" for option in plugins.describe(model).options)
 
 
 def _unused_name(base: str, policy: "Policy") -> str:

@@ -73,9 +73,9 @@ def label_of(value: Any) -> Any:
 
 
 if TYPE_CHECKING:
-    from shoal.hierarchy import HierarchySpec
+    from shoal.hierarchy import Hierarchy
 else:  # importing it would load pyarrow
-    HierarchySpec = Any
+    Hierarchy = Any
 
 Role = Literal["identifier", "quasi", "sensitive", "plain", "preference"]
 ROLES: tuple[str, ...] = get_args(Role)
@@ -92,7 +92,7 @@ class Column(BaseModel):
     kind: Literal["ordered", "unordered"] | None = None
     """Quasi or sensitive. An `ordered` quasi column generalises to `[a~b]`, an `unordered` one to
     `{a, b}`; decided from the data when left out. A sensitive column is `unordered` when left out."""
-    hierarchy: Annotated[HierarchySpec | None, PlainValidator(parts.hierarchy)] = None
+    hierarchy: Annotated[Hierarchy | None, PlainValidator(parts.hierarchy)] = None
     """Quasi or sensitive. The tree of more general values; then `kind` is left out."""
     order: Annotated[
         tuple[Annotated[str, BeforeValidator(label_of)], ...] | None, Field(min_length=1)

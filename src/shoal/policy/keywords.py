@@ -1,6 +1,5 @@
 """Policies from keywords: for the one-line call in a notebook, and for changes to a policy."""
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -168,9 +167,7 @@ def _ambiguity(name: str, models: list[Any], places: list[int]) -> Problem | Non
     """Which of several constraints would a single figure change?"""
     if len(places) < 2:
         return None
-    figures = [
-        getattr(models[place], dataclasses.fields(models[place])[0].name) for place in places
-    ]
+    figures = [models[place].figure for place in places]
     if name != "k" and len(set(figures)) == 1:
         return None
     which = listed(f"constraints[{place}]" for place in places)

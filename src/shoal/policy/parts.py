@@ -67,15 +67,13 @@ def population(value: Any) -> Any:
 
 
 def hierarchy(value: Any) -> Any:
-    """A hierarchy spec from a CSV path or a mapping; a spec object stays as it is."""
-    from shoal.hierarchy import parse_spec
+    """A hierarchy from a CSV path or a mapping; a `Hierarchy` object is returned unchanged."""
+    from shoal.hierarchy import parse_hierarchy
 
     if value is None:
         return None
-    if hasattr(value, "build"):
-        return _object(value, "build", "a hierarchy")
     try:
-        return parse_spec(value)
+        return parse_hierarchy(value)
     except PolicyError as error:
         # The field's name stands in front of every problem already.
         raise as_error(Problem((), str(error).removeprefix("hierarchy: "))) from None
@@ -95,25 +93,13 @@ def plain_constraint(model: Any) -> dict[str, Any]:
     return {plugins.name_of(type(model)): fields.pop(own), **fields}
 
 
-def plain_hierarchy(spec: Any) -> str | dict[str, Any]:
-    """A hierarchy as a policy writes it: a CSV file's path, or the form's keys."""
-    from shoal.hierarchy.spec import KINDS
-
-    fields = plain(spec)
-    keys = next((kind.fields for kind in KINDS.values() if isinstance(spec, kind.make)), None)
-    if keys is None:  # made by the user: no policy file can hold it, but it can be told apart
-        return {type(spec).__name__: fields}
-    data = {key: fields[field] for key, field in keys.items() if field in fields}
-    return str(data["csv"]) if set(data) == {"csv"} else data
-
-
 def plain_named(chosen: Any) -> str | dict[str, Any]:
     """A method or metric as a policy writes it: its name alone, or with its options."""
     name, options = plugins.name_of(type(chosen)), plain(chosen)
     return {"name": name, **options} if options else name
 
 
-def _named(value: Any, room: plugins.Room, ability: str, wanted: str) -> Any:
+def _named(value: Any, room: plugins.Kind, ability: str, wanted: str) -> Any:
     """A plug-in of a room from its name, alone or in a mapping with its options."""
     if isinstance(value, str):
         value = {"name": value}

@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from shoal.errors import PolicyError
-from shoal.models.requirement import Model
+from shoal.models.base import Model
 from shoal.policy import canonical, parts, rules
 from shoal.policy.column import ROLES, Column
 from shoal.policy.messages import Guide, Problem, as_error, found, problems_of, refusal, unknown_key

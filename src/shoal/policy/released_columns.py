@@ -26,7 +26,7 @@ def suppressible_components(policy: "Policy") -> list[list[str]]:
     """The sets of columns in which a row may be suppressed; none where it would be withheld."""
     place = {name: j for j, name in enumerate(policy.quasi)}
     constraints = [
-        Constraint(tuple(place[name] for name in getattr(model, "on", None) or policy.quasi), 1)
+        Constraint(tuple(place[name] for name in model.quasi_of(policy.quasi)), 1)
         for model in policy.constraints
     ]
     found = [[policy.quasi[j] for j in union(each).columns] for each in components(constraints)]

@@ -8,18 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from shoal import plugins
 from shoal.errors import listed, nearest
-from shoal.models.requirement import SIZES_ONLY, column_of, name_of, needs_population
+from shoal.models.base import SIZES_ONLY
 from shoal.policy import anatomy
 from shoal.policy.messages import FieldPath, Problem, choice
 from shoal.policy.parts import plain_constraint
 
 if TYPE_CHECKING:
     from shoal.policy.policy import Policy
-
-WORST_CASES = ("alpha", "l")
-"""Models that can be verified on sensitive values which are published as more general ones."""
-FROM_VALUES = ("Intervals", "Mask", "DateParts")
-"""Hierarchies whose leaves are the values of the table: a reader of the release cannot know them."""
 
 
 def problems(policy: "Policy") -> list[Problem]:
@@ -100,19 +95,20 @@ def _no_quasi(policy: "Policy") -> Iterator[Problem]:
 def _preferences(policy: "Policy") -> Iterator[Problem]:
     for name, preference in policy.preferences.items():
         yield from _has_role(policy, ("columns", name, "preference"), preference, "preference")
-        kind = type(policy.columns[name].hierarchy).__name__
-        if kind in FROM_VALUES:
+        hierarchy = policy.columns[name].hierarchy
+        if hierarchy is not None and hierarchy.from_values:
             words = (
                 "is derived from the table's values; a column with a `preference` needs one that is "
                 "written out, as a `tree` or a `csv` file"
             )
             yield Problem(("columns", name, "hierarchy"), words)
     for place, model in enumerate(policy.constraints):
-        if column_of(model) in policy.preferences and name_of(model) not in WORST_CASES:
+        if model.column in policy.preferences and not model.accepts_wider_values:
+            allowed = [name for name, each in plugins.models().items() if each.accepts_wider_values]
             words = (
-                f"'{column_of(model)}' has a `preference`: some of its values are published as more "
-                f"general ones, on which {name_of(model)} cannot be verified; allowed: "
-                f"{listed(WORST_CASES)}"
+                f"'{model.column}' has a `preference`: some of its values are published as more "
+                f"general ones, on which {model.name} cannot be verified; allowed: "
+                f"{listed(allowed)}"
             )
             yield Problem(("constraints", place), words)
 
@@ -122,7 +118,7 @@ def _constraints(policy: "Policy") -> Iterator[Problem]:
         words = "found an empty list; write at least one, as in `constraints: [{k: 5}]`"
         yield Problem(("constraints",), words)
     for place, model in enumerate(policy.constraints):
-        of, on = column_of(model), getattr(model, "on", None)
+        of, on = model.column, model.quasi
         if of != SIZES_ONLY:
             yield from _has_role(policy, ("constraints", place, "of"), of, "sensitive")
             yield from _measurable(policy, place, model)
@@ -132,15 +128,15 @@ def _constraints(policy: "Policy") -> Iterator[Problem]:
 
 def _measurable(policy: "Policy", place: int, model: Any) -> Iterator[Problem]:
     """A distance between values needs the order or hierarchy that it is computed from."""
-    column, distance = policy.columns.get(column_of(model)), getattr(model, "distance", None)
+    column, needed = policy.columns.get(model.column), model.column_kind
     if column is None or column.role != "sensitive":
         return  # reported already
     missing = {
         "ordered": column.kind != "ordered" and "`kind: ordered` (numbers, dates) or an `order`",
         "hierarchical": column.hierarchy is None and "a `hierarchy`",
-    }.get(distance or "")
+    }.get(needed or "")
     if missing:
-        words = f"'{distance}' needs {missing} on the column '{column_of(model)}'"
+        words = f"'{needed}' needs {missing} on the column '{model.column}'"
         yield Problem(("constraints", place, "distance"), words)
 
 
@@ -183,8 +179,8 @@ def _repeated(policy: "Policy") -> Iterator[Problem]:
 
 def _meaning(policy: "Policy", model: Any) -> str:
     fields = plain_constraint(model)
-    if hasattr(model, "on"):
-        fields["on"] = sorted(policy.quasi if model.on is None else model.on)
+    if not model.column:
+        fields["on"] = sorted(policy.quasi if model.quasi is None else model.quasi)
     return repr(fields)
 
 
@@ -212,7 +208,7 @@ def _metrics(policy: "Policy") -> Iterator[Problem]:
 
 
 def _population(policy: "Policy") -> Iterator[Problem]:
-    models = [name_of(model) for model in policy.constraints if needs_population(model)]
+    models = [model.name for model in policy.constraints if model.needs_population]
     if models and policy.population is None:
         words = (
             f"missing; {listed(models)} needs it, a table of the whole population: a file's path, or "
@@ -225,7 +221,7 @@ def _population(policy: "Policy") -> Iterator[Problem]:
 
 
 def _unprotected(policy: "Policy") -> Iterator[str]:
-    protected = {column_of(model) for model in policy.constraints}
+    protected = {model.column for model in policy.constraints}
     for name in policy.sensitive:
         if name not in protected:
             yield (
@@ -245,7 +241,7 @@ def _unused_preferences(policy: "Policy") -> Iterator[str]:
 
 
 def _uncovered(policy: "Policy") -> Iterator[str]:
-    lists = [getattr(model, "on", None) for model in policy.constraints]
+    lists = [model.quasi for model in policy.constraints]
     if any(on is None for on in lists):
         return
     covered = {name for on in lists for name in on or ()}

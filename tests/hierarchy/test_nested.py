@@ -8,16 +8,16 @@ import pytest
 import yaml
 
 from shoal.errors import HierarchyError
-from shoal.hierarchy.explicit import Tree
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.nested import NestedTree
+from shoal.hierarchy.tree import HierarchyTree
 
 from .checks import assert_sound, path
 
 HERE = Path()
 
 
-def built(tree: Any) -> Hierarchy:
-    hierarchy, _ = Tree(tree).build(pa.array([], pa.string()), "x", HERE)
+def built(tree: Any) -> HierarchyTree:
+    hierarchy, _ = NestedTree(tree).build(pa.array([], pa.string()), "x", HERE)
     assert_sound(hierarchy)
     return hierarchy
 
@@ -59,7 +59,7 @@ def test_a_node_may_be_named_as_its_leaf() -> None:
 def test_names_are_texts_of_values() -> None:
     day = datetime.date(1964, 3, 7)
     tree = {1: [39, 2.5, True, day, 4.0]}
-    hierarchy, codes = Tree(tree).build(pa.array([39, 4, 5]), "x", HERE)
+    hierarchy, codes = NestedTree(tree).build(pa.array([39, 4, 5]), "x", HERE)
     assert hierarchy.labels == (("39", "2.5", "true", "1964-03-07", "4"), ("1",))
     assert codes.tolist() == [0, 4, -1]
 
@@ -77,10 +77,10 @@ def circular() -> Any:
             {"any": {"a": {"c": ["x"]}, "b": {"c": ["y"]}}},
             "tree: 'c' has two parents, 'a' and 'b'.",
         ),
-        ({"any": {"a": {"c": ["x"]}, "c": ["y"]}}, "'c' on level 1 is no part of 'c' on level 2."),
-        ({"a": {"b": ["a"]}}, "tree: the hierarchy runs in a circle: 'a' under 'b' under 'a'."),
-        ({"a": ["b"], "b": ["a"]}, "the hierarchy runs in a circle: "),
-        (circular(), "tree: the hierarchy runs in a circle: 'b' under 'a'."),
+        ({"any": {"a": {"c": ["x"]}, "c": ["y"]}}, "'c' on level 1 is not part of 'c' on level 2."),
+        ({"a": {"b": ["a"]}}, "tree: the hierarchy has a cycle: 'a' under 'b' under 'a'."),
+        ({"a": ["b"], "b": ["a"]}, "the hierarchy has a cycle: "),
+        (circular(), "tree: the hierarchy has a cycle: 'b' under 'a'."),
         ({}, "tree: found {}; write names over their parts"),
         (None, "tree: found nothing; write names"),
         ("x", "tree: found 'x'; write names"),
@@ -92,4 +92,4 @@ def circular() -> Any:
 )
 def test_what_is_wrong_is_said_before_any_work(tree: Any, message: str) -> None:
     with pytest.raises(HierarchyError, match=re.escape(message)):
-        Tree(tree)
+        NestedTree(tree)

@@ -16,7 +16,7 @@ from shoal.arrays import Codes
 from shoal.encoding.domain import UNIT, Domain, Kind
 from shoal.encoding.values import number_quasi, number_sensitive
 from shoal.errors import InputError
-from shoal.hierarchy import parse_spec
+from shoal.hierarchy import parse_hierarchy
 from tests.examples import examples
 
 
@@ -174,7 +174,7 @@ def test_values_without_order_go_from_rare_to_common() -> None:
 
 
 def test_leaves_go_depth_first() -> None:
-    tree = parse_spec({"tree": {"any": {"z": ["c", "a"], "b": ["d"]}}})
+    tree = parse_hierarchy({"tree": {"any": {"z": ["c", "a"], "b": ["d"]}}})
     domain, codes = number_quasi("c", pa.array(["a", "d", None, "c"]), hierarchy=tree)
     assert domain.kind == Kind.TREE
     assert domain.texts.to_pylist() == ["c", "a", "d", None]

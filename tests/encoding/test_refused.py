@@ -8,7 +8,7 @@ import pytest
 
 from shoal.encoding.values import number_quasi, number_sensitive
 from shoal.errors import HierarchyError, InputError
-from shoal.hierarchy import parse_spec
+from shoal.hierarchy import parse_hierarchy
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_lists_and_structs_are_refused(column: pa.Array) -> None:
             number("c", column)
 
 
-TREE = {"hierarchy": parse_spec({"tree": {"any": ["a", "b"]}})}
+TREE = {"hierarchy": parse_hierarchy({"tree": {"any": ["a", "b"]}})}
 ORDER = {"order": ("a", "b")}
 
 
