@@ -13,7 +13,7 @@ from shoal.comparison import comparison as module
 from shoal.comparison.outcome import Outcome
 from shoal.drawing import page as needs
 from tests.cli.test_progress import Terminal
-from tests.comparison.made import done
+from tests.comparison.comparisons import done
 
 
 @pytest.fixture(scope="module")

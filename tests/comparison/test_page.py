@@ -10,7 +10,7 @@ from shoal.comparison.page import page
 from shoal.drawing import page as needs
 from shoal.errors import InputError
 from tests.browser import DESKTOP, NARROW, opened
-from tests.comparison.made import ONE_K, POLICY, TWO_K, comparison, done
+from tests.comparison.comparisons import ONE_K, POLICY, TWO_K, comparison, done
 
 ANATOMY = comparison(
     [done("bottom-up", None, 0.0, 0.6), done("mondrian", None, 0.0, 0.5)],

@@ -10,7 +10,7 @@ from rich.console import Console
 from shoal.cli.render.comparison import show_comparison
 from shoal.comparison.outcome import Outcome
 from shoal.comparison.ranking import format_memory, format_seconds, times
-from tests.comparison.made import ONE_K, POLICY, TWO_K, comparison, done
+from tests.comparison.comparisons import ONE_K, POLICY, TWO_K, comparison, done
 
 WIDE = """
   people.csv: 10,000 rows; k = 5, 10 instead of the k of every k constraint
