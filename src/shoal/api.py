@@ -17,22 +17,34 @@ from shoal.progress import Clock, ProgressCallback, ProgressEvent, displayed
 from shoal.results import Result
 
 if TYPE_CHECKING:
-    from shoal.comparison.comparison import Comparison
+    from shoal.comparison.comparison import Comparison as Comparison
+    from shoal.comparison.outcome import Figures as Figures
+    from shoal.engines.measured import PersonalReport as PersonalReport
     from shoal.hierarchy import Hierarchy
     from shoal.io.csv_dialect import CsvOptions
     from shoal.methods.base import Method
-    from shoal.metrics.base import Metric
+    from shoal.metrics.base import Metric as Metric
     from shoal.models.base import Model
-    from shoal.plugins import Option
+    from shoal.plugins import Option as Option
     from shoal.policy import Policy
-    from shoal.release import Frame, FrameT, Release
-    from shoal.reproduction.base import Reproduction
+    from shoal.release import Frame, FrameT
+    from shoal.release import Release as Release
+    from shoal.reproduction.base import Claim as Claim
+    from shoal.reproduction.base import Reproduction as Reproduction
     from shoal.risk.assessment import Assessment
-    from shoal.risk.attack import Attack
-    from shoal.risk.draft import Draft
-    from shoal.risk.inspection import Inspection
+    from shoal.risk.assessment import Reidentification as Reidentification
+    from shoal.risk.attack import Attack as Attack
+    from shoal.risk.attack import Guess as Guess
+    from shoal.risk.draft import Draft as Draft
+    from shoal.risk.inspection import ColumnReport as ColumnReport
+    from shoal.risk.inspection import Inspection as Inspection
+    from shoal.risk.population import PopulationUniques as PopulationUniques
+    from shoal.risk.uniqueness import MinimalUniques as MinimalUniques
     from shoal.sample import SamplePaths
-    from shoal.verification.verification import Verification
+    from shoal.verification.check import Finding as Finding
+    from shoal.verification.check import Strength as Strength
+    from shoal.verification.verification import CertificateCheck as CertificateCheck
+    from shoal.verification.verification import Verification as Verification
 
     PathLike = str | os.PathLike[str]
     PolicyLike = Policy | Mapping[str, Any] | PathLike
@@ -249,7 +261,7 @@ def anonymize(
         def policy_for(names: list[str]) -> Policy:
             return resolve_policy(policy, names, keywords)
 
-        release = anonymize_table(data, policy_for, Clock(callback))
+        release = anonymize_table(_located(data), policy_for, Clock(callback))
     warn(release.warnings)
     return release
 
@@ -348,7 +360,7 @@ def run(
             Clock(callback),
             options=_csv(separator, quote, encoding),
             force=force,
-            report=report,
+            report=None if report is None else Path(report),
             engine=engine,
             memory=memory,
         )
@@ -407,21 +419,14 @@ def verify(
     """
     with displayed(progress) as callback:
         from shoal.engines.anatomy_release import sensitive_files
-        from shoal.errors import PolicyError
-        from shoal.pipeline.verify import examine, open_release
-        from shoal.policy import Policy
-        from shoal.release import Release
+        from shoal.pipeline.verify import examine, open_release, policy_of
         from shoal.report.certificate_check import differences_of, read_certificate
         from shoal.verification.verification import CertificateCheck, Verification
 
-        if policy is None and isinstance(release, Release):
-            policy = release.policy
-        if policy is None:
-            raise PolicyError("Give the policy of the release: it says which guarantees to check.")
-        required, clock = Policy.load(policy), Clock(callback)
+        required, clock = policy_of(release, policy), Clock(callback)
         stated = None if certificate is None else read_certificate(Path(certificate))
         with open_release(
-            release,
+            _located(release),
             required,
             clock,
             options=_csv(separator, quote, encoding),
@@ -499,7 +504,7 @@ def inspect(
         from shoal.risk.inspection import inspect
 
         found = inspect(
-            data,
+            _located(data),
             fraction=fraction,
             msu=msu,
             engine=engine,
@@ -560,10 +565,10 @@ def draft_policy(
         options = _csv(separator, quote, encoding)
         if path is None:
             return draft_policy(
-                data, engine=engine, memory=memory, options=options, progress=callback
+                _located(data), engine=engine, memory=memory, options=options, progress=callback
             )
         return write_draft(
-            data,
+            _located(data),
             Path(path),
             force=force,
             engine=engine,
@@ -629,9 +634,9 @@ def assess(
 
     columns = quasi if quasi is None or isinstance(quasi, str) else list(quasi)
     return assess(
-        data,
+        _located(data),
         columns,
-        population=population,
+        population=_located(population),
         policy=policy,
         fraction=fraction,
         msu=msu,
@@ -690,8 +695,14 @@ def attack(
     with displayed(progress) as callback:
         from shoal.risk.attack import attack
 
-        options = _csv(separator, quote, encoding)
-        found = attack(release, policy, known=known, raw=raw, options=options, progress=callback)
+        found = attack(
+            _located(release),
+            policy,
+            known=_located(known),
+            raw=_located(raw),
+            options=_csv(separator, quote, encoding),
+            progress=callback,
+        )
     warn(found.warnings)
     return found
 
@@ -758,28 +769,22 @@ def compare(
     'mondrian'
     """
     with displayed(progress) as callback:
-        from shoal.comparison.compare import compare, compare_file
+        from shoal.comparison.comparison import compare
         from shoal.comparison.page import check_output
         from shoal.policy import Policy
 
-        def report(method: str, k: int | None, step: str, share: float) -> None:
-            callback(ProgressEvent(step, share, method=method, k=k))
-
-        source = Path(data) if isinstance(data, str | os.PathLike) else None
         if output is not None:
+            source = Path(data) if isinstance(data, str | os.PathLike) else None
             check_output(Path(output), force, source)
         required = Policy.load(policy).with_changes(seed=seed)
         names = methods if methods is None or isinstance(methods, str) else list(methods)
         ks = k if k is None or isinstance(k, int | str) else list(k)
-        if source is None:
-            found = compare(data, required, names, ks, budget, report)
-        else:
-            options = _csv(separator, quote, encoding)
-            found = compare_file(source, required, names, ks, budget, report, options)
+        options = _csv(separator, quote, encoding)
+        found = compare(_located(data), required, names, ks, budget, callback, options)
     warn(found.warnings)
     if output is None:
         return found
-    return replace(found, outputs=tuple(found.write(output, force)))
+    return replace(found, outputs=tuple(found.write(Path(output), force)))
 
 
 def reproduce(
@@ -832,7 +837,9 @@ def reproduce(
         def report(step: str, share: float) -> None:
             callback(ProgressEvent(step, share))
 
-        return reproduce(name, adult, quick, folder, report, force=force)
+        table = None if adult is None else Path(adult)
+        place = None if folder is None else Path(folder)
+        return reproduce(name, table, quick, place, report, force=force)
 
 
 def expected_minutes(name: str, quick: bool = False) -> float:
@@ -889,8 +896,10 @@ class Demo(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
-        files = {"table": self.sample.table, "policy": self.sample.policy}
-        return self.release.to_dict() | {name: str(path) for name, path in files.items()}
+        release, sample = self.release, self.sample
+        files = {"table": sample.table, "policy": sample.policy, "output": release.output}
+        named = {name: str(path) for name, path in files.items()}
+        return release.to_dict() | named | {"report": [str(path) for path in release.reports]}
 
     def _records(self) -> list[dict[str, Any]]:
         return [{"file": str(path)} for path in (*self.sample, self.release.output)]
@@ -1045,6 +1054,11 @@ def _listing(kind: PluginKind, name: str | None) -> Listing:
 def _given(**keywords: Any) -> dict[str, Any]:
     """Return the keywords that are not None."""
     return {name: value for name, value in keywords.items() if value is not None}
+
+
+def _located(data: Any) -> Any:
+    """Return a path as `Path`, and anything else as it is."""
+    return Path(data) if isinstance(data, str | os.PathLike) else data
 
 
 def _csv(separator: str | None, quote: str | None, encoding: str | None) -> CsvOptions:

@@ -23,6 +23,11 @@ class Claim:
     found: str
     """Our figures, in a short sentence."""
 
+    @property
+    def outcome(self) -> str:
+        """`held`, `did not hold` or `cannot tell`."""
+        return WORDS[self.held]
+
 
 WORDS = {True: "held", False: "did not hold", None: "cannot tell"}
 """What became of a claim."""

@@ -157,13 +157,15 @@ def _point(
     times: int,
     seed: int = 0,
 ) -> Point:
-    from shoal.pipeline.run import anonymize
+    from shoal.pipeline.run import anonymize_table
+    from shoal.policy import Policy
+    from shoal.progress import Clock
 
-    asked = _policy(method, d, ell) | {"seed": seed}
+    asked = Policy.load(_policy(method, d, ell) | {"seed": seed})
     taken = []
     for _ in range(times):
         watch = Stopwatch()
-        release = anonymize(table, asked, progress=watch)
+        release = anonymize_table(table, asked, Clock(watch))
         taken.append(watch.seconds["group"])
     loss, share = release.metrics["loss"], release.metrics["relative-loss"]
     assert loss is not None
