@@ -92,7 +92,7 @@ def test_refused_before_any_work(
 
     source = tmp_path / "t.csv"
     source.write_text("race,zip,age,illness\nw,101,30,flu\nb,102,31,cold\n")
-    monkeypatch.setattr("shoal.engines.memory.LocalEngine.read", no_work)
+    monkeypatch.setattr("shoal.engines.files.LocalFiles.read", no_work)
     with pytest.raises(PolicyError, match=r"[a-z]"):
         run(source, asked, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()

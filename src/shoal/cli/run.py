@@ -81,8 +81,8 @@ def run(
     changes: dict[str, Any] = {"seed": seed, "method": method}
     given = {key: value for key, value in changes.items() if value is not None}
     with displayed(progress_of(telling, quiet)) as progress:
+        from shoal.engines.anatomy_release import sensitive_files
         from shoal.io.output_names import report_files
-        from shoal.pipeline.anatomy import sensitive_files
         from shoal.pipeline.run import run as run_pipeline
         from shoal.plugins import name_of
         from shoal.policy import Policy

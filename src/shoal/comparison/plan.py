@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from shoal import plugins
 from shoal.comparison.outcome import Outcome
-from shoal.engines.memory import wrap
+from shoal.engines.capabilities import check_method
+from shoal.engines.files import wrap
 from shoal.errors import InputError, PolicyError, listed, nearest
 from shoal.models.k import K
-from shoal.pipeline.prepare import check_method
 from shoal.policy import Policy
 
 MethodsAsked = str | Iterable[str] | None

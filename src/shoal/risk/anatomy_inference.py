@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from shoal.arrays import Floats, Ints
 from shoal.encoding.counts import Counts
-from shoal.engines.memory import wrap
+from shoal.engines.anatomy_release import counts_by_group
+from shoal.engines.files import wrap
 from shoal.errors import PolicyError
 from shoal.hierarchy.text import text_of
 from shoal.io.arrow import one_chunk
-from shoal.pipeline.anatomy import counts_by_group
 from shoal.policy import Policy
 from shoal.policy.anatomy import group_name
 

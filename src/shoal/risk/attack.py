@@ -25,9 +25,9 @@ import pyarrow as pa
 
 from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.cells import How
+from shoal.engines.anatomy_release import require_files, sensitive_files
 from shoal.errors import InputError, PolicyError, counted, listed
 from shoal.io.csv_dialect import CsvOptions
-from shoal.pipeline.anatomy import require_files, sensitive_files
 from shoal.policy import Policy
 from shoal.policy.anatomy import group_name
 from shoal.progress import ProgressCallback, ProgressEvent, ignore_event

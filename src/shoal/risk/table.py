@@ -19,22 +19,21 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.encoding.values import known, plain
-from shoal.engines.base import Session, part_of, passing
+from shoal.engines.base import Session, part_of, passing, source_at
 from shoal.engines.capabilities import INSTEAD
 from shoal.engines.encode import MOST_VALUES, as_read, check_kinds, stored_kind
-from shoal.engines.memory import LocalEngine, wrap
+from shoal.engines.files import LocalFiles, wrap
+from shoal.engines.memory import refuse_folder
 from shoal.engines.queries import class_sizes, how_many_missing, how_many_rows, rows_of, tally
+from shoal.engines.relational import read_source
 from shoal.engines.selection import (
     LOCAL,
-    adopted,
     check_engine,
     check_source,
-    elsewhere,
+    frame_in_session,
+    is_out_of_core,
     is_spark,
-    opened,
-    read_source,
-    refuse_folder,
-    source_at,
+    open_session,
 )
 from shoal.errors import InputError, listed, nearest
 from shoal.io.arrow import one_chunk
@@ -222,11 +221,11 @@ def counted_table(
     if is_spark(data):
         names = _chosen(list(data.columns), columns)
         with (
-            adopted(data, RAW, names) as (session, schema),
+            frame_in_session(data, RAW, names) as (session, schema),
             closing(TableInSession(session, RAW, names, schema)) as counted,
         ):
             yield counted
-    elif not elsewhere(engine, memory):
+    elif not is_out_of_core(engine, memory):
         with clock.step("read"):
             table, _, guessed = read_table(data, columns, options)
             clock.rows = table.num_rows
@@ -241,10 +240,10 @@ def counted_table(
         source = source_at(Path(data), options)
         names = _chosen(source.names, columns)
         check_source(engine, source, names)
-        with opened(engine, memory, clock) as session:
+        with open_session(engine, memory, clock) as session:
             with clock.step("read") as progress:
                 schema = read_source(session, RAW, source, names, clock, progress)
-            with closing(TableInSession(session, RAW, names, schema, source.guessed)) as counted:
+            with closing(TableInSession(session, RAW, names, schema, source.warnings)) as counted:
                 yield counted
 
 
@@ -262,7 +261,7 @@ def read_table(
     """
     if isinstance(data, str | Path):
         refuse_folder(Path(data))
-        local = LocalEngine()
+        local = LocalFiles()
         settled, guessed = local.settle(Path(data), options)
         names = local.names(Path(data), settled)
         if missing_ok and columns is not None:
@@ -295,7 +294,7 @@ def require_columns(names: Sequence[str], columns: Collection[str], what: str) -
 
 def require_memory(data: Any, engine: str, memory: str | None, **options: Any) -> None:
     """Raise `InputError` where options are given that need all rows in memory."""
-    if is_spark(data) or elsewhere(engine, memory):
+    if is_spark(data) or is_out_of_core(engine, memory):
         given = [name for name, value in options.items() if value is not None]
         if given:
             raise InputError(f"{listed(given)}: not available on large engines. {INSTEAD}")

@@ -16,7 +16,8 @@ from shoal.errors import percent
 from shoal.plugins import name_of
 
 if TYPE_CHECKING:
-    from shoal.release import PersonalReport, Release
+    from shoal.engines.measured import PersonalReport
+    from shoal.release import Release
     from shoal.verification.check import Finding
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
-"""What became of each k constraint, of the columns treated together, and of each column."""
+"""What a run measured: counts, losses, what became of constraints, columns and preferences."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
@@ -11,28 +11,191 @@ import pyarrow as pa
 from shoal.arrays import Codes, Floats, Ints
 from shoal.encoding.counts import Counts
 from shoal.encoding.domain import Domain, Kind
-from shoal.encoding.grouping import SUPPRESSED, rows_by_group
+from shoal.encoding.grouping import SUPPRESSED, Grouping, rows_by_group
 from shoal.encoding.values import COMMON
-from shoal.errors import listed, percent
+from shoal.errors import listed
+from shoal.evidence.evidence import Evidence
 from shoal.kernels.counting import count_runs
 from shoal.methods.constraints import Constraint, implies, without_implied
 from shoal.metrics.base import ReleaseView
+from shoal.metrics.ncp import column_losses
 from shoal.metrics.precision import column_precision
 from shoal.metrics.recognition_rate import RecognitionRate, group_rates, row_rates
 from shoal.models.k import K
-from shoal.pipeline.anatomy import Verdict
 from shoal.policy import Policy
-from shoal.policy.anatomy import COUNT, GROUP, count_name, group_name
-from shoal.release import (
-    ColumnReport,
-    ComponentReport,
-    ConstraintReport,
-    PersonalReport,
-    RaisedLabel,
-    RecognitionReport,
-)
 from shoal.verification.check import Finding
 from shoal.verification.preferences import at_worst, effective, tree_of, under
+
+
+@dataclass(frozen=True)
+class ConstraintReport:
+    """One k constraint of the policy, and what became of it."""
+
+    columns: tuple[str, ...]
+    k: int
+    smallest: int | None
+    """Rows of the smallest class found in what was published; None where there is no class."""
+    suppressed_rows: int
+    """Rows suppressed in its component."""
+    implied_by: int | None
+    """The place, in the list of k constraints, of one that implies it."""
+
+
+@dataclass(frozen=True)
+class ComponentReport:
+    """Columns that were generalised together, apart from all others."""
+
+    columns: tuple[str, ...]
+    constraints: tuple[int, ...]
+    """The places, in the list of k constraints, of those on these columns."""
+    precision: float | None
+    """The mean over its columns; None where one has no hierarchy."""
+    suppressed_rows: int
+    """Rows starred in all of its columns, or withheld."""
+
+
+@dataclass(frozen=True)
+class ColumnReport:
+    """How far a column with a hierarchy had to climb."""
+
+    precision: float
+    levels: dict[int, int]
+    """Rows published at each level, 0 being raw; suppressed rows are at none."""
+
+
+@dataclass(frozen=True)
+class RaisedLabel:
+    """A wider value that was published in place of others, as people asked."""
+
+    label: str
+    level: int
+    """The level of protection asked for: 1 would be a value itself, the highest is the root."""
+    rows: int
+    leaves: int
+    """Values under it."""
+    effective_leaves: int
+    """Those it can mean to a reader who knows the rule: of a level below its own."""
+
+
+@dataclass(frozen=True)
+class PersonalReport:
+    """What became of a sensitive column in which people's own wishes count."""
+
+    raised_rows: int
+    """Published rows with a wider value than their own."""
+    levels: dict[int, int]
+    """Rows raised to each level of protection."""
+    labels: tuple[RaisedLabel, ...]
+    diversity_before: int | None
+    """The fewest different values in a group; None where columns are treated apart."""
+    diversity_after: int | None
+    """The fewest that a reader can be sure of, once values were raised."""
+    recognition_rate: float | None
+    """Of this column, counting all values under a raised label."""
+    effective_recognition_rate: float | None
+    """The same, counting only those it can mean."""
+
+
+@dataclass(frozen=True)
+class RecognitionReport:
+    """How well a reader can name the value of one sensitive column, group by group and row by row.
+
+    For whoever publishes: of a raised value the rate tells what its label hides.
+    """
+
+    groups: tuple[float, ...]
+    """The rate of each group, in the order in which groups first appear in the published table."""
+    rows: tuple[float, ...] | None
+    """The rate of each published row; None unless asked for."""
+    group_of_row: tuple[int, ...] | None
+    """The place in `groups` of each row's group, -1 for a starred row; None unless asked for."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Everything that a run measured of its release, on any engine."""
+
+    rows: int
+    """Rows of the input."""
+    suppressed_rows: int
+    """Rows withheld, or starred in every column."""
+    groups: int
+    """Groups that the method formed."""
+    classes: int
+    """Equivalence classes of the release; groups with the same label are one class."""
+    metrics: dict[str, float | None]
+    """By name; None where a metric does not apply."""
+    column_loss: dict[str, float]
+    """Mean NCP of each quasi-identifier."""
+    columns: dict[str, ColumnReport]
+    """Per quasi-identifier with a hierarchy."""
+    components: tuple[ComponentReport, ...]
+    minimal_nodes: tuple[dict[str, int], ...] = ()
+    """For methods that search the whole lattice: every node, as the level of each column, that holds
+    while none below it does."""
+    notes: tuple[str, ...] = ()
+    personal: dict[str, PersonalReport] = field(default_factory=dict)
+    """Per sensitive column with preferences."""
+    recognition: dict[str, RecognitionReport] = field(default_factory=dict)
+    """Per sensitive column, where the policy asks for `recognition-rate` per group or row."""
+    evidence: Evidence = field(default_factory=Evidence)
+    """What is kept for a report: shares and counts, never a row."""
+
+
+def column_loss_of(parts: ReleaseView, rows: int) -> dict[str, float]:
+    """Mean NCP of each quasi-identifier; `rows` are those of the input."""
+    return {name: loss / rows for name, loss in column_losses(parts).items()}
+
+
+def measure_release(
+    policy: Policy,
+    parts: ReleaseView,
+    metrics: Mapping[str, float | None],
+    *,
+    groupings: Sequence[Grouping] | None = None,
+    personal: Mapping[str, PersonalReport] | None = None,
+    recognition: Mapping[str, RecognitionReport] | None = None,
+    evidence: Evidence | None = None,
+) -> Measured:
+    """What was measured of a release whose groups are known cell by cell.
+
+    `groupings` are those that the method formed, where the release shows others (Anatomy).
+    """
+    formed = parts.groupings if groupings is None else groupings
+    return Measured(
+        rows=parts.cells.n_rows,
+        suppressed_rows=int(parts.suppressed.sum()),
+        groups=sum(grouping.n_groups for grouping in formed),
+        classes=parts.published_classes,
+        metrics=dict(metrics),
+        column_loss=column_loss_of(parts, parts.cells.n_rows),
+        columns=report_columns(parts),
+        components=report_components(policy, parts),
+        minimal_nodes=report_nodes(parts),
+        notes=(
+            *note_on_shared_groups(policy, formed),
+            *(note for grouping in formed for note in grouping.notes),
+        ),
+        personal=dict(personal or {}),
+        recognition=dict(recognition or {}),
+        evidence=evidence or Evidence(),
+    )
+
+
+def note_on_shared_groups(policy: Policy, groupings: Sequence[Grouping] = ()) -> list[str]:
+    """A note where one grouping over all columns meets constraints on some of them by the strictest.
+
+    `groupings` is empty for methods that cut or cluster on an engine for large tables.
+    """
+    partial = [model for model in policy.constraints if model.quasi]
+    apart = len(groupings) > 1 or any(one.levels is not None for one in groupings)
+    if not partial or apart:
+        return []
+    largest = max(model.min_rows for model in policy.constraints)
+    return [
+        f"Constraints on some columns are met together: every group over all {len(policy.quasi)} "
+        f"quasi-identifiers has at least {largest} rows."
+    ]
 
 
 def report_columns(parts: ReleaseView) -> dict[str, ColumnReport]:
@@ -112,36 +275,14 @@ def _constraints(policy: Policy) -> list[Constraint]:
     ]
 
 
-def anatomy_notes(policy: Policy, verdict: Verdict) -> list[str]:
-    """What an Anatomy release does and does not protect, with the figure that l leaves open."""
-    if policy.publish != "anatomy":
-        return []
-    shares = ", ".join(
-        f"{percent(share)} for {name}" for name, share in verdict.largest_share.items()
-    )
-    called = [group_name(policy), count_name(policy)]
-    renamed = "" if called == [GROUP, COUNT] else f" The added columns are called {listed(called)}."
-    return [
-        "Anatomy hides only whose sensitive value is whose (Xiao and Tao, 2006). That a person is in "
-        "the table, and their exact quasi-identifiers and plain columns, can be read by everyone."
-        f"{renamed}",
-        f"Who finds a person's group guesses their value right with a chance of up to {shares}: l "
-        "different values do not bound this by 1/l. Who knows the values of others in the group can "
-        "rule these out.",
-    ]
-
-
-# What the personal rule did: how many values were raised, and what is left to guess.
-
-
 def report_personal(
     policy: Policy, parts: ReleaseView, shown: Mapping[str, pa.DictionaryArray]
 ) -> dict[str, PersonalReport]:
-    """Per sensitive column in which wishes count. `shown`: (n_rows,) what is published of it."""
-    return {name: _report(policy, parts, name, shown[name]) for name in parts.raised}
+    """Per sensitive column with preferences. `shown`: (n_rows,) what is published of it."""
+    return {name: _personal_report(policy, parts, name, shown[name]) for name in parts.raised}
 
 
-def warnings(reports: Mapping[str, PersonalReport]) -> Iterator[str]:
+def personal_warnings(reports: Mapping[str, PersonalReport]) -> Iterator[str]:
     """Raised labels that hide nothing from a reader who knows the rule."""
     for name, report in reports.items():
         bare = [label for label in report.labels if label.effective_leaves == 1]
@@ -162,7 +303,7 @@ def warnings(reports: Mapping[str, PersonalReport]) -> Iterator[str]:
             )
 
 
-def _report(
+def _personal_report(
     policy: Policy, parts: ReleaseView, name: str, shown: pa.DictionaryArray
 ) -> PersonalReport:
     levels = np.where(parts.suppressed, 0, parts.raised[name])
@@ -234,14 +375,11 @@ def _counts(parts: ReleaseView, codes: Codes, name: str, domain: Domain | None =
     return Counts(np.diff(starts), *found, meaning)
 
 
-# The recognition rate of every group and row, where a policy asks for it.
-
-
 T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True)
-class Recognised:
+class RecognitionRates:
     """The rates of one sensitive column, by input row."""
 
     group: Codes
@@ -265,14 +403,14 @@ class Recognised:
         )
 
 
-def recognised(policy: Policy, parts: ReleaseView) -> dict[str, Recognised]:
+def recognition_rates(policy: Policy, parts: ReleaseView) -> dict[str, RecognitionRates]:
     """Per sensitive column; none unless the policy asks, or where columns are treated apart."""
     asked = [metric for metric in policy.metrics if isinstance(metric, RecognitionRate)]
     if not asked or asked[0].per == "table" or len(parts.groupings) != 1:
         return {}
     group = by_row(parts, parts.groupings[0].group)
     return {
-        name: Recognised(
+        name: RecognitionRates(
             group,
             group_rates(parts, name),
             by_row(parts, row_rates(parts, name)) if asked[0].per == "row" else None,

@@ -6,17 +6,17 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.encoding.counts import Counts
-from shoal.engines.memory import LocalEngine, wrap
+from shoal.engines.files import LocalFiles, wrap
 from shoal.errors import InputError, listed
 from shoal.io.arrow import one_chunk
 from shoal.policy import Policy
 
 
-def people_of(policy: Policy) -> Callable[[str], pa.Array]:
+def population_of_policy(policy: Policy) -> Callable[[str], pa.Array]:
     """The population's columns by name; all quasi columns must be there."""
     if isinstance(policy.population, str):
         path = policy.folder / policy.population
-        engine = LocalEngine()
+        engine = LocalFiles()
         try:
             options, _ = engine.settle(path)
         except InputError as error:
@@ -38,15 +38,15 @@ def _check(policy: Policy, names: list[str], what: str) -> None:
         )
 
 
-def count_people(rows: pa.Table, policy: Policy) -> Counts:
+def count_population(rows: pa.Table, policy: Policy) -> Counts:
     """The published classes with the population under each, as their labels read."""
     from shoal.publish.covering import population_of
 
-    people, names = people_of(policy), list(policy.quasi)
+    population, names = population_of_policy(policy), list(policy.quasi)
     classes = rows.select(names).group_by(names).aggregate([([], "count_all")])
     sizes = classes["count_all"].to_numpy().astype(np.int64)
     labels = {name: one_chunk(classes[name]) for name in names}
-    raw = {name: people(name) for name in names}
+    raw = {name: population(name) for name in names}
     how = {name: policy.how(name) for name in names}
     covered = population_of(labels, raw, how, policy.folder)
     empty = np.zeros(0, np.int64)
