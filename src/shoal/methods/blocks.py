@@ -12,7 +12,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from shoal.encoding.cells import Cells, part_of
+from shoal.encoding.cells import Cells, subset
 from shoal.encoding.grouping import SUPPRESSED, Grouping, rows_by_group
 from shoal.errors import PolicyError, listed
 from shoal.methods.base import Progress
@@ -51,7 +51,7 @@ def in_blocks(
     group = np.full(cells.n_rows, SUPPRESSED, np.int32)
     n_groups = 0
     for begin, end in pairwise(starts):
-        part = part_of(cells, rows[begin:end])
+        part = subset(cells, rows[begin:end])
 
         def within(share: float, begin: int = begin, size: int = end - begin) -> None:
             progress((begin + share * size) / cells.n_rows)
