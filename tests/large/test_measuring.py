@@ -13,7 +13,7 @@ from shoal.encoding.cells import Cells, encode
 from shoal.encoding.grouping import Grouping, spans_of
 from shoal.engines.encode import Coded
 from shoal.engines.relational import FragmentSums, figures_of, fragment_sums
-from shoal.metrics.base import ReleaseView
+from shoal.metrics.base import Metric, ReleaseView
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 
@@ -105,7 +105,7 @@ def test_the_figures_are_those_of_a_run() -> None:
 
 
 @dataclass(frozen=True)
-class Strange:
+class Strange(Metric):
     """A metric that no sums make."""
 
     high_is_good: ClassVar[bool] = True

@@ -92,18 +92,17 @@ class MemoryEngine(Engine):
         """The columns of the table."""
         return self._names
 
-    def load(self, policy: Policy) -> int:
+    def load(self, policy: Policy, clock: Clock) -> None:
         """Take the frame that the engine was made for."""
         assert self._table is not None
-        self._policy = policy
-        return self._table.n_rows
+        self._policy, clock.rows = policy, self._table.n_rows
 
     def read(self, source: Source, policy: Policy, clock: Clock, progress: Progress) -> None:
         """Read the columns that the policy needs."""
         self._names = list(source.names)
         read = LocalFiles().read(source.files[0], source.options, policy.needed(self._names))
         self._table = wrap(read)
-        clock.rows = self.load(policy)
+        self.load(policy, clock)
         progress(1.0)
 
     def encode(self, progress: Progress) -> int:

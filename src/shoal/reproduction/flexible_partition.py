@@ -227,7 +227,7 @@ SLOW = {BOTTOM_UP}
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much is run."""
+    """ColumnSpec much is run."""
 
     rows: int
     ks: tuple[int, ...]
