@@ -29,7 +29,7 @@ from shoal.engines.population import population_of_policy
 from shoal.engines.release_table import DETECT, MemoryRelease, ReleaseTable
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
-from shoal.io.arrow import kind_name
+from shoal.io.arrow import kind_name, without_category_order
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
 from shoal.metrics.base import ReleaseView, chosen_metrics
@@ -101,7 +101,7 @@ class MemoryEngine(Engine):
         """Read the columns that the policy needs."""
         self._names = list(source.names)
         read = LocalFiles().read(source.files[0], source.options, policy.needed(self._names))
-        self._table = wrap(read)
+        self._table = wrap(without_category_order(read, policy.quasi))
         self.load(policy, clock)
         progress(1.0)
 

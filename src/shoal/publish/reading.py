@@ -75,7 +75,7 @@ def enclosed(found: Sequence[Piece], first: str, last: str) -> bool:
 
 
 def stars(found: Sequence[Piece]) -> tuple[int, int]:
-    """ColumnSpec many bare stars a label begins and ends with; those of all stars count as its end."""
+    """How many bare stars a label begins and ends with; those of all stars count as its end."""
     bare = [piece == ("*", True) for piece in found]
     end = 0
     while end < len(bare) and bare[-1 - end]:
@@ -423,7 +423,7 @@ def read(
 
 
 def _axis(labels: Sequence[str | None], values: Sequence[str], how: ColumnSpec) -> Axis | None:
-    """ColumnSpec the values of a column are ordered; None where they are not."""
+    """How the values of a column are ordered; None where they are not."""
     if isinstance(how.hierarchy, Mask):
         return None
     if isinstance(how.hierarchy, DateParts):

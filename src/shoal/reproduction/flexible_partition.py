@@ -227,7 +227,7 @@ SLOW = {BOTTOM_UP}
 
 @dataclass(frozen=True)
 class Sizes:
-    """ColumnSpec much is run."""
+    """How much is run."""
 
     rows: int
     ks: tuple[int, ...]

@@ -365,7 +365,7 @@ class ClassValues:
 
 
 def class_values(name: str, column: pa.ChunkedArray, of_row: Ints, n_classes: int) -> ClassValues:
-    """ColumnSpec often each sensitive value occurs in each class."""
+    """How often each sensitive value occurs in each class."""
     found = distinct_texts(name, column)
     rows = np.bincount(found.codes, minlength=len(found.texts) + 1)
     ranked = sorted(
