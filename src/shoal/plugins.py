@@ -29,6 +29,7 @@ NOT_PLUGINS = {
         "constraints",
         "lattice",
         "partition",
+        "partition_histograms",
         "repair",
     },
     "models": {"distances", "requirement", "shares"},

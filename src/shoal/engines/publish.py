@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,15 +12,21 @@ from shoal.encoding.grouping import SUPPRESSED, Grouping
 from shoal.engines.base import Session, Step, passing
 from shoal.engines.capabilities import IN_MEMORY
 from shoal.engines.encode import Coded, stored_kind
-from shoal.engines.fragments import TARGET, CutOn, Finish, GroupFragment, InBlocks
+from shoal.engines.fragments import TARGET, Finish, GroupFragment
 from shoal.engines.full_domain import Publish, Secrets, bring_cells, label_cells
-from shoal.engines.partition_tree import PARTED, Tops, cut_tops, fragment_rows_for
+from shoal.engines.partition_tree import (
+    FRAGMENTED,
+    PartitionTree,
+    cut_into_fragments,
+    fragment_rows_for,
+)
 from shoal.engines.queries import CODED, class_sizes, people, rows_of, told_rows
 from shoal.errors import PolicyError, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
 from shoal.evidence.evidence import Evidence, Histogram, histogram
+from shoal.methods.base import BlockMethod
 from shoal.methods.blocks import block_requirement
-from shoal.methods.flexible_partition import FlexiblePartition
+from shoal.methods.partition import WIDEST_ROUNDED
 from shoal.metrics.base import Additive, Parts, Sums, Whole, chosen_metrics, together
 from shoal.metrics.losses import column_losses
 from shoal.metrics.precision import column_climbs
@@ -84,7 +89,7 @@ def measure_of(
             groupings=groupings,
             sensitive=coded.sensitive,
             has_target=coded.has_target,
-            weights=getattr(policy.method, "weights", None),
+            weights=policy.method.weights,
         ),
         counting,
     )
@@ -176,9 +181,9 @@ class Outcome:
 def check_method(policy: Policy) -> None:
     """Raise `PolicyError` where the method needs all rows in one place."""
     method, name = policy.method, name_of(type(policy.method))
-    if hasattr(method, "cutting") or getattr(method, "from_cells", False):
+    if method.partition_rule() is not None or method.only_counts:
         return
-    if not hasattr(method, "block_rows"):
+    if not isinstance(method, BlockMethod):
         raise PolicyError(
             f"method: {name} needs all rows in one place, so it cannot run on a large engine. Use "
             f"least-loss-partition, flexible-partition or mondrian, or {IN_MEMORY}."
@@ -212,28 +217,25 @@ def publish(
     most = fragment_rows or fragment_rows_for(coded.n_rows)
     limit = None if policy.suppression is None else int(policy.suppression * coded.n_rows)
     requirement = Requirement(policy.constraints, limit)
-    method: Any = policy.method
-    if getattr(method, "from_cells", False):
+    method = policy.method
+    if method.only_counts:
         return _by_cells(session, coded, policy, requirement, step, facts)
-    group: GroupFragment
+    rule, asked = method.partition_rule(), requirement
+    if rule is None:
+        assert method.block_rows is not None, "see check_method"
+        rule, asked = WIDEST_ROUNDED, block_requirement(requirement, method.block_rows)
     with step("group") as progress, passing(session, progress, 0, 1, None):
-        if hasattr(method, "cutting"):
-            tops = cut_tops(session, coded, requirement, method.cutting(), most, progress)
-            group = CutOn(method, requirement, coded.n_rows)
-        else:
-            blocks = block_requirement(requirement, method.block_rows)
-            widest = FlexiblePartition(dimension="widest").cutting()
-            tops = cut_tops(session, coded, blocks, widest, most, progress)
-            group = InBlocks(method, requirement, policy.seed)
+        tree = cut_into_fragments(session, coded, asked, rule, most, progress)
+    group = GroupFragment(method, requirement, coded.n_rows, policy.seed)
     with step("publish") as progress, passing(session, progress, 0, 1, coded.n_rows):
-        return _by_fragments(session, coded, policy, tops, group, facts)
+        return _by_fragments(session, coded, policy, tree, group, facts)
 
 
 def _by_fragments(
     session: Session,
     coded: Coded,
     policy: Policy,
-    tops: Tops,
+    tree: PartitionTree,
     group: GroupFragment,
     facts: Facts | None,
 ) -> Outcome:
@@ -245,7 +247,7 @@ def _by_fragments(
         coded.sensitive,
         coded.sensitive_domains,
         coded.totals,
-        np.array([one.depth for one in tops.fragments], np.int64),
+        np.array([one.depth for one in tree.fragments], np.int64),
         shown,
         group,
         more=(TARGET,) if coded.has_target else (),
@@ -256,10 +258,10 @@ def _by_fragments(
     before: Histogram = ()
     if facts is not None:
         before = _sizes(session.ask(class_sizes(CODED, [f"c{j}" for j in d])))
-    schema, sizes = finish.schema(stored), [one.rows for one in tops.fragments]
-    rows = tops.rows(session, finish.columns, stored)
+    schema, sizes = finish.schema(stored), [one.rows for one in tree.fragments]
+    rows = tree.rows(session, finish.columns, stored)
     session.map_groups(PUBLISHED, rows, "node", finish, schema, sizes)
-    session.drop(PARTED)
+    session.drop(FRAGMENTED)
     session.drop(CODED)
     answer = session.ask(told_rows(PUBLISHED, [f"q{j}" for j in d]))
     told = answer.column("told").drop_null().to_pylist()
@@ -296,12 +298,11 @@ def _by_cells(
     step: Step,
     facts: Facts | None,
 ) -> Outcome:
-    method: Any = policy.method
     with step("group") as progress, passing(session, progress, 0, 1, None):
         # what only a metric needs comes along where that metric was asked for
         asked = any(name_of(type(each)) == RECOGNITION for each in policy.metrics)
         cells = bring_cells(session, coded, coded.sensitive if asked else requirement.columns)
-        groupings = method.group(cells, requirement, policy.seed, progress)
+        groupings = policy.method.group(cells, requirement, policy.seed, progress)
     with step("publish") as progress, passing(session, progress, 0, 1, coded.n_rows):
         return _label(session, coded, policy, cells, groupings, facts)
 
@@ -324,7 +325,7 @@ def _label(
     session.map(PUBLISHED, rows_of(CODED, needed), make, make.schema, once=once)
     hidden = np.all([grouping.group == SUPPRESSED for grouping in groupings], axis=0)
     classes = len(labelled.sizes)
-    weights = getattr(policy.method, "weights", None)
+    weights = policy.method.weights
     parts = Parts(cells, groupings, spans, classes, hidden, cells.target, weights)
     losses = {name: loss / coded.n_rows for name, loss in column_losses(parts).items()}
     evidence = Evidence()

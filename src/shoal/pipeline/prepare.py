@@ -15,6 +15,7 @@ from shoal.evidence.collect import collect
 from shoal.evidence.evidence import Evidence
 from shoal.io.arrow import kind_name
 from shoal.io.frames import Table
+from shoal.methods.blocks import group_rows
 from shoal.metrics.base import Parts, chosen_metrics
 from shoal.metrics.losses import column_losses
 from shoal.models.delta_presence import DeltaPresence
@@ -85,7 +86,7 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
     limit = None if policy.suppression is None else int(policy.suppression * cells.n_rows)
     requirement = Requirement(policy.constraints, limit)
     with clock.step("group") as progress:
-        groupings = policy.method.group(cells, requirement, policy.seed, progress)
+        groupings = group_rows(policy.method, cells, requirement, policy.seed, progress)
     hidden = np.all([grouping.group == SUPPRESSED for grouping in groupings], axis=0)
     suppressed = int(hidden.sum())
     warnings = [*policy.warnings(), *limit_suppression(policy, suppressed, cells.n_rows)]
@@ -107,7 +108,7 @@ def prepare(table: Table, names: list[str], policy: Policy, clock: Clock) -> Pre
             published.classes,
             hidden,
             None if apart else cells.target,
-            weights=getattr(policy.method, "weights", None),
+            weights=policy.method.weights,
             formed=formed,
             raised=wishes,
         )
@@ -169,10 +170,8 @@ def check_method(policy: Policy) -> None:
                 "cover more people than were counted. Leave `least` out; `shoal verify` can ask for "
                 "it afterwards."
             )
-    check = getattr(policy.method, "check", None)
-    if check is not None:
-        trees = {name: policy.columns[name].hierarchy is not None for name in policy.quasi}
-        check(Requirement(policy.constraints), trees)
+    trees = {name: policy.columns[name].hierarchy is not None for name in policy.quasi}
+    policy.method.check(Requirement(policy.constraints), trees)
 
 
 def _cells(table: Table, policy: Policy) -> Cells:

@@ -224,7 +224,7 @@ def learnt(
     candidates = np.zeros(linked.n_known, np.int64)
     best = {name: np.full(linked.n_known, -1, np.int64) for name in (*columns, *told)}
     times = {name: np.zeros(linked.n_known) for name in (*columns, *told)}
-    from shoal.kernels.labels import guesses
+    from shoal.kernels.linkage import guesses
 
     for part in linked.matches:
         sums = np.concatenate([[0], np.cumsum(linked.sizes[part.classes])])
