@@ -8,24 +8,19 @@ import json
 import sys
 from pathlib import Path
 
-from shoal.engines.selection import opened
-from shoal.pipeline.run import run_large
+from shoal.engines.base import source_at
+from shoal.engines.selection import SparkEngine
+from shoal.pipeline.run import run_with
 from shoal.policy import Policy
 from shoal.progress import Clock
 
 
 def main(source: str, policy: str, target: str, master: str, rows: str) -> None:
-    with opened(master) as session:
-        release = run_large(
-            session,
-            Path(source),
-            Policy.load(Path(policy)),
-            Path(target),
-            Clock(),
-            folders=True,
-            force=True,
-            fragment_rows=int(rows),
-        )
+    engine, clock = SparkEngine(master), Clock()
+    engine.fragment_rows = int(rows)
+    found, known = source_at(Path(source)), Policy.load(Path(policy))
+    with engine.opened(clock):
+        release = run_with(engine, found, known, Path(target), clock, force=True)
     print(
         json.dumps(
             {

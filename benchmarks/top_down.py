@@ -97,9 +97,9 @@ def main() -> None:
         sys.exit("Adult is not there: set SHOAL_ADULT to the folder that holds adult.csv.")
     folder = Path(os.environ["SHOAL_ADULT"])
     began = time.time()
-    from shoal.engines.memory import LocalEngine
+    from shoal.engines.files import LocalFiles
 
-    table = LocalEngine().read(folder / "adult.csv")
+    table = LocalFiles().read(folder / "adult.csv")
     ratios = {}
     found = quality(folder, table)
     for trees in (False, True):

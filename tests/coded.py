@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import UNIT, Domain, Kind
 from shoal.encoding.grouping import Grouping
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import HierarchyTree
 from tests import naive
 
 
@@ -88,7 +88,7 @@ def trees(draw: st.DrawFn) -> tuple[Domain, naive.Column]:
         for level, row in enumerate(levels)
     )
     texts = pa.array(list(labels[0]), pa.string())
-    domain = Domain("tree", Kind.TREE, texts, -1, hierarchy=Hierarchy(labels, nodes))
+    domain = Domain("tree", Kind.TREE, texts, -1, hierarchy=HierarchyTree(labels, nodes))
     return domain, naive.tree_column(levels)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import Grouping
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import HierarchyTree
 from shoal.models.k import K
 from shoal.models.requirement import Requirement
 from tests import naive
@@ -73,7 +73,7 @@ def crossing_trees(draw: st.DrawFn) -> tuple[Domain, naive.Column]:
         tuple(f"n{level}.{node}" for node in range(max(row) + 1))
         for level, row in enumerate(levels)
     )
-    tree = Hierarchy(labels, np.array(levels, np.int32))
+    tree = HierarchyTree(labels, np.array(levels, np.int32))
     domain = Domain("tree", Kind.TREE, pa.array(list(labels[0]), pa.string()), -1, hierarchy=tree)
     return domain, naive.tree_column(levels)
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import Grouping, spans_of
-from shoal.hierarchy.tree import Hierarchy, with_missing
-from shoal.metrics.base import Parts
-from shoal.models.requirement import Model
+from shoal.hierarchy.tree import HierarchyTree, with_missing
+from shoal.metrics.base import ReleaseView
+from shoal.models.base import Model
 from tests import naive_lattice as naive
 from tests.coded import coded, trees
 from tests.constrained import NAMES, crossing_trees
@@ -30,8 +30,8 @@ class Table:
 
     def judge(self, models: Sequence[Model], limit: int) -> naive.Judge:
         """What any models say: classes that fail are dropped until none does."""
-        alone = [model for model in models if not hasattr(model, "holds_over")]
-        over = [model for model in models if hasattr(model, "holds_over")]
+        alone = [model for model in models if not model.release_wide]
+        over = [model for model in models if model.release_wide]
 
         def settle(groups: list[naive.Group], asked: Sequence[Model]) -> list[naive.Group] | None:
             kept = groups
@@ -57,7 +57,7 @@ class Table:
 
         return judge
 
-    def parts(self, node: naive.Node, kept: list[naive.Group]) -> Parts:
+    def parts(self, node: naive.Node, kept: list[naive.Group]) -> ReleaseView:
         """The release of a node, taken apart."""
         group = np.full(len(self.rows), -1, np.int32)
         for number, members in enumerate(kept):
@@ -65,7 +65,9 @@ class Table:
         levels = np.tile(np.array(node, np.int32), (len(kept), 1))
         grouping = Grouping(group, len(kept), tuple(range(len(node))), levels)
         spans = spans_of(self.cells, grouping)
-        return Parts(self.cells, (grouping,), (spans,), len(kept), group < 0, self.cells.target)
+        return ReleaseView(
+            self.cells, (grouping,), (spans,), len(kept), group < 0, self.cells.target
+        )
 
     def _values(self, groups: list[naive.Group]) -> list[Values]:
         return [[self.sensitive[i] for i in group] for group in groups]
@@ -75,7 +77,7 @@ class Table:
 def flat_trees(draw: st.DrawFn) -> tuple[Domain, naive.Column]:
     """A tree that cannot climb: its leaf is its root."""
     draw(st.none())
-    tree = Hierarchy((("only",),), np.zeros((1, 1), np.int32))
+    tree = HierarchyTree((("only",),), np.zeros((1, 1), np.int32))
     return Domain("tree", Kind.TREE, pa.array(["only"]), -1, hierarchy=tree), {"nodes": [[0]]}
 
 
@@ -103,7 +105,7 @@ def tables(draw: st.DrawFn, max_rows: int = 25, max_columns: int = 3) -> Table:
     values = draw(st.lists(st.none() | st.integers(0, 4), min_size=n, max_size=n))
     target = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
     labels = tuple(tuple(f"{i}.{x}" for x in sorted(set(r))) for i, r in enumerate(TREE))
-    tree = with_missing(Hierarchy(labels, np.array(TREE, np.int32)))
+    tree = with_missing(HierarchyTree(labels, np.array(TREE, np.int32)))
     texts = pa.array([*map(str, range(7)), None], pa.string())
     cells = replace(
         coded(rows, pairs).cells,

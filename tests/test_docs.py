@@ -22,7 +22,7 @@ from shoal.cli.app import app
 from shoal.comparison.outcome import Figures, Outcome
 from shoal.comparison.outcome import Risk as ComparedRisk
 from shoal.comparison.ranking import Recommendation
-from shoal.hierarchy.spec import KINDS
+from shoal.hierarchy.parsing import KINDS
 from shoal.policy import Column, Policy
 from shoal.policy.column import ROLES
 from shoal.policy.yaml_source import parse
@@ -136,7 +136,7 @@ def test_every_role_is_documented(role: str) -> None:
 def test_every_kind_of_hierarchy_is_documented(kind: str) -> None:
     text = section("docs/policy.md", "hierarchy")
     assert f"\n**`{kind}`**: " in text
-    assert all(re.search(rf"\b{key}\b", text) for key in KINDS[kind].fields)
+    assert all(re.search(rf"\b{key}\b", text) for key in KINDS[kind].policy_keys)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_every_kind_of_hierarchy_is_documented(kind: str) -> None:
     ],
 )
 def test_every_plug_in_and_its_options_are_documented(
-    room: plugins.Room, page: str, heading: str
+    room: plugins.Kind, page: str, heading: str
 ) -> None:
     text = section(page, heading)
     every = {"methods": plugins.methods, "models": plugins.models, "metrics": plugins.metrics}

@@ -1,16 +1,21 @@
-"""What can go wrong, and whose turn it is then.
+"""The errors and the warnings of Shoal, and how their messages are worded.
 
-Every error a user can cause is a `ShoalError` with a message that says what was found, where, what
-is allowed and what to do. Anything else that escapes is a bug of ours. Messages never hold a raw
-value of a person's row: name columns, counts, line numbers and values that many rows share.
+Every error that a user can cause is a `ShoalError` whose message says what was found, where, what is
+allowed and what to do. Any other exception is a bug. Messages never contain a raw value of a person's
+row: they name columns, counts, line numbers and values that many rows share.
 """
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
 
 
 class ShoalError(Exception):
-    """A mistake or a limit that the user can act on; `exit_code` is what the command line returns."""
+    """Base class: a mistake or a limit that the user can act on.
+
+    `exit_code` is what the command line returns.
+    """
 
     exit_code = 2
 
@@ -20,7 +25,7 @@ class InputError(ShoalError):
 
 
 class PolicyError(ShoalError):
-    """The policy says something that cannot be meant."""
+    """The policy, or a keyword in its place, is not valid."""
 
 
 class HierarchyError(PolicyError):
@@ -34,27 +39,51 @@ class Infeasible(ShoalError):  # noqa: N818 - the field's own word
 
 
 class VerificationFailed(ShoalError):  # noqa: N818 - the field's own word
-    """What was published does not hold what was promised; nothing was written."""
+    """What was to be published does not hold a guarantee of the policy; nothing was written."""
 
     exit_code = 4
 
 
+class ShoalWarning(UserWarning):
+    """Something about a release or a table that its publisher should think about."""
+
+
+def warn(messages: Iterable[str]) -> None:
+    """Emit each message as a `ShoalWarning` at the user's own line, and to the logger `shoal`."""
+    import logging
+
+    logger = logging.getLogger("shoal")
+    if not logger.handlers:  # otherwise Python would print what the warning prints already
+        logger.addHandler(logging.NullHandler())
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "shoal":
+        frame, level = frame.f_back, level + 1
+    for message in messages:
+        logger.warning("%s", message)
+        warnings.warn(message, ShoalWarning, stacklevel=level)
+
+
 def nearest(word: str, allowed: Iterable[str]) -> str:
-    """' Did you mean 'x'?' when some allowed word is close to `word`, else nothing."""
+    """Return ` Did you mean 'x'?` if some allowed word is close to `word`, else nothing."""
     spelled = {a.lower(): a for a in allowed}
     close = difflib.get_close_matches(word.lower(), spelled, n=1, cutoff=0.6)
     return f" Did you mean '{spelled[close[0]]}'?" if close else ""
 
 
 def listed(words: Iterable[str], limit: int = 12) -> str:
-    """The words with commas, cut after `limit` with how many were left out."""
+    """Return the words with commas, cut after `limit` with how many were left out."""
     every = list(words)
     shown = ", ".join(every[:limit])
     return shown if len(every) <= limit else f"{shown} and {len(every) - limit} more"
 
 
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Return `1 row`, `2,000 rows`."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
 def percent(share: float) -> str:
-    """`12.3 %`; never `0.0 %` or `100.0 %` for what is not quite so."""
+    """Return `12.3 %`; never `0.0 %` or `100.0 %` for a share that is not quite that."""
     shown = f"{share * 100:.1f}"
     if shown == "0.0" and share > 0:
         return "<0.1 %"

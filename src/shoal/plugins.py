@@ -1,50 +1,75 @@
-"""Methods, models and metrics, found by walking their folders.
+"""The registry of methods, models and metrics.
 
-The file's name is the plug-in's name everywhere: `methods/least_loss_partition.py` holds the class
-`LeastLossPartition` and is called `least-loss-partition` in a policy, on the command line and in
-the docs. Nothing has to be registered, so a newcomer adds one file and edits no other.
+A plug-in is a concrete subclass of `Method`, `Model` or `Metric`. Those that belong to Shoal are found
+by walking the folders `methods/`, `models/` and `metrics/`: a new file is picked up by itself. Other
+distributions declare theirs as entry points of the groups `shoal.methods`, `shoal.models` and
+`shoal.metrics`::
+
+    [project.entry-points."shoal.methods"]
+    grid-cells = "acme.grid:GridCells"
+
+A plug-in is named after its class: `LeastLossPartition` is `least-loss-partition` in a policy, on the
+command line and in the docs.
 """
 
-import ast
 import dataclasses
 import importlib
 import inspect
 import pkgutil
-import textwrap
+import re
 import types
-from collections.abc import Iterable, Mapping
-from functools import cache
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from shoal.errors import PolicyError, listed, nearest
-
-NOT_PLUGINS = {
-    "methods": {
-        "base",
-        "blocks",
-        "climbing",
-        "clustering",
-        "constraints",
-        "lattice",
-        "partition",
-        "partition_histograms",
-        "repair",
-    },
-    "models": {"distances", "requirement", "shares"},
-    "metrics": {"base", "entropy", "losses"},
-}
-"""Per room, the files with what its plug-ins share. A leading `_` marks others of that sort."""
 
 REQUIRED = "required"
 """What `describe` gives as the default of an option that has none."""
 
-Room = Literal["methods", "models", "metrics"]
+Kind = Literal["methods", "models", "metrics"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Where a CamelCase name is cut into words."""
+
+
+class Plugin:
+    """The base class of `Method`, `Model` and `Metric`.
+
+    A plug-in is a frozen pydantic dataclass: its fields are the options of the plug-in, and the
+    docstring under a field describes the option.
+    """
+
+    kind: ClassVar[Kind]
+    name: ClassVar[str]
+    """The name in policies, on the command line and in the docs: that of the class in kebab case,
+    unless the class states another one."""
+    on_request: ClassVar[bool] = False
+    """Whether it takes long, so that it is used only where a policy names it."""
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"use_attribute_docstrings": True}
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "name" not in vars(cls):
+            cls.name = kebab_case(cls.__name__)
 
 
 class Option(NamedTuple):
-    """One field of a plug-in, in words."""
+    """One option of a plug-in, in words."""
 
     name: str
     type: str
@@ -53,56 +78,159 @@ class Option(NamedTuple):
 
 
 class Description(NamedTuple):
-    """A plug-in in words: what the lists and the docs show."""
+    """A plug-in in words, as the lists and the docs show it."""
 
     name: str
     summary: str
     options: list[Option]
+    on_request: bool = False
 
 
-def methods() -> dict[str, type]:
-    """Every method by its policy name."""
+def methods() -> dict[str, type[Any]]:
+    """Return every method by its name, without those that `problems` reports."""
     return _every("methods")
 
 
-def models() -> dict[str, type]:
-    """Every privacy model by its policy name."""
+def models() -> dict[str, type[Any]]:
+    """Return every privacy model by its name, without those that `problems` reports."""
     return _every("models")
 
 
-def metrics() -> dict[str, type]:
-    """Every metric by its policy name."""
+def metrics() -> dict[str, type[Any]]:
+    """Return every metric by its name, without those that `problems` reports."""
     return _every("metrics")
 
 
-def method(name: str) -> type:
-    """The method of that name, or a `PolicyError` with the nearest one."""
-    return _one("methods", name)
+def method(name: str) -> type[Any]:
+    """Return the method of that name."""
+    return find("methods", name)
 
 
-def model(name: str) -> type:
-    """The model of that name, or a `PolicyError` with the nearest one."""
-    return _one("models", name)
+def model(name: str) -> type[Any]:
+    """Return the model of that name."""
+    return find("models", name)
 
 
-def metric(name: str) -> type:
-    """The metric of that name, or a `PolicyError` with the nearest one."""
-    return _one("metrics", name)
+def metric(name: str) -> type[Any]:
+    """Return the metric of that name."""
+    return find("metrics", name)
 
 
-def names(room: Room) -> list[str]:
-    """The policy names in a room, sorted, without importing the plug-ins."""
-    folders = importlib.import_module(f"shoal.{room}").__path__
-    files = _files(tuple(folders), _stamps(folders))
-    return sorted(
-        file.replace("_", "-")
-        for file in files
-        if not file.startswith("_") and file not in NOT_PLUGINS[room]
+def find(kind: Kind, name: str) -> type[Any]:
+    """Return the plug-in of a kind and name; only the file of that name is imported, if there is one.
+
+    Raises
+    ------
+    PolicyError
+        If there is no such plug-in, if two have that name, or if it cannot be loaded. The message
+        names the allowed names, or the modules and distributions involved.
+    """
+    declared = [point for point in _declared(kind) if point.name == name]
+    own = _in_file(kind, name) or [cls for cls in _in_tree(kind) if name_of(cls) == name]
+    if len(own) + len(declared) > 1:
+        raise PolicyError(_clash(kind, name, own, declared))
+    if own:
+        return own[0]
+    if declared:
+        return _load(kind, declared[0])
+    known = names(kind)
+    raise PolicyError(
+        f"there is no {_one(kind)} '{name}'; allowed: {listed(known, 30)}.{nearest(name, known)}"
     )
 
 
+def names(kind: Kind) -> list[str]:
+    """Return the names of all plug-ins of a kind, sorted; those that cannot be loaded included."""
+    return sorted(_candidates(kind))
+
+
+def problems(kind: Kind) -> dict[str, str]:
+    """Return, by name, why a plug-in cannot be used: a broken distribution, or a name used twice."""
+    found = {}
+    for name in _candidates(kind):
+        try:
+            find(kind, name)
+        except PolicyError as error:
+            found[name] = str(error)
+    return found
+
+
+def name_of(plugin: type) -> str:
+    """Return the name of a plug-in's class."""
+    return plugin.name if issubclass(plugin, Plugin) else kebab_case(plugin.__name__)
+
+
+def kebab_case(class_name: str) -> str:
+    """Return a CamelCase name in kebab case: `KMap` becomes `k-map`."""
+    return WORDS.sub("-", class_name).lower()
+
+
+def describe(plugin: type) -> Description:
+    """Return name, first docstring line and options of a plug-in."""
+    summary = (inspect.getdoc(plugin) or "").partition("\n")[0] if plugin.__doc__ else ""
+    on_request = issubclass(plugin, Plugin) and plugin.on_request
+    return Description(name_of(plugin), summary, list(_options(plugin)), on_request)
+
+
+def _every(kind: Kind) -> dict[str, type[Any]]:
+    found: dict[str, type[Any]] = {}
+    for name, origins in sorted(_candidates(kind).items()):
+        try:
+            found[name] = origins[0]() if len(origins) == 1 else find(kind, name)
+        except PolicyError:
+            continue
+    return found
+
+
+def _candidates(kind: Kind) -> dict[str, list[Callable[[], type[Any]]]]:
+    """By name, how to load each plug-in that claims it."""
+    found: dict[str, list[Callable[[], type[Any]]]] = {}
+    for cls in _in_tree(kind):
+        found.setdefault(name_of(cls), []).append(partial(_itself, cls))
+    for point in _declared(kind):
+        found.setdefault(point.name, []).append(partial(_load, kind, point))
+    return found
+
+
+def _itself(cls: type) -> type[Any]:
+    return cls
+
+
+def _in_tree(kind: Kind) -> list[type[Any]]:
+    """Every plug-in in the folder of a kind."""
+    package = importlib.import_module(f"shoal.{kind}")
+    return [
+        cls
+        for file in _files(tuple(package.__path__), _stamps(package.__path__))
+        for cls in _plugins_in(importlib.import_module(f"shoal.{kind}.{file}"), kind)
+    ]
+
+
+def _in_file(kind: Kind, name: str) -> list[type[Any]]:
+    """The plug-in in the file of its own name, if there is one."""
+    package, file = importlib.import_module(f"shoal.{kind}"), name.replace("-", "_")
+    if file not in _files(tuple(package.__path__), _stamps(package.__path__)):
+        return []
+    module = importlib.import_module(f"shoal.{kind}.{file}")
+    return [cls for cls in _plugins_in(module, kind) if name_of(cls) == name]
+
+
+def _plugins_in(module: types.ModuleType, kind: Kind) -> list[type[Any]]:
+    """The public, concrete plug-ins that a module defines."""
+    return [
+        cls
+        for name, cls in vars(module).items()
+        if inspect.isclass(cls) and cls.__module__ == module.__name__
+        if not name.startswith("_") and _is_plugin(cls, kind)
+    ]
+
+
+def _is_plugin(cls: type, kind: Kind) -> bool:
+    return issubclass(cls, Plugin) and cls.kind == kind and not inspect.isabstract(cls)
+
+
 def _stamps(folders: Iterable[str]) -> tuple[int, ...]:
-    """When each folder last changed, as Python's own finder asks; 0 inside an archive."""
+    """When each folder last changed; 0 inside an archive."""
     return tuple(each.stat().st_mtime_ns if each.is_dir() else 0 for each in map(Path, folders))
 
 
@@ -111,85 +239,69 @@ def _files(folders: tuple[str, ...], stamps: tuple[int, ...]) -> list[str]:  # n
     return [module.name for module in pkgutil.iter_modules(folders)]
 
 
-def name_of(plugin: type) -> str:
-    """The policy name of a plug-in's class: its file's name."""
-    return plugin.__module__.rpartition(".")[2].replace("_", "-")
-
-
-def describe(plugin: type) -> Description:
-    """Name, first docstring line and options of a plug-in."""
-    summary = (inspect.getdoc(plugin) or "").partition("\n")[0]
-    return Description(name_of(plugin), summary, _options(plugin))
-
-
-def _every(room: Room) -> dict[str, type]:
-    return {name: _load(room, name) for name in names(room)}
-
-
-def _one(room: Room, name: str) -> type:
-    known = names(room)
-    if name not in known:
-        kind = room.removesuffix("s")
-        raise PolicyError(
-            f"there is no {kind} '{name}'; allowed: {listed(known, 30)}.{nearest(name, known)}"
-        )
-    return _load(room, name)
-
-
-def _load(room: str, name: str) -> type:
-    module = importlib.import_module(f"shoal.{room}.{name.replace('-', '_')}")
-    return _class_in(module, name)
-
-
 @cache
-def _class_in(module: types.ModuleType, name: str) -> type:
-    """The module's one public class. A plug-in that breaks this is a bug, not a user's mistake."""
-    wanted = "".join(word.capitalize() for word in name.split("-"))
-    found = vars(module).get(wanted)
-    if not inspect.isclass(found) or found.__module__ != module.__name__:
-        raise TypeError(
-            f"{module.__file__} must define the class {wanted} (its file's name in CamelCase)"
-        )
+def _declared(kind: Kind) -> tuple[EntryPoint, ...]:
+    """The entry points of a kind, each once."""
+    found = {
+        (point.name, _distribution(point)): point for point in entry_points(group=f"shoal.{kind}")
+    }
+    return tuple(found.values())
+
+
+def _load(kind: Kind, point: EntryPoint) -> type[Any]:
+    """The plug-in that a distribution declares. What is wrong with it is no bug of Shoal's."""
+    try:
+        found = point.load()
+    except Exception as error:  # third-party code may raise anything
+        raise PolicyError(_broken(kind, point, f"{type(error).__name__}: {error}")) from error
+    if not (inspect.isclass(found) and _is_plugin(found, kind)):
+        wanted = _one(kind).capitalize()
+        raise PolicyError(_broken(kind, point, f"it is not a concrete subclass of {wanted}"))
+    if name_of(found) != point.name:
+        words = f"its class is named '{name_of(found)}', and the entry point must be too"
+        raise PolicyError(_broken(kind, point, words))
     return found
 
 
-def _options(plugin: type) -> list[Option]:
+def _broken(kind: Kind, point: EntryPoint, reason: str) -> str:
+    return (
+        f"the {_one(kind)} '{point.name}' of the distribution {_distribution(point)} "
+        f"({point.value}) cannot be loaded: {reason}. Repair or uninstall that distribution."
+    )
+
+
+def _clash(kind: Kind, name: str, own: list[type], declared: list[EntryPoint]) -> str:
+    origins = [f"the module {cls.__module__}" for cls in own]
+    origins += [f"the distribution {_distribution(p)} ({p.value})" for p in declared]
+    return f"two {kind} are named '{name}': {' and '.join(origins)}. Rename or uninstall one."
+
+
+def _distribution(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else "of unknown name"
+
+
+def _one(kind: Kind) -> str:
+    return kind.removesuffix("s")
+
+
+def _options(plugin: type) -> Iterator[Option]:
     if not dataclasses.is_dataclass(plugin):
-        return []
+        return
     hints = get_type_hints(plugin, include_extras=True)
-    texts = _texts_under_fields(plugin)
-    return [
-        Option(
-            _spelled(f, plugin), type_words(hints[f.name]), _default_words(f), texts.get(f.name, "")
-        )
-        for f in dataclasses.fields(plugin)
-        if f.init
-    ]
+    for field in dataclasses.fields(plugin):
+        if field.init:
+            kebab = field.name.replace("_", "-")
+            # a model's own figure goes by the model's name
+            shown = kebab if kebab == name_of(plugin) else field.name
+            text = _description(plugin, field.name)
+            yield Option(shown, type_words(hints[field.name]), _default_words(field), text)
 
 
-def _spelled(field: "dataclasses.Field[Any]", plugin: type) -> str:
-    """As a policy writes it: a model's own figure goes by the model's name."""
-    own = field.name.replace("_", "-")
-    return own if own == name_of(plugin) else field.name
-
-
-def _texts_under_fields(plugin: type) -> dict[str, str]:
-    """The docstring under each field, on one line; Python drops them, so read from the source."""
-    texts: dict[str, str] = {}
-    for owner in reversed(plugin.__mro__[:-1]):
-        try:
-            tree = ast.parse(textwrap.dedent(inspect.getsource(owner)))
-        except (OSError, TypeError):  # made without a source file
-            continue
-        body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
-        for field, under in pairwise(body):
-            match field, under:
-                case (
-                    ast.AnnAssign(target=ast.Name(id=name)),
-                    ast.Expr(value=ast.Constant(value=str(text))),
-                ):
-                    texts[name] = " ".join(text.split())
-    return texts
+def _description(plugin: type, field: str) -> str:
+    """The docstring under a field, on one line; pydantic keeps it in the class that owns the field."""
+    owned = (vars(owner).get("__pydantic_fields__", {}) for owner in plugin.__mro__)
+    texts = (fields[field].description for fields in owned if field in fields)
+    return " ".join(next((text for text in texts if text), "").split())
 
 
 def _default_words(field: "dataclasses.Field[Any]") -> str:
@@ -206,7 +318,7 @@ def _default_words(field: "dataclasses.Field[Any]") -> str:
 
 
 def type_words(hint: Any) -> str:
-    """A type in plain words, with its bounds: 'whole number, 1 or more'."""
+    """Return a type in plain words, with its bounds: 'whole number, 1 or more'."""
     origin, inside = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _bounded(type_words(inside[0]), bounds_of(hint))
@@ -230,7 +342,7 @@ def _bounded(words: str, found: Mapping[str, Any]) -> str:
 
 
 def bounds_of(hint: Any) -> dict[str, Any]:
-    """The bounds in `Annotated[...]`, given bare or inside a pydantic `Field`."""
+    """Return the bounds in `Annotated[...]`, given bare or inside a pydantic `Field`."""
     found = {}
     for each in get_args(hint)[1:] if get_origin(hint) is Annotated else ():
         for part in getattr(each, "metadata", [each]):

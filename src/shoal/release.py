@@ -1,165 +1,234 @@
-"""What `anonymize` gives back."""
+"""The release: a published table, what it guarantees and what that cost."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol
 
+from typing_extensions import TypeVar
+
+from shoal.engines.measured import (
+    ColumnReport,
+    ComponentReport,
+    ConstraintReport,
+    Measured,
+    PersonalReport,
+    RecognitionReport,
+)
 from shoal.evidence.evidence import Evidence
+from shoal.results import Record, Result
 
 if TYPE_CHECKING:
-    from shoal.engines.release_table import Held
+    from shoal.engines.release_table import ReleaseTable
     from shoal.policy import Policy
     from shoal.verification.check import Finding
 
 
-@dataclass(frozen=True)
-class ConstraintReport:
-    """One k constraint of the policy, and what became of it."""
+class Frame(Protocol):
+    """A table of pandas, polars, pyarrow, DuckDB or Spark, as type checkers recognise it."""
 
-    columns: tuple[str, ...]
-    k: int
-    smallest: int | None
-    """Rows of the smallest class found in what was published; None where there is no class."""
-    suppressed_rows: int
-    """Rows suppressed in its component."""
-    implied_by: int | None
-    """The place, in the list of k constraints, of one that implies it."""
+    @property
+    def columns(self) -> Any:
+        """Its columns, or their names."""
+
+
+FrameT = TypeVar("FrameT", bound=Frame, default=Any)
+"""The kind of frame that came in, and goes out."""
 
 
 @dataclass(frozen=True)
-class ComponentReport:
-    """Columns that were generalised together, apart from all others."""
+class RunSummary:
+    """How a release was made."""
 
-    columns: tuple[str, ...]
-    constraints: tuple[int, ...]
-    """The places, in the list of k constraints, of those on these columns."""
-    precision: float | None
-    """The mean over its columns; None where one has no hierarchy."""
-    suppressed_rows: int
-    """Rows starred in all of its columns, or withheld."""
-
-
-@dataclass(frozen=True)
-class ColumnReport:
-    """How far a column with a hierarchy had to climb."""
-
-    precision: float
-    levels: dict[int, int]
-    """Rows published at each level, 0 being raw; suppressed rows are at none."""
-
-
-@dataclass(frozen=True)
-class RaisedLabel:
-    """A wider value that was published in place of others, as people asked."""
-
-    label: str
-    level: int
-    """The level of protection asked for: 1 would be a value itself, the highest is the root."""
-    rows: int
-    leaves: int
-    """Values under it."""
-    effective_leaves: int
-    """Those it can mean to a reader who knows the rule: of a level below its own."""
-
-
-@dataclass(frozen=True)
-class PersonalReport:
-    """What became of a sensitive column in which people's own wishes count."""
-
-    raised_rows: int
-    """Published rows with a wider value than their own."""
-    levels: dict[int, int]
-    """Rows raised to each level of protection."""
-    labels: tuple[RaisedLabel, ...]
-    diversity_before: int | None
-    """The fewest different values in a group; None where columns are treated apart."""
-    diversity_after: int | None
-    """The fewest that a reader can be sure of, once values were raised."""
-    recognition_rate: float | None
-    """Of this column, counting all values under a raised label."""
-    effective_recognition_rate: float | None
-    """The same, counting only those it can mean."""
-
-
-@dataclass(frozen=True)
-class RecognitionReport:
-    """How well a reader can name the value of one sensitive column, group by group and row by row.
-
-    For whoever publishes: of a raised value the rate tells what its label hides.
-    """
-
-    groups: tuple[float, ...]
-    """The rate of each group, in the order in which groups first appear in the published table."""
-    rows: tuple[float, ...] | None
-    """The rate of each published row; None unless asked for."""
-    group_of_row: tuple[int, ...] | None
-    """The place in `groups` of each row's group, -1 for a starred row; None unless asked for."""
-
-
-@dataclass(frozen=True)
-class Release:
-    """A published table, what it guarantees and what that cost."""
-
-    table: Any
-    """The published rows, in the kind of frame that came in; None where they are only in files."""
-    policy: "Policy"
-    findings: "tuple[Finding, ...]"
-    """Every guarantee, as found in the published rows themselves."""
-    metrics: dict[str, float | None]
-    """What was measured, by metric name; None where a metric does not apply."""
-    rows: int
-    """Rows that came in."""
-    published_rows: int
-    """Rows that went out."""
-    suppressed_rows: int
-    """Rows withheld, or starred in every column."""
-    groups: int
-    """Groups the method formed."""
-    published_classes: int
-    """Combinations of quasi-identifiers a reader can tell apart; groups with one label are one."""
     method: str
     seed: int
+    engine: str = "local"
+    """`local`, `local --memory 2GB` or `spark`."""
+    published_rows: int = 0
+    """Rows of the release."""
     seconds: dict[str, float] = field(default_factory=dict)
     """How long each step took."""
     warnings: tuple[str, ...] = ()
     """What the publisher should think about."""
     notes: tuple[str, ...] = ()
     """What the method did that is good to know."""
-    column_loss: dict[str, float] = field(default_factory=dict)
-    """Mean NCP of each quasi-identifier."""
+    digest: str = ""
+    """With preferences: the digest of the verified rows, so that no others are written."""
+    output: Path | None = None
+    """The file or folder that was written; None where no file was written."""
+    sensitive_outputs: dict[str, Path] = field(default_factory=dict)
+    """With `publish: anatomy`, per sensitive column the file of its values."""
+    reports: tuple[Path, ...] = ()
+    """The files of the report that was written with the release."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release(Result, Generic[FrameT]):
+    """A published table, what it guarantees and what that cost.
+
+    Releases compare by identity.
+    """
+
+    table: FrameT
+    """The published rows, in the kind of frame that came in; None where they are only in files."""
+    policy: "Policy"
+    findings: "tuple[Finding, ...]"
+    """Every guarantee, as found in the published rows themselves."""
+    measured: Measured
+    """Counts, losses and what became of every column, constraint and preference."""
+    run: RunSummary
+    """How it was made: method, seed, engine, times, warnings."""
     constraints: tuple[ConstraintReport, ...] = ()
     """The k constraints, in the policy's order."""
-    components: tuple[ComponentReport, ...] = ()
-    columns: dict[str, ColumnReport] = field(default_factory=dict)
-    """Per quasi-identifier with a hierarchy."""
-    minimal_nodes: tuple[dict[str, int], ...] = ()
-    """For methods that search the whole lattice: every node, as the level of each column, that holds
-    while none below it does."""
-    sensitive_tables: dict[str, Any] = field(default_factory=dict)
+    sensitive_tables: dict[str, FrameT] = field(default_factory=dict)
     """With `publish: anatomy`, per sensitive column how often each value occurs in each group, in
     the kind of frame that came in; `table` then holds people with the id of their group."""
     largest_share: dict[str, float] = field(default_factory=dict)
     """With `publish: anatomy`, per sensitive column the largest share that one value has of the rows
     of a group: how likely the best guess is."""
-    personal: dict[str, PersonalReport] = field(default_factory=dict)
-    """Per sensitive column in which people's own wishes count."""
-    recognition: dict[str, RecognitionReport] = field(default_factory=dict)
-    """Per sensitive column, where the policy asks for `recognition-rate` per group or row."""
-    evidence: Evidence = field(default_factory=Evidence)
-    """What is kept of the run for a report: shares and counts, never a row."""
-    digest: str = ""
-    """Where wishes count: a hash of the rows that were verified, so that no others are written."""
-    engine: str = "local"
-    """Where it was made: `local`, `local --memory 2GB` or `spark`."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of the input."""
+        return self.measured.rows
+
+    @property
+    def published_rows(self) -> int:
+        """Rows of the release."""
+        return self.run.published_rows
+
+    @property
+    def suppressed_rows(self) -> int:
+        """Rows withheld, or starred in every column."""
+        return self.measured.suppressed_rows
+
+    @property
+    def groups(self) -> int:
+        """Groups that the method formed."""
+        return self.measured.groups
+
+    @property
+    def published_classes(self) -> int:
+        """Equivalence classes of the release; groups with the same label are one class."""
+        return self.measured.classes
+
+    @property
+    def metrics(self) -> dict[str, float | None]:
+        """What was measured, by metric name; None where a metric does not apply."""
+        return self.measured.metrics
+
+    @property
+    def column_loss(self) -> dict[str, float]:
+        """Mean NCP of each quasi-identifier."""
+        return self.measured.column_loss
+
+    @property
+    def columns(self) -> dict[str, ColumnReport]:
+        """Precision and levels of each quasi-identifier with a hierarchy."""
+        return self.measured.columns
+
+    @property
+    def components(self) -> tuple[ComponentReport, ...]:
+        """The sets of columns that were generalised apart from one another."""
+        return self.measured.components
+
+    @property
+    def minimal_nodes(self) -> tuple[dict[str, int], ...]:
+        """For methods that search the whole lattice: every minimal node, as levels by column."""
+        return self.measured.minimal_nodes
+
+    @property
+    def personal(self) -> dict[str, PersonalReport]:
+        """Per sensitive column with preferences, what became of it."""
+        return self.measured.personal
+
+    @property
+    def recognition(self) -> dict[str, RecognitionReport]:
+        """Per sensitive column, where the policy asks for `recognition-rate` per group or row."""
+        return self.measured.recognition
+
+    @property
+    def evidence(self) -> Evidence:
+        """What is kept of the run for a report: shares and counts, never a row."""
+        return self.measured.evidence
+
+    @property
+    def method(self) -> str:
+        """The method's name."""
+        return self.run.method
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        return self.run.seed
+
+    @property
+    def engine(self) -> str:
+        """Where it was made: `local`, `local --memory 2GB` or `spark`."""
+        return self.run.engine
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """How long each step took."""
+        return self.run.seconds
+
+    @property
+    def warnings(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What the publisher should think about."""
+        return self.run.warnings
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the method did that is good to know."""
+        return self.run.notes
+
+    @property
+    def digest(self) -> str:
+        """With preferences: the digest of the verified rows."""
+        return self.run.digest
+
+    @property
+    def output(self) -> Path | None:
+        """The file or folder that the run wrote; None where no file was written."""
+        return self.run.output
+
+    @property
+    def sensitive_outputs(self) -> dict[str, Path]:
+        """With `publish: anatomy`, per sensitive column the file of its values."""
+        return self.run.sensitive_outputs
+
+    @property
+    def reports(self) -> tuple[Path, ...]:
+        """The files of the report that was written with the release."""
+        return self.run.reports
 
     def write(
         self, path: str | Path, force: bool = False, report: str | Path | None = None
     ) -> Path:
-        """Write the published rows to a CSV, Parquet or Arrow file, verified before it is in place.
+        """Write the published rows to a CSV, Parquet or Arrow file.
 
-        With `publish: anatomy` the sensitive tables are written beside it. `report` is written too:
-        a page as .html with its certificate beside it, or the certificate alone as .json.
+        The file is verified before it appears under its name.
+
+        Parameters
+        ----------
+        path
+            The file to write; its extension decides the format. With `publish: anatomy` the tables
+            of sensitive values are written beside it. A Spark frame becomes a folder of files.
+        force
+            Replace a file that exists.
+        report
+            Also write a report: a page as .html with its certificate beside it, or the certificate
+            alone as .json.
+
+        Returns
+        -------
+        Path
+            The file that was written.
+
+        Raises
+        ------
+        VerificationFailed
+            If the written file does not hold every guarantee; nothing is left behind then.
         """
         from shoal.pipeline.run import write_release
 
@@ -171,14 +240,16 @@ class Release:
 
         return write_report(self, Path(path), force)
 
-    def report_texts(self, targets: Sequence[Path], held: "Held | None" = None) -> list[str]:
-        """What the files of a report hold, each by the end of its name.
+    def report_texts(
+        self, targets: Sequence[Path], table: "ReleaseTable | None" = None
+    ) -> list[str]:
+        """The contents of a report's files, each in the format of its extension.
 
-        held: the rows of the release, where they are in a session.
+        `table`: the rows of the release, where an engine holds them.
         """
         from shoal.report.page import texts
 
-        return texts(self, targets, held)
+        return texts(self, targets, table)
 
     @property
     def verified(self) -> bool:
@@ -223,24 +294,28 @@ class Release:
             "notes": list(self.notes),
         }
 
-    def __repr__(self) -> str:
-        held = ", ".join(
+    def _records(self) -> list[Record]:
+        """One record for each guarantee."""
+        return [finding.to_dict() for finding in self.findings]
+
+    def _headline(self) -> str:
+        found = ", ".join(
             f"{f.model}={f.reached:g}" + (f" of {f.of}" if f.of else "") for f in self.findings
         )
-        loss = self.metrics.get("mean-ncp")
-        rows = f"<Release: {self.published_rows:,} of {self.rows:,} rows"
+        rows = f"{self.published_rows:,} of {self.rows:,} rows"
         if self.policy.publish == "anatomy":
             groups = f"{self.groups:,} group{'' if self.groups == 1 else 's'}"
-            return f"{rows} in {groups}, publish: anatomy; found {held}; by {self.method}>"
+            return f"{rows} in {groups}, publish: anatomy; found {found}; by {self.method}"
         n = self.published_classes
         classes = f"{n:,} class{'' if n == 1 else 'es'}"
-        return f"{rows} in {classes}; found {held}; loss {loss:.1%} by {self.method}>"
+        loss = self.metrics.get("mean-ncp")
+        return f"{rows} in {classes}; found {found}; loss {loss:.1%} by {self.method}"
 
     def _repr_html_(self) -> str | None:
-        """As a notebook shows it; nothing, and so `repr`, where that cannot be made."""
+        """The notebook display, or nothing (so that `repr` is shown) where it fails."""
         try:
             from shoal.report.notebook import notebook
 
             return notebook(self)
-        except Exception:  # showing a result must never lose it
+        except Exception:  # displaying a result must never lose it
             return None

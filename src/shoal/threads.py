@@ -1,4 +1,7 @@
-"""Share independent pieces of work between threads; the result never depends on how many."""
+"""Share independent pieces of work between threads; the result never depends on how many.
+
+A forked child inherits the pool but none of its threads, so it starts a pool of its own.
+"""
 
 import os
 from collections.abc import Callable, Iterable
@@ -18,11 +21,11 @@ SMALL = 20_000
 
 
 def workers() -> int:
-    """Threads to use: SHOAL_THREADS, or as many as this process may run on."""
-    asked = os.environ.get("SHOAL_THREADS", "")
-    if asked.isdigit():
-        return max(1, int(asked))
-    # not every system tells which cores a process may use
+    """Threads to use: SHOAL_THREADS, or as many as there are cores for this process."""
+    configured = os.environ.get("SHOAL_THREADS", "")
+    if configured.isdigit():
+        return max(1, int(configured))
+    # not every system reports the cores that a process may use
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -31,10 +34,14 @@ def _pool(n: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n, thread_name_prefix="shoal")
 
 
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
 def each(call: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """call(item) for every item, several at a time, the results in the order of the items.
 
-    For work that waits on compiled code; `call` must not use `each` itself.
+    For work in compiled code that releases the interpreter; `call` must not call `each` itself.
     """
     if workers() == 1:
         return [call(item) for item in items]

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import shoal
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.errors import InputError, PolicyError, VerificationFailed
 from shoal.io.commit import own_names, replacing_all
 from shoal.verification.check import require
@@ -52,7 +52,7 @@ def test_every_format(source: Path, ending: str) -> None:
     ill, pay = (source.parent / f"out.{name}.{ending}" for name in ("ill", "pay"))
     assert files(source.parent) == sorted(["in.csv", target.name, ill.name, pay.name])
     require(shoal.verify(target, policy()))
-    engine = LocalEngine()
+    engine = LocalFiles()
     frame = shoal.anonymize(engine.read(source), policy())  # texts, as the file holds them
     assert text_rows(engine.read(target)) == text_rows(frame.table)
     assert text_rows(engine.read(ill)) == text_rows(frame.sensitive_tables["ill"])
@@ -97,15 +97,15 @@ def test_a_lying_method_writes_nothing(source: Path) -> None:
 def test_what_went_wrong_on_the_way_is_found(
     source: Path, monkeypatch: pytest.MonkeyPatch, which: int, fault: str
 ) -> None:
-    write, calls = LocalEngine.write, []
+    write, calls = LocalFiles.write, []
 
-    def careless(self: LocalEngine, table: pa.Table, path: Path, **keys: Any) -> None:
+    def careless(self: LocalFiles, table: pa.Table, path: Path, **keys: Any) -> None:
         calls.append(path)
         if len(calls) == which + 1:
             table = table.append_column("x", table.column(0)) if fault == "column" else table[:-1]
         write(self, table, path, **keys)
 
-    monkeypatch.setattr(LocalEngine, "write", careless)
+    monkeypatch.setattr(LocalFiles, "write", careless)
     with pytest.raises(VerificationFailed):
         shoal.run(source, ONE, source.parent / "out.csv")
     assert files(source.parent) == ["in.csv"]
@@ -311,4 +311,4 @@ def test_k_on_the_command_line(source: Path, call: Any) -> None:
     path.write_text(yaml.safe_dump({**ONE, "constraints": [{"k": 3}]}))
     done = call("run", source, path, "-o", "out.csv")
     assert done.code == 2
-    assert "k speaks of quasi-identifiers" in " ".join(done.err.split())
+    assert "k is about quasi-identifiers" in " ".join(done.err.split())

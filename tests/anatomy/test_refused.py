@@ -21,7 +21,7 @@ def refused(**keys: Any) -> str:
 
 def test_k_is_refused_with_what_can_stand_there() -> None:
     said = refused(constraints=[{"l": 2, "of": "ill"}, {"k": 3}])
-    assert said.startswith("constraints[1]: k speaks of quasi-identifiers")
+    assert said.startswith("constraints[1]: k is about quasi-identifiers")
     assert "models of a sensitive column: " in said
     assert "l" in said.partition("models of a sensitive column: ")[2].split(", ")
 
@@ -29,7 +29,7 @@ def test_k_is_refused_with_what_can_stand_there() -> None:
 def test_without_a_sensitive_column() -> None:
     columns = {"age": "quasi", "ward": "plain"}
     said = refused(columns=columns, constraints=[{"k": 2}])
-    assert "publish: anatomy parts sensitive values" in said
+    assert "publish: anatomy separates sensitive values" in said
     assert "no column has the role sensitive" in said
 
 

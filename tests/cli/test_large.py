@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.io.csv_dialect import CsvOptions
 
 MEMORY = ("--memory", "500MB")
@@ -152,7 +152,7 @@ CASES = {
         ["run", "parts", "p.yaml", "-o", "out.csv", "--engine", "spark://127.0.0.1:1"],
         "cannot be reached",
     ),
-    "minimal uniques": (["inspect", "parts", "--msu", "2", *MEMORY], "not looked for on large"),
+    "minimal uniques": (["inspect", "parts", "--msu", "2", *MEMORY], "not available on large"),
     "no rows": (["run", "none.parquet", "p.yaml", "-o", "out.csv", *MEMORY], "no rows"),
     "no rows in Spark": (["run", "none.parquet", "p.yaml", "-o", "out.csv", *SPARK], "no rows"),
     "inspect no rows": (["inspect", "none.parquet", *MEMORY], "no rows"),
@@ -248,7 +248,7 @@ def bad(parts, tmp_path):  # noqa: ARG001 - they are used too
     (tmp_path / "none.csv").write_text("age,disease\n")
     strange = table(3).set_column(0, "age", pa.array([1, 2, 3], pa.duration("s")))
     pq.write_table(strange, tmp_path / "strange.parquet")
-    LocalEngine().write(table(), tmp_path / "t.arrow", options=CsvOptions())
+    LocalFiles().write(table(), tmp_path / "t.arrow", options=CsvOptions())
     for name in ("mixed", "heads", "nested", "empty", "there.parquet"):
         (tmp_path / name).mkdir()
     (tmp_path / "nested" / "sub").mkdir()
@@ -342,7 +342,7 @@ def test_parts_with_other_columns_are_refused(shoal, tmp_path, ending, change):
         "another order": whole.select(["ward", "disease", "age"]),
     }[change]
     for name, part in (("a", whole), ("b", other)):
-        LocalEngine().write(part, folder / f"{name}.{ending}", options=CsvOptions())
+        LocalFiles().write(part, folder / f"{name}.{ending}", options=CsvOptions())
     for arguments in (
         ["verify", "release", "p.yaml", *MEMORY],
         ["inspect", "release", *MEMORY],

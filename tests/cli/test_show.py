@@ -94,7 +94,7 @@ def test_lines_of_a_note_stay_lines():
 
 
 def test_metrics_on_request_are_in_words():
-    asked = POLICY.changed(metrics=["query-error", "cm"])
+    asked = POLICY.replace_keys(metrics=["query-error", "cm"])
     figures = RELEASE.metrics | {"query-error": 0.123456, "cm": None}
     shown = page(show_release, replace(RELEASE, policy=asked, metrics=figures), Path("r.csv"))
     assert "0.123, mean relative error" in shown

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from shoal.cli.render import comparison as show_comparing
+from shoal import progress
 from shoal.comparison import compare as module
 from shoal.comparison.outcome import Outcome
 from shoal.drawing import page as needs
@@ -133,7 +133,12 @@ def test_progress_has_a_line_per_method(sample, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(module, "run_job", slowly)
     monkeypatch.setattr("sys.stderr", file)
-    with show_comparing.comparing() as watch:
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    with progress.displayed(True) as show:
+
+        def watch(method, k, step, share):
+            show(progress.ProgressEvent(step, share, method=method, k=k))
+
         module.compare_file(sample.table, sample.policy, "mondrian,bottom-up", 5, None, watch)
     assert "k = 5: done" in file.getvalue()
     assert "bottom-up" in file.getvalue()
@@ -142,6 +147,6 @@ def test_progress_has_a_line_per_method(sample, monkeypatch):
 def test_progress_goes_to_no_file(monkeypatch):
     file = io.StringIO()
     monkeypatch.setattr("sys.stderr", file)
-    with show_comparing.comparing() as watch:
-        watch("mondrian", 5, "group", 0.5)
+    with progress.displayed(True) as show:
+        show(progress.ProgressEvent("group", 0.5, method="mondrian", k=5))
     assert file.getvalue() == ""

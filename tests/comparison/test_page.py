@@ -15,7 +15,7 @@ from tests.comparison.made import ONE_K, POLICY, TWO_K, comparison, done
 ANATOMY = comparison(
     [done("bottom-up", None, 0.0, 0.6), done("mondrian", None, 0.0, 0.5)],
     ks=(None,),
-    policy=POLICY.changed(publish="anatomy", constraints=[{"l": 2, "of": "disease"}]),
+    policy=POLICY.replace_keys(publish="anatomy", constraints=[{"l": 2, "of": "disease"}]),
 )
 NOTHING = comparison([Outcome("mondrian", 5, "infeasible", "Too much was asked.")])
 

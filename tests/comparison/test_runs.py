@@ -44,7 +44,7 @@ POLICY = shoal.Policy.load(
 
 
 def misbehaving(how, note=""):
-    return POLICY.changed(method=Mondrian(how, str(note)))
+    return POLICY.replace_keys(method=Mondrian(how, str(note)))
 
 
 def children():
@@ -85,7 +85,7 @@ def test_the_figures_are_those_of_the_release():
 
 def test_starred_rows_are_no_class():
     few = TABLE.slice(0, 60)
-    policy = POLICY.changed(constraints=[{"k": 3}], suppression=0.5)
+    policy = POLICY.replace_keys(constraints=[{"k": 3}], suppression=0.5)
     ages = pa.table({"age": [1, 1, 1, 2, 2, 2, 50], "ill": list("abcabcd")})
     plain = shoal.Policy.load(
         {
@@ -105,7 +105,7 @@ def test_starred_rows_are_no_class():
     assert found.suppressed_rows == 1
     assert found.suppressed_share == 1 / 7
     assert found.risk.highest == pytest.approx(1 / 3)
-    assert measure(few, policy.changed(columns=dict(policy.columns))).risk.highest <= 1 / 3
+    assert measure(few, policy.replace_keys(columns=dict(policy.columns))).risk.highest <= 1 / 3
 
 
 def test_anatomy_is_judged_by_the_best_guess():
@@ -217,7 +217,7 @@ def test_the_processes_end_with_their_parent(tmp_path, number):
 
 def test_a_table_that_does_not_fit_is_told_once_and_at_once():
     tree = {"role": "quasi", "hierarchy": {"tree": ["1", "2"]}}
-    policy = POLICY.changed(columns={**POLICY.columns, "age": tree})
+    policy = POLICY.replace_keys(columns={**POLICY.columns, "age": tree})
     with pytest.raises(HierarchyError, match="age"):
         shoal.compare(TABLE, policy, methods="mondrian,bottom-up")
     assert children() == []
@@ -226,7 +226,7 @@ def test_a_table_that_does_not_fit_is_told_once_and_at_once():
 def test_what_was_made_in_this_session_cannot_be_handed_over(monkeypatch):
     made = type("Here", (Mask,), {"__module__": "__main__"})
     zips = {"role": "quasi", "hierarchy": made("right")}
-    policy = POLICY.changed(columns={**POLICY.columns, "zip": zips})
+    policy = POLICY.replace_keys(columns={**POLICY.columns, "zip": zips})
     with pytest.raises(InputError, match="module that can be imported"):
         shoal.compare(TABLE, policy, methods="mondrian")
     # it can be packed here, but the other process has another main module

@@ -144,7 +144,7 @@ def test_warnings_are_told():
 
 
 def test_anatomy_is_told_by_risk():
-    policy = POLICY.changed(publish="anatomy", constraints=[{"l": 2, "of": "disease"}])
+    policy = POLICY.replace_keys(publish="anatomy", constraints=[{"l": 2, "of": "disease"}])
     runs = [done("bottom-up", None, 0.0, 0.6), done("mondrian", None, 0.0, 0.5)]
     text = " ".join(shown(comparison(runs, ks=(None,), policy=policy)).split())
     assert text.index("mondrian*") < text.index("bottom-up")

@@ -45,7 +45,7 @@ REFUSED: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "the same constraint twice",
         policy([WHOLE, {"k": 2, "on": ["age", "race", "zip"]}], "datafly"),
-        ["constraints[1]", "asks for the same as constraints[0]"],
+        ["constraints[1]", "is the same as constraints[0]"],
     ),
     ("a constraint on no column", policy([WHOLE, {"k": 2, "on": []}], "datafly"), ["is empty"]),
     ("a column twice", policy([WHOLE, {"k": 2, "on": ["zip", "zip"]}], "datafly"), ["twice"]),
@@ -92,7 +92,7 @@ def test_refused_before_any_work(
 
     source = tmp_path / "t.csv"
     source.write_text("race,zip,age,illness\nw,101,30,flu\nb,102,31,cold\n")
-    monkeypatch.setattr("shoal.engines.memory.LocalEngine.read", no_work)
+    monkeypatch.setattr("shoal.engines.files.LocalFiles.read", no_work)
     with pytest.raises(PolicyError, match=r"[a-z]"):
         run(source, asked, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()

@@ -3,7 +3,7 @@
 import doctest
 from pathlib import Path
 
-from shoal.pipeline.prepare import check_method
+from shoal.engines.capabilities import check_method
 from shoal.policy import Policy
 
 ROOT = Path(__file__).parents[2]

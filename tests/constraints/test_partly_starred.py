@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.errors import VerificationFailed
 from shoal.pipeline.run import run
 from shoal.pipeline.verify import verify
@@ -45,7 +45,7 @@ def test_only_rows_with_hidden_cells_are_exempt(tmp_path: Path, kind: str) -> No
     rows = {"a": ["x", "x", "*"], "b": ["p", "p", "p"], "s": ["1", "2", "*"]}
     for shown, holds in (("*", True), ("3", False)):
         rows["s"][2] = shown
-        LocalEngine().write(pa.table(rows), path)
+        LocalFiles().write(pa.table(rows), path)
         findings = verify(path, POLICY)
         assert [one.holds for one in findings] == [holds, True]
     with pytest.raises(VerificationFailed, match="k = 2 was promised on a"):
@@ -74,6 +74,6 @@ def test_a_column_of_numbers_becomes_text_where_a_cell_is_hidden(tmp_path: Path)
     made = shoal.anonymize(table, asked)
     assert sorted(made.table.column("n").to_pylist()) == ["*", "1.5", "2"]
     source, target = tmp_path / "in.parquet", tmp_path / "out.csv"
-    LocalEngine().write(table, source)
+    LocalFiles().write(table, source)
     run(source, asked, target)
     assert sorted(target.read_text().splitlines()[1:]) == ["*,p,*,*", "x,p,1,1.5", "x,p,2,2"]

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.encoding.counts import Counts
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
 
-ENGINE = LocalEngine()
+ENGINE = LocalFiles()
 UTF8 = CsvOptions(",", '"', "utf-8")
 CELLS = st.none() | st.sampled_from(["*", "", "a", "b", "[1~2]", "{a, b}", "日本", "é", "e\u0301"])
 NAMES = ("q", "r", "s", "t")

@@ -8,12 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.errors import InputError
 from shoal.io.frames import wrap
 from tests.io.kinds import SHUFFLED, arrow_table
 
-ENGINE = LocalEngine()
+ENGINE = LocalFiles()
 ENDINGS = [".parquet", ".arrow", ".feather", ".ipc", ".pq"]
 SECRET = "Jonathan"
 

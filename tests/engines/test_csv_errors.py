@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from shoal.engines.duckdb import csv as csv_read
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
 
-ENGINE = LocalEngine()
+ENGINE = LocalFiles()
 SECRET = "Jonathan"
 
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
 from tests.examples import examples
 
-ENGINE = LocalEngine()
+ENGINE = LocalFiles()
 SPICY = "a ,;|\t\"'\n\r\\#*\0é"
 TEXTS = st.text(
     st.one_of(st.sampled_from(SPICY), st.characters(exclude_categories=["Cs"])), max_size=5

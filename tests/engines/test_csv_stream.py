@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.engines.duckdb.csv import csv_batches
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
 from tests.examples import examples
@@ -31,7 +31,7 @@ def test_the_same_rows(rows: list[tuple[str | None, str | None]], batch_rows: in
     table = pa.table({n: pa.array([r[i] for r in rows], pa.string()) for i, n in enumerate("ab")})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "t.csv")
-        LocalEngine().write(table, path, options=COMMA)
+        LocalFiles().write(table, path, options=COMMA)
         found = streamed(path, ["b", "a"], batch_rows)
     assert found.rename_columns(["b", "a"]).equals(table.select(["b", "a"]))
 
@@ -52,7 +52,7 @@ def test_the_same_errors(tmp_path: Path, tail: str) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(("a,b\n" + "1,2\n" * 100 + tail).encode("utf-8", "surrogateescape"))
     with pytest.raises(InputError) as whole:
-        LocalEngine().read(path, COMMA)
+        LocalFiles().read(path, COMMA)
     with pytest.raises(InputError) as piecewise:
         streamed(path, ["a", "b"], 10)
     assert str(piecewise.value) == str(whole.value)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.engines.duckdb.connection import SMALL, connection, file_literal, name, text
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.threads import workers
 
 each_size = pytest.mark.parametrize("size", [0, SMALL, SMALL + 1], ids=["none", "small", "large"])
@@ -111,7 +111,7 @@ def test_the_same_name_for_another_file_is_read_anew(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     for said in ("one", "two"):
         path.write_text(f"a,b\n{said},x\n")
-        assert LocalEngine().read(path).to_pylist() == [{"a": said, "b": "x"}]
+        assert LocalFiles().read(path).to_pylist() == [{"a": said, "b": "x"}]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -136,7 +136,7 @@ ask()
 READER = """
 import sys
 from pathlib import Path
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.io.commit import replacing
 path = Path(sys.argv[1])
 path.write_text("a,b,c\\n" + "one,two,three\\n" * 300_000)
@@ -144,7 +144,7 @@ try:
     with replacing(path.with_name("out.csv"), force=False):
         print("reading", flush=True)
         for _ in range(1000):
-            LocalEngine().read(path)
+            LocalFiles().read(path)
 except KeyboardInterrupt:
     sys.exit(130)
 """

@@ -14,7 +14,7 @@ import pytest
 from shoal.engines.base import Session
 from shoal.engines.duckdb import session as duck
 from shoal.engines.duckdb.session import DuckSession
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.errors import InputError
 from shoal.io.columnar import write_columnar
 from shoal.io.csv_dialect import CsvOptions
@@ -212,7 +212,7 @@ def test_times_in_utc_read_the_same_on_every_machine(
         moments = [dt.datetime(2020, 1, 1, 12), dt.datetime(2020, 7, 1, 12, 0, 0, 5000), None]
         table = pa.table({"t": pa.array(moments, pa.timestamp("us", "UTC"))})
         pq.write_table(table, tmp_path / "t.parquet")
-        LocalEngine().write(table, tmp_path / "one.csv")
+        LocalFiles().write(table, tmp_path / "one.csv")
         session = DuckSession("100MB", tmp_path)
         comma = CsvOptions(",", '"', "utf-8")
         session.read("raw", [tmp_path / "t.parquet"], ["t"], comma)

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal.engines.memory import wrap
+from shoal.engines.files import wrap
 from shoal.errors import InputError
 
 TYPES = {

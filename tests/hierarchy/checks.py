@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import HierarchyTree
 
 
-def path(hierarchy: Hierarchy, leaf: int) -> tuple[str, ...]:
+def path(hierarchy: HierarchyTree, leaf: int) -> tuple[str, ...]:
     """The texts over one leaf, leaf first."""
     return tuple(
         labels[node]
@@ -15,7 +15,7 @@ def path(hierarchy: Hierarchy, leaf: int) -> tuple[str, ...]:
     )
 
 
-def assert_sound(hierarchy: Hierarchy) -> None:
+def assert_sound(hierarchy: HierarchyTree) -> None:
     """The contract of `Hierarchy`, asked of the matrix cell by cell."""
     n, nodes = hierarchy.n_leaves, hierarchy.nodes
     assert nodes.dtype == np.int32

@@ -7,14 +7,14 @@ import pytest
 
 from shoal.errors import HierarchyError
 from shoal.hierarchy.csv_file import CsvFile
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import HierarchyTree
 
 from .checks import assert_sound, path
 
 NONE = pa.array([], pa.string())
 
 
-def built(folder: Path, content: str | bytes, separator: str | None = None) -> Hierarchy:
+def built(folder: Path, content: str | bytes, separator: str | None = None) -> HierarchyTree:
     raw = content.encode() if isinstance(content, str) else content
     (folder / "h.csv").write_bytes(raw)
     hierarchy, _ = CsvFile("h.csv", separator).build(NONE, "food", folder)
@@ -95,7 +95,7 @@ def test_an_absolute_path_is_taken(tmp_path: Path) -> None:
         ),
         (
             "a;b;*\nb;a;*\n",
-            "h.csv line 1: the hierarchy runs in a circle: 'a' under 'b' under 'a'.",
+            "h.csv line 1: the hierarchy has a cycle: 'a' under 'b' under 'a'.",
         ),
         ('a;x;*\n"b;x;*\n', "h.csv line 2: unexpected end of data."),
         ('a;x;*\n"b"c;x;*\n', "h.csv line 2: "),

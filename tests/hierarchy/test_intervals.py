@@ -24,7 +24,7 @@ def paths(spec: Intervals, values: pa.Array) -> list[tuple[str, ...] | None]:
 
 
 def test_hours() -> None:
-    found = paths(Intervals((5, 10, 20), from_=20), pa.array([44, 30, 34, 35, 59]))
+    found = paths(Intervals((5, 10, 20), start=20), pa.array([44, 30, 34, 35, 59]))
     assert found == [
         ("44", "[40-45)", "[40-50)", "[40-60)", "*"),
         ("30", "[30-35)", "[30-40)", "[20-40)", "*"),
@@ -83,7 +83,7 @@ def test_very_large_and_very_small_numbers() -> None:
     for text, labels in zip(texts, found, strict=True):
         assert labels == (text, plain.interval(text, "5", "0"), "*")
     huge = 10**25
-    assert paths(Intervals((huge,), from_=1), pa.array([1, 0]))[0] == ("1", f"[1-{huge + 1})", "*")
+    assert paths(Intervals((huge,), start=1), pa.array([1, 0]))[0] == ("1", f"[1-{huge + 1})", "*")
     assert paths(Intervals((5,)), pa.array([2**63 - 1, -(2**63)]))[0] == (
         "9223372036854775807",
         "[9223372036854775805-9223372036854775810)",
@@ -103,7 +103,7 @@ FLOATS = st.floats(-1e6, 1e6, allow_nan=False).map(repr)
 def test_labels_are_those_of_the_plain_twin(
     texts: list[str], widths: tuple[str, ...], start: str
 ) -> None:
-    spec = Intervals(tuple(float(w) for w in widths), from_=float(start))
+    spec = Intervals(tuple(float(w) for w in widths), start=float(start))
     for text, found in zip(texts, paths(spec, pa.array(texts, pa.string())), strict=True):
         assert found == (text, *(plain.interval(text, w, start) for w in widths), "*")
 
@@ -118,18 +118,20 @@ def test_the_order_of_the_values_does_not_matter(values: list[int], random: Any)
 
 def test_widths_that_do_not_fit_name_the_torn_interval() -> None:
     text = (
-        "intervals: width 12 is no multiple of width 5, so '[30-35)' has two parents, '[20-32)' "
+        "intervals: width 12 is not a multiple of width 5, so '[30-35)' has two parents, '[20-32)' "
         "and '[32-44)'. Let each width be a multiple of the one before, such as 5 and 15."
     )
     with pytest.raises(HierarchyError, match=re.escape(text)):
-        Intervals((5, 12), from_=20)
-    with pytest.raises(HierarchyError, match=re.escape("width 0.25 is no multiple of width 0.1")):
+        Intervals((5, 12), start=20)
+    with pytest.raises(
+        HierarchyError, match=re.escape("width 0.25 is not a multiple of width 0.1")
+    ):
         Intervals((0.1, 0.25))
 
 
 def test_tenths_of_tenths_fit() -> None:
     # 0.3 / 0.1 is not 3 in binary
-    assert Intervals((0.1, 0.3, 0.9)).intervals == (0.1, 0.3, 0.9)
+    assert Intervals((0.1, 0.3, 0.9)).widths == (0.1, 0.3, 0.9)
 
 
 @pytest.mark.parametrize("widths", [(), (0,), (-5,), (5, -5)])
@@ -140,9 +142,9 @@ def test_widths_must_be_positive(widths: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("widths", [(5, 5), (10, 5)])
 def test_widths_must_rise(widths: tuple[int, ...]) -> None:
-    with pytest.raises(HierarchyError, match=r"width 5 comes after \d+; widths must rise"):
+    with pytest.raises(HierarchyError, match=r"width 5 comes after \d+; widths must increase"):
         Intervals(widths)
 
 
 def test_null_starts_at_zero() -> None:
-    assert paths(Intervals((5,), from_=None), pa.array([3])) == [("3", "[0-5)", "*")]
+    assert paths(Intervals((5,), start=None), pa.array([3])) == [("3", "[0-5)", "*")]

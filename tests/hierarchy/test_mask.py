@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.hierarchy.mask import Mask
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import HierarchyTree
 
 from . import plain
 from .checks import assert_sound, path
@@ -15,8 +15,8 @@ from .checks import assert_sound, path
 HERE = Path()
 
 
-def built(values: list[str], side: str = "right") -> Hierarchy:
-    hierarchy, _ = Mask(mask=side).build(pa.array(values, pa.string()), "zip", HERE)  # type: ignore[arg-type]
+def built(values: list[str], side: str = "right") -> HierarchyTree:
+    hierarchy, _ = Mask(side=side).build(pa.array(values, pa.string()), "zip", HERE)  # type: ignore[arg-type]
     assert_sound(hierarchy)
     return hierarchy
 
@@ -46,13 +46,13 @@ def test_raw_stars_are_escaped_above_the_leaves() -> None:
 
 
 def test_numbers_are_masked_by_their_text() -> None:
-    hierarchy, codes = Mask(mask="right").build(pa.array([75, 7, 71]), "x", HERE)
+    hierarchy, codes = Mask(side="right").build(pa.array([75, 7, 71]), "x", HERE)
     assert hierarchy.labels == (("7", "71", "75"), ("7*",), ("*",))
     assert codes.tolist() == [2, 0, 1]
 
 
 def test_equal_texts_are_one_leaf() -> None:
-    hierarchy, codes = Mask(mask="right").build(pa.array([0.0, -0.0, 1.0]), "x", HERE)
+    hierarchy, codes = Mask(side="right").build(pa.array([0.0, -0.0, 1.0]), "x", HERE)
     assert hierarchy.labels[0] == ("0", "1")
     assert codes.tolist() == [0, 0, 1]
 
@@ -69,7 +69,7 @@ def test_nothing_and_empty_texts() -> None:
 )
 def test_labels_are_those_of_the_plain_twin(values: list[str], side: str) -> None:
     longest = max(map(len, values), default=0)
-    hierarchy, codes = Mask(mask=side).build(pa.array(values, pa.string()), "x", HERE)  # type: ignore[arg-type]
+    hierarchy, codes = Mask(side=side).build(pa.array(values, pa.string()), "x", HERE)  # type: ignore[arg-type]
     assert_sound(hierarchy)
     assert hierarchy.height == max(longest, 1)
     for value, code in zip(values, codes.tolist(), strict=True):
@@ -104,4 +104,4 @@ def test_no_two_nodes_above_the_leaves_share_a_label_unless_one_holds_the_other(
 
 def test_only_two_sides() -> None:
     with pytest.raises(ValueError, match="right"):
-        Mask(mask="up")  # type: ignore[arg-type]
+        Mask(side="up")  # type: ignore[arg-type]

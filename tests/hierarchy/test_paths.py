@@ -43,7 +43,7 @@ def test_a_tree_comes_back_depth_first(paths: Paths) -> None:
     assert [path(hierarchy, leaf) for leaf in range(hierarchy.n_leaves)] == expected
 
 
-WORDS = {"circle": "runs in a circle", "parents": "has two parents", "names": "is no part of"}
+WORDS = {"circle": "has a cycle", "parents": "has two parents", "names": "is not part of"}
 
 
 @given(
@@ -110,7 +110,7 @@ def test_two_parents_look_past_repeats() -> None:
 
 def test_a_circle_is_named() -> None:
     rows = [("x", "a", "b", "*"), ("y", "b", "a", "*")]
-    text = "f line 1: the hierarchy runs in a circle: 'a' under 'b' under 'a'."
+    text = "f line 1: the hierarchy has a cycle: 'a' under 'b' under 'a'."
     with pytest.raises(HierarchyError, match=re.escape(text)):
         from_paths(rows, "f", [1, 2])
 
@@ -123,11 +123,11 @@ def test_a_circle_of_three() -> None:
 
 def test_a_name_for_two_things_is_refused() -> None:
     rows = [("x", "a", "*"), ("a", "b", "*")]
-    text = "f line 2: 'a' as a leaf (line 2) is no part of 'a' on level 1 (line 1)."
+    text = "f line 2: 'a' as a leaf (line 2) is not part of 'a' on level 1 (line 1)."
     with pytest.raises(HierarchyError, match=re.escape(text)):
         from_paths(rows, "f", [1, 2])
 
 
 def test_nothing_is_refused() -> None:
-    with pytest.raises(HierarchyError, match="f names no leaf"):
+    with pytest.raises(HierarchyError, match="f has no leaf"):
         from_paths([], "f")

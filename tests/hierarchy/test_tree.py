@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shoal.errors import HierarchyError
 from shoal.hierarchy import tree
 from shoal.hierarchy.mask import Mask
-from shoal.hierarchy.tree import Hierarchy, changes, from_paths, from_starts, with_missing
+from shoal.hierarchy.tree import HierarchyTree, changes, from_paths, from_starts, with_missing
 
 from .checks import assert_sound, path
 
@@ -74,12 +74,12 @@ def test_changes() -> None:
 
 def test_a_size_that_memory_could_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree, "MOST_CELLS", 5)
-    text = r"Column 'zip': 2 different values with 3 levels above them are 6 places .* at most 5"
+    text = r"Column 'zip': 2 different values with 3 levels above them make 6 cells .* at most 5"
     with pytest.raises(HierarchyError, match=text):
         Mask("right").build(pa.array(["123", "456"]), "zip", Path())
 
 
 def test_is_frozen() -> None:
-    assert isinstance(FOOD, Hierarchy)
+    assert isinstance(FOOD, HierarchyTree)
     with pytest.raises(AttributeError):
         FOOD.labels = ()  # type: ignore[misc]

@@ -254,7 +254,7 @@ class Hide:
             raise ModuleNotFoundError(name, name=name)
 sys.meta_path.insert(0, Hide())
 import numpy as np, pyarrow as pa
-from shoal.engines.memory import wrap
+from shoal.engines.files import wrap
 wrap(pa.table({"a": [1]})).release(["a"], {}, np.array([0]), False)
 sys.exit(",".join({"duckdb", "numba"} & set(sys.modules)) or 0)
 """

@@ -52,8 +52,8 @@ def test_assess(release: Path) -> None:
                 pytest.approx(figure) if isinstance(figure, float | dict) else figure
             )
     for wrong, words in (
-        ({"msu": 2}, "not looked for on large engines"),
-        ({"population": people(5)}, "A population is not read"),
+        ({"msu": 2}, "not available on large engines"),
+        ({"population": people(5)}, "population: not available"),
         ({"threshold": 2.0}, "threshold: found 2"),
     ):
         with pytest.raises(InputError, match=words):

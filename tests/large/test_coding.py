@@ -20,7 +20,7 @@ from shoal.engines import encode as lookup
 from shoal.engines.base import Session
 from shoal.engines.duckdb.session import DuckSession
 from shoal.engines.encode import Coded, as_read, check_kinds, code, columns_to_read
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.errors import HierarchyError, InputError
 from shoal.hierarchy.text import text_of
 from shoal.io.csv_dialect import CsvOptions
@@ -146,7 +146,7 @@ def test_rows_are_coded_as_in_memory(
 ) -> None:
     columns = {name: typed([row[name] for row in rows], kind) for name, kind in types.items()}
     paths = written(pa.table(columns), tmp_path_factory.getbasetemp() / "in", files)
-    table = pa.concat_tables([LocalEngine().read(path) for path in paths])
+    table = pa.concat_tables([LocalFiles().read(path) for path in paths])
     table = table.unify_dictionaries()
     gone = [name for name in POLICY.quasi if all(v in (None, "nan") for v in texts(table[name]))]
     if gone:

@@ -12,8 +12,8 @@ import shoal
 from shoal.encoding.cells import Cells, encode
 from shoal.encoding.grouping import Grouping, spans_of
 from shoal.engines.encode import Coded
-from shoal.engines.publish import Measure, measure_of, measured
-from shoal.metrics.base import Parts
+from shoal.engines.relational import FragmentSums, figures_of, fragment_sums
+from shoal.metrics.base import ReleaseView
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 
@@ -54,7 +54,7 @@ def coded_of(cells: Cells) -> Coded:
     )
 
 
-def told_by(cells: Cells, groups: list[Grouping], measure: Measure) -> list[str]:
+def told_by(cells: Cells, groups: list[Grouping], measure: FragmentSums) -> list[str]:
     """Each group as a fragment of its own."""
     measure = pickle.loads(pickle.dumps(measure))
     cell = np.repeat(np.arange(cells.n_cells), cells.counts)
@@ -73,7 +73,7 @@ def told_by(cells: Cells, groups: list[Grouping], measure: Measure) -> list[str]
             )
             one = Grouping(np.zeros(rows.sum(), np.int32), 1, grouping.columns)
             target = part.sensitive["ill"]
-            parts = Parts(part, (one,), (spans_of(part, one),), 0, one.group < 0, target)
+            parts = ReleaseView(part, (one,), (spans_of(part, one),), 0, one.group < 0, target)
             told.append(measure(parts))
     return told
 
@@ -89,9 +89,9 @@ def cells_and_groups() -> tuple[Cells, list[Grouping]]:
 def test_the_figures_are_those_of_a_run() -> None:
     release = shoal.anonymize(TABLE, POLICY)
     cells, groups = cells_and_groups()
-    measure = measure_of(POLICY, coded_of(cells))
+    measure = fragment_sums(POLICY, coded_of(cells))
     classes = release.findings[0].classes
-    found = measured(POLICY, measure, told_by(cells, groups, measure), classes)
+    found = figures_of(POLICY, measure, told_by(cells, groups, measure), classes)
     assert found.metrics.keys() == release.metrics.keys()
     for name, figure in release.metrics.items():
         expected = None if figure is None else pytest.approx(figure, rel=1e-9)
@@ -110,15 +110,15 @@ class Strange:
 
     high_is_good: ClassVar[bool] = True
 
-    def measure(self, parts: Parts) -> float:
+    def measure(self, parts: ReleaseView) -> float:
         return float(len(parts.sizes))
 
 
 def test_what_no_sums_make_is_told_of() -> None:
     cells, groups = cells_and_groups()
     policy = POLICY.model_copy(update={"metrics": (Strange(),)})
-    measure = measure_of(policy, coded_of(cells))
-    found = measured(policy, measure, told_by(cells, groups, measure), None)
+    measure = fragment_sums(policy, coded_of(cells))
+    found = figures_of(policy, measure, told_by(cells, groups, measure), None)
     (name,) = (name for name in found.metrics if name not in measure.metrics)
     assert found.metrics[name] is None
     assert found.metrics["average-class-size"] is None

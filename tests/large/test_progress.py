@@ -2,19 +2,19 @@
 
 from itertools import groupby
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.engines.base import Moved
+from shoal.engines.base import Transfer
 from shoal.engines.duckdb.session import DuckSession
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.engines.spark.session import Poller, tasks_of
-from shoal.pipeline.run import run_large
 from shoal.policy import Policy
-from shoal.progress import Clock, Done
+from shoal.progress import Clock, ProgressEvent
 from tests.large.people import COLUMNS, TREES, people
+from tests.large.runs import run_in
 
 STEPS = ["read", "encode", "group", "publish", "write", "verify"]
 
@@ -27,40 +27,41 @@ def test_every_step_begins_ends_and_counts_rows(
     monkeypatch.setattr("shoal.engines.duckdb.session.BATCH", 100)
     monkeypatch.setattr("shoal.engines.duckdb.session.BATCH", 100)
     source, table = tmp_path / f"people{ending}", people(700)
-    LocalEngine().write(table, source)
+    LocalFiles().write(table, source)
     keys: dict[str, Any] = TREES if method == "datafly" else {}
     columns = COLUMNS | keys.get("columns", {})
     policy = Policy.load({"columns": columns, "constraints": [{"k": 5}], "method": method})
-    seen: list[tuple[str, Done]] = []
+    seen: list[ProgressEvent] = []
     session = DuckSession("1GB")
-    clock = Clock(lambda step, share: seen.append((step, cast(Done, share))))
-    run_large(
+    clock = Clock(seen.append)
+    run_in(
         session, source, policy, tmp_path / "out.parquet", clock, folders=False, fragment_rows=100
     )
     session.close()
-    found = {step: [share for _, share in told] for step, told in groupby(seen, lambda t: t[0])}
+    found = {step: list(events) for step, events in groupby(seen, lambda event: event.step)}
     assert list(found) == STEPS == list(clock.seconds)
-    for step, shares in found.items():
+    for step, events in found.items():
+        shares = [event.share for event in events]
         assert (shares[0], shares[-1]) == (0, 1), step
         assert shares == sorted(shares), step
-        assert shares[-1].rows == shares[-1].of == 700, step
-        rows = [share.rows for share in shares if share.rows is not None]
+        assert events[-1].rows == events[-1].total == 700, step
+        rows = [event.rows for event in events if event.rows is not None]
         assert rows == sorted(rows), step
     for step in ("encode", "publish", "write", "verify"):
-        assert len([share for share in found[step] if 0 < share.rows < 700]) >= 3, step
+        assert len([event for event in found[step] if 0 < (event.rows or 0) < 700]) >= 3, step
     if ending == ".parquet":
-        assert [share.rows for share in found["read"][1:]] == [*range(100, 701, 100), 700]
+        assert [event.rows for event in found["read"][1:]] == [*range(100, 701, 100), 700]
 
 
 def test_nobody_is_told_after_a_step(tmp_path: Path) -> None:
     pq.write_table(people(50), tmp_path / "t.parquet")
     session = DuckSession("500MB")
-    seen: list[Moved] = []
-    session.told = seen.append
+    seen: list[Transfer] = []
+    session.listener = seen.append
     from shoal.io.csv_dialect import CsvOptions
 
     session.read("raw", [tmp_path / "t.parquet"], ["age"], CsvOptions())
-    assert seen == [Moved(50)]
+    assert seen == [Transfer(50)]
     session.close()
 
 
@@ -85,15 +86,15 @@ class Tracker:
 def test_the_tasks_of_a_spark_are_added_up() -> None:
     assert tasks_of(Tracker([])) is None
     assert tasks_of(Tracker([None, (0, 0)])) is None
-    assert tasks_of(Tracker([(1, 4), None, (2, 2)])) == Moved(tasks=3, of_tasks=6)
+    assert tasks_of(Tracker([(1, 4), None, (2, 2)])) == Transfer(tasks=3, of_tasks=6)
 
 
 def test_asking_ends_with_spark_and_with_the_session() -> None:
-    seen: list[Moved] = []
+    seen: list[Transfer] = []
     poller = Poller(Tracker([(1, 4)], [], [(4, 4)]), seen.append, pause=0.01)
     poller._thread.join(60)
     assert not poller._thread.is_alive()
-    assert seen == [Moved(tasks=1, of_tasks=4), Moved(tasks=4, of_tasks=4)]
+    assert seen == [Transfer(tasks=1, of_tasks=4), Transfer(tasks=4, of_tasks=4)]
     other = Poller(Tracker(), seen.append, pause=60)
     other.end()
     assert not other._thread.is_alive()

@@ -13,13 +13,13 @@ import pytest
 import shoal
 from shoal.drawing.page import can_draw
 from shoal.engines.duckdb.session import DuckSession
-from shoal.engines.release_table import Held, verify
+from shoal.engines.release_table import MemoryRelease
+from shoal.engines.session_release import SessionRelease
 from shoal.errors import Infeasible, InputError
 from shoal.io.csv_dialect import CsvOptions
-from shoal.pipeline.verify import judge_files
 from shoal.policy import Policy
 from shoal.report.certificate import SEAL, seal_of
-from shoal.report.certificate_check import differences, differences_in, read_certificate
+from shoal.report.certificate_check import differences, differences_of, read_certificate
 from tests.large.certificates import certificate_in, require_same
 from tests.large.people import COLUMNS, people
 from tests.large.test_run import policy_of
@@ -73,13 +73,13 @@ def _both(
 ) -> tuple[list[str], list[str]]:
     """What differs, by a file in memory and in a session."""
     policy, path = policy_of(NAME), folder / file
-    findings = judge_files(path, {}, policy).findings
+    findings = MemoryRelease(path).verify(policy).findings
     names = pq.read_schema(path).names
     schema = session.read("release", [path], names, CsvOptions())
-    held = Held(session, "release", tuple(names), schema)
-    assert verify(session, "release", held.columns, schema, policy) == findings
+    release = SessionRelease(session, "release", names, schema)
+    assert release.verify(policy).findings == findings
     here = differences(told, policy, path, {}, findings, CsvOptions())
-    return here, differences_in(told, policy, held, findings)
+    return here, differences_of(told, policy, release, findings)
 
 
 def test_a_certificate_fits_in_a_session_as_in_memory(session: DuckSession, folder: Path) -> None:

@@ -11,12 +11,12 @@ import pytest
 import shoal
 from shoal.engines.duckdb.session import DuckSession
 from shoal.errors import Infeasible, InputError, PolicyError, ShoalError
-from shoal.pipeline.run import run_large
 from shoal.policy import Policy
 from shoal.progress import Clock
 from shoal.release import Release
 from tests.large.certificates import certificate_in, require_same
 from tests.large.people import COLUMNS, TREES, people
+from tests.large.runs import run_in
 
 BLOCKS = {"block_rows": 150}
 K5: list[dict[str, Any]] = [{"k": 5}]
@@ -76,7 +76,7 @@ def large(
 ) -> Release:
     session = DuckSession("1GB")
     try:
-        return run_large(
+        return run_in(
             session,
             source,
             policy,
@@ -119,7 +119,7 @@ def test_the_same_rows_figures_and_report(name: str, source: Path, tmp_path: Pat
 def test_a_metric_of_sensitive_values_is_measured_where_it_is_asked_for(
     source: Path, tmp_path: Path
 ) -> None:
-    policy = policy_of("datafly").changed(metrics=["recognition-rate"])
+    policy = policy_of("datafly").replace_keys(metrics=["recognition-rate"])
     one = shoal.run(source, policy, tmp_path / "one.parquet")
     other = large(source, policy, tmp_path / "other.parquet")
     assert rows_of(tmp_path / "other.parquet") == rows_of(tmp_path / "one.parquet")

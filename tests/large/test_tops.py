@@ -31,9 +31,8 @@ from shoal.methods.least_loss_partition import LeastLossPartition
 from shoal.methods.mondrian import Mondrian
 from shoal.models.alpha import Alpha
 from shoal.models.beta import Beta
-from shoal.models.entropy_l import EntropyL
 from shoal.models.k import K
-from shoal.models.l import L
+from shoal.models.l import EntropyL, L
 from shoal.models.requirement import Requirement
 from shoal.models.t import T
 from shoal.publish.labels import labels_of

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,14 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import plugins
+from shoal.arrays import Ints
+from shoal.encoding.counts import Counts
 from shoal.engines.base import Session
-from shoal.engines.capabilities import check_large
+from shoal.engines.capabilities import check_capabilities
 from shoal.engines.duckdb.session import DuckSession
-from shoal.engines.memory import wrap
-from shoal.engines.release_table import Asked, See, verify, verify_and_survey
+from shoal.engines.files import wrap
+from shoal.engines.release_table import MemoryRelease
+from shoal.engines.session_release import ReadPublished, SessionRelease
 from shoal.errors import HierarchyError, InputError, PolicyError, VerificationFailed
 from shoal.io.csv_dialect import CsvOptions
-from shoal.pipeline.verify import survey, verify_table
+from shoal.models.base import Model
+from shoal.pipeline.verify import survey
 from shoal.policy import Policy
 from shoal.verification.check import Finding, require
 from tests.examples import examples
@@ -85,8 +89,8 @@ def verified(
     pq.write_table(table, path)
     names = table.column_names
     schema = session.read("published", [path], names, CsvOptions())
-    columns = {name: f"p{i}" for i, name in enumerate(names)}
-    return verify(session, "published", columns, schema, policy, piece_rows)
+    release = SessionRelease(session, "published", names, schema, piece_rows)
+    return release.verify(policy).findings
 
 
 @examples(25)
@@ -121,15 +125,15 @@ def test_findings_are_those_of_one_machine(
         dose = pa.array([*texts[: len(rows)], *["*"] * stars], pa.string())
     table = pa.table(texts_of | {"dose": dose}).select(list(COLUMNS))
     path = tmp_path_factory.getbasetemp() / "release.parquet"
-    expected = verify_table(wrap(table), policy)
+    expected = MemoryRelease(wrap(table)).verify(policy).findings
     found = verified(session, table, policy, path, piece_rows)
     assert found == expected
     assert [str(one.reached) for one in found] == [str(one.reached) for one in expected]
-    columns = {name: f"p{i}" for i, name in enumerate(table.column_names)}
     schema = session.read("again", [path], table.column_names, CsvOptions())
-    again, strong = verify_and_survey(Asked(session, "again", columns, schema, policy, piece_rows))
-    assert again == expected
-    assert strong == survey(table, policy)
+    release = SessionRelease(session, "again", table.column_names, schema, piece_rows)
+    again = release.verify(policy, survey=True)
+    assert again.findings == expected
+    assert again.strengths == survey(table, policy)
 
 
 def released(**columns: Any) -> pa.Table:
@@ -149,7 +153,7 @@ def test_what_fails_is_said(session: Session, tmp_path: Path) -> None:
         verified(session, released().drop(["ill"]), POLICY, path)
     with pytest.raises(VerificationFailed, match="holds 'name'"):
         verified(session, released(name=["x"] * 5), POLICY, path)
-    strange = POLICY.changed(constraints=[{"l": 1, "of": "ill"}])
+    strange = POLICY.replace_keys(constraints=[{"l": 1, "of": "ill"}])
     with pytest.raises(
         HierarchyError, match="The release's column 'ill' holds values that have no"
     ):
@@ -157,7 +161,7 @@ def test_what_fails_is_said(session: Session, tmp_path: Path) -> None:
 
 
 def test_values_that_were_not_there_before_are_noticed() -> None:
-    see = See((("p0", pa.string()),), (), ((0, pa.array(["flu"])),), (), 1)
+    see = ReadPublished((("p0", pa.string()),), (), ((0, pa.array(["flu"])),), (), 1)
     batch = pa.RecordBatch.from_pydict({"p0": ["flu", "*", None]})
     assert see(batch).column("s0").to_pylist() == [0, -1, -1]
     with pytest.raises(InputError, match="changed while it was being verified"):
@@ -167,7 +171,7 @@ def test_values_that_were_not_there_before_are_noticed() -> None:
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ({"order": "kept"}, "`order: kept` asks for rows as they came"),
+        ({"order": "kept"}, "`order: kept` keeps the order"),
         ({"publish": "anatomy", "constraints": [{"l": 2, "of": "ill"}]}, "`publish: anatomy`"),
         ({"population": "people.csv", "constraints": [{"k-map": 2}]}, "k-map compares groups"),
         (
@@ -184,45 +188,53 @@ def test_values_that_were_not_there_before_are_noticed() -> None:
     ],
 )
 def test_what_large_engines_do_not_do_is_refused(keys: dict[str, Any], words: str) -> None:
-    policy = POLICY.changed(**keys)
+    policy = POLICY.replace_keys(**keys)
     with pytest.raises(PolicyError, match=words):
-        check_large(policy)
-    check_large(POLICY)
+        check_capabilities("large", policy)
+    check_capabilities("large", POLICY)
 
 
 def test_every_model_says_which_figure_is_the_stronger() -> None:
     for name, model in plugins.models().items():
         assert isinstance(model.high_is_strong, bool), name
-        assert hasattr(model, "over") or not hasattr(model, "holds_over"), name
+        for each in model.examples():
+            assert not each.release_wide or each.over(3, 9) is not None, name
 
 
 @dataclass(frozen=True)
-class Whim:
-    """A model that says nothing of itself."""
+class Whim(Model):
+    """A model that judges a release as a whole, and says no more."""
 
     whim: int = 1
+    release_wide: ClassVar[bool] = True
+
+    def strengths(self, counts: Counts) -> Ints:
+        return counts.sizes
 
 
 def test_a_model_that_cannot_be_judged_in_pieces_is_refused() -> None:
     policy = POLICY.model_copy(update={"constraints": (Whim(),)})
-    with pytest.raises(PolicyError, match="does not say how classes that are judged apart"):
-        check_large(policy)
+    with pytest.raises(PolicyError, match="judges the release as a whole"):
+        check_capabilities("large", policy)
 
 
 def test_columns_of_too_many_values_are_left_out_of_a_survey(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.engines.release_table.MOST_VALUES", 1)
+    monkeypatch.setattr("shoal.engines.session_release.MOST_VALUES", 1)
     path = tmp_path / "release.parquet"
     pq.write_table(released(), path)
     schema = session.read("many", [path], ["age", "ill"], CsvOptions())
-    asked = Asked(session, "many", {"age": "p0", "ill": "p1"}, schema, POLICY)
-    findings, strong = verify_and_survey(asked)
-    assert [one.model for one in findings] == ["k"]
-    assert [(one.model, one.of) for one in strong] == [("k", None), ("average-risk", None)]
-    guarded = POLICY.changed(constraints=[{"l": 1, "of": "ill"}])
+    release = SessionRelease(session, "many", ["age", "ill"], schema)
+    verdict = release.verify(POLICY, survey=True)
+    assert [one.model for one in verdict.findings] == ["k"]
+    assert [(one.model, one.of) for one in verdict.strengths] == [
+        ("k", None),
+        ("average-risk", None),
+    ]
+    guarded = POLICY.replace_keys(constraints=[{"l": 1, "of": "ill"}])
     with pytest.raises(InputError, match="'ill' has 3 different values"):
-        verify_and_survey(Asked(session, "many", {"age": "p0", "ill": "p1"}, schema, guarded))
+        release.verify(guarded, survey=True)
 
 
 @pytest.mark.parametrize(
@@ -245,13 +257,13 @@ def test_bytes_are_spelled_alike_in_every_batch(
     size = len(first)
     monkeypatch.setattr("shoal.engines.duckdb.session.BATCH", size)
     batches = []
-    spell = See.__call__
+    spell = ReadPublished.__call__
 
-    def noted(see: See, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def noted(see: ReadPublished, batch: pa.RecordBatch) -> pa.RecordBatch:
         batches.append(len(batch))
         return spell(see, batch)
 
-    monkeypatch.setattr(See, "__call__", noted)
+    monkeypatch.setattr(ReadPublished, "__call__", noted)
     policy = Policy.load(
         {
             "columns": {"age": "quasi", "ill": "sensitive"},
@@ -260,7 +272,7 @@ def test_bytes_are_spelled_alike_in_every_batch(
         }
     )
     table = pa.table({"age": first + second, "ill": second + first})
-    expected = verify_table(wrap(table), policy)
+    expected = MemoryRelease(wrap(table)).verify(policy).findings
     assert verified(session, table, policy, tmp_path / "release.parquet", 100) == expected
     assert batches == [size, size]
     assert expected[0].reached == reached

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import UNIT, Domain, Kind
 from shoal.encoding.grouping import Grouping
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import HierarchyTree
 from tests import naive_clusters as naive
 
 WEIGHTS = (0.0, 0.3, 1.0, 1.0, 1.0, 2.5)
@@ -63,7 +63,7 @@ def columns(draw: st.DrawFn, name: str) -> tuple[Domain, naive.Column]:
     if len(levels) == 1:
         levels.append([0] * size)
     labels = tuple(tuple(f"n{i}.{n}" for n in range(max(row) + 1)) for i, row in enumerate(levels))
-    tree = Hierarchy(labels, np.array(levels, np.int32))
+    tree = HierarchyTree(labels, np.array(levels, np.int32))
     domain = Domain(name, kind, pa.array(texts, pa.string()), -1, hierarchy=tree)
     return domain, naive.tree(levels, weight)
 

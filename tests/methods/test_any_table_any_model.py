@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from shoal import plugins
 from shoal.errors import Infeasible
+from shoal.models.base import Model
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
-from shoal.models.entropy_l import EntropyL
 from shoal.models.k import K
-from shoal.models.recursive_l import RecursiveL
-from shoal.models.requirement import Model, Requirement
+from shoal.models.l import EntropyL, RecursiveL
+from shoal.models.requirement import Requirement
 from shoal.models.t import T
 from tests.coded import Coded, coded_tables
 from tests.examples import examples

@@ -10,9 +10,10 @@ from shoal.errors import PolicyError
 from shoal.methods.k_clustering import KClustering
 from shoal.methods.l_clustering import LClustering
 from shoal.methods.top_down import TopDown
+from shoal.models.base import Model
 from shoal.models.k import K
 from shoal.models.l import L
-from shoal.models.requirement import Model, Requirement
+from shoal.models.requirement import Requirement
 from tests import naive
 from tests.coded import Coded, coded, coded_tables
 from tests.examples import examples

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from shoal.encoding.domain import Domain, Kind
 from shoal.errors import Infeasible
 from shoal.methods.k_clustering import KClustering, start_order
+from shoal.models.base import Model
 from shoal.models.k import K
 from shoal.models.l import L
-from shoal.models.requirement import Model, Requirement
+from shoal.models.requirement import Requirement
 from tests import naive_clusters as naive
 from tests.examples import examples
 from tests.methods.clustered import Clustered, tables

@@ -15,9 +15,10 @@ from shoal.errors import Infeasible
 from shoal.methods.incognito import Incognito
 from shoal.methods.lattice import Counting, Judge, Lattice, Measuring
 from shoal.methods.optimal import Optimal
+from shoal.models.base import Model
 from shoal.models.k import K
 from shoal.models.l import L
-from shoal.models.requirement import Model, Requirement
+from shoal.models.requirement import Requirement
 from tests import naive_lattice as naive
 from tests.examples import examples
 from tests.lattices import Table, tables
@@ -197,7 +198,7 @@ def test_metrics_that_only_worsen_do(data: st.DataObject, table: Table) -> None:
     above = naive.classes(table.columns, table.rows, high)
     fewer = data.draw(st.lists(st.sampled_from(above), min_size=1, unique_by=tuple))
     for name, metric in plugins.metrics().items():
-        if getattr(metric, "only_worsens", False):
+        if metric.only_worsens:
             first = cost(metric(), table, low, below)
             for groups in (above, fewer):
                 then = cost(metric(), table, high, groups)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import Grouping, spans_of
-from shoal.metrics.base import Parts
+from shoal.metrics.base import ReleaseView
 from tests import naive_metrics as naive
 from tests.coded import Coded, coded_tables
 
@@ -16,7 +16,7 @@ from tests.coded import Coded, coded_tables
 class Both:
     """The same release twice."""
 
-    parts: Parts
+    parts: ReleaseView
     columns: list[naive.Column]
     release: list[naive.Row]
     weights: list[float]
@@ -78,7 +78,7 @@ def both(
     gone = np.array([all(group[i] < 0 for group in groups) for i in range(len(table.rows))])
     seen = {tuple(map(naive.covered, row)) for row, g in zip(release, gone, strict=True) if not g}
     spans = tuple(spans_of(table.cells, grouping) for grouping in made)
-    parts = Parts(table.cells, tuple(made), spans, len(seen), gone, None, weights)
+    parts = ReleaseView(table.cells, tuple(made), spans, len(seen), gone, None, weights)
     names = [domain.name for domain in table.cells.domains]
     return Both(parts, columns, release, [(weights or {}).get(name, 1.0) for name in names])
 

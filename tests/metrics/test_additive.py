@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shoal import plugins
 from shoal.encoding.cells import Cells
 from shoal.encoding.grouping import Grouping, spans_of
-from shoal.metrics.base import Additive, Parts, Whole, together, whole_of
+from shoal.metrics.base import AdditiveMetric, ReleaseView, Totals, add_sums
 from shoal.metrics.general_loss import GeneralLoss
 from shoal.metrics.query_error import QueryError
 from tests.examples import examples
@@ -36,7 +36,7 @@ def some_rows(cells: Cells, chosen: np.ndarray) -> Cells:
     )
 
 
-def some_groups(parts: Parts, chosen: np.ndarray) -> Parts:
+def some_groups(parts: ReleaseView, chosen: np.ndarray) -> ReleaseView:
     """A part of a release: whole groups, and some of the suppressed rows."""
     (grouping,) = parts.groupings
     cells, old = some_rows(parts.cells, chosen), grouping.group[chosen]
@@ -45,7 +45,7 @@ def some_groups(parts: Parts, chosen: np.ndarray) -> Parts:
     found = Grouping(group, len(numbers), grouping.columns)
     target = None if parts.target is None else parts.target[chosen]
     spans = spans_of(cells, found)
-    return Parts(cells, (found,), (spans,), 0, group < 0, target, whole=whole_of(parts))
+    return ReleaseView(cells, (found,), (spans,), 0, group < 0, target, whole=parts.totals)
 
 
 @examples(20)
@@ -61,9 +61,9 @@ def test_sums_of_parts_add_up(answer: Answer, data: st.DataObject) -> None:
     of_row = np.array([piece[g] if g >= 0 else i % 3 for i, g in enumerate(group)])
     pieces = [some_groups(parts, of_row == i) for i in range(3) if (of_row == i).any()]
     for name, metric in METRICS.items():
-        assert isinstance(metric, Additive), name
-        sums = together(metric.sums(one) for one in pieces)
-        figure, whole = metric.figure(sums, whole_of(parts)), metric.measure(parts)
+        assert isinstance(metric, AdditiveMetric), name
+        sums = add_sums(metric.sums(one) for one in pieces)
+        figure, whole = metric.figure(sums, parts.totals), metric.measure(parts)
         assert (figure is None) == (whole is None), name
         if whole is not None:
             assert figure == pytest.approx(whole, rel=1e-9, abs=1e-9), name
@@ -71,8 +71,8 @@ def test_sums_of_parts_add_up(answer: Answer, data: st.DataObject) -> None:
 
 def test_classes_that_nobody_counted_give_no_figure() -> None:
     metric = METRICS["average-class-size"]
-    assert together([{"most:rows": 2, "rows": 2}, {"most:rows": 3, "rows": 1}]) == {
+    assert add_sums([{"most:rows": 2, "rows": 2}, {"most:rows": 3, "rows": 1}]) == {
         "most:rows": 3,
         "rows": 3,
     }
-    assert metric.figure({"suppressed": 0}, Whole((), (), n_rows=5)) is None
+    assert metric.figure({"suppressed": 0}, Totals((), (), n_rows=5)) is None

@@ -11,19 +11,13 @@ from hypothesis import strategies as st
 from shoal import plugins
 from shoal.encoding.domain import UNIT, Domain, Kind
 from shoal.encoding.grouping import Grouping, spans_of
-from shoal.metrics.base import Parts
+from shoal.metrics.base import ReleaseView
 from shoal.metrics.cm import Cm
-from shoal.metrics.dm import Dm
-from shoal.metrics.groups import Groups
-from shoal.metrics.largest_group import LargestGroup
-from shoal.metrics.losses import column_losses
-from shoal.metrics.mean_group import MeanGroup
-from shoal.metrics.mean_ncp import MeanNcp
-from shoal.metrics.ncp import Ncp
+from shoal.metrics.group_sizes import Dm, Groups, LargestGroup, MeanGroup, SuppressedRows
+from shoal.metrics.ncp import MeanNcp, Ncp, column_losses
 from shoal.metrics.precision import Precision
 from shoal.metrics.query_error import QueryError
 from shoal.metrics.recognition_rate import RecognitionRate
-from shoal.metrics.suppressed_rows import SuppressedRows
 from tests import naive
 from tests.coded import Coded, coded, coded_tables
 from tests.examples import examples
@@ -46,12 +40,12 @@ def groupings(draw: st.DrawFn) -> Answer:
     return table, [numbers[group] for group in drawn], target
 
 
-def parts_of(table: Coded, group: list[int], target: list[int] | None) -> Parts:
+def parts_of(table: Coded, group: list[int], target: list[int] | None) -> ReleaseView:
     columns = tuple(range(len(table.columns)))
     grouping = Grouping(np.array(group, np.int32), max([*group, -1]) + 1, columns)
     classes = None if target is None else np.array(target, np.int32)
     spans = spans_of(table.cells, grouping)
-    return Parts(table.cells, (grouping,), (spans,), 0, grouping.group < 0, classes)
+    return ReleaseView(table.cells, (grouping,), (spans,), 0, grouping.group < 0, classes)
 
 
 def as_lists(group: list[int]) -> list[list[int]]:
@@ -137,7 +131,7 @@ def test_groups_over_some_columns_add_up() -> None:
     others = Grouping(np.array([0, 0, 0, 0, -1], np.int32), 1, (1, 2))
     spans = tuple(spans_of(cells, grouping) for grouping in (ages, others))
     gone = np.zeros(5, np.bool_)
-    parts = Parts(cells, (ages, others), spans, 0, gone, np.array([0, 0, 1, 1, 1], np.int32))
+    parts = ReleaseView(cells, (ages, others), spans, 0, gone, np.array([0, 0, 1, 1, 1], np.int32))
     # ages: two rows at 10/40, three at 30/40; the others: four rows at 3/4 and 4/4, one lost
     assert Ncp().measure(parts) == pytest.approx(2 * 10 / 40 + 3 * 30 / 40 + 4 * (3 / 4 + 1) + 2)
     assert Dm().measure(parts) == 2**2 + 3**2 + 4**2 + 5

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shoal.encoding.counts import Counts
 from shoal.encoding.domain import Domain, Kind
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import HierarchyTree
 
 TREE = ((0, 1, 2, 3, 4, 5, 6), (0, 0, 1, 1, 2, 3, 3), (0, 0, 0, 0, 1, 1, 1), (0,) * 7)
 """Seven leaves under four nodes under two under the root."""
@@ -42,7 +42,7 @@ def labelled(
     domain = Domain("ill", Kind.RANGE, texts, -1)
     if tree is not None:
         labels = (tuple(f"{i}.{n}" for n in sorted(set(row))) for i, row in enumerate(tree))
-        hierarchy = Hierarchy(tuple(labels), np.array(tree, np.int32))
+        hierarchy = HierarchyTree(tuple(labels), np.array(tree, np.int32))
         domain = Domain("ill", Kind.TREE, texts, -1, hierarchy=hierarchy)
     return Counts(
         np.array([len(group) for group in groups], np.int64),

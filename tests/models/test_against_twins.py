@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from shoal.models.average_risk import AverageRisk
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
-from shoal.models.entropy_l import EntropyL
-from shoal.models.recursive_l import RecursiveL
+from shoal.models.l import EntropyL, RecursiveL
 from shoal.models.t import T
 from tests.models import twins
 from tests.models.histograms import TREE, Values, counted, groups_of_values

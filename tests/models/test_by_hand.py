@@ -12,10 +12,8 @@ from shoal.encoding.domain import Domain, Kind
 from shoal.models.average_risk import AverageRisk
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
-from shoal.models.delta_presence import DeltaPresence
-from shoal.models.entropy_l import EntropyL
-from shoal.models.k_map import KMap
-from shoal.models.recursive_l import RecursiveL
+from shoal.models.l import EntropyL, RecursiveL
+from shoal.models.population import DeltaPresence, KMap
 from shoal.models.t import T
 from tests.models.histograms import Values, counted, labelled
 
@@ -29,7 +27,7 @@ def test_the_paper_of_t_closeness_on_salaries() -> None:
     and 8, so they are -1 -2 -3 -1 -2 0 -1 -2 0, and D = (12/9) / 8 = 0.1667."""
     first, second = [0, 1, 2], [3, 5, 8]
     counts = labelled([first, second, [4, 6, 7]], SALARIES)
-    distances = T(1, "salary", "ordered")._distances(counts)
+    distances = T(1, "salary", "ordered").strengths(counts)
     assert distances[:2] == pytest.approx([27 / 9 / 8, 12 / 9 / 8])
     assert T(0.375, "salary", "ordered").holds(counts)[0]
     assert not T(0.374, "salary", "ordered").holds(counts)[0]
@@ -51,8 +49,8 @@ def test_hierarchical_distance() -> None:
     counts = labelled([[6, 7, 8], [0, 1, 2], [3, 4, 5]], 9, tree)
     mixed = labelled([[0, 3, 6], [1, 4, 7], [2, 5, 8]], 9, tree)
     model = T(1, "disease", "hierarchical")
-    assert model._distances(counts)[0] == pytest.approx(2 / 3)
-    assert model._distances(mixed) == pytest.approx([2 / 9] * 3)
+    assert model.strengths(counts)[0] == pytest.approx(2 / 3)
+    assert model.strengths(mixed) == pytest.approx([2 / 9] * 3)
     assert model.reached(mixed) == 0.2223, "rounded up, so that what is stated holds"
 
 

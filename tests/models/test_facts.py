@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from shoal import plugins
 from shoal.encoding.counts import Counts
 from shoal.models.alpha import Alpha
+from shoal.models.base import Model
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
-from shoal.models.delta_presence import DeltaPresence
-from shoal.models.entropy_l import EntropyL
-from shoal.models.recursive_l import RecursiveL
-from shoal.models.requirement import Model, Requirement, name_of
+from shoal.models.l import EntropyL, RecursiveL
+from shoal.models.population import DeltaPresence
+from shoal.models.requirement import Requirement
 from shoal.models.t import T
 from tests.examples import examples
 from tests.models.every import EVERY
@@ -79,7 +79,7 @@ def test_presence_declares_nothing_of_merging() -> None:
 
 
 def test_every_model_is_here_and_keeps_the_protocol() -> None:
-    assert {name_of(model) for model in EVERY} == set(plugins.models())
+    assert {model.name for model in EVERY} == set(plugins.models())
     assert all(isinstance(model, Model) for model in EVERY)
 
 
@@ -88,7 +88,7 @@ def test_every_model_is_here_and_keeps_the_protocol() -> None:
 def test_what_is_reached_is_held(groups: list[Values], rest: Values) -> None:
     counts = counted(groups, rest)
     for model in EVERY:
-        figure, reached = fields(model)[0].name, model.reached(counts)  # type: ignore[arg-type]
+        figure, reached = fields(model)[0].name, model.reached(counts)
         held = model.holds(counts)
         assert held.dtype == np.bool_
         least = model.min_rows
@@ -96,9 +96,8 @@ def test_what_is_reached_is_held(groups: list[Values], rest: Values) -> None:
         assert not (held & ~large).any(), model
         if (reached == 0 and figure not in ("t", "beta")) or math.isinf(reached):
             continue  # no figure will do
-        stated = replace(model, **{figure: float(f"{reached:g}")})  # type: ignore[type-var]
-        over = getattr(stated, "holds_over", None)
-        assert over(counts) if over else stated.holds(counts).all(), (model, reached)
+        stated = model.with_figure(float(f"{reached:g}"))
+        assert stated.holds_over(counts), (model, reached)
 
 
 @examples(25)
@@ -112,23 +111,22 @@ def test_a_stronger_figure_is_not_reached(groups: list[Values], rest: Values) ->
         beyond = reached + larger if larger else reached - 1.1e-4
         if math.isinf(reached) or (not larger and beyond <= 0) or (larger and beyond < 1):
             continue
-        stated = replace(model, **{figure: beyond})  # type: ignore[type-var]
-        over = getattr(stated, "holds_over", None)
-        assert not (over(counts) if over else stated.holds(counts).all()), (model, reached)
+        stated = model.with_figure(beyond)
+        assert not stated.holds_over(counts), (model, reached)
 
 
 def test_a_group_without_any_value_holds_nothing() -> None:
     """But alpha, which bounds shares of all rows."""
     counts = counted([[None, None, None], [1, 2, 3]])
     for model in EVERY:
-        if hasattr(model, "of") and name_of(model) != "alpha":
+        if model.column and model.name != "alpha":
             assert not model.holds(counts)[0], model
 
 
 def test_where_everything_is_missing_the_advice_says_so() -> None:
     everyone = counted([[None, None]])
     for model in EVERY:
-        if hasattr(model, "of") and name_of(model) != "alpha":
+        if model.column and model.name != "alpha":
             assert "Every value of ill is missing" in model.advice(everyone), model
 
 

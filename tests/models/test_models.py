@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from shoal.models.alpha import Alpha
 from shoal.models.k import K
 from shoal.models.l import L
-from shoal.models.requirement import Requirement, column_of, figure_of, name_of
+from shoal.models.requirement import Requirement
 from tests.models.histograms import counted, groups_of_values
 
 
@@ -92,6 +92,6 @@ def test_figures_below_one_are_refused(figure: object) -> None:
 
 
 def test_names_figures_and_columns() -> None:
-    assert [name_of(m) for m in (K(2), L(3, "ill"))] == ["k", "l"]
-    assert [figure_of(m) for m in (K(2), L(3, "ill"))] == [2, 3]
-    assert [column_of(m) for m in (K(2), L(3, "ill"))] == ["", "ill"]
+    assert [m.name for m in (K(2), L(3, "ill"))] == ["k", "l"]
+    assert [m.figure for m in (K(2), L(3, "ill"))] == [2, 3]
+    assert [m.column for m in (K(2), L(3, "ill"))] == ["", "ill"]

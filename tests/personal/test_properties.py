@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.engines.memory import wrap
-from shoal.pipeline.verify import verify_table
+from shoal.engines.files import wrap
+from shoal.engines.release_table import MemoryRelease
 from tests.examples import examples
 from tests.personal import naive
 from tests.personal.table6 import DISEASE, PATHS, SID
@@ -124,7 +124,7 @@ def test_a_release_alone_is_taken_at_its_worst(rows: list[tuple[Any, ...]]) -> N
     constraints = [{"l": 1, "of": "disease"}, {"alpha": 1, "of": "disease"}]
     asked = shoal.Policy.load({"columns": columns, "constraints": constraints})
     table = pa.table({"age": ["x"] * len(rows), "disease": shown})
-    distinct, share = verify_table(wrap(table), asked)
+    distinct, share = MemoryRelease(wrap(table)).verify(asked).findings
     assert distinct.reached == naive.fewest_values(possible)
     worst = naive.most_of_a_level(possible, SID) / len(rows)
     assert worst <= share.reached < worst + 1e-4  # rounded up, so that what is stated holds
@@ -132,14 +132,14 @@ def test_a_release_alone_is_taken_at_its_worst(rows: list[tuple[Any, ...]]) -> N
 
 @pytest.mark.parametrize("changed", ["Cancer", "chest disease", "any disease", None])
 def test_a_method_that_raises_wrongly_is_found_out(changed: str | None) -> None:
+    from shoal.engines.originals import Originals
     from shoal.errors import VerificationFailed
-    from shoal.pipeline.verify import Behind
 
     columns = {"age": "quasi", "disease": DISEASE, "ppl": "preference"}
     asked = shoal.Policy.load({"columns": columns, "constraints": [{"k": 2}]})
-    behind = Behind({"disease": pa.array(["Flu", "HIV"])}, {"disease": pa.array(["2", None])})
+    originals = Originals({"disease": pa.array(["Flu", "HIV"])}, {"disease": pa.array(["2", None])})
     good = pa.table({"age": ["x", "x"], "disease": ["respiratory infection", "HIV"]})
-    assert verify_table(wrap(good), asked, behind)[0].holds
+    assert MemoryRelease(wrap(good), originals=originals).verify(asked).findings[0].holds
     bad = pa.table({"age": ["x", "x"], "disease": pa.array([changed, "HIV"], pa.string())})
     with pytest.raises(VerificationFailed, match="personal rule"):
-        verify_table(wrap(bad), asked, behind)
+        MemoryRelease(wrap(bad), originals=originals).verify(asked)

@@ -144,7 +144,7 @@ def test_groups_that_read_alike_are_one_class() -> None:
 
 def test_progress_is_told_step_by_step() -> None:
     seen: list[tuple[str, float]] = []
-    shoal.anonymize(TABLE, POLICY, progress=lambda step, share: seen.append((step, share)))
+    shoal.anonymize(TABLE, POLICY, progress=lambda event: seen.append((event.step, event.share)))
     steps = list(dict.fromkeys(step for step, _ in seen))
     assert steps == ["encode", "group", "publish", "measure", "verify"]
     assert all(0 <= share <= 1 for _, share in seen)

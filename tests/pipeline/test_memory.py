@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from shoal.engines.selection import for_database, opened
+from shoal.engines.selection import database_limit, open_session
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from shoal.engines.selection import for_database, opened
     ],
 )
 def test_what_is_left_for_the_database(asked: str, left: int) -> None:
-    told = for_database(asked)
+    told = database_limit(asked)
     assert told.endswith("KB")
     assert abs(int(told.removesuffix("KB")) * 1000 - left) < 1000
     assert duckdb.connect(config={"memory_limit": told}).sql("SELECT 1").fetchall() == [(1,)]
@@ -70,7 +70,7 @@ def test_a_signal_leaves_no_rows_behind(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     def interrupted() -> None:
-        with opened("local", "500MB") as session:
+        with open_session("local", "500MB") as session:
             session.keep("rows", "SELECT 1 AS p0")
             assert list(tmp_path.rglob("rows.duckdb"))
             assert signal.getsignal(number) is not signal.SIG_DFL

@@ -101,7 +101,7 @@ population: people.csv
     release = shoal.run(tmp_path / "table.csv", asked, tmp_path / "out.csv")
     assert [f.holds for f in shoal.verify(tmp_path / "out.csv", asked)] == [True] * 3
     assert shoal.Policy.load(asked.to_yaml()) == asked
-    stricter = asked.changed(constraints=[{"delta-presence": 0.5, "least": 0.4}])
+    stricter = asked.replace_keys(constraints=[{"delta-presence": 0.5, "least": 0.4}])
     (found,) = shoal.verify(tmp_path / "out.csv", stricter)
     assert not found.holds
     with pytest.raises(shoal.PolicyError, match="No method promises delta-presence with a `least`"):
@@ -138,7 +138,7 @@ def test_a_population_without_these_people_is_told(tmp_path: Path) -> None:
         ({"constraints": [{"k-map": 2}]}, "population: missing; k-map needs it"),
         (
             {"constraints": [{"k": 2}], "population": "x.csv"},
-            "population: found, but no constraint asks for it",
+            "population: found, but no constraint uses it",
         ),
         ({"constraints": [{"k-map": 2}], "population": 5}, "population: found 5; must be a file"),
     ],

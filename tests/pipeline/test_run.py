@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.errors import Infeasible, InputError, PolicyError
 from shoal.pipeline.verify import verify
 from tests.pipeline.test_anonymize import POLICY, TABLE
@@ -30,7 +30,7 @@ def names_in(folder: Path) -> set[str]:
 def test_every_format_holds_the_release(source: Path, ending: str) -> None:
     target = source.parent / f"out.{ending}"
     release = shoal.run(source, POLICY, target)
-    assert text_rows(LocalEngine().read(target)) == text_rows(shoal.anonymize(TABLE, POLICY).table)
+    assert text_rows(LocalFiles().read(target)) == text_rows(shoal.anonymize(TABLE, POLICY).table)
     assert release.verified
     assert all(finding.holds for finding in verify(target, POLICY))
     assert names_in(source.parent) == {"in.parquet", f"out.{ending}"}
@@ -39,12 +39,10 @@ def test_every_format_holds_the_release(source: Path, ending: str) -> None:
 
 def test_a_file_and_a_frame_agree(source: Path, tmp_path: Path) -> None:
     csv = tmp_path / "in.csv"
-    LocalEngine().write(TABLE, csv)
+    LocalFiles().write(TABLE, csv)
     from_csv = shoal.run(csv, POLICY, tmp_path / "a.csv")
     from_parquet = shoal.run(source, POLICY, tmp_path / "b.csv")
-    first, second = (
-        sorted(text_rows(LocalEngine().read(tmp_path / n))) for n in ("a.csv", "b.csv")
-    )
+    first, second = (sorted(text_rows(LocalFiles().read(tmp_path / n))) for n in ("a.csv", "b.csv"))
     assert first == second
     assert from_csv.metrics == from_parquet.metrics
 
@@ -69,9 +67,9 @@ def test_missing_and_empty_come_back_as_they_were(tmp_path: Path) -> None:
         "order": "kept",
     }
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
-    LocalEngine().write(table, source)
+    LocalFiles().write(table, source)
     shoal.run(source, policy, target)
-    assert LocalEngine().read(target).equals(table)
+    assert LocalFiles().read(target).equals(table)
 
 
 def test_an_existing_file_is_kept_unless_forced(source: Path) -> None:
@@ -113,7 +111,7 @@ def test_a_crash_in_the_middle_leaves_nothing(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shoal.pipeline.run.judge_files", interrupted)
+    monkeypatch.setattr("shoal.engines.release_table.MemoryRelease.verify", interrupted)
     with pytest.raises(KeyboardInterrupt):
         shoal.run(source, POLICY, source.parent / "out.csv")
     assert names_in(source.parent) == {"in.parquet"}
@@ -133,7 +131,7 @@ def test_a_release_is_written_and_verified(tmp_path: Path) -> None:
     release = shoal.anonymize(TABLE, POLICY)
     for ending in ("csv", "parquet", "arrow"):
         path = release.write(tmp_path / f"out.{ending}")
-        assert text_rows(LocalEngine().read(path)) == text_rows(release.table)
+        assert text_rows(LocalFiles().read(path)) == text_rows(release.table)
     with pytest.raises(InputError, match="exists already"):
         release.write(tmp_path / "out.csv")
     release.write(tmp_path / "out.csv", force=True)
@@ -149,5 +147,5 @@ def test_hierarchy_files_are_found_beside_the_policy(source: Path, tmp_path: Pat
         "  ill: sensitive\n  ward: plain\nconstraints: [{k: 15}]\n"
     )
     shoal.run(source, folder / "policy.yaml", tmp_path / "out.csv")
-    towns = set(LocalEngine().read(tmp_path / "out.csv")["town"].to_pylist())
+    towns = set(LocalFiles().read(tmp_path / "out.csv")["town"].to_pylist())
     assert towns <= {"t0", "t1", "t2", "north", "south", "*"}

@@ -45,8 +45,8 @@ BAD_POLICIES = [
     ),
     (
         age_is("{role: sensitive, levels: {a: 1}, hierarchy: {tree: {x: [a]}}, preference: zip}"),
-        "policy:2: columns.age.preference: 'zip' has the role quasi; only preference columns can "
-        "stand here: there are none",
+        "policy:2: columns.age.preference: 'zip' has the role quasi; only preference columns are "
+        "allowed here: there are none",
     ),
     (
         K,
@@ -251,7 +251,7 @@ BAD_POLICIES = [
     ),
     (
         constraint_is("{k: 5, on: [age, age]}"),
-        "policy:3: constraints[0].on[1]: 'age' is there twice; keep one",
+        "policy:3: constraints[0].on[1]: 'age' is listed twice; keep one",
     ),
     (
         constraint_is("{k: 5, on: [agee]}"),
@@ -260,7 +260,7 @@ BAD_POLICIES = [
     (
         constraint_is("{k: 5, on: [age, disease]}"),
         "policy:3: constraints[0].on[1]: 'disease' has the role sensitive; only quasi "
-        "columns can stand here: age, zip",
+        "columns are allowed here: age, zip",
     ),
     (
         constraint_is("{k: 5, on: {age: 1}}"),
@@ -272,7 +272,7 @@ BAD_POLICIES = [
     ),
     (
         constraint_is("{l: 3}"),
-        "policy:3: constraints[0].of: missing. The sensitive column it speaks of; allowed: disease",
+        "policy:3: constraints[0].of: missing. The sensitive column; allowed: disease",
     ),
     (
         constraint_is("{l: 3, of: diseas}"),
@@ -280,8 +280,8 @@ BAD_POLICIES = [
     ),
     (
         constraint_is("{l: 3, of: age}"),
-        "policy:3: constraints[0].of: 'age' has the role quasi; only sensitive columns can "
-        "stand here: disease",
+        "policy:3: constraints[0].of: 'age' has the role quasi; only sensitive columns are "
+        "allowed here: disease",
     ),
     (
         constraint_is("{l: 3, of: [disease]}"),
@@ -289,11 +289,11 @@ BAD_POLICIES = [
     ),
     (
         constraint_is("{k: 5}\n  - {k: 5}"),
-        "policy:4: constraints[1]: asks for the same as constraints[0]; remove one of them",
+        "policy:4: constraints[1]: is the same as constraints[0]; remove one of them",
     ),
     (
         constraint_is("{k: 5}\n  - {k: 5, on: [zip, age]}"),
-        "policy:4: constraints[1]: asks for the same as constraints[0]; remove one of them",
+        "policy:4: constraints[1]: is the same as constraints[0]; remove one of them",
     ),
     (
         "columns: {age: quasi}\nconstraints: [{l: 2, of: disease}]\n",
@@ -416,7 +416,7 @@ BAD_POLICIES = [
     ),
     (
         with_line("metrics: [ncp, ncp]"),
-        "policy:3: metrics[1]: 'ncp' is there twice; keep one",
+        "policy:3: metrics[1]: 'ncp' is listed twice; keep one",
     ),
     (
         with_line("metrics: [{queries: 5}]"),

@@ -179,7 +179,7 @@ def test_another_meaning_changes_the_fingerprint(old: str, new: str) -> None:
 
 
 def reordered(policy: Policy, names: list[str]) -> str:
-    return policy.changed(columns={name: policy.columns[name] for name in names}).fingerprint()
+    return policy.replace_keys(columns={name: policy.columns[name] for name in names}).fingerprint()
 
 
 def test_the_order_of_columns_counts_for_quasi_columns_only() -> None:

@@ -54,8 +54,8 @@ def test_both_at_once() -> None:
 def test_the_policy_of_another_table(default: str) -> None:
     assert misfit(["species", "length"], POLICY + default) == (
         "policy:1: columns: none of them is in the table, which has 2 other columns. Is this the "
-        "policy of another table, or has the file no line of column names, or another separator? The "
-        "policy lists name, age, zip"
+        "policy of another table, or does the file have no header, or another separator? The policy "
+        "lists name, age, zip"
     )
 
 
@@ -63,7 +63,7 @@ def test_lines_of_a_file_are_still_known(tmp_path: Path) -> None:
     file = tmp_path / "policy.yaml"
     file.write_text(POLICY)
     with pytest.raises(PolicyError, match=r"policy\.yaml:3: columns\.age: the table has no such"):
-        Policy.load(file).changed(seed=4).check(["name", "zip"])
+        Policy.load(file).replace_keys(seed=4).check(["name", "zip"])
 
 
 def test_python_policies_have_no_lines() -> None:

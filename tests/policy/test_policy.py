@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import PolicyError
-from shoal.hierarchy import parse_spec
+from shoal.hierarchy import parse_hierarchy
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.methods.least_loss_partition import LeastLossPartition
 from shoal.methods.mondrian import Mondrian
@@ -45,8 +45,8 @@ def test_a_policy_as_it_was_meant(tmp_path: Path) -> None:
     (tmp_path / "policy.yaml").write_text(HOSPITAL)
     policy = Policy.load(tmp_path / "policy.yaml")
     assert policy.columns["age"] == Column(role="quasi", kind="ordered")
-    assert policy.columns["zip"].hierarchy == parse_spec({"mask": "right"})
-    assert policy.columns["race"].hierarchy == parse_spec("race.csv")
+    assert policy.columns["zip"].hierarchy == parse_hierarchy({"mask": "right"})
+    assert policy.columns["race"].hierarchy == parse_hierarchy("race.csv")
     assert policy.columns["education"].order == ("none", "school", "university")
     assert policy.columns["education"].kind == "ordered"
     assert policy.constraints == (
@@ -78,15 +78,13 @@ def test_roles() -> None:
     assert policy.sensitive == ("disease",)
     assert policy.plain == ("ward",)
     assert policy.identifiers == ("name",)
-    assert policy.having("preference") == ("ppl",)
+    assert policy.columns_with("preference") == ("ppl",)
 
 
 def test_what_is_published_of_a_table() -> None:
     policy = Policy.load(HOSPITAL)
     names = ["ward", "note", "zip", "ppl", "name", "disease", "age"]
     assert policy.published(names) == ("ward", "zip", "disease", "age")
-    assert policy.dropped(names) == ("note", "ppl", "name")
-    assert policy.dropped(iter(names)) == ("note", "ppl", "name")
 
 
 def test_python_objects_and_plain_data_mean_the_same() -> None:
@@ -128,12 +126,12 @@ def test_a_policy_cannot_be_changed_in_place() -> None:
 
 def test_a_changed_policy_is_checked_again() -> None:
     policy = Policy.load(HOSPITAL)
-    assert policy.changed(method="flexible-partition", seed=3).method == FlexiblePartition()
+    assert policy.replace_keys(method="flexible-partition", seed=3).method == FlexiblePartition()
     assert policy.seed == 7
     with pytest.raises(PolicyError, match="method: found 'mondrain'"):
-        policy.changed(method="mondrain")
+        policy.replace_keys(method="mondrain")
     with pytest.raises(PolicyError, match="sed: unknown key"):
-        policy.changed(sed=3)
+        policy.replace_keys(sed=3)
 
 
 def test_a_policy_travels_to_other_processes() -> None:
@@ -174,21 +172,21 @@ def test_a_careful_policy_has_no_warning() -> None:
 
 def test_what_is_allowed_but_worth_a_word() -> None:
     assert warned(constraints=[{"k": 5}]) == [
-        "No constraint speaks of the sensitive column disease: where a group shares one value, "
-        "everybody in it is known to have it. Consider {l: 2, of: disease}."
+        "No constraint protects the sensitive column disease: where all rows of a group share one "
+        "value, it is disclosed for everyone in the group. Consider {l: 2, of: disease}."
     ]
     assert warned(order="kept") == [
-        "order: kept leaves the rows in the order they came, so whoever knows that order knows "
-        "whose row is whose. Use it only where nobody else does."
+        "order: kept leaves the rows in the order of the input, so anyone who knows that order can "
+        "tell whose row is whose. Use it only where nobody else does."
     ]
     assert warned(constraints=[{"k": 1}, {"l": 1, "of": "disease"}]) == [
-        "k of 1 asks for nothing: every table holds it. Choose 2 or more.",
-        "l of 1 asks for nothing: every table holds it. Choose 2 or more.",
+        "k of 1 has no effect: every table satisfies it. Choose 2 or more.",
+        "l of 1 has no effect: every table satisfies it. Choose 2 or more.",
     ]
     assert warned(
         columns={"age": "quasi", "zip": "quasi"}, constraints=[{"k": 2, "on": "age"}]
     ) == [
-        "No constraint covers the quasi columns zip: people may be recognised by them. Name them "
+        "No constraint covers the quasi columns zip: people may be re-identified by them. Name them "
         "in an `on`, or add a constraint without one."
     ]
 

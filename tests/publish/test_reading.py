@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.encoding.cells import How
-from shoal.hierarchy import parse_spec
+from shoal.hierarchy import parse_hierarchy
 from shoal.policy import Policy
 from shoal.publish.covering import Covering, distinct_texts, population_of
 from shoal.publish.reading import read
@@ -103,7 +103,7 @@ def test_every_method_is_read_back(method: Any, data: st.DataObject) -> None:
             "d": column(["low", "~", "[high]"]),
         }
     )
-    made = shoal.anonymize(raw, HOSPITAL.changed(method=method, order="kept")).table
+    made = shoal.anonymize(raw, HOSPITAL.replace_keys(method=method, order="kept")).table
     found = Covering(
         {name: made[name] for name in made.column_names},
         {name: raw[name] for name in raw.column_names},
@@ -153,14 +153,14 @@ def test_labels_of_any_tool(label: str | None, values: list[str]) -> None:
 def test_what_cannot_be_read_is_counted() -> None:
     found = read("age", ["about 30", "[1~2]", "40"], ["1"], How("ordered"))
     assert found.unread.tolist() == [True, False, False]
-    tree = How(hierarchy=parse_spec({"tree": {"any": ["a", "b"]}}))
+    tree = How(hierarchy=parse_hierarchy({"tree": {"any": ["a", "b"]}}))
     found = read("t", ["any", "a", "c", "{a, b}"], ["a"], tree)
     assert found.unread.tolist() == [False, False, True, False]
     assert covered("any", ["a", "b", "c"], tree) == ["a", "b", None]
 
 
 def test_masks_end_where_the_longest_value_does() -> None:
-    mask = How(hierarchy=parse_spec({"mask": "right"}))
+    mask = How(hierarchy=parse_hierarchy({"mask": "right"}))
     assert covered("02***", ["02138", "02", "021", "0", "021389", "12138"], mask) == [
         "02138",
         "02",
@@ -175,7 +175,7 @@ def test_masks_end_where_the_longest_value_does() -> None:
 )
 def test_parts_of_dates(label: str, n: int) -> None:
     days = ["1964-03-07", "1964/03/31", "1964-01-01", "1964-12-31", "1969-12-31", "1970-01-01"]
-    parts = How(hierarchy=parse_spec({"date": ["month", "quarter", "year", "decade"]}))
+    parts = How(hierarchy=parse_hierarchy({"date": ["month", "quarter", "year", "decade"]}))
     assert len(covered(label, days, parts)) == n
 
 
@@ -237,9 +237,9 @@ def test_methods_that_climb_are_read_back(method: Any, data: st.DataObject) -> N
     )
     # those that search the lattice take constraints on all columns alone
     apart = method["name"] not in ("incognito", "optimal")
-    asked = CLIMBING if apart else CLIMBING.changed(constraints=[{"k": 2}], suppression=0.5)
+    asked = CLIMBING if apart else CLIMBING.replace_keys(constraints=[{"k": 2}], suppression=0.5)
     try:
-        made = shoal.anonymize(raw, asked.changed(method=method)).table
+        made = shoal.anonymize(raw, asked.replace_keys(method=method)).table
     except shoal.Infeasible:
         return
     for name, how in how_of(CLIMBING).items():

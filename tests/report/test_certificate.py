@@ -11,7 +11,7 @@ import pytest
 
 import shoal
 from shoal.drawing.page import can_draw
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.policy import Policy
 from shoal.release import Release
 from shoal.report.certificate import certificate, seal_of
@@ -129,7 +129,7 @@ def test_it_tells_what_was_found(told: dict[str, Any], release: Release) -> None
 
 
 def test_the_same_on_shuffled_rows_and_in_memory(sample: Path, told: dict[str, Any]) -> None:
-    raw = LocalEngine().read(sample / "hospital.csv")
+    raw = LocalFiles().read(sample / "hospital.csv")
     for other in (raw, shuffled(raw, 3)):
         again = certificate(shoal.anonymize(other, str(sample / "policy.yaml")))
         again = json.loads(json.dumps(again))

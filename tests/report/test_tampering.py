@@ -10,9 +10,9 @@ import pyarrow.csv as csv
 import pytest
 
 import shoal
+from shoal.engines.release_table import MemoryRelease
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
-from shoal.pipeline.verify import judge_files
 from shoal.policy import Policy
 from shoal.report.certificate import SEAL, seal_of
 from shoal.report.certificate_check import differences, read_certificate
@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def found(folder: Path, file: str = "out.csv", told: dict[str, Any] | None = None) -> str:
     policy, path = Policy.load(folder / "policy.yaml"), folder / file
-    findings = judge_files(path, {}, policy).findings
+    findings = MemoryRelease(path).verify(policy).findings
     known = told or read_certificate(folder / "report.json")
     return " ".join(differences(known, policy, path, {}, findings, CsvOptions()))
 

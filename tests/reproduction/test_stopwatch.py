@@ -3,6 +3,7 @@
 import time
 
 import shoal
+from shoal.progress import ProgressEvent
 from shoal.reproduction._adult import adult_like
 from shoal.reproduction._timing import Stopwatch
 
@@ -12,7 +13,7 @@ def test_each_step_has_its_own_time(monkeypatch) -> None:  # type: ignore[no-unt
     monkeypatch.setattr(time, "process_time", lambda: next(times))
     watch = Stopwatch()
     for step, share in (("a", 0.0), ("a", 0.5), ("b", 0.0), ("a", 0.0), ("c", 0.0)):
-        watch(step, share)
+        watch(ProgressEvent(step, share))
     assert watch.seconds["a"] == (3 - 1) + (11 - 10)
     assert watch.seconds["b"] == 10 - 3
 

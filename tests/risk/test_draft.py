@@ -8,22 +8,22 @@ from hypothesis import strategies as st
 from shoal.errors import InputError
 from shoal.pipeline.run import anonymize
 from shoal.policy import Policy
-from shoal.risk import draft_policy, inspect_table
-from shoal.risk.draft import quoted
+from shoal.risk.draft import draft_policy, quoted
+from shoal.risk.inspection import inspect
 from shoal.sample.hospital import hospital
 from tests.examples import examples
 from tests.risk.tables import tables
 
 
 def drafted(table, name="table.csv"):
-    policy = Policy.load(draft_policy(inspect_table(table), name))
+    policy = draft_policy(table, name=name).policy
     policy.check(table.column_names)
     return policy
 
 
 def test_the_draft_of_the_sample_runs_and_says_why():
     table = hospital(2000)
-    text = draft_policy(inspect_table(table), "hospital.csv")
+    text = draft_policy(table, name="hospital.csv").text
     policy = Policy.load(text)
     policy.check(table.column_names)
     lines = text.splitlines()
@@ -40,9 +40,7 @@ def test_the_draft_of_the_sample_runs_and_says_why():
 
 def draftable(table):
     """Whether some column of the table can be made coarser."""
-    return any(
-        column.distinct and column.type != "other data" for column in inspect_table(table).columns
-    )
+    return any(column.distinct and column.type != "other data" for column in inspect(table).columns)
 
 
 @given(tables(min_rows=1))
@@ -69,13 +67,13 @@ def test_a_table_without_a_suspect_still_gets_a_quasi_column():
 
 def test_few_sensitive_values_are_not_asked_to_be_diverse():
     table = pa.table({"age": range(40), "diagnosis": ["flu", "cold"] * 20})
-    text = draft_policy(inspect_table(table), "t.csv")
+    text = draft_policy(table, name="t.csv").text
     assert "# - {l: 3, of: diagnosis}" in text
     assert len(Policy.load(text).constraints) == 1
 
 
 def test_a_column_that_singles_out_people_alone_is_pointed_at():
-    text = draft_policy(inspect_table(pa.table({"age": range(40), "sex": ["f", "m"] * 20})), "t")
+    text = draft_policy(pa.table({"age": range(40), "sex": ["f", "m"] * 20})).text
     assert "others may know it; alone it makes 100% of the rows unique" in text
     assert text.count("alone it makes") == 1
 

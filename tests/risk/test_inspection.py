@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 
 from shoal.errors import InputError
-from shoal.risk import inspect_table
+from shoal.risk.inspection import inspect, inspection_of
+from shoal.risk.table import TableInMemory
 from shoal.sample.hospital import hospital
 from tests.risk import naive
 from tests.risk.tables import tables
@@ -22,7 +23,7 @@ def comparable(column):
 
 @given(tables())
 def test_counts_as_done_plainly(table):
-    found = inspect_table(table)
+    found = inspection_of(TableInMemory(table))
     plain = {name: comparable(table.column(name)) for name in table.column_names}
     quasi = list(found.quasi)
     rows = table.num_rows
@@ -44,18 +45,18 @@ def test_counts_as_done_plainly(table):
 
 @given(tables())
 def test_it_can_be_written_as_json(table):
-    data = inspect_table(table).to_dict()
+    data = inspection_of(TableInMemory(table)).to_dict()
     assert json.loads(json.dumps(data, allow_nan=False))["rows"] == table.num_rows
 
 
 def test_no_value_of_the_table_comes_out():
     secret = [f"Zyx{i}wv" for i in range(60)]
     table = pa.table({"name": secret, "city": secret[:30] * 2, "disease": secret[:6] * 10})
-    assert "Zyx" not in json.dumps(inspect_table(table).to_dict())
+    assert "Zyx" not in json.dumps(inspect(table).to_dict())
 
 
 def test_the_sample_is_understood():
-    found = inspect_table(hospital())
+    found = inspect(hospital())
     assert {column.name: (column.role, column.treatment) for column in found.columns} == {
         "name": ("identifier", "dropped"),
         "birth_date": ("quasi", "date"),
@@ -77,19 +78,22 @@ def test_the_sample_is_understood():
 
 def test_keys_are_columns_that_differ_in_every_row():
     table = pa.table({"id": range(50), "age": [1, 2] * 25, "v": [None, *range(49)]})
-    assert inspect_table(table).keys == ("id", "v")
+    assert inspect(table).keys == ("id", "v")
 
 
 def test_doubled_names_are_refused():
     table = pa.table([pa.array([1]), pa.array([2])], names=["a", "a"])
     with pytest.raises(InputError, match="several columns of one name: a"):
-        inspect_table(table)
+        inspect(table)
 
 
 def test_an_empty_table_has_nobody_in_it():
-    found = inspect_table(pa.table({"age": pa.array([], pa.int64())}))
+    empty = pa.table({"age": pa.array([], pa.int64())})
+    found = inspection_of(TableInMemory(empty))
     assert (found.rows, found.unique_rows, found.unique_share) == (0, 0, 0.0)
 
 
 def test_a_table_without_columns():
-    assert inspect_table(pa.table({})).columns == ()
+    assert inspection_of(TableInMemory(pa.table({}))).columns == ()
+    with pytest.raises(InputError, match="no rows"):
+        inspect(pa.table({}))

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from shoal.engines.base import Session
 from shoal.engines.duckdb.session import DuckSession
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
-from shoal.risk.inspection import Inspection, inspect_table
-from shoal.risk.out_of_core import inspect_session
+from shoal.risk.inspection import Inspection, inspect, inspection_of
+from shoal.risk.table import TableInSession
 from tests.examples import examples
 
 
@@ -27,11 +28,14 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     made.close()
 
 
-def inspected(session: Session, table: pa.Table, path: Path, **how: Any) -> Inspection:
+def inspected(
+    session: Session, table: pa.Table, path: Path, fraction: float | None = None, most: int = 1000
+) -> Inspection:
     pq.write_table(table, path)
     names = table.column_names
     schema = session.read("raw", [path], names, CsvOptions())
-    return inspect_session(session, "raw", names, schema, **how)
+    with closing(TableInSession(session, "raw", names, schema, most_values=most)) as counted:
+        return inspection_of(counted, fraction)
 
 
 def same(found: Any, expected: Any) -> bool:
@@ -73,9 +77,9 @@ def test_the_inspection_is_that_of_one_machine(
     most: int,
 ) -> None:
     table = pa.Table.from_pylist(rows)
-    expected = inspect_table(table, fraction).to_dict()
+    expected = inspect(table, fraction=fraction).to_dict()
     path = tmp_path_factory.getbasetemp() / "table.parquet"
-    found = inspected(session, table, path, fraction=fraction, most_values=most).to_dict()
+    found = inspected(session, table, path, fraction, most).to_dict()
     assert same(compared(found, most), compared(expected, most))
 
 

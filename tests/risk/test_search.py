@@ -30,11 +30,11 @@ def test_the_smallest_sets_as_found_plainly(table):
     found = searched(table)
     assert not found.bounded
     assert found.sets_found == len(reaching)
-    assert len(found.found) == min(module.SHOWN, len(reaching))
+    assert len(found.found) == min(module.REPORTED_SETS, len(reaching))
     for each in found.found:
         assert len(each.columns) == size
         assert reaching[each.columns] == each.unique_rows
-    worst = sorted(reaching.values(), reverse=True)[: module.SHOWN]
+    worst = sorted(reaching.values(), reverse=True)[: module.REPORTED_SETS]
     assert [each.unique_rows for each in found.found] == worst
 
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shoal.risk import uniqueness
-from shoal.risk.uniqueness import Packed, unique_rows, unique_without_each
+from shoal.risk.uniqueness import RowKeys, unique_rows, unique_without_each
 from tests.risk import naive
 
 
@@ -59,9 +59,9 @@ def test_leaving_out_each_column_as_counted_plainly(table):
 def test_many_large_columns_do_not_fit_64_bits_and_are_renumbered():
     n = 1000
     columns = [Column((np.arange(n) * step) % n, n) for step in (1, 3, 7, 9, 11, 13, 17, 19)]
-    packed = Packed.nothing(n).beside(columns)
-    assert packed.size <= uniqueness.LARGEST
-    assert packed.unique_rows() == n
+    keys = RowKeys.of(n, columns)
+    assert keys.size <= uniqueness.LARGEST
+    assert keys.unique_rows() == n
 
 
 def test_no_columns_make_all_rows_equal():

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
 from tests.large.people import COLUMNS, TREES, people
@@ -138,7 +138,7 @@ def _write(table: pa.Table, path: Path, split: bool) -> None:
     if path.name.endswith(".parquet"):
         pq.write_table(table, path, row_group_size=100 if split else None)
     else:
-        LocalEngine().write(table, path, options=COMMA)
+        LocalFiles().write(table, path, options=COMMA)
 
 
 def rows_of(table: pa.Table) -> Counter[tuple[Any, ...]]:
@@ -149,4 +149,4 @@ def rows_of(table: pa.Table) -> Counter[tuple[Any, ...]]:
 def read_all(path: Path) -> pa.Table:
     """A table in a file, or in the files of a folder."""
     files = sorted(path.iterdir()) if path.is_dir() else [path]
-    return pa.concat_tables([LocalEngine().read(file, COMMA) for file in files])
+    return pa.concat_tables([LocalFiles().read(file, COMMA) for file in files])

@@ -138,6 +138,6 @@ def test_executors_without_shoal(
 
 
 def shoal_rows(path: Path) -> Counter[tuple[Any, ...]]:
-    from shoal.engines.memory import LocalEngine
+    from shoal.engines.files import LocalFiles
 
-    return rows_of(LocalEngine().read(path))
+    return rows_of(LocalFiles().read(path))

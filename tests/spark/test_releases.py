@@ -7,9 +7,9 @@ import pytest
 
 import shoal
 from shoal.engines.spark.session import EXCHANGED, SparkTables
-from shoal.pipeline.run import run_large
 from shoal.progress import Clock
 from shoal.release import Release
+from tests.large.runs import run_in
 from tests.spark.cases import (
     ASKED,
     FIRST,
@@ -63,7 +63,7 @@ def test_the_same_rows_as_on_one_machine(
         other.table.unpersist()
     else:
         target = tmp_path / f"there{one.suffixes[0]}"
-        other = run_large(
+        other = run_in(
             session, parts, policy, target, Clock(), folders=True, fragment_rows=FRAGMENT_ROWS
         )
         assert rows_of(read_all(target)) == expected

@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.engines.release_table import Held, verify
+from shoal.engines.session_release import SessionRelease
 from shoal.engines.spark.session import SparkTables
 from shoal.io.csv_dialect import CsvOptions
-from shoal.report.certificate_check import differences_in, read_certificate
+from shoal.report.certificate_check import differences_of, read_certificate
 from tests.large.certificates import certificate_in, require_same
 from tests.large.people import people
 from tests.large.test_run import policy_of
@@ -21,11 +21,11 @@ from tests.spark.cases import rows_of
 def require_fits(session: SparkTables, told: dict[str, Any], folder: Path, policy: Any) -> None:
     names = pq.read_schema(next(folder.glob("*.parquet"))).names
     schema = session.read("release", [folder], names, CsvOptions())
-    held = Held(session, "release", tuple(names), schema)
-    findings = verify(session, "release", held.columns, schema, policy)
-    assert differences_in(told, policy, held, findings) == []
+    release = SessionRelease(session, "release", names, schema)
+    findings = release.verify(policy).findings
+    assert differences_of(told, policy, release, findings) == []
     told = told | {"release": told["release"] | {"digest": "0" * 64}}
-    assert "digests differ" in " ".join(differences_in(told, policy, held, findings))
+    assert "digests differ" in " ".join(differences_of(told, policy, release, findings))
 
 
 @pytest.mark.parametrize("late", [False, pytest.param(True, marks=pytest.mark.thorough)])

@@ -10,25 +10,25 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.engines.base import Moved, untold
-from shoal.engines.memory import LocalEngine
+from shoal.engines.base import Transfer, no_listener
+from shoal.engines.files import LocalFiles
 from shoal.engines.spark.opening import open_frame, open_spark
 from shoal.engines.spark.session import EXCHANGED, SparkTables
 from shoal.engines.spark.tables import carried
 from shoal.errors import Infeasible, InputError
 from shoal.io.commit import replacing_folder
 from shoal.io.csv_dialect import CsvOptions
-from shoal.pipeline.verify import ask_frame
+from shoal.pipeline.verify import examine, open_release
 from shoal.policy import Policy
 from shoal.progress import Clock
-from shoal.risk.inspection import inspect_table
-from shoal.risk.out_of_core import inspect_session
+from shoal.risk.inspection import inspect, inspection_of
+from shoal.risk.table import TableInSession
 from tests.large.people import COLUMNS
 from tests.large.people import people as patients
 from tests.spark.cases import LAYOUTS
 from tests.spark.conftest import Tell
 
-ENGINE = LocalEngine()
+ENGINE = LocalFiles()
 COMMA = CsvOptions(",", '"', "utf-8")
 Rows = Counter[tuple[Any, ...]]
 NASTY = (
@@ -321,7 +321,8 @@ def test_a_release_and_a_raw_table_are_looked_at_as_on_one_machine(
     session.read("release", [folder], names, COMMA)
     session.keep("handed", "SELECT * FROM release")
     theirs = session.frame("handed", names)
-    found = ask_frame(theirs, policy, Clock())
+    with open_release(theirs, policy, Clock()) as release:
+        found = examine(release, policy, Clock())
     assert found.findings == shoal.verify(alone, policy)
     assert found.strengths == shoal.survey(alone, policy)
     quasi = list(policy.quasi)
@@ -332,8 +333,8 @@ def test_a_release_and_a_raw_table_are_looked_at_as_on_one_machine(
 
     few = table.select(["age", "sex"])
     schema = session.read("raw", [tmp_path / "raw.parquet"], few.column_names, COMMA)
-    inspected = inspect_session(session, "raw", few.column_names, schema).to_dict()
-    expected = inspect_table(few).to_dict()
+    inspected = inspection_of(TableInSession(session, "raw", few.column_names, schema)).to_dict()
+    expected = inspect(few).to_dict()
     for told in (inspected, expected):
         told.pop("search")
     assert inspected == approximately(expected)
@@ -356,11 +357,11 @@ def test_tasks_are_told_while_they_run(session: SparkTables, tmp_path: Path) -> 
         time.sleep(3)
         return batch
 
-    seen: list[Moved] = []
-    session.told = seen.append
+    seen: list[Transfer] = []
+    session.listener = seen.append
     session.map("slow", "SELECT p0 FROM numbers", slow, pa.schema([("p0", pa.int64())]))
-    session.told = untold
-    told = [moved for moved in seen if moved.of_tasks]
+    session.listener = no_listener
+    told = [transfer for transfer in seen if transfer.of_tasks]
     assert told
-    assert all(0 <= (moved.tasks or 0) <= (moved.of_tasks or 0) for moved in told)
+    assert all(0 <= (transfer.tasks or 0) <= (transfer.of_tasks or 0) for transfer in told)
     session.drop("slow")

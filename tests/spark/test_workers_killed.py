@@ -11,8 +11,8 @@ import pytest
 import shoal
 from shoal.engines.spark import opening
 from shoal.engines.spark.session import SparkTables
-from shoal.pipeline.run import run_large
 from shoal.progress import Clock
+from tests.large.runs import run_in
 from tests.spark.cases import ASKED, Layout, policy_of, put, read_all, rows_of
 from tests.spark.cluster import Cluster
 from tests.spark.conftest import Tell
@@ -68,7 +68,7 @@ def test_amid_a_release(session: SparkTables, cluster: Cluster, tmp_path: Path, 
     target = tmp_path / "there.parquet"
 
     def release() -> Any:
-        return run_large(held, parts, policy, target, Clock(), folders=True, fragment_rows=450)
+        return run_in(held, parts, policy, target, Clock(), folders=True, fragment_rows=450)
 
     other = killed_twice(cluster, coding, finishing, Work(release))
     assert rows_of(read_all(target)) == rows_of(read_all(tmp_path / "alone.parquet"))

@@ -7,9 +7,9 @@ import pytest
 
 from shoal.encoding.counts import Counts
 from shoal.errors import VerificationFailed
+from shoal.models.base import Model
 from shoal.models.k import K
 from shoal.models.l import L
-from shoal.models.requirement import Model
 from shoal.verification.check import Finding, check, require
 
 

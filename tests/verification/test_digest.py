@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.engines.duckdb.session import DuckSession
-from shoal.engines.release_table import fingerprint as elsewhere
+from shoal.engines.session_release import SessionRelease
 from shoal.verification import digest
 from shoal.verification.digest import Fingerprint, digest_of, fingerprint
 from tests.examples import examples
@@ -59,8 +59,7 @@ def in_session(session: DuckSession, table: pa.Table) -> Fingerprint:
         return (whole[0] if whole else empty).take(batch.column("i"))
 
     session.map("release", "SELECT i FROM numbers", rows, held.schema)
-    places = {name: f"p{i}" for i, name in enumerate(NAMES)}
-    return elsewhere(session, "release", places, held.schema)
+    return SessionRelease(session, "release", NAMES, held.schema).fingerprint
 
 
 @examples(30)

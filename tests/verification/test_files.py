@@ -96,13 +96,13 @@ def test_a_column_that_must_not_be_published_is_refused(tmp_path: Path, column: 
     leaking = release.append_column(column, TABLE[column].slice(0, release.num_rows))
     path = tmp_path / "leak.parquet"
     pq.write_table(leaking, path)
-    assert f"'{column}', which the policy does not let be published" in broken(path)
+    assert f"the columns '{column}', which must not be published" in broken(path)
 
 
 def test_a_release_without_a_promised_column_is_not_the_policys(tmp_path: Path) -> None:
     path = tmp_path / "other.csv"
     path.write_text("age,town\n1,x\n1,x\n1,x\n")
-    with pytest.raises(PolicyError, match=r"no column 'ill'.*Is this the policy it was made by"):
+    with pytest.raises(PolicyError, match=r"no column 'ill'.*Is this the policy it was made with"):
         verify(path, POLICY)
 
 

@@ -85,14 +85,14 @@ def test_a_file_that_lost_its_rows_on_the_way_is_found(
     source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is verified is the written file, not the table in memory."""
-    from shoal.engines.memory import LocalEngine
+    from shoal.engines.files import LocalFiles
 
-    write = LocalEngine.write
+    write = LocalFiles.write
 
-    def careless(self: LocalEngine, table: pa.Table, path: Path, **keys: Any) -> None:
+    def careless(self: LocalFiles, table: pa.Table, path: Path, **keys: Any) -> None:
         write(self, table.slice(0, 5), path, **keys)
 
-    monkeypatch.setattr(LocalEngine, "write", careless)
+    monkeypatch.setattr(LocalFiles, "write", careless)
     asked = policy(method=Fixed(((0, 0, 0, 1, 1, 1, 1),)))
     with pytest.raises(VerificationFailed, match="the smallest of them has 2 rows"):
         shoal.run(source, asked, source.parent / "out.csv")
@@ -100,14 +100,14 @@ def test_a_file_that_lost_its_rows_on_the_way_is_found(
 
 
 def test_a_column_that_slipped_in_is_found(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shoal.engines.memory import LocalEngine
+    from shoal.engines.files import LocalFiles
 
-    write = LocalEngine.write
+    write = LocalFiles.write
 
-    def careless(self: LocalEngine, table: pa.Table, path: Path, **keys: Any) -> None:
+    def careless(self: LocalFiles, table: pa.Table, path: Path, **keys: Any) -> None:
         write(self, table.append_column("extra", table["ward"]), path, **keys)
 
-    monkeypatch.setattr(LocalEngine, "write", careless)
+    monkeypatch.setattr(LocalFiles, "write", careless)
     asked = policy(method=Fixed(((0,) * 7,)))
     with pytest.raises(VerificationFailed, match="extra"):
         shoal.run(source, asked, source.parent / "out.csv")

@@ -34,13 +34,13 @@ def attack(
     release where its labels cover the values. Counts only: nobody's values are shown.
     """
     from shoal.cli.console import out, print_json
-    from shoal.cli.progress import watching
+    from shoal.progress import displayed
 
-    with watching() as progress:
-        from shoal.risk.files import attack_file
+    with displayed(True) as progress:
+        from shoal.risk.attack import attack
 
         options = csv_options(separator, quote, encoding)
-        found = attack_file(release, policy, known, raw, options, progress)
+        found = attack(release, policy, known=known, raw=raw, options=options, progress=progress)
     if json:
         files = {"release": release, "policy": policy, "known": known, "raw": raw}
         named = {name: None if path is None else str(path) for name, path in files.items()}

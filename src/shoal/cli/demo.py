@@ -22,17 +22,17 @@ def demo(
     Run it as often as you like: it replaces its own files. Where you have edited its policy, it
     asks for --force first.
     """
-    from shoal.cli.progress import watching
+    from shoal.progress import ProgressEvent, displayed
 
     replace = force or _is_as_shipped(folder / "policy.yaml")
     target = folder / "release.csv"
-    with watching() as progress:
+    with displayed(True) as progress:
         from shoal.drawing.page import can_draw
         from shoal.io.output_names import report_files
         from shoal.pipeline.run import run
         from shoal.sample import write_sample
 
-        progress("make up", 0.0)
+        progress(ProgressEvent("make up", 0.0))
         sample = write_sample(folder, rows, seed, force=replace)
         report = folder / "report.html" if can_draw() else None
         release = run(

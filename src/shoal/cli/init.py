@@ -40,17 +40,24 @@ def init(
     it.
     """
     from shoal.cli.console import out, print_json
-    from shoal.cli.progress import watching
+    from shoal.progress import displayed
 
-    with watching() as progress:
-        from shoal.risk.files import write_draft
+    with displayed(True) as progress:
+        from shoal.risk.draft import write_draft
 
         options = csv_options(separator, quote, encoding)
-        found = write_draft(table, output, options, force, progress, engine, memory)
+        draft = write_draft(
+            table,
+            output,
+            force=force,
+            engine=engine,
+            memory=memory,
+            options=options,
+            progress=progress,
+        )
     if json:
-        roles = {column.name: column.role for column in found.columns}
-        print_json({"input": str(table), "policy": str(output), "roles": roles})
+        print_json({"input": str(table), "policy": str(output), "roles": draft.roles})
     else:
         from shoal.cli.render.inspection import show_draft
 
-        show_draft(out(), found, table, output, where_again(engine, memory))
+        show_draft(out(), draft.inspection, table, output, where_again(engine, memory))

@@ -48,13 +48,22 @@ def inspect(
     Counts and column names only: no value of the table is shown.
     """
     from shoal.cli.console import out, print_json
-    from shoal.cli.progress import watching
+    from shoal.cli.progress import progress_of
+    from shoal.progress import displayed
 
     options = csv_options(separator, quote, encoding)
-    with watching(telling=telling) as progress:
-        from shoal.risk.files import inspect_file
+    with displayed(progress_of(telling)) as progress:
+        from shoal.risk.inspection import inspect
 
-        found = inspect_file(table, options, progress, fraction, msu, engine, memory)
+        found = inspect(
+            table,
+            fraction=fraction,
+            msu=msu,
+            engine=engine,
+            memory=memory,
+            options=options,
+            progress=progress,
+        )
     if json:
         print_json({"input": str(table), **found.to_dict()})
     else:

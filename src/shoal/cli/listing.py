@@ -13,7 +13,7 @@ from shoal.cli.console import block, guarded, indented, out, print_json
 from shoal.cli.options import Json
 
 
-def show_room(room: plugins.Room, name: str | None, as_json: bool) -> None:
+def show_room(room: plugins.Kind, name: str | None, as_json: bool) -> None:
     """List the plug-ins of a room, or explain one of them."""
     every = {"methods": plugins.methods, "models": plugins.models, "metrics": plugins.metrics}
     one = {"methods": plugins.method, "models": plugins.model, "metrics": plugins.metric}
@@ -28,7 +28,7 @@ def show_room(room: plugins.Room, name: str | None, as_json: bool) -> None:
         show_list(out(), room, chosen)
 
 
-def show_list(console: Console, room: plugins.Room, found: list[type]) -> None:
+def show_list(console: Console, room: plugins.Kind, found: list[type]) -> None:
     """A line or two for each plug-in."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True, style="bold")
@@ -36,15 +36,17 @@ def show_list(console: Console, room: plugins.Room, found: list[type]) -> None:
     for plugin in found:
         each = plugins.describe(plugin)
         summary = Text(each.summary)
-        if _on_request(plugin):
+        if each.on_request:
             summary.append(" On request alone.", style="dim")
         table.add_row(each.name, summary)
     console.print()
     block(console, table)
+    for problem in plugins.problems(room).values():
+        block(console, Text(f"Not available: {problem}", style="yellow"))
     block(console, Text(f"`shoal {room} NAME` tells more about one.", style="dim"))
 
 
-def _explained(room: plugins.Room, plugin: type) -> RenderableType:
+def _explained(room: plugins.Kind, plugin: type) -> RenderableType:
     described = plugins.describe(plugin)
     parts: list[RenderableType] = [Text(described.name, style="bold")]
     for paragraph in _paragraphs(plugin):
@@ -56,23 +58,19 @@ def _explained(room: plugins.Room, plugin: type) -> RenderableType:
     return Group(*parts)
 
 
-def _used_as(room: plugins.Room, plugin: type) -> str:
+def _used_as(room: plugins.Kind, plugin: type) -> str:
     described = plugins.describe(plugin)
     if room == "methods":
         return f"Used in a policy as `method: {described.name}`."
     if room == "models":
         needed = [o.name for o in described.options if o.default == plugins.REQUIRED]
         return f"Used in a policy's constraints as {{{', '.join(f'{n}: ..' for n in needed)}}}."
-    if _on_request(plugin):
+    if described.on_request:
         return (
             f"It takes long, so it is measured on request alone: `metrics: [{described.name}]` in a "
             f"policy, or `shoal run --metric {described.name}`."
         )
     return "Every release is measured by it."
-
-
-def _on_request(plugin: type) -> bool:
-    return bool(getattr(plugin, "on_request", False))
 
 
 def _default(option: plugins.Option) -> str:
@@ -94,7 +92,7 @@ def _as_data(plugin: type) -> dict[str, Any]:
         "summary": described.summary,
         "text": "\n\n".join(_paragraphs(plugin)),
         "options": [option._asdict() for option in described.options],
-        "on_request": _on_request(plugin),
+        "on_request": described.on_request,
     }
 
 

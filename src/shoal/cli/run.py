@@ -75,13 +75,14 @@ def run(
     `publish: anatomy` the tables of sensitive values appear beside it.
     """
     from shoal.cli.console import out, print_json
-    from shoal.cli.progress import watching
+    from shoal.cli.progress import progress_of
+    from shoal.progress import displayed
 
     changes: dict[str, Any] = {"seed": seed, "method": method}
     given = {key: value for key, value in changes.items() if value is not None}
-    with watching(quiet, telling) as progress:
+    with displayed(progress_of(telling, quiet)) as progress:
+        from shoal.engines.anatomy_release import sensitive_files
         from shoal.io.output_names import report_files
-        from shoal.pipeline.anatomy import sensitive_files
         from shoal.pipeline.run import run as run_pipeline
         from shoal.plugins import name_of
         from shoal.policy import Policy
@@ -92,7 +93,7 @@ def run(
             new = [name for name in dict.fromkeys(metric) if name not in known]
             given["metrics"] = (*asked.metrics, *new)
         if given:
-            asked = asked.changed(**given)
+            asked = asked.replace_keys(**given)
         options = csv_options(separator, quote, encoding)
         release = run_pipeline(
             table,

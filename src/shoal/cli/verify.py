@@ -45,10 +45,12 @@ def verify(
     `publish: anatomy`. Ends with exit code 4 where it falls short.
     """
     from shoal.cli.console import out, print_json
-    from shoal.cli.progress import watching
+    from shoal.cli.progress import progress_of
+    from shoal.progress import displayed
 
-    with watching(telling=telling) as progress:
-        from shoal.engines.selection import elsewhere, refuse_folder
+    with displayed(progress_of(telling)) as progress:
+        from shoal.engines.anatomy_release import sensitive_files
+        from shoal.pipeline.verify import examine, open_release
         from shoal.policy import Policy
         from shoal.progress import Clock
         from shoal.verification.check import require
@@ -60,36 +62,23 @@ def verify(
             from shoal.report.certificate_check import read_certificate
 
             told = read_certificate(certificate)
-        others, shares = dict[str, Path](), dict[str, float]()
-        if elsewhere(engine, memory):
-            from shoal.pipeline.verify import answer, release_in
-
-            every = told is not None  # a digest is of all columns
-            with release_in(engine, memory, release, asked, options, clock, every) as held:
-                known = answer(held, clock)
-                findings, found = known.findings, known.strengths
-                if told is not None:
-                    from shoal.engines.release_table import Held
-                    from shoal.report.certificate_check import differences_in
-
-                    rows = Held(held.session, held.table, tuple(held.columns), held.schema)
-                    with clock.step("certificate"):
-                        unlike = differences_in(told, asked, rows, findings)
-        else:
-            from shoal.pipeline.anatomy import sensitive_files
-            from shoal.pipeline.verify import judge_files, survey
-
-            refuse_folder(release)
-            others = sensitive_files(release, asked)
-            with clock.step("verify"):
-                verdict = judge_files(release, others, asked, options)
-                findings, shares = verdict.findings, verdict.largest_share
-                found = survey(release, asked, options)
-                clock.rows = max(finding.rows for finding in findings)
+        others = sensitive_files(release, asked)
+        with open_release(
+            release,
+            asked,
+            clock,
+            options=options,
+            engine=engine,
+            memory=memory,
+            every_column=told is not None,  # a digest is of all columns
+        ) as table:
+            verdict = examine(table, asked, clock)
+            findings, found, shares = verdict.findings, verdict.strengths, verdict.largest_share
             if told is not None:
-                from shoal.report.certificate_check import differences
+                from shoal.report.certificate_check import differences_of
 
-                unlike = differences(told, asked, release, others, findings, options)
+                with clock.step("certificate"):
+                    unlike = differences_of(told, asked, table, findings, table.sensitive_tables)
 
     def hold() -> None:
         require(findings, asked.preferences)

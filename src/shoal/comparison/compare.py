@@ -9,7 +9,7 @@ import pyarrow as pa
 from shoal.comparison.comparison import Comparison
 from shoal.comparison.plan import KAsked, MethodsAsked, Plan, planned, read_budget
 from shoal.comparison.runner import run_job
-from shoal.engines.memory import LocalEngine, wrap
+from shoal.engines.files import LocalFiles, wrap
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
@@ -53,7 +53,7 @@ def compare_file(
     options: CsvOptions = DETECT,
 ) -> Comparison:
     """The same for the table in a file."""
-    engine, asked, seconds = LocalEngine(), Policy.load(policy), read_budget(budget)
+    engine, asked, seconds = LocalFiles(), Policy.load(policy), read_budget(budget)
     options, guessed = engine.settle(path, options)
     names = engine.names(path, options)
     plan = planned(asked, names, methods, k)

@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from shoal import plugins
 from shoal.comparison.outcome import Outcome
-from shoal.engines.memory import wrap
+from shoal.engines.capabilities import check_method
+from shoal.engines.files import wrap
 from shoal.errors import InputError, PolicyError, listed, nearest
 from shoal.models.k import K
-from shoal.pipeline.prepare import check_method
 from shoal.policy import Policy
 
 MethodsAsked = str | Iterable[str] | None
@@ -157,17 +157,17 @@ def _with_needed_alone(policy: Policy, names: Sequence[str]) -> Policy:
         people = wrap(policy.population)  # as Arrow any kind of table can be handed over
         kept = [name for name in people.names if name in policy.quasi] or people.names
         changes["population"] = pa.table({name: people.column(name) for name in kept})
-    return policy.changed(**changes)
+    return policy.replace_keys(**changes)
 
 
 def _with_k(policy: Policy, k: int | None) -> Policy:
     if k is None:
         return policy
     models = [replace(m, k=k) if isinstance(m, K) else m for m in policy.constraints]
-    return policy.changed(constraints=tuple(models))
+    return policy.replace_keys(constraints=tuple(models))
 
 
 def _by(policy: Policy, method: str) -> Policy:
     """The policy's own method keeps its options; others have their defaults."""
     same = plugins.name_of(type(policy.method)) == method
-    return policy if same else policy.changed(method=method)
+    return policy if same else policy.replace_keys(method=method)

@@ -28,8 +28,8 @@ from shoal.errors import ShoalError
 from shoal.models.requirement import Requirement
 from shoal.pipeline.run import anonymize
 from shoal.policy import Policy
-from shoal.policy.rules import count_name, group_name
-from shoal.progress import Watcher, nobody
+from shoal.policy.anatomy import count_name, group_name
+from shoal.progress import ProgressCallback, ProgressEvent, ignore_event
 from shoal.release import Release
 from shoal.risk.assessment import assess
 
@@ -113,16 +113,13 @@ class _Steps:
         self.now = ""
         self._say, self._last = say, 0.0
 
-    def told(self, step: str, share: float) -> None:
+    def told(self, event: ProgressEvent) -> None:
         """A step of the run, and how much of it is done."""
-        if step == self.now and time.monotonic() - self._last < PAUSE:
+        if event.step == self.now and time.monotonic() - self._last < PAUSE:
             return
-        self.now, self._last = step, time.monotonic()
-        self._say({"step": step, "share": share})
+        self.now, self._last = event.step, time.monotonic()
+        self._say({"step": event.step, "share": event.share})
 
-
-if __name__ == "__main__":
-    main()
     sys.stdout.flush()
 
 
@@ -147,7 +144,7 @@ def warm_up(table: pa.Table, policy: Policy) -> None:
         return  # the run itself will tell
 
 
-def measure(table: pa.Table, policy: Policy, progress: Watcher = nobody) -> Figures:
+def measure(table: pa.Table, policy: Policy, progress: ProgressCallback = ignore_event) -> Figures:
     """Make a release of the table; it is verified as every release is, or raises."""
     peak, began = Peak(), time.perf_counter()
     release = anonymize(table, policy, progress=progress)
@@ -234,3 +231,7 @@ def _mark() -> int:
         return 0
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return used if sys.platform == "darwin" else used * 1024
+
+
+if __name__ == "__main__":
+    main()

@@ -27,7 +27,7 @@ from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
 from shoal.threads import each
 
 if TYPE_CHECKING:
-    from shoal.hierarchy import HierarchySpec
+    from shoal.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)
@@ -292,7 +292,7 @@ class How:
 
     kind: str | None = None
     order: tuple[str, ...] | None = None
-    hierarchy: "HierarchySpec | None" = None
+    hierarchy: "Hierarchy | None" = None
     levels: Mapping[str, int] | None = None
     """Sensitive only: the sensitivity level of each value, by its text."""
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Codes, Floats, Ints
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import HierarchyTree
 from shoal.kernels.cluster_index import Columns, Label
 from shoal.kernels.labels import Costs
 
@@ -50,7 +50,7 @@ class Domain:
     """RANGE only. (size,) each value's place in the column's own unit (`cells/units.py`): 1 for whole
     numbers, a day for dates; its rank for all others, and where None. The missing value stands at the
     largest one."""
-    hierarchy: Hierarchy | None = None
+    hierarchy: HierarchyTree | None = None
     """TREE only. One leaf per code, the missing value being a leaf right under the root."""
     levels: Codes | None = None
     """Sensitive columns only, where the policy gives levels. (size,) the sensitivity level (Sid) of

@@ -17,7 +17,7 @@ from shoal.hierarchy.text import text_of
 from shoal.hierarchy.tree import with_missing
 
 if TYPE_CHECKING:
-    from shoal.hierarchy import HierarchySpec
+    from shoal.hierarchy import Hierarchy
 
 
 def plain(name: str, column: pa.Array) -> pa.Array:
@@ -376,11 +376,6 @@ def _in_order_of_numbers(values: pa.Array) -> Floats:
 
 
 ANY = "*"
-WHAT = {
-    "DateParts": "are not dates such as 1964-03-07, which its hierarchy of date parts needs",
-    "Intervals": "are not numbers, which its hierarchy of intervals needs",
-}
-"""What is wrong with a value that a hierarchy made from the values does not cover."""
 
 
 def number_quasi(
@@ -388,7 +383,7 @@ def number_quasi(
     column: pa.Array,
     kind: str | None = None,
     order: Sequence[str] | None = None,
-    hierarchy: "HierarchySpec | None" = None,
+    hierarchy: "Hierarchy | None" = None,
     folder: Path = Path(),
 ) -> tuple[Domain, Codes]:
     """The domain of a quasi-identifier and the (n,) codes of its rows."""
@@ -402,7 +397,7 @@ def number_sensitive(
     column: pa.Array,
     kind: str | None = None,
     order: Sequence[str] | None = None,
-    hierarchy: "HierarchySpec | None" = None,
+    hierarchy: "Hierarchy | None" = None,
     folder: Path = Path(),
     levels: Mapping[str, int] | None = None,
 ) -> tuple[Domain, Codes]:
@@ -416,7 +411,7 @@ def quasi_domain(
     tally: Tally,
     kind: str | None = None,
     order: Sequence[str] | None = None,
-    hierarchy: "HierarchySpec | None" = None,
+    hierarchy: "Hierarchy | None" = None,
     folder: Path = Path(),
 ) -> Numbered:
     """The domain of a quasi-identifier and the codes of its values."""
@@ -434,7 +429,7 @@ def sensitive_domain(
     tally: Tally,
     kind: str | None = None,
     order: Sequence[str] | None = None,
-    hierarchy: "HierarchySpec | None" = None,
+    hierarchy: "Hierarchy | None" = None,
     folder: Path = Path(),
     levels: Mapping[str, int] | None = None,
 ) -> Numbered:
@@ -476,7 +471,7 @@ def _sensitive(
     tally: Tally,
     kind: str | None,
     order: Sequence[str] | None,
-    hierarchy: "HierarchySpec | None",
+    hierarchy: "Hierarchy | None",
     folder: Path,
 ) -> Numbered:
     if hierarchy is not None and len(tally.values):
@@ -501,10 +496,9 @@ def _levels(tally: Tally, domain: Domain, levels: Mapping[str, int]) -> Codes:
     return np.array([levels.get(text, 0) for text in domain.texts.to_pylist()], np.int32)
 
 
-def _by_tree(tally: Tally, hierarchy: "HierarchySpec", folder: Path) -> Numbered:
+def _by_tree(tally: Tally, hierarchy: "Hierarchy", folder: Path) -> Numbered:
     tree, codes = hierarchy.build(tally.values, tally.name, folder)
-    what = WHAT.get(type(hierarchy).__name__, "are not in its hierarchy")
-    require_covered(what, codes >= 0, tally)
+    require_covered(hierarchy.uncovered, codes >= 0, tally)
     missing = -1
     if tally.missing:
         missing = tree.n_leaves

@@ -1,70 +1,202 @@
-"""What a place must offer in which tables too large for memory live."""
+"""Engines: where the rows of a run are, and the steps of the run that touch them.
 
+The pipeline is written once, against `Engine`. `MemoryEngine` keeps the table in this process;
+`RelationalEngine` keeps it in a `Session`, which is DuckDB on disk or Spark.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import pyarrow as pa
 
+from shoal.engines.files import LocalFiles
+from shoal.engines.measured import Measured
+from shoal.engines.release_table import ReleaseTable
 from shoal.errors import InputError, listed
+from shoal.io.columnar import parquet_rows
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import ENDINGS, Format, check_readable, format_of
-from shoal.progress import Done, Progress, not_told
+from shoal.models.requirement import Requirement
+from shoal.policy import Policy
+from shoal.progress import Clock, Progress, no_progress
+
+DETECT = CsvOptions()
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table in a file, or in a folder of part files."""
+
+    place: Path
+    files: tuple[Path, ...]
+    options: CsvOptions
+    names: tuple[str, ...]
+    warnings: tuple[str, ...]
+    """What was guessed about the files."""
+    rows: int | None
+    """Number of rows, where it is known without reading them."""
+
+
+def source_at(place: Path, options: CsvOptions = DETECT) -> Source:
+    """Look at the table in a file or folder, without reading its rows."""
+    local = LocalFiles()
+    files, kind = files_of([place])
+    settled, warnings = local.settle(files[0], options)
+    names = local.names(files[0], settled)
+    require_same_names(files, lambda file: local.names(file, settled))
+    rows = sum(map(parquet_rows, files)) if kind is Format.PARQUET else None
+    return Source(place, tuple(files), settled, tuple(names), warnings, rows)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a table of the release must have once it is written."""
+
+    names: tuple[str, ...]
+    rows: int
+
+
+class Engine(ABC):
+    """One run's table and the steps that touch its rows.
+
+    The pipeline calls `load` or `read`, then `encode`, `group`, `publish` and `measure` in this
+    order, and then takes the release with `frames` or `write`. An engine serves one run.
+    """
+
+    label: str
+    """The name of the engine in a release and its certificate."""
+    capability: ClassVar[str]
+    """Its column in the table of capabilities: "memory" or "large"."""
+    writes_folders: bool = False
+    """Whether a release is a folder of part files."""
+    free_evidence: bool = False
+    """Whether the evidence for a report comes at no extra cost, so it is always collected."""
+
+    def opened(self, clock: Clock) -> AbstractContextManager[object]:  # noqa: ARG002
+        """Open what the engine needs, and close it at the end; starting it may be a step."""
+        return nullcontext()
+
+    def check_target(self, target: Path) -> None:
+        """Raise `InputError` for a target that the engine cannot write."""
+        format_of(target)
+
+    def check_source(self, source: Source, policy: Policy) -> None:  # noqa: B027 - most read all
+        """Raise `InputError` for files that the engine cannot read; called before it is opened."""
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The columns of the table."""
+
+    @abstractmethod
+    def load(self, policy: Policy) -> int:
+        """Take the frame that the engine was made for; returns its number of rows."""
+
+    @abstractmethod
+    def read(self, source: Source, policy: Policy, clock: Clock, progress: Progress) -> None:
+        """Read the columns that the policy needs."""
+
+    @abstractmethod
+    def encode(self, progress: Progress) -> int:
+        """Replace values by codes; returns the number of rows."""
+
+    @abstractmethod
+    def group(self, requirement: Requirement, progress: Progress) -> int | None:
+        """Put the rows into groups; returns how many are suppressed, where that is known already."""
+
+    @abstractmethod
+    def publish(self, evidence: bool, progress: Progress) -> None:
+        """Label the groups. `evidence`: whether to count what a report needs."""
+
+    @abstractmethod
+    def measure(self, progress: Progress) -> Measured:
+        """What the release cost."""
+
+    @property
+    @abstractmethod
+    def expected(self) -> Sequence[Expected]:
+        """The tables of the release."""
+
+    @abstractmethod
+    def frames(self) -> tuple[Any, dict[str, Any]]:
+        """The release in the user's kind of frame, and its tables of sensitive values (Anatomy)."""
+
+    @abstractmethod
+    def published(self) -> ReleaseTable:
+        """The rows of the release, as they are handed over."""
+
+    @abstractmethod
+    def write(self, paths: Sequence[Path], options: CsvOptions, progress: Progress) -> None:
+        """Write the tables of the release."""
+
+    @abstractmethod
+    def read_back(
+        self, paths: Sequence[Path], options: CsvOptions, progress: Progress
+    ) -> ReleaseTable:
+        """The release as it was written."""
+
+    @property
+    def digest(self) -> str:
+        """Of a release that was checked on original values: the digest of the rows."""
+        return ""
+
 
 BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
-"""Rows in, rows out, wherever the rows are: pure, and able to travel to another process."""
+"""Rows in, rows out, wherever the rows are: pure, and picklable."""
 TableFunction = Callable[[pa.Table], pa.Table]
 """The same for all rows of one group."""
 
 
 @dataclass(frozen=True)
-class Moved:
-    """How far a call is that takes long."""
+class Transfer:
+    """How far a long call of a session has come."""
 
     rows: int | None = None
-    """Rows that have gone through, where they are counted."""
+    """Rows that have passed, where they are counted."""
     tasks: int | None = None
-    """Tasks that are done, of so many that are known just now, where tasks do the work."""
+    """Tasks that are done, of those known so far, where tasks do the work."""
     of_tasks: int | None = None
 
 
-Told = Callable[[Moved], None]
+Listener = Callable[[Transfer], None]
 
 
-def untold(moved: Moved) -> None:
-    """Tells nobody."""
+def no_listener(transfer: Transfer) -> None:
+    """Ignores all transfers."""
 
 
 class Session(Protocol):
-    """Tables with names, and questions in SQL about them.
+    """Named tables and SQL queries on them.
 
-    Only answers that are small by nature come here. Everything else stays where the rows are; what a
-    function gives back for the same rows is the same, however often and wherever it is called.
+    Only answers that are small by nature come to this process; the rows stay where they are. What a
+    function returns for the same rows is the same, however often and wherever it is called.
     """
 
-    told: Told
-    """Called now and then while a call goes on, perhaps from another thread; `untold` at first."""
+    listener: Listener
+    """Called now and then during a long call, perhaps from another thread."""
 
     def read(
         self, name: str, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions
     ) -> pa.Schema:
-        """Make a table of the named columns of some files, called p0, p1, ... in this order; gives
-        their types. Columns of CSV files are text."""
+        """Create a table of the named columns of some files, called p0, p1, ... in this order;
+        returns their types. Columns of CSV files are text."""
 
     def ask(self, sql: str) -> pa.Table:
-        """A small answer, brought here, in any order."""
+        """A small result, in any order."""
 
     def keep(self, name: str, sql: str) -> None:
-        """Make a table of an answer; it may replace one of the same name that it was made from."""
+        """Create a table from a query; it may replace one of the same name that it is made from."""
 
     def map(
         self, name: str, sql: str, function: BatchFunction, schema: pa.Schema, once: bool = False
     ) -> None:
-        """Make a table of an answer, each batch of which has gone through a function.
+        """Create a table from a query, each batch of which has passed through a function.
 
-        once: it will be asked once, and what it comes from stays until then, so it need not be kept.
+        once: it will be read once, and its sources exist until then, so it need not be stored.
         """
 
     def map_groups(
@@ -77,14 +209,14 @@ class Session(Protocol):
         sizes: Sequence[int],
         once: bool = False,
     ) -> None:
-        """Make a table of an answer, the rows of each key having gone through a function together.
+        """Create a table from a query, the rows of each key having passed through a function.
 
-        Rows come to the function in any order. sizes: of the keys 0, 1, ..., how many rows each has,
-        about; there is no other key.
+        Rows reach the function in any order. sizes: about how many rows each of the keys 0, 1, ...
+        has; there are no other keys.
         """
 
     def drop(self, name: str) -> None:
-        """Forget a table."""
+        """Drop a table."""
 
     def write(
         self,
@@ -95,16 +227,11 @@ class Session(Protocol):
         options: CsvOptions,
         rows: int,
     ) -> None:
-        """Write an answer to a file or folder, its columns renamed, rows ordered by some of them.
-
-        rows: how many there are.
-        """
+        """Write the result of a query to a file or folder, its columns renamed, its rows ordered by
+        some of them. rows: how many there are."""
 
     def close(self) -> None:
         """End the session and leave nothing behind."""
-
-
-# The files of a table that lies in several: files, or folders of part files.
 
 
 HIDDEN = (".", "_")
@@ -171,47 +298,48 @@ def _files(source: Path) -> list[Path]:
     return parts
 
 
-# How far a step is, from the calls of a session that it is made of.
-
-
 Step = Callable[[str], AbstractContextManager[Progress]]
-"""Begins a step by its name; gives what tells how far it is."""
+"""Begins a step by its name; gives a function to report progress."""
 
 
 @contextmanager
 def passing(
     session: Session, progress: Progress, low: float, high: float, rows: int | None
 ) -> Iterator[None]:
-    """Let calls in which all rows go through once tell how far they are.
+    """Report the progress of a session's calls as the part from `low` to `high` of a step.
 
-    They are the part from `low` to `high` of a step. rows: of the table; None where it is not its rows
-    that go through.
+    rows: the rows that pass once through these calls; None where they are not the table's rows.
     """
 
-    def told(moved: Moved) -> None:
-        through = min(1.0, (moved.rows or 0) / rows) if rows else 0.0
+    def listen(transfer: Transfer) -> None:
+        through = min(1.0, (transfer.rows or 0) / rows) if rows else 0.0
         share = low + (high - low) * through
-        progress(Done(share, None, rows, moved.tasks, moved.of_tasks))
+        progress(share, None, rows, transfer.tasks, transfer.of_tasks)
 
-    session.told = told
+    session.listener = listen
     try:
         yield
     finally:
-        session.told = untold
-    progress(Done(high, of=rows))
+        session.listener = no_listener
+    progress(high, total=rows)
 
 
 def part_of(progress: Progress, low: float, high: float) -> Progress:
-    """Tells how far a part of a step is."""
+    """Return what reports how far the part of a step from `low` to `high` is."""
 
-    def told(share: float) -> None:
-        done = share if isinstance(share, Done) else Done(share)
-        progress(Done(low + (high - low) * done, None, done.of, done.tasks, done.of_tasks))
+    def report(
+        share: float,
+        rows: int | None = None,  # noqa: ARG001 - of the part, not of the step
+        total: int | None = None,
+        tasks: int | None = None,
+        total_tasks: int | None = None,
+    ) -> None:
+        progress(low + (high - low) * share, None, total, tasks, total_tasks)
 
-    return told
+    return report
 
 
 @contextmanager
-def unwatched(name: str) -> Iterator[Progress]:  # noqa: ARG001 - as a `Step` is called
-    """A step of which nobody is told."""
-    yield not_told
+def unreported(name: str) -> Iterator[Progress]:  # noqa: ARG001 - called as a `Step`
+    """A step whose progress is ignored."""
+    yield no_progress

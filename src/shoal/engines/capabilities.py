@@ -1,54 +1,132 @@
-"""What a policy may not ask where no memory holds the table; to be asked before any work."""
+"""What each engine can do: one table, asked before any work.
 
-from collections.abc import Iterator
+The engine in memory does everything. The engines for large tables (DuckDB on disk, Spark) refuse what
+is listed here, by name and with a way out.
+"""
 
-from shoal.errors import PolicyError, listed
-from shoal.models.requirement import name_of, needs_population
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+from shoal.errors import InputError, PolicyError, listed
+from shoal.methods.base import BlockMethod
+from shoal.models.population import DeltaPresence
+from shoal.models.requirement import Requirement
+from shoal.plugins import name_of as plugin_name
 from shoal.policy import Policy
 
 IN_MEMORY = "work in memory, without --engine and --memory"
 INSTEAD = f"Leave it out, or {IN_MEMORY}."
 
-
-def check_large(policy: Policy) -> None:
-    """Raise `PolicyError` with everything that a large run cannot do."""
-    wrong = list(_problems(policy))
-    if policy.order == "kept":
-        wrong.append(
-            "`order: kept` asks for rows as they came, but rows of a large table have no order. "
-            f"Choose `order: sorted`, or {IN_MEMORY}."
-        )
-    if wrong:
-        raise PolicyError("\n".join(wrong))
+Step = Literal["run", "verify"]
 
 
-def check_verifiable(policy: Policy) -> None:
-    """Raise `PolicyError` with everything that cannot be verified where no memory holds the table."""
-    if wrong := list(_problems(policy)):
-        raise PolicyError("\n".join(wrong))
-
-
-def _problems(policy: Policy) -> Iterator[str]:
+def _preferences(policy: Policy) -> Iterator[str]:
     if policy.preferences:
         yield (
-            f"Column {listed(map(repr, policy.preferences))} has a `preference`: people's own wishes "
-            f"are not read on large engines. {INSTEAD}"
+            f"Column {listed(map(repr, policy.preferences))} has a `preference`: personal preferences "
+            f"are not supported for tables larger than memory. {INSTEAD}"
         )
+
+
+def _anatomy(policy: Policy) -> Iterator[str]:
     if policy.publish == "anatomy":
         yield (
-            "`publish: anatomy` makes linked tables, which large engines neither read nor write. "
-            f"Choose `publish: generalised`, or {IN_MEMORY}."
+            "`publish: anatomy` makes linked tables, which are not supported for tables larger than "
+            f"memory. Choose `publish: generalised`, or {IN_MEMORY}."
         )
-    people = [name_of(model) for model in policy.constraints if needs_population(model)]
-    if people or policy.population is not None:
-        what = f"{listed(people)} compares" if people else "A `population` is there to compare"
-        yield f"{what} groups with a second table, which large engines do not read. {INSTEAD}"
+
+
+def _population(policy: Policy) -> Iterator[str]:
+    models = [model.name for model in policy.constraints if model.needs_population]
+    if models or policy.population is not None:
+        what = f"{listed(models)} compares" if models else "A `population` is there to compare"
+        yield (
+            f"{what} groups with a second table, which is not supported for tables larger than "
+            f"memory. {INSTEAD}"
+        )
+
+
+def _models(policy: Policy) -> Iterator[str]:
     for model in policy.constraints:
-        in_pieces = hasattr(model, "high_is_strong") and (
-            not hasattr(model, "holds_over") or hasattr(model, "over")
-        )
-        if not in_pieces:
+        if model.release_wide and model.over(1, 1) is None:
             yield (
-                f"{name_of(model)} does not say how classes that are judged apart are judged "
-                f"together (`high_is_strong`, `over`), so large engines cannot verify it. {INSTEAD}"
+                f"{model.name} judges the release as a whole and cannot be computed from its numbers "
+                f"of classes and rows (`over`), so it cannot be verified on large tables. {INSTEAD}"
             )
+
+
+def _order(policy: Policy) -> Iterator[str]:
+    if policy.order == "kept":
+        yield (
+            "`order: kept` keeps the order of the input rows, but rows of a table larger than memory "
+            f"have no order. Choose `order: sorted`, or {IN_MEMORY}."
+        )
+
+
+def _method(policy: Policy) -> Iterator[str]:
+    method, name = policy.method, plugin_name(type(policy.method))
+    if method.partition_rule() is not None or method.only_counts:
+        return
+    if not isinstance(method, BlockMethod):
+        yield (
+            f"method: {name} needs all rows in one place, so it does not run on tables larger than "
+            f"memory. Use least-loss-partition, flexible-partition or mondrian, or {IN_MEMORY}."
+        )
+    elif method.block_rows is None:
+        yield (
+            f"method: {name} needs all rows in one place, unless it runs inside blocks. Give it "
+            f"`block_rows`, as in `method: {{name: {name}, block_rows: 10000}}`; the release is then "
+            "the same on every engine."
+        )
+    elif policy.suppressed == "starred":
+        yield (
+            f"method: {name} may suppress rows, and `suppressed: starred` is not supported for it on "
+            f"tables larger than memory. Choose `suppressed: withheld`, or {IN_MEMORY}."
+        )
+
+
+REFUSED: dict[str, dict[Step, tuple[Callable[[Policy], Iterator[str]], ...]]] = {
+    "memory": {"run": (), "verify": ()},
+    "large": {
+        "run": (_preferences, _anatomy, _population, _models, _order, _method),
+        "verify": (_preferences, _anatomy, _population, _models),
+    },
+}
+"""Per kind of engine and step, what a policy may not contain."""
+
+REFUSED_TASKS: dict[str, dict[str, str]] = {
+    "memory": {},
+    "large": {
+        "minimal sample uniques": "Minimal sample uniques are not searched for in tables larger than "
+        f"memory. {INSTEAD}",
+        "assess with a population": "A population is not supported for tables larger than memory. "
+        f"{INSTEAD}",
+    },
+}
+"""Per kind of engine, further tasks that it refuses, with the message."""
+
+
+def check_capabilities(kind: str, policy: Policy, step: Step = "run") -> None:
+    """Raise `PolicyError` with everything that an engine of this kind cannot do."""
+    problems = [text for check in REFUSED[kind][step] for text in check(policy)]
+    if problems:
+        raise PolicyError("\n".join(problems))
+
+
+def refuse_task(kind: str, task: str) -> None:
+    """Raise `InputError` where an engine of this kind does not support a task."""
+    if task in REFUSED_TASKS[kind]:
+        raise InputError(REFUSED_TASKS[kind][task])
+
+
+def check_method(policy: Policy) -> None:
+    """Raise `PolicyError` where the method cannot honour the policy, on any engine."""
+    for model in policy.constraints:
+        if isinstance(model, DeltaPresence) and model.least > 0:
+            raise PolicyError(
+                f"No method guarantees delta-presence with a `least` of {model.least:g}: a label may "
+                "cover more people than were counted. Leave `least` out; `shoal verify` can check it "
+                "afterwards."
+            )
+    trees = {name: policy.columns[name].hierarchy is not None for name in policy.quasi}
+    policy.method.check(Requirement(policy.constraints), trees)

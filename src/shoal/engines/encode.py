@@ -19,7 +19,7 @@ from shoal.errors import InputError, listed
 from shoal.io.arrow import one_chunk
 from shoal.kernels.hashing import stir
 from shoal.policy import Policy
-from shoal.progress import Progress, not_told
+from shoal.progress import Progress, no_progress
 
 ADVICE = {
     "timestamp[ns]": "Round it to microseconds",
@@ -228,7 +228,7 @@ def code(
     raw: str = "raw",
     name: str = "coded",
     most_values: int = MOST_VALUES,
-    progress: Progress = not_told,
+    progress: Progress = no_progress,
 ) -> Coded:
     """Make the coded table of a raw one, whose columns have the types of `schema` in their file."""
     names = columns_to_read(policy)

@@ -19,7 +19,7 @@ from shoal.kernels.sorting import run_starts
 from shoal.methods.base import Method
 from shoal.methods.blocks import group_rows
 from shoal.methods.partition import Totals, cut_down, whole_table
-from shoal.metrics.base import Parts
+from shoal.metrics.base import ReleaseView
 from shoal.models.requirement import Requirement
 from shoal.publish.labels import labels_of
 
@@ -30,7 +30,7 @@ SIGN = np.uint64(1 << 63)
 class MeasureFragment(Protocol):
     """Measures a fragment's groups; it can be sent to another process."""
 
-    def __call__(self, parts: Parts) -> str:
+    def __call__(self, parts: ReleaseView) -> str:
         """The figures of the fragment, as text."""
 
 
@@ -135,12 +135,12 @@ class Finish:
         }
         return pa.concat_tables([table, pa.table(told, table.schema)])
 
-    def _parts(self, cells: Cells, grouping: Grouping, spans: Spans, rows: pa.Table) -> Parts:
+    def _parts(self, cells: Cells, grouping: Grouping, spans: Spans, rows: pa.Table) -> ReleaseView:
         target = (
             _numbers(rows, TARGET).astype(np.int32)[cells.rows] if TARGET in self.more else None
         )
         hidden = grouping.group == SUPPRESSED
-        return Parts(cells, (grouping,), (spans,), 0, hidden, target)
+        return ReleaseView(cells, (grouping,), (spans,), 0, hidden, target)
 
     def _cells(self, rows: pa.Table) -> Cells:
         quasi = [_numbers(rows, f"c{j}").astype(np.int32) for j in range(len(self.domains))]

@@ -24,7 +24,7 @@ from shoal.errors import InputError
 from shoal.evidence.collect import BARS, WORDS, Counting, told
 from shoal.evidence.generality import rows_of_levels
 from shoal.hierarchy.text import text_of
-from shoal.metrics.base import Parts, Sums, whole_of
+from shoal.metrics.base import ReleaseView, Sums
 from shoal.metrics.recognition_rate import RecognitionRate
 from shoal.publish.labels import ANY, labels_of
 
@@ -252,7 +252,7 @@ class Secrets:
         """The columns of codes."""
         return tuple(self.names.values())
 
-    def counted(self, counting: Counting, parts: Parts) -> Sums:
+    def counted(self, counting: Counting, parts: ReleaseView) -> Sums:
         """What a report tells of these columns."""
         found: Sums = {}
         for name, code in self.names.items():
@@ -264,7 +264,7 @@ class Secrets:
             found |= told(WORDS, name, rows_of_levels(parts, name))
         return found
 
-    def recognised(self, metric: RecognitionRate, parts: Parts) -> float | None:
+    def recognised(self, metric: RecognitionRate, parts: ReleaseView) -> float | None:
         """The recognition rate, of all sensitive columns; None where these were not asked about."""
         if not self.wanted and set(self.coded.sensitive) - set(self.cells.sensitive):
             return None
@@ -275,7 +275,7 @@ class Secrets:
                 missing = self.coded.sensitive_domains[name].missing
                 group, rows = self._ask(squares(self.table, code, missing), "g", "squares")
                 sums[f"of:{name}"] = float((rows / spans.sizes[group].astype(float) ** 2).sum())
-        return metric.figure(sums, replace(whole_of(parts), sensitive=self.coded.sensitive))
+        return metric.figure(sums, replace(parts.totals, sensitive=self.coded.sensitive))
 
     def _ask(self, sql: str, *columns: str) -> tuple[Ints, ...]:
         found = self.session.ask(sql)

@@ -1,120 +1,311 @@
-"""The engine of one machine: DuckDB inside this process, with Arrow in and out."""
+"""The engine that keeps the table in memory, as a frame and as cells."""
 
-import gzip
-import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
-from narwhals.stable.v2.dependencies import is_duckdb_relation
 
-from shoal.encoding.counts import Counts
-from shoal.engines.duckdb.classes import count_csv, count_table
-from shoal.engines.duckdb.csv import read_csv, settle, write_csv
+from shoal.arrays import Ints
+from shoal.encoding.cells import Cells, codes_in_order, encode
+from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, as_they_are, spans_of
+from shoal.encoding.population import with_population
+from shoal.encoding.preferences import read_wishes
+from shoal.engines.anatomy_release import AnatomyRelease
+from shoal.engines.base import Engine, Expected, Source
+from shoal.engines.files import LocalFiles, wrap
+from shoal.engines.measured import (
+    Measured,
+    RecognitionRates,
+    column_loss_of,
+    measure_release,
+    recognition_rates,
+    report_personal,
+)
+from shoal.engines.originals import NO_ORIGINALS, Originals, originals_of
+from shoal.engines.population import population_of_policy
+from shoal.engines.release_table import DETECT, MemoryRelease, ReleaseTable
 from shoal.errors import InputError
-from shoal.io.columnar import columnar_names, read_columnar, write_columnar
-from shoal.io.csv_dialect import CsvOptions, header_names
-from shoal.io.formats import Format, check_readable, format_of
+from shoal.evidence.collect import collect
+from shoal.io.arrow import kind_name
+from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
-from shoal.io.frames import wrap as wrap_frame
+from shoal.methods.blocks import group_rows
+from shoal.metrics.base import ReleaseView, chosen_metrics
+from shoal.models.requirement import Requirement
+from shoal.policy import Policy
+from shoal.policy.anatomy import count_name, group_name
+from shoal.progress import Clock, Progress, no_progress
+from shoal.publish import personal
+from shoal.publish.anatomy import Anatomy, part
+from shoal.publish.assemble import Published, assemble, shape
+from shoal.verification.digest import digest_of
 
-DETECT = CsvOptions()
+
+@dataclass(frozen=True)
+class _Labelled:
+    """Groups with their labels."""
+
+    parts: ReleaseView
+    groupings: tuple[Grouping, ...]
+    """As the method formed them."""
+    published: Published | Anatomy
+    personal: Mapping[str, pa.DictionaryArray]
+    """Per sensitive column with preferences, (n_rows,) what is published of it."""
 
 
-class LocalEngine:
-    """Reads, writes and counts tables on this machine. It keeps nothing between two calls."""
+class MemoryEngine(Engine):
+    """Reads the table into this process; the default."""
 
-    def settle(
-        self, path: Path, options: CsvOptions = DETECT
-    ) -> tuple[CsvOptions, tuple[str, ...]]:
-        """What there is to know of a CSV's dialect, and warnings about what was guessed.
+    label = "local"
+    capability = "memory"
+    free_evidence = True
 
-        Pass the result on, so that nothing is found out twice. Other formats have no dialect.
-        """
-        with _readable(path) as kind:
-            return settle(path, options) if kind is Format.CSV else (options, ())
+    def __init__(self, frame: Any = None, *, decode: bool = True) -> None:
+        """`frame`: the user's table. `decode`: labels are plain text in the release's frame."""
+        self._decode = decode
+        self._policy: Policy
+        self._table: Table | None = None if frame is None else wrap(frame)
+        self._names = [] if self._table is None else list(self._table.names)
+        self._cells: Cells
+        self._preferences: dict[str, Any] = {}
+        self._groupings: tuple[Grouping, ...] = ()
+        self._labelled: _Labelled
+        self._tables: tuple[Any, ...] = ()
+        self._rows: Ints = np.zeros(0, np.int64)
+        self._originals = NO_ORIGINALS
 
-    def names(self, path: Path, options: CsvOptions = DETECT) -> list[str]:
-        """The columns of a file, without reading its rows."""
-        with _readable(path) as kind:
-            if kind is not Format.CSV:
-                return columnar_names(path, kind)
-            return header_names(path, settle(path, options)[0])
+    @classmethod
+    def holding(cls, tables: Sequence[Any], policy: Policy) -> "MemoryEngine":
+        """An engine that holds a finished release, to be written."""
+        engine = cls()
+        engine._policy, engine._tables = policy, tuple(tables)
+        return engine
 
-    def read(
-        self, path: Path, options: CsvOptions = DETECT, columns: Sequence[str] | None = None
-    ) -> pa.Table:
-        """The table, or the named columns of it, in the file's order of rows.
+    def check_source(self, source: Source, policy: Policy) -> None:  # noqa: ARG002
+        """Raise `InputError` for a folder of part files."""
+        refuse_folder(source.place)
 
-        Columns of a CSV are all text; other formats keep their types.
-        """
-        with _readable(path) as kind:
-            if kind is Format.CSV:
-                return read_csv(path, options, columns)
-            return read_columnar(path, kind, columns)
+    @property
+    def names(self) -> list[str]:
+        """The columns of the table."""
+        return self._names
 
-    def write(
-        self,
-        table: pa.Table,
-        path: Path,
-        kind: Format | None = None,
-        options: CsvOptions = DETECT,
-    ) -> None:
-        """Write the table, rows in its order; the file's name tells the format if not given."""
-        kind = kind or format_of(path)
-        if kind is Format.CSV:
-            write_csv(table, path, options)
+    def load(self, policy: Policy) -> int:
+        """Take the frame that the engine was made for."""
+        assert self._table is not None
+        self._policy = policy
+        return self._table.n_rows
+
+    def read(self, source: Source, policy: Policy, clock: Clock, progress: Progress) -> None:
+        """Read the columns that the policy needs."""
+        self._names = list(source.names)
+        read = LocalFiles().read(source.files[0], source.options, policy.needed(self._names))
+        self._table = wrap(read)
+        clock.rows = self.load(policy)
+        progress(1.0)
+
+    def encode(self, progress: Progress) -> int:
+        """Number the values of every column, and reduce the rows to cells."""
+        table, policy = self._table, self._policy
+        assert table is not None
+        if table.n_rows == 0:
+            raise InputError("The table has column names but no rows: there is nothing to publish.")
+        quasi = {name: policy.how(name) for name in policy.quasi}
+        sensitive = {name: policy.how(name) for name in sorted(policy.sensitive)}
+        # sorted by name: where a column stands in the table is not published content.
+        # preferences decide what is published of a row: equal rows have equal preferences too
+        plain = [*sorted(policy.plain), *sorted(set(policy.preferences.values()))]
+        cells = encode(table.column, quasi, sensitive, plain, policy.seed, policy.folder)
+        if policy.target is not None:
+            cells = replace(cells, target=codes_in_order(cells, table.column(policy.target)))
+        if policy.population is not None:
+            cells = with_population(cells, population_of_policy(policy), quasi)
+        self._cells = cells
+        self._preferences = {
+            name: read_wishes(cells, name, level, table.column(level))
+            for name, level in policy.preferences.items()
+        }
+        progress(1.0)
+        return cells.n_rows
+
+    def group(self, requirement: Requirement, progress: Progress) -> int:
+        """Run the policy's method."""
+        policy = self._policy
+        self._groupings = group_rows(policy.method, self._cells, requirement, policy.seed, progress)
+        return int(self._suppressed.sum())
+
+    @property
+    def _suppressed(self) -> Any:
+        return np.all([one.group == SUPPRESSED for one in self._groupings], axis=0)
+
+    def publish(self, evidence: bool, progress: Progress) -> None:  # noqa: ARG002
+        """Label the groups, and gather the published rows in the user's kind of frame."""
+        policy, cells, table = self._policy, self._cells, self._table
+        assert table is not None
+        groupings, formed = self._groupings, None
+        if policy.publish == "anatomy":
+            groupings, formed = as_they_are(cells, groupings)
+        spans = tuple(spans_of(cells, grouping) for grouping in groupings)
+        values = personal.apply(cells, self._preferences)
+        published = self._published(spans, values)
+        # who has which class of a sensitive target cannot be known once it is in another table
+        apart = formed is not None and policy.target in policy.sensitive
+        parts = ReleaseView(
+            cells,
+            groupings,
+            spans,
+            published.classes,
+            self._suppressed,
+            None if apart else cells.target,
+            weights=policy.method.weights,
+            formed=formed,
+            raised=self._preferences,
+        )
+        self._labelled = _Labelled(parts, self._groupings, published, values)
+        if isinstance(published, Anatomy):
+            self._gather_anatomy(published, table)
         else:
-            write_columnar(table, path, kind)
+            self._gather(published, table)
+        if policy.preferences:
+            self._originals = originals_of(table, policy, self._rows)
+        self._schema = self._schema_of(table)
+        self._table = None  # the input's rows are not needed any more
+        progress(1.0)
 
-    def count_classes(
-        self,
-        published: pa.Table | Path,
-        columns: Sequence[str],
-        of: Sequence[str] = (),
-        options: CsvOptions = DETECT,
-        starred: Sequence[str] = (),
-    ) -> dict[str, Counts]:
-        """The classes of rows that share the text of `columns`, missing values being equal.
+    def _published(
+        self, spans: tuple[Spans, ...], values: Mapping[str, pa.DictionaryArray]
+    ) -> Published | Anatomy:
+        policy, cells, table = self._policy, self._cells, self._table
+        assert table is not None
+        if policy.publish == "anatomy":
+            plain, sensitive = sorted(policy.plain), sorted(policy.sensitive)
+            grouping = self._groupings[0]
+            return part(cells, grouping, table.column, policy.quasi, plain, sensitive)
+        hashes = None
+        if values:  # the order of rows follows from what is published of them
+            same = sorted(name for name in (*policy.plain, *policy.sensitive) if name not in values)
+            hashes = personal.hashes(cells, values, [table.column(n) for n in same], policy.seed)
+        kept = policy.order == "kept"
+        return assemble(cells, self._groupings, spans, kept, values, hashes)
 
-        Under "" their sizes alone; under each column in `of` also how often each value occurs in
-        each class, in the same order of classes. A missing or starred value has no entry.
-        Classes of nothing but rows that read '*' in all the columns `starred` (if any) are left out.
-        """
-        if not isinstance(published, Path):
-            return count_table(published, columns, of, starred)
-        with _readable(published) as kind:
-            if kind is Format.CSV:
-                return count_csv(published, columns, of, options, starred)
-            needed = list(dict.fromkeys((*columns, *of, *starred)))
-            return count_table(read_columnar(published, kind, needed), columns, of, starred)
+    def _gather(self, published: Published, table: Table) -> None:
+        policy = self._policy
+        starred = np.zeros(0, np.int64)
+        if policy.suppressed == "starred":
+            starred = np.setdiff1d(np.arange(self._cells.n_rows), published.rows)
+        kept = policy.order == "kept"
+        columns = policy.published(table.names)
+        release = shape(published, columns, table.column, starred, keep_order=kept)
+        release = release.decoded() if self._decode else release
+        self._rows = release.rows
+        frame = table.release(release.columns, release.labels, release.rows, kept)
+        self._tables = (frame,)
+
+    def _gather_anatomy(self, anatomy: Anatomy, table: Table) -> None:
+        policy = self._policy
+        group, count = group_name(policy), count_name(policy)
+        columns = [name for name in policy.published(table.names) if name not in policy.sensitive]
+        groups = {group: pa.array(anatomy.group)}
+        people = table.release([*columns, group], groups, anatomy.rows, keep_index=False)
+        values = []
+        for name in policy.sensitive:
+            counts = anatomy.sensitive[name]
+            numbers = {group: pa.array(counts.group), count: pa.array(counts.count)}
+            columns = [group, name, count]
+            values.append(table.release(columns, numbers, counts.rows, keep_index=False))
+        self._rows, self._tables = anatomy.rows, (people, *values)
+
+    def _schema_of(self, table: Table) -> dict[str, str | None]:
+        """Every column of the input, with the type of those that a run reads."""
+        read = set(self._policy.needed(self._names))
+        return {n: kind_name(table.column(n).type) if n in read else None for n in self._names}
+
+    def measure(self, progress: Progress) -> Measured:
+        """Measure the release cell by cell."""
+        policy, labelled = self._policy, self._labelled
+        parts, cells = labelled.parts, self._cells
+        metrics = chosen_metrics(policy.metrics)
+        evidence = collect(
+            parts,
+            labelled.published.sizes,
+            column_loss_of(parts, cells.n_rows),
+            {name: policy.columns[name].hierarchy for name in policy.quasi},
+            policy.sensitive,
+            self._schema,
+        )
+        rates: dict[str, RecognitionRates] = recognition_rates(policy, parts)
+        measured = measure_release(
+            policy,
+            parts,
+            {name: metric.measure(parts) for name, metric in metrics.items()},
+            groupings=labelled.groupings,
+            personal=report_personal(policy, parts, labelled.personal),
+            recognition={name: one.report(self._rows) for name, one in rates.items()},
+            evidence=evidence,
+        )
+        progress(1.0)
+        return measured
+
+    @property
+    def expected(self) -> list[Expected]:
+        """The tables of the release."""
+        tables = [wrap(table) for table in self._tables]
+        return [Expected(tuple(table.names), table.n_rows) for table in tables]
+
+    def frames(self) -> tuple[Any, dict[str, Any]]:
+        """The release in the user's kind of frame."""
+        return self._tables[0], dict(zip(self._sensitive, self._tables[1:], strict=True))
+
+    @property
+    def _sensitive(self) -> tuple[str, ...]:
+        return tuple(self._policy.sensitive) if len(self._tables) > 1 else ()
+
+    def published(self) -> ReleaseTable:
+        """The rows of the release, as they are handed over."""
+        return release_of_frames(*self.frames(), self._originals)
+
+    def write(self, paths: Sequence[Path], options: CsvOptions, progress: Progress) -> None:
+        """Write the tables of the release."""
+        for table, path in zip(self._tables, paths, strict=True):
+            rows = table if isinstance(table, pa.Table) else MemoryRelease(wrap(table)).read()
+            LocalFiles().write(rows, path, options=options)
+        progress(1.0)
+
+    def read_back(
+        self, paths: Sequence[Path], options: CsvOptions, progress: Progress = no_progress
+    ) -> ReleaseTable:
+        """The release as it was written."""
+        first, *others = (MemoryRelease(path, options) for path in paths)
+        progress(0.0)
+        if others:
+            return AnatomyRelease(first, dict(zip(self._sensitive, others, strict=True)))
+        return MemoryRelease(paths[0], options, self._originals)
+
+    @property
+    def digest(self) -> str:
+        """Of a release that was checked on original values: the digest of the rows."""
+        if not self._policy.preferences:
+            return ""
+        return digest_of(MemoryRelease(wrap(self._tables[0])).read())
 
 
-@contextmanager
-def _readable(path: Path) -> Iterator[Format]:
-    """The format of a file that can be read; what is wrong with it as an InputError."""
-    check_readable(path)
-    kind = format_of(path)
-    try:
-        yield kind
-    except (gzip.BadGzipFile, EOFError, zlib.error):
+def release_of_frames(
+    table: Any, sensitive: Mapping[str, Any], originals: Originals = NO_ORIGINALS
+) -> ReleaseTable:
+    """The rows of a release in frames; `sensitive` are the further tables of an Anatomy release."""
+    rows = MemoryRelease(wrap(table), DETECT, originals)
+    if not sensitive:
+        return rows
+    return AnatomyRelease(rows, {name: MemoryRelease(wrap(one)) for name, one in sensitive.items()})
+
+
+def refuse_folder(path: Path) -> None:
+    """Raise `InputError` for a folder, which is read only by engines for large tables."""
+    if path.is_dir():
         raise InputError(
-            f"{path} is not a whole gzip file. Pack it again, or drop the '.gz'."
-        ) from None
-    except PermissionError:
-        raise InputError(f"{path} may not be read by this user.") from None
-
-
-# The door for tables in Python: every kind of frame, and DuckDB relations too.
-
-
-def wrap(native: Any) -> Table:
-    """The user's table, ready for the pipeline; `release` gives the same kind back."""
-    if is_duckdb_relation(native):
-        # Only here, so that nobody else pays for importing DuckDB.
-        from shoal.engines.duckdb.relation import wrap_relation
-
-        return wrap_relation(native)
-    return wrap_frame(native)
+            f"{path} is a directory. For a table in part files add --memory 2GB, to work on this "
+            "machine's disk, or --engine spark (in Python memory= or engine=). Else name a file in it."
+        )

@@ -25,8 +25,9 @@ from shoal.kernels.partition import Cuts, leaf_of_rows
 from shoal.methods.base import check_holds
 from shoal.methods.partition import PartitionRule, choose_cuts
 from shoal.methods.partition_histograms import ColumnHistogram, NodeHistograms
-from shoal.models.requirement import SIZES_ONLY, Requirement
-from shoal.progress import Done, Progress, not_told
+from shoal.models.base import SIZES_ONLY
+from shoal.models.requirement import Requirement
+from shoal.progress import Progress, no_progress
 
 FRAGMENT_ROWS = 250_000
 MOST_FRAGMENTS = 4_000
@@ -111,7 +112,7 @@ def cut_into_fragments(
     requirement: Requirement,
     rule: PartitionRule,
     fragment_rows: int = FRAGMENT_ROWS,
-    progress: Progress = not_told,
+    progress: Progress = no_progress,
     most_entries: int = MOST_ENTRIES,
 ) -> PartitionTree:
     """Cut the coded table until no part has more than `fragment_rows` rows, or can be cut."""
@@ -147,7 +148,7 @@ def cut_into_fragments(
             session.keep(OPEN_ROWS, queries.cut(table, tree.columns, moves, kept))
             table = OPEN_ROWS
         left = sum(known[node].rows for node in open_nodes)
-        progress(Done(1 - left / coded.n_rows, coded.n_rows - left, coded.n_rows))
+        progress(1 - left / coded.n_rows, coded.n_rows - left, coded.n_rows)
     session.drop(OPEN_ROWS)
     return PartitionTree(tree, tuple(known[leaf] for leaf in tree.leaves()))
 

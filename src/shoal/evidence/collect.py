@@ -23,8 +23,8 @@ from shoal.evidence.generality import (
     words_of,
     words_of_sensitive,
 )
-from shoal.hierarchy.spec import HierarchySpec
-from shoal.metrics.base import Parts, Sums
+from shoal.hierarchy.base import Hierarchy
+from shoal.metrics.base import ReleaseView, Sums
 from shoal.threads import each
 
 BARS, WORDS = "bar", "word"
@@ -37,7 +37,7 @@ class Counting:
     quasi: dict[str, Bars]
     sensitive: dict[str, Bars]
 
-    def __call__(self, parts: Parts) -> Sums:
+    def __call__(self, parts: ReleaseView) -> Sums:
         """Published rows of every bar, and of every word for how coarse they are."""
         places = [(i, j) for i, one in enumerate(parts.groupings) for j in range(len(one.columns))]
 
@@ -97,7 +97,7 @@ class Facts:
     """Per sensitive column, in the policy's order, what it means and rows that hold each value, a
     missing one too."""
     n_rows: int
-    how: Mapping[str, HierarchySpec | None]
+    how: Mapping[str, Hierarchy | None]
     """The hierarchy of each quasi column."""
     schema: Mapping[str, str | None]
     """Every input column with its type, None where it was not read."""
@@ -108,10 +108,10 @@ class Facts:
 
 
 def collect(
-    parts: Parts,
+    parts: ReleaseView,
     sizes: npt.NDArray[np.integer],
     losses: Mapping[str, float],
-    how: Mapping[str, HierarchySpec | None],
+    how: Mapping[str, Hierarchy | None],
     sensitive: Sequence[str],
     schema: Mapping[str, str | None],
 ) -> Evidence:

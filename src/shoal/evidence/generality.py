@@ -9,16 +9,17 @@ from shoal.arrays import Bools, Floats, Ints
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import SUPPRESSED, Spans
 from shoal.evidence.evidence import Generality
+from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.dates import DateParts
 from shoal.hierarchy.intervals import Intervals
 from shoal.hierarchy.mask import Mask
-from shoal.hierarchy.spec import HierarchySpec
-from shoal.hierarchy.tree import Hierarchy
-from shoal.metrics.base import Parts
-from shoal.metrics.losses import covered, label_losses
+from shoal.hierarchy.tree import HierarchyTree
+from shoal.metrics.base import ReleaseView
+from shoal.metrics.labels import codes_covered
+from shoal.metrics.ncp import label_losses
 
 
-def spread_sensitive(parts: Parts, name: str) -> Floats:
+def spread_sensitive(parts: ReleaseView, name: str) -> Floats:
     """(size,) published rows of each value of a sensitive column; where people's wishes count, raised
     values are spread too."""
     domain, codes = parts.cells.sensitive_domains[name], parts.cells.sensitive[name]
@@ -42,7 +43,7 @@ def spread_sensitive(parts: Parts, name: str) -> Floats:
     return after
 
 
-def starred_rows(parts: Parts) -> Bools:
+def starred_rows(parts: ReleaseView) -> Bools:
     """(n_rows,) rows of which no sensitive or plain value is published: suppressed in all columns, or
     in some with too few others to hide among."""
     hidden = parts.suppressed.copy()
@@ -63,7 +64,7 @@ def spread_quasi(domain: Domain, spans: Spans, j: int) -> Floats:
         many = np.diff(starts)
         return _sums(members, np.repeat(rows / np.maximum(many, 1), many), domain.size)
     some = np.flatnonzero(spans.sizes)
-    low, high = (ends[some].astype(np.int64) for ends in covered(domain, spans, j))
+    low, high = (ends[some].astype(np.int64) for ends in codes_covered(domain, spans, j))
     rows, wide = rows[some], low < high
     found = _sums(low[~wide], rows[~wide], domain.size)
     if not wide.any():
@@ -100,7 +101,7 @@ NUMBERS = (
 )
 
 
-def words_of(domain: Domain, spec: HierarchySpec | None) -> list[str]:
+def words_of(domain: Domain, spec: Hierarchy | None) -> list[str]:
     """What the labels of a quasi-identifier may be called, from the finest on; `spec` is the hierarchy
     that the policy gives it."""
     if domain.kind == Kind.SET:
@@ -123,7 +124,7 @@ def words_of_sensitive(levels: int, apart: bool) -> list[str]:
     return [first, *(f"raised to level {level + 1}" for level in range(1, levels))]
 
 
-def rows_of_levels(parts: Parts, name: str) -> Ints:
+def rows_of_levels(parts: ReleaseView, name: str) -> Ints:
     """(levels,) published rows of a sensitive column at each level that people asked for."""
     hidden, levels = starred_rows(parts), parts.raised.get(name)
     if levels is None:
@@ -158,7 +159,7 @@ def _coarseness(domain: Domain, spans: Spans, j: int) -> npt.NDArray[np.integer]
     return which
 
 
-def _unchanged(tree: Hierarchy, level: int) -> Bools:
+def _unchanged(tree: HierarchyTree, level: int) -> Bools:
     """(nodes of the level,) whether it reads as the one leaf under it does."""
     first, last = tree.spans(level)
     leaves, nodes = tree.labels[0], tree.labels[level]
@@ -167,15 +168,15 @@ def _unchanged(tree: Hierarchy, level: int) -> Bools:
     return alone
 
 
-def _levels(tree: Hierarchy, spec: HierarchySpec | None) -> list[str]:
+def _levels(tree: HierarchyTree, spec: Hierarchy | None) -> list[str]:
     """What the levels of a tree mean."""
     between = range(1, tree.height)
     words = [f"at level {level}" for level in between]
     if isinstance(spec, DateParts):
-        parts = spec.date[len(spec.date) - len(between) :]  # a day is no level of bare dates
+        parts = spec.parts[len(spec.parts) - len(between) :]  # a day is no level of bare dates
         words = [f"by {part}" for part in parts]
     elif isinstance(spec, Intervals):
-        words = [f"in intervals of {width:g}" for width in spec.intervals]
+        words = [f"in intervals of {width:g}" for width in spec.widths]
     elif isinstance(spec, Mask):
         words = [f"{n} character{'' if n == 1 else 's'} hidden" for n in between]
     root = tree.labels[-1][0]

@@ -1,21 +1,22 @@
-"""Hierarchies: which value is a part of what. One file for each way to give one.
+"""Hierarchies: which value is part of which more general one. One file for each kind.
 
-`parse_spec` reads what a policy says; what it returns has
-`build(values, column, folder) -> (Hierarchy, codes)`. Both names load on first use, since `tree`
-alone needs far less than they do.
+`Hierarchy` is the base class of all kinds and the way to create one in Python; `parse_hierarchy`,
+which is loaded on first use since it needs pyarrow, reads one from a policy.
 """
 
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from shoal.hierarchy.spec import HierarchySpec, parse_spec
+from shoal.hierarchy.base import Hierarchy
 
-__all__ = ["HierarchySpec", "parse_spec"]
+if TYPE_CHECKING:
+    from shoal.hierarchy.parsing import parse_hierarchy
+
+__all__ = ["Hierarchy", "parse_hierarchy"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
-        from shoal.hierarchy import spec
+    if name == "parse_hierarchy":
+        from shoal.hierarchy.parsing import parse_hierarchy
 
-        return getattr(spec, name)
+        return parse_hierarchy
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

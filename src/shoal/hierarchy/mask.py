@@ -1,11 +1,11 @@
-"""Masks: one more character is hidden on every level.
+"""Masks: one more character is masked on every level.
 
-A level keeps the first (or last) so many characters, counted against the longest text, so `02138`
-and `02138-1234` meet in `02138*****`. A text shorter than what a level keeps stays as it is there.
+A level keeps a number of first (or last) characters that is counted from the longest text, so `02138`
+and `02138-1234` share the label `02138*****`. A text shorter than what a level keeps is unchanged.
 """
 
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,24 +15,30 @@ from pydantic.dataclasses import dataclass
 
 from shoal.arrays import Bools, Codes
 from shoal.errors import HierarchyError
-from shoal.hierarchy.tree import TOP, Hierarchy, check_size, from_starts, leaves_of
+from shoal.hierarchy.base import Hierarchy
+from shoal.hierarchy.tree import TOP, HierarchyTree, check_size, from_starts, leaves_of
 
 LONGEST = 512
 
 
-@dataclass(frozen=True)
-class Mask:
-    """A character is hidden per level: `02138`, `0213*`, `021**` .. up to `*`."""
+@dataclass(frozen=True, repr=False)
+class Mask(Hierarchy):
+    """A character is masked per level: `02138`, `0213*`, `021**` up to `*`."""
 
-    mask: Literal["right", "left"]
-    """The side where hiding begins."""
+    side: Literal["right", "left"]
+    """The end where masking begins."""
+
+    policy_keys: ClassVar = {"mask": "side"}
+    allowed: ClassVar = "'right' or 'left'"
+    choices: ClassVar = ("right", "left")
+    from_values: ClassVar = True
 
     def build(
         self,
         values: pa.Array,
         column: str,
-        folder: Path,  # noqa: ARG002 - every kind of hierarchy is asked the same way
-    ) -> tuple[Hierarchy, Codes]:
+        folder: Path,  # noqa: ARG002 - the signature of every hierarchy
+    ) -> tuple[HierarchyTree, Codes]:
         """The hierarchy over the values' texts, and the leaf of each value."""
         leaves = leaves_of(values)
         order = self._order(leaves.texts)
@@ -40,8 +46,8 @@ class Mask:
         longest = pc.max(pc.utf8_length(texts)).as_py() or 0
         if longest > LONGEST:
             raise HierarchyError(
-                f"Column '{column}': a mask hides one character a level, and the longest value has "
-                f"{longest:,}; at most {LONGEST} are allowed. Is this free text? Then drop it."
+                f"Column '{column}': a mask hides one character per level, and the longest value has "
+                f"{longest:,}; at most {LONGEST} are allowed. If this is free text, drop it."
             )
         check_size(len(texts), longest, column)
         levels = range(1, longest)  # the top hides every character
@@ -52,15 +58,18 @@ class Mask:
 
         return from_starts(texts.to_pylist(), starts, label), leaves.codes(order)
 
+    def __repr__(self) -> str:
+        return f"Hierarchy.mask({self.side!r})"
+
     def _order(self, texts: pa.Array) -> npt.NDArray[np.integer]:
-        """Texts that keep the same characters side by side."""
-        if self.mask == "right":
+        """The texts sorted so that those which keep the same characters are neighbours."""
+        if self.side == "right":
             return np.arange(len(texts))
         order: npt.NDArray[np.integer] = pc.sort_indices(pc.utf8_reverse(texts)).to_numpy()
         return order
 
     def _kept(self, texts: pa.Array, keep: int) -> pa.Array:
-        if self.mask == "right":
+        if self.side == "right":
             return pc.utf8_slice_codeunits(texts, 0, keep)
         return pc.utf8_slice_codeunits(texts, -keep)
 
@@ -68,15 +77,15 @@ class Mask:
         keep = longest - level
         kept, stars = _escaped(self._kept(texts, keep)), TOP * level
         whole = pc.less(pc.utf8_length(texts), keep)
-        pair = (kept, stars) if self.mask == "right" else (stars, kept)
+        pair = (kept, stars) if self.side == "right" else (stars, kept)
         masked = pc.binary_join_element_wise(*pair, "")
         labels: list[str] = pc.if_else(whole, kept, masked).to_pylist()
         return labels
 
 
 def _escaped(texts: pa.Array) -> pa.Array:
-    """A raw star is written as a backslash and a star, so that a bare star is always the mask's; nor
-    does a label begin like a range or a set."""
+    """A raw star is written as a backslash and a star, so that a bare star is always the mask's; and
+    no label begins like a range or a set."""
     escaped = pc.replace_substring(pc.replace_substring(texts, "\\", "\\\\"), TOP, "\\" + TOP)
     return pc.replace_substring_regex(escaped, r"^([\[{])", r"\\\1")
 

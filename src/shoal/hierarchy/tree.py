@@ -1,44 +1,39 @@
 """A generalisation hierarchy as an integer matrix.
 
 Leaves are numbered depth first, so every node covers one unbroken range of leaves. Then the lowest
-node over a group is the first level where the group's smallest and largest leaf meet.
+node over a group is on the first level where its smallest and its largest leaf have the same node.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-
-from shoal.arrays import Bools, Codes, Floats, Ints
-from shoal.errors import HierarchyError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.arrays import Bools, Codes, Floats, Ints
+from shoal.errors import HierarchyError
 from shoal.hierarchy.text import text_of
 
 TOP = "*"
 MISSING = ""
 """The label of the missing value's leaf and of the nodes right above it."""
 MOST_CELLS = 1 << 26
-"""Leaves times levels: what a hierarchy beyond this holds would take several gigabytes."""
+"""Leaves times levels: a hierarchy beyond this would take several gigabytes."""
 
 
 @dataclass(frozen=True)
-class Hierarchy:
+class HierarchyTree:
     """A tree over `n` leaves with `height` levels above them and one root."""
 
     labels: tuple[tuple[str, ...], ...]
-    """labels[level][node]: the text of each node. labels[0] are the leaves, depth first, as they
-    stand in the table; the last level is the root alone."""
+    """labels[level][node]: the text of each node. labels[0] are the leaves, depth first, as in the
+    table; the last level is the root alone."""
 
     nodes: Codes
-    """(height + 1, n): the node that holds leaf c at each level. Row 0 counts 0..n-1, every row
-    rises without gaps, the last row is 0."""
+    """(height + 1, n): the node that covers leaf c on each level. Row 0 counts 0..n-1, every row
+    ascends without gaps, the last row is 0."""
 
     @property
     def height(self) -> int:
@@ -72,21 +67,19 @@ class Hierarchy:
 
     def texts(
         self, levels: npt.NDArray[np.integer], nodes: npt.NDArray[np.integer]
-    ) -> "pa.StringArray":
+    ) -> pa.StringArray:
         """(g,) the label of node nodes[i] on level levels[i]."""
-        import pyarrow as pa
-
         offsets = np.cumsum([0, *(len(level) for level in self.labels)])
         flat = pa.array([label for level in self.labels for label in level], pa.string())
         return flat.take(pa.array(offsets[levels] + nodes))
 
 
 def check_size(n_leaves: int, height: int, column: str) -> None:
-    """Refuse, before any work, a hierarchy that memory could not hold."""
+    """Refuse, before any work, a hierarchy that is too large for memory."""
     if n_leaves * height > MOST_CELLS:
         raise HierarchyError(
             f"Column '{column}': {n_leaves:,} different values with {height:,} levels above them "
-            f"are {n_leaves * height:,} places in its hierarchy; at most {MOST_CELLS:,} are "
+            f"make {n_leaves * height:,} cells in its hierarchy; at most {MOST_CELLS:,} are "
             "allowed. Give it another hierarchy with fewer levels."
         )
 
@@ -96,8 +89,8 @@ def from_starts(
     starts: Sequence[Bools],
     label: Callable[[int, npt.NDArray[np.intp]], Sequence[str]],
     root: str = TOP,
-) -> Hierarchy:
-    """A hierarchy over leaves that already stand depth first.
+) -> HierarchyTree:
+    """A tree over leaves that are in depth-first order already.
 
     starts: per level between leaves and root, lowest first, (n,) whether a leaf begins a new node.
     label: given a level (1 is right above the leaves) and the first leaf of each of its nodes, the
@@ -110,19 +103,19 @@ def from_starts(
     for level, (start, first) in enumerate(zip(starts, firsts, strict=True), 1):
         nodes[level] = np.cumsum(start) - 1
         labels.append(tuple(label(level, first)))
-    return Hierarchy((*labels, (root,)), nodes)
+    return HierarchyTree((*labels, (root,)), nodes)
 
 
-def with_missing(hierarchy: Hierarchy) -> Hierarchy:
-    """The same hierarchy with one more leaf, the last, for the missing value.
+def with_missing(tree: HierarchyTree) -> HierarchyTree:
+    """The same tree with one more leaf, the last, for the missing value.
 
-    It lies right under the root, alone on every level in between: nothing but "anything" covers a
-    missing value and another one.
+    It is right under the root, alone on every level in between: only the root covers a missing value
+    and another one.
     """
-    *below, root = hierarchy.labels
+    *below, root = tree.labels
     labels = (*((*level, MISSING) for level in below), root)
     alone = np.array([*(len(level) for level in below), 0], dtype=np.int32)
-    return Hierarchy(labels, np.column_stack([hierarchy.nodes, alone]))
+    return HierarchyTree(labels, np.column_stack([tree.nodes, alone]))
 
 
 def changes(keys: npt.NDArray[np.generic]) -> Bools:
@@ -132,40 +125,34 @@ def changes(keys: npt.NDArray[np.generic]) -> Bools:
     return start
 
 
-# Finding a circle among "lies under" pairs.
-
-
 def find_cycle(below: Ints, above: Ints, size: int) -> list[int]:
-    """The numbers on one circle, the first one again at the end; empty when there is none.
+    """The numbers on one cycle, the first one again at the end; empty when there is none.
 
-    below[i] lies under above[i]; numbers are 0..size-1. A number right under itself is no circle.
-    Numbers with nothing below or nothing above are taken away until none is left, or a circle is.
+    above[i] is the parent of below[i]; numbers are 0..size-1. A number that is its own parent is no
+    cycle. Numbers without children or without a parent are removed until none is left, or a cycle is.
     """
-    on_top = np.zeros(size, dtype=np.bool_)
-    on_top[above] = True
-    # most numbers are leaves: they go before anything is sorted
-    pairs = np.unique((below * size + above)[on_top[below] & (below != above)])
+    is_parent = np.zeros(size, dtype=np.bool_)
+    is_parent[above] = True
+    # most numbers are leaves: they are removed before anything is sorted
+    pairs = np.unique((below * size + above)[is_parent[below] & (below != above)])
     while len(pairs):
         below, above = pairs // size, pairs % size
         inside = np.isin(above, below) & np.isin(below, above)
         if inside.all():
-            return _climb(dict(zip(below.tolist(), above.tolist(), strict=True)))
+            return _climb_to_cycle(dict(zip(below.tolist(), above.tolist(), strict=True)))
         pairs = pairs[inside]
     return []
 
 
-def _climb(parent: dict[int, int]) -> list[int]:
-    """Every number has a parent here, so climbing comes back to where it has been."""
+def _climb_to_cycle(parent: dict[int, int]) -> list[int]:
+    """Every number has a parent here, so climbing returns to a number that was visited before."""
     at = min(parent)
-    seen: dict[int, None] = {}
-    while at not in seen:
-        seen[at] = None
+    visited: dict[int, None] = {}
+    while at not in visited:
+        visited[at] = None
         at = parent[at]
-    path = list(seen)
+    path = list(visited)
     return [*path[path.index(at) :], at]
-
-
-# Which leaf a value is: found by its text, in a tree that is there or in one being built.
 
 
 @dataclass(frozen=True)
@@ -188,7 +175,7 @@ class Leaves:
 
 
 def leaves_of(values: pa.Array) -> Leaves:
-    """The leaves behind the values; none of the values may be missing."""
+    """The leaves of some values, none of which may be missing."""
     coded = text_of(values).dictionary_encode()
     order = pc.sort_indices(coded.dictionary).to_numpy()
     rank = np.empty(len(order), dtype=np.int32)
@@ -196,45 +183,41 @@ def leaves_of(values: pa.Array) -> Leaves:
     return Leaves(coded.dictionary.take(pa.array(order)), rank[coded.indices.to_numpy()])
 
 
-def codes_of(values: pa.Array, hierarchy: Hierarchy) -> Codes:
+def codes_of(values: pa.Array, tree: HierarchyTree) -> Codes:
     """(values,) the leaf with each value's text, or -1."""
-    leaves = pa.array(hierarchy.labels[0], pa.string())
-    found = pc.index_in(text_of(values), value_set=leaves).fill_null(-1)
-    codes: Codes = found.to_numpy()
+    leaves = pa.array(tree.labels[0], pa.string())
+    codes: Codes = pc.index_in(text_of(values), value_set=leaves).fill_null(-1).to_numpy()
     return codes
-
-
-# From one path per leaf (the leaf, its parent, .. up to the top) to a hierarchy.
 
 
 @dataclass(frozen=True)
 class _Paths:
-    """The paths as integers, and where they came from."""
+    """The paths as integers, and where they were written."""
 
     name: str
     lines: Sequence[int] | None
     texts: list[str]
     ids: Ints
-    """(levels, rows) which text stands where."""
+    """(levels, rows) the number of each text."""
     first: Ints
     """(levels, texts) the first row with the text on that level, or -1."""
 
     def at(self, row: int) -> str:
-        """The place of a row, as far as it has one."""
+        """Where a row was written, for messages."""
         return self.name if self.lines is None else f"{self.name} line {self.lines[row]}"
 
 
 def from_paths(
     paths: Sequence[Sequence[str]], name: str, lines: Sequence[int] | None = None
-) -> Hierarchy:
-    """The hierarchy that the paths spell, siblings in the order of their first appearance.
+) -> HierarchyTree:
+    """The tree with these paths, siblings in the order of their first appearance.
 
     paths: per leaf its text and those of its ancestors, lowest first, all equally long; a path may
-    occur twice. name and lines say in errors where a path was written. When the paths have more
-    than one top, or are one text long, a root `*` is added.
+    occur twice. name and lines are for messages. When the paths have more than one top, or are one
+    text long, a root `*` is added.
     """
     if not paths:
-        raise HierarchyError(f"{name} names no leaf: write at least one.")
+        raise HierarchyError(f"{name} has no leaf: write at least one.")
     coded = _code(paths, name, lines)
     _check_cycles(coded)
     for level in range(len(coded.ids) - 1):
@@ -251,51 +234,51 @@ def _code(paths: Sequence[Sequence[str]], name: str, lines: Sequence[int] | None
     rows = np.arange(ids.shape[1])
     first = np.full((len(columns), len(texts)), -1)
     for level, row in enumerate(ids):
-        # of several writes to one place the last one stays: backwards, that is the first row
+        # of several writes to one place the last one counts: backwards, that is the first row
         first[level, row[::-1]] = rows[::-1]
     return _Paths(name, lines, texts, ids, first)
 
 
 def _check_cycles(paths: _Paths) -> None:
-    """A text below and above another one cannot be a part of it."""
+    """No text may be both below and above another one."""
     cycle = find_cycle(paths.ids[:-1].ravel(), paths.ids[1:].ravel(), len(paths.texts))
     if cycle:
         _, row = np.argwhere((paths.ids[:-1] == cycle[0]) & (paths.ids[1:] == cycle[1]))[0]
         chain = " under ".join(f"'{paths.texts[text]}'" for text in cycle)
         raise HierarchyError(
-            f"{paths.at(row)}: the hierarchy runs in a circle: {chain}. A text may not lie above "
-            "itself with another one between: rename one of them or correct its ancestors."
+            f"{paths.at(row)}: the hierarchy has a cycle: {chain}. A text may not be above itself "
+            "with another one between: rename one of them or correct its ancestors."
         )
 
 
 def _check_parents(paths: _Paths, level: int) -> None:
-    """Each node of the level lies under one node of the next."""
+    """Each node of the level has one parent."""
     below, above = paths.ids[level], paths.ids[level + 1]
     known = paths.first[level, below]
-    torn = np.flatnonzero(above[known] != above)
-    if len(torn):
-        row, before = int(torn[0]), int(known[torn[0]])
+    conflicts = np.flatnonzero(above[known] != above)
+    if len(conflicts):
+        row, before = int(conflicts[0]), int(known[conflicts[0]])
         one, other = _parents(paths, level, before, row)
         raise HierarchyError(
             f"{paths.at(row)}: '{paths.texts[below[row]]}' has two parents, '{one}'"
-            f"{_said(paths, before)} and '{other}'{_said(paths, row)}. A node lies under one "
-            f"parent: correct one of them, or give the two nodes different names."
+            f"{_line(paths, before)} and '{other}'{_line(paths, row)}. A node has one parent: "
+            "correct one of them, or give the two nodes different names."
         )
 
 
 def _parents(paths: _Paths, level: int, *rows: int) -> list[str]:
     """The first ancestor with another text, since a leaf may be repeated below; else the next."""
-    found = []
+    parents = []
     for row in rows:
         column = paths.ids[level:, row]
         other = np.flatnonzero(column != column[0])
-        found.append(paths.texts[column[other[0] if len(other) else 1]])
-    if len(set(found)) < len(found):
+        parents.append(paths.texts[column[other[0] if len(other) else 1]])
+    if len(set(parents)) < len(parents):
         return [paths.texts[paths.ids[level + 1, row]] for row in rows]
-    return found
+    return parents
 
 
-def _said(paths: _Paths, row: int) -> str:
+def _line(paths: _Paths, row: int) -> str:
     return "" if paths.lines is None else f" (line {paths.lines[row]})"
 
 
@@ -304,7 +287,7 @@ def _rank(level: int) -> str:
 
 
 def _check_names(paths: _Paths) -> None:
-    """One text on two levels must mean a node and a part of it, or a reader could not tell."""
+    """A text on two levels must be a node and a part of it, or labels would be ambiguous."""
     for low in range(len(paths.ids) - 1):
         for high in range(low + 1, len(paths.ids)):
             both = np.flatnonzero((paths.first[low] >= 0) & (paths.first[high] >= 0))
@@ -314,15 +297,14 @@ def _check_names(paths: _Paths) -> None:
                 text, row = paths.texts[both[apart[0]]], int(rows[apart[0]])
                 there = int(paths.first[high, both[apart[0]]])
                 raise HierarchyError(
-                    f"{paths.at(row)}: '{text}' {_rank(low)}{_said(paths, row)} is no part of "
-                    f"'{text}' {_rank(high)}{_said(paths, there)}. A reader could not tell the two "
-                    "apart: give one of them another name."
+                    f"{paths.at(row)}: '{text}' {_rank(low)}{_line(paths, row)} is not part of "
+                    f"'{text}' {_rank(high)}{_line(paths, there)}. Their labels would be ambiguous: "
+                    "give one of them another name."
                 )
 
 
-def _assemble(paths: _Paths) -> Hierarchy:
-    seen = np.take_along_axis(paths.first, paths.ids, axis=1)
-    order = np.lexsort(seen)
+def _assemble(paths: _Paths) -> HierarchyTree:
+    order = np.lexsort(np.take_along_axis(paths.first, paths.ids, axis=1))
     order = order[changes(paths.ids[0, order])]  # a leaf named twice is one leaf
     ids = paths.ids[:, order]
     one_top = len(ids) > 1 and len(order) > 0 and bool((ids[-1] == ids[-1, 0]).all())

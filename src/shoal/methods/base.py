@@ -16,7 +16,8 @@ from shoal.encoding.counts import Counts
 from shoal.encoding.grouping import Grouping
 from shoal.errors import Infeasible, PolicyError, listed
 from shoal.kernels.counting import count_runs
-from shoal.models.requirement import POPULATION, SIZES_ONLY, Requirement, asked_under, name_of
+from shoal.models.base import POPULATION, SIZES_ONLY
+from shoal.models.requirement import Requirement
 
 if TYPE_CHECKING:
     from shoal.methods.partition import PartitionRule
@@ -27,16 +28,15 @@ Progress = Callable[[float], None]
 QuasiColumns = Mapping[str, bool]
 """The quasi-identifiers, in the policy's order, and whether each has a hierarchy."""
 
-COMPARING = ("t", "beta", "delta")
-"""Models that compare a group with all published rows."""
 
-
-class Method(ABC):
+class Method(plugins.Plugin, ABC):
     """A way to put rows into groups.
 
     A method is one file in `methods/` with a frozen pydantic dataclass that derives from this class;
     its fields are the method's options.
     """
+
+    kind: ClassVar[plugins.Kind] = "methods"
 
     only_counts: ClassVar[bool] = False
     """Whether equal rows are always treated alike, so that the distinct rows and their counts are all
@@ -55,7 +55,7 @@ class Method(ABC):
         """
         return None
 
-    def check(self, requirement: Requirement, columns: QuasiColumns) -> None:  # noqa: B027
+    def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise `PolicyError`, before any work, where the method cannot honour a policy.
 
         The message should name methods that can. By default every policy is accepted.
@@ -108,10 +108,10 @@ class BlockMethod(Method):
 
     def check(self, requirement: Requirement, columns: QuasiColumns) -> None:  # noqa: ARG002
         """Refuse models that cannot be judged inside a block, not knowing what others suppress."""
-        found = [name_of(m) for m in requirement.models if name_of(m) in COMPARING]
+        found = [model.name for model in requirement.models if model.compares_with_table]
         if self.block_rows is not None and found:
             raise PolicyError(
-                f"method: {plugins.name_of(type(self))} with `block_rows` cannot honour "
+                f"method: {self.name} with `block_rows` cannot honour "
                 f"{listed(found)}: rows suppressed in one block would change what every other is "
                 "compared with. Leave `block_rows` out, or use least-loss-partition."
             )
@@ -129,7 +129,7 @@ class FullDomainMethod(Method):
         bare = [name for name, has_tree in columns.items() if not has_tree]
         if bare:
             raise PolicyError(
-                f"method: {plugins.name_of(type(self))} {self.uses_hierarchies} hierarchies, but "
+                f"method: {self.name} {self.uses_hierarchies} hierarchies, but "
                 f"{listed(bare)} {'has' if len(bare) == 1 else 'have'} none. Give each a "
                 "`hierarchy`, or use least-loss-partition."
             )
@@ -182,12 +182,11 @@ def check_holds(
 ) -> None:
     """The same as `check_feasible`, from the counts of all rows as one group."""
     for model in requirement.models:
-        everyone = counts[asked_under(model)]
+        everyone = counts[model.counts_key]
         if model.holds(everyone).all():
             continue
-        needed = getattr(model, "least_suppressed", None)
-        may = requirement.may_suppress
-        if can_suppress and needed is not None and may is not None and needed(everyone) <= may:
+        may, needed = requirement.may_suppress, model.least_suppressed(everyone)
+        if can_suppress and needed is not None and may is not None and needed <= may:
             continue
         raise Infeasible(model.advice(everyone))
 

@@ -11,12 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal import plugins
 from shoal.arrays import Bools, Codes, Ints
 from shoal.encoding.cells import Cells, pack
 from shoal.encoding.grouping import SUPPRESSED, Grouping
 from shoal.errors import PolicyError, listed
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import HierarchyTree
 from shoal.kernels.climbing import (
     add_counts,
     chase,
@@ -41,7 +40,7 @@ from shoal.methods.constraints import (
     words,
 )
 from shoal.models.k import K
-from shoal.models.requirement import Requirement, name_of
+from shoal.models.requirement import Requirement
 
 SWEEPS = 4
 """Sweeps that drop little before the drops are followed one by one. Most subsets settle in a few
@@ -56,8 +55,8 @@ class ClimbingMethod(FullDomainMethod):
 
     def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise unless every model is k, every column has a hierarchy and some constraint names it."""
-        method = plugins.name_of(type(self))
-        others = {name_of(model): 1 for model in requirement.models if not isinstance(model, K)}
+        method = self.name
+        others = {model.name: 1 for model in requirement.models if not isinstance(model, K)}
         if others:
             raise PolicyError(
                 f"method: {method} honours k alone, but the policy also asks for {listed(others)}. "
@@ -173,7 +172,7 @@ class OpenRows:
     nest.
     """
 
-    trees: list[Hierarchy]
+    trees: list[HierarchyTree]
     """One per column of the subtable."""
     constraints: list[Constraint]
     """Columns counted within the subtable."""

@@ -104,7 +104,7 @@ class _Clusters:
     def hand_out(self) -> None:
         """Each row left, in the random order, joins the nearest cluster that holds with it."""
         models = self.requirement.models
-        free = all(getattr(model, "holds_when_joined", True) for model in models)
+        free = all(model.holds_when_joined for model in models)
         far = np.zeros(len(self.sizes))
         cell_of = np.repeat(np.arange(self.cells.n_cells), self.cells.counts)
         for row in self.order[self.group[self.order] == SUPPRESSED]:

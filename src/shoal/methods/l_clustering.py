@@ -12,7 +12,7 @@ from shoal.methods.base import BlockMethod, Progress, QuasiColumns, check_feasib
 from shoal.methods.clustering import cluster
 from shoal.models.k import K
 from shoal.models.l import L
-from shoal.models.requirement import Requirement, name_of
+from shoal.models.requirement import Requirement
 
 MOST_VALUES = 10_000
 """A set column with more different values would take time with their square."""
@@ -38,7 +38,7 @@ class LClustering(BlockMethod):
         """Raise what this method cannot honour, before any work."""
         _check_weights(self.weights or {}, columns)
         asked = [model.l for model in requirement.models if isinstance(model, L)]
-        others = [name_of(m) for m in requirement.models if not isinstance(m, L | K)]
+        others = [m.name for m in requirement.models if not isinstance(m, L | K)]
         if not asked or others:
             found = f"asks for {listed(others)}" if others else "asks for no l"
             raise PolicyError(

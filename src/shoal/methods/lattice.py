@@ -23,7 +23,7 @@ from shoal.encoding.cells import Cells
 from shoal.encoding.counts import Counts
 from shoal.encoding.grouping import SUPPRESSED, Grouping, spans_of
 from shoal.errors import Infeasible, PolicyError, listed, nearest
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import HierarchyTree
 from shoal.kernels.counting import count_runs
 from shoal.kernels.lattice import lift, merge_equal, merge_histograms
 from shoal.methods.base import (
@@ -33,15 +33,9 @@ from shoal.methods.base import (
     check_feasible,
     generalisation_summary,
 )
-from shoal.metrics.base import Metric, Node, Parts
-from shoal.models.requirement import (
-    POPULATION,
-    SIZES_ONLY,
-    Model,
-    Requirement,
-    asked_under,
-    name_of,
-)
+from shoal.metrics.base import Metric, Node, ReleaseView
+from shoal.models.base import POPULATION, SIZES_ONLY, Model
+from shoal.models.requirement import Requirement
 from shoal.threads import each, workers
 
 Levels = tuple[int, ...]
@@ -69,7 +63,7 @@ class Lattice:
     level generalises all below it; where levels do not nest, some do not.
     """
 
-    trees: tuple[Hierarchy, ...]
+    trees: tuple[HierarchyTree, ...]
     """One per column."""
 
     @property
@@ -149,7 +143,7 @@ def lattice_of(cells: Cells, method: str) -> Lattice:
     return lattice
 
 
-def _nested(tree: Hierarchy) -> Bools:
+def _nested(tree: HierarchyTree) -> Bools:
     nested = np.zeros((tree.height + 1, tree.height + 1), np.bool_)
     for low in range(tree.height + 1):
         # where level low stays within a node, level high must not begin one
@@ -317,7 +311,7 @@ class Judge:
         holds must not be spoilt by one that does not. What is judged over the whole release promises
         neither.
         """
-        if any(hasattr(model, "holds_over") for model in self.requirement.models):
+        if any(model.release_wide for model in self.requirement.models):
             return False
         merged = self.requirement.holds_when_merged
         return merged and (self.limit == 0 or self.requirement.holds_when_joined)
@@ -325,7 +319,7 @@ class Judge:
     def kept(self, classes: Classes) -> Bools | None:
         """(classes,) those that may be published, or None where the node is not valid."""
         every = self.requirement.models
-        over = [model for model in every if hasattr(model, "holds_over")]
+        over = [model for model in every if model.release_wide]
         kept = self._settled(classes, [model for model in every if model not in over])
         if not over:
             return kept
@@ -336,7 +330,7 @@ class Judge:
 
     def _hold_over(self, classes: Classes, kept: Bools, models: Sequence[Model]) -> bool:
         counts = self.counting.counts(classes, kept)
-        return all(model.holds_over(counts[asked_under(model)]) for model in models)  # type: ignore[attr-defined]
+        return all(model.holds_over(counts[model.counts_key]) for model in models)
 
     def _settled(self, classes: Classes, models: Sequence[Model]) -> Bools | None:
         """The classes that are left when nothing falls any more."""
@@ -346,7 +340,7 @@ class Judge:
         while True:
             held = np.ones(int(kept.sum()), np.bool_)
             for model in models:
-                held &= model.holds(counts[asked_under(model)])
+                held &= model.holds(counts[model.counts_key])
             if held.all():
                 return kept
             at = np.flatnonzero(kept)[~held]
@@ -398,12 +392,11 @@ class NodeCosts:
     @property
     def by_class(self) -> bool:
         """Whether the metric needs no look at the rows."""
-        return hasattr(self.metric, "of_node")
+        return self.metric.measures_nodes
 
     def _figure(self, classes: Classes, kept: Bools) -> float | None:
-        of_node: Callable[[Node], float | None] | None = getattr(self.metric, "of_node", None)
-        if of_node is not None:
-            return of_node(self._node(classes, kept))
+        if self.metric.measures_nodes:
+            return self.metric.of_node(self._node(classes, kept))
         return self.metric.measure(self._parts(classes, kept))
 
     def grouping(self, levels: Levels) -> Grouping:
@@ -453,7 +446,7 @@ class NodeCosts:
             found.append([np.bincount(row, leaves).astype(np.int64) for row in tree.nodes])
         return found
 
-    def _parts(self, classes: Classes, kept: Bools) -> Parts:
+    def _parts(self, classes: Classes, kept: Bools) -> ReleaseView:
         """The release of a node taken apart row by row."""
         counting, cells = self.counting, self.counting.cells
         numbers, again = counting.numbered(counting.raw, classes.levels)
@@ -464,7 +457,7 @@ class NodeCosts:
         grouping = self._grouping(numbers, classes.levels, kept_again)
         spans = spans_of(cells, grouping)
         gone = grouping.group == SUPPRESSED
-        return Parts(cells, (grouping,), (spans,), grouping.n_groups, gone, cells.target)
+        return ReleaseView(cells, (grouping,), (spans,), grouping.n_groups, gone, cells.target)
 
 
 def valid_everywhere(judge: Judge, progress: Progress) -> Bools:
@@ -566,7 +559,7 @@ def _metric(value: Any) -> Any:
             raise ValueError(
                 f"found '{value}'; allowed: {listed(known, 30)}.{nearest(value, known)}"
             )
-    elif isinstance(value, type) or not callable(getattr(value, "measure", None)):
+    elif not isinstance(value, Metric):
         raise ValueError("must be a metric's name, as in `metric: mean-ncp`, or a metric object")
     return value
 
@@ -606,17 +599,17 @@ class LatticeMethod(FullDomainMethod):
         """Raise unless every column has a hierarchy and every constraint speaks of all of them."""
         super().check(requirement, columns)
         for model in requirement.models:
-            on = getattr(model, "on", None)
+            on = model.quasi
             if on is not None and set(on) != set(columns):
                 raise PolicyError(
-                    f"method: {plugins.name_of(type(self))} judges classes over all quasi columns, "
-                    f"but {name_of(model)} speaks of {listed(on)} alone. Leave its `on` out, or use "
+                    f"method: {self.name} judges classes over all quasi columns, "
+                    f"but {model.name} speaks of {listed(on)} alone. Leave its `on` out, or use "
                     "datafly or classfly-plus, which treat such constraints apart."
                 )
 
     def nodes(self, cells: Cells, requirement: Requirement) -> NodeCosts:
         """All that a search needs, or an error where it cannot begin."""
-        lattice = lattice_of(cells, plugins.name_of(type(self)))
+        lattice = lattice_of(cells, self.name)
         judge = Judge(Counting(cells, lattice, requirement.columns), requirement)
         if judge.monotone:
             check_feasible(cells, requirement)

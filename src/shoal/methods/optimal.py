@@ -62,7 +62,7 @@ def costs_of_best(nodes: NodeCosts, progress: Progress, roll_up: bool = True) ->
     valid = None
     if judge.monotone:
         valid = valid_nodes(judge, lambda share: progress(FINDING * share))
-    bounded = getattr(nodes.metric, "only_worsens", False)
+    bounded = nodes.metric.only_worsens
     least = _descend(nodes) if bounded else math.inf
 
     def look(classes: Classes) -> bool:

@@ -1,8 +1,9 @@
-"""What a metric is and what it sees."""
+"""What a metric is, and the view of a release that it measures."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,55 +15,55 @@ from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import Grouping, Spans
 
 Sums = dict[str, float]
-"""What can be added up over parts of a release; of figures under MOST the largest counts."""
+"""Amounts that are added up over parts of a release; of amounts named `most:…` the largest counts."""
 MOST = "most:"
 
 
 @dataclass(frozen=True)
-class Whole:
-    """What a figure needs to know of the whole table and release beside the sums."""
+class Totals:
+    """What a figure needs to know of the whole table and release besides the sums."""
 
     domains: tuple[Domain, ...]
     rows_of_values: tuple[Ints, ...]
     """Per quasi-identifier, rows of the table that hold each value."""
     n_rows: int
     groupings: int = 1
-    """Sets of columns that were treated apart."""
+    """Sets of columns that were grouped separately."""
     published_classes: int | None = None
-    """Different combinations of quasi-identifiers a reader can tell apart; None where not known."""
+    """Distinct published combinations of quasi-identifiers; None where not known."""
     sensitive: tuple[str, ...] = ()
     raised: tuple[str, ...] = ()
-    """The sensitive columns in which people's wishes count."""
+    """The sensitive columns with personal preferences."""
     has_target: bool = False
     weights: Mapping[str, float] | None = None
-    """How much each quasi-identifier counts, where the method weighs them; 1 for those not named."""
+    """The weight of each quasi-identifier, where the method has weights; 1 for those not named."""
 
 
 @dataclass(frozen=True)
-class Parts:
-    """A release taken apart, or a part of one."""
+class ReleaseView:
+    """A release, or a part of one, as metrics see it."""
 
     cells: Cells
     groupings: tuple[Grouping, ...]
     spans: tuple[Spans, ...]
     """One per grouping."""
     published_classes: int
-    """Different combinations of quasi-identifiers a reader can tell apart."""
+    """Distinct published combinations of quasi-identifiers."""
     suppressed: Bools
     """(n_rows,) canonical rows withheld or starred in every column."""
     target: Codes | None
     """(n_rows,) the class of each canonical row, where the policy names a target column."""
     weights: Mapping[str, float] | None = None
-    """How much each quasi-identifier counts, where the method weighs them; 1 for those not named."""
+    """The weight of each quasi-identifier, where the method has weights; 1 for those not named."""
     formed: Ints | None = None
     """(groups,) rows of the groups formed, where the quasi-identifiers are published as they are:
-    `groupings` are then of rows that are equal, since that is what a reader sees."""
+    `groupings` then group equal rows, since that is what a reader sees."""
     raised: Mapping[str, npt.NDArray[np.integer]] = field(default_factory=dict)
-    """Per sensitive column in which people's wishes count, (n_rows,) the level of its tree at which
+    """Per sensitive column with personal preferences, (n_rows,) the level of its tree at which
     each canonical row is published, 0 being the value itself."""
 
-    whole: Whole | None = None
-    """Where these are some rows of a larger table: what is known of all of it."""
+    whole: Totals | None = None
+    """For some rows of a larger table: the totals of all of it."""
 
     @property
     def sizes(self) -> Ints:
@@ -71,25 +72,25 @@ class Parts:
             return self.formed
         return np.concatenate([span.sizes for span in self.spans])
 
-
-def whole_of(parts: Parts) -> Whole:
-    """The table that a release was made from."""
-    return parts.whole or Whole(
-        domains=parts.cells.domains,
-        rows_of_values=parts.cells.rows_of_values,
-        n_rows=parts.cells.n_rows,
-        groupings=len(parts.groupings),
-        published_classes=parts.published_classes,
-        sensitive=tuple(parts.cells.sensitive),
-        raised=tuple(parts.raised),
-        has_target=parts.target is not None,
-        weights=parts.weights,
-    )
+    @property
+    def totals(self) -> Totals:
+        """The totals of the whole table and release."""
+        return self.whole or Totals(
+            domains=self.cells.domains,
+            rows_of_values=self.cells.rows_of_values,
+            n_rows=self.cells.n_rows,
+            groupings=len(self.groupings),
+            published_classes=self.published_classes,
+            sensitive=tuple(self.cells.sensitive),
+            raised=tuple(self.raised),
+            has_target=self.target is not None,
+            weights=self.weights,
+        )
 
 
 @dataclass(frozen=True)
 class Node:
-    """A release in which all rows climbed alike, counted class by class and not row by row."""
+    """A full-domain release, counted class by class and not row by row."""
 
     cells: Cells
     levels: tuple[int, ...]
@@ -105,66 +106,67 @@ class Node:
         return self.cells.n_rows - int(self.sizes.sum())
 
 
-class Metric(Protocol):
-    """What one file in `metrics/` offers.
+class Metric(plugins.Plugin, ABC):
+    """The base class of metrics.
 
-    One whose figure can be made from sums over parts of a release is `Additive`: only such a metric
-    is measured on tables that no memory holds.
-
-    A metric that can be told from the classes alone also has `of_node(node) -> float | None`: the
-    figure that `measure` gives for the same release, without a look at the rows. A search over many
-    nodes is far faster with it; without it each node is taken apart and measured.
-
-    It may also state `only_worsens: ClassVar[bool] = True` where that can be proved: of one table, a
-    release with suppressed rows is never better than the same one with these rows, and a release
-    whose classes are merged into larger ones, nothing being suppressed, is never better than the one
-    before. A search then leaves out what lies above a release that is worse than one it knows.
-
-    A metric that takes long says `on_request: ClassVar[bool] = True`: it is measured only where the
-    policy names it.
+    Derive from `AdditiveMetric` where the figure follows from sums over parts of a release: only
+    such metrics are measured on tables larger than memory.
     """
 
+    kind: ClassVar[plugins.Kind] = "metrics"
+
     high_is_good: ClassVar[bool]
-    """Whether the larger of two figures is the better one: what a search for the best goes by."""
+    """Whether the larger of two figures is the better one. Every metric states it."""
+    only_worsens: ClassVar[bool] = False
+    """Whether it can be proved that suppressing rows of a release never improves the figure, and that
+    merging its classes, nothing being suppressed, never does. A search then skips what lies above a
+    release that is worse than the best known."""
 
-    def measure(self, parts: Parts) -> float | None:
-        """The figure, or None where it does not apply."""
+    @abstractmethod
+    def measure(self, view: ReleaseView) -> float | None:
+        """Return the figure, or None where it does not apply."""
 
+    def of_node(self, node: Node) -> float | None:
+        """Return the figure of a full-domain release from its classes alone, as `measure` gives it.
 
-class Additive:
-    """A metric made from sums over the parts of a release."""
-
-    def sums(self, parts: Parts) -> Sums:
-        """What is added up over the parts."""
+        Overriding this is optional; a search over many nodes is far faster with it.
+        """
         raise NotImplementedError
 
-    def figure(self, sums: Sums, whole: Whole) -> float | None:
-        """The figure, or None where it does not apply."""
-        raise NotImplementedError
-
-    def measure(self, parts: Parts) -> float | None:
-        """The figure of a release in one part."""
-        return self.figure(self.sums(parts), whole_of(parts))
+    @property
+    def measures_nodes(self) -> bool:
+        """Whether it has an `of_node`."""
+        return type(self).of_node is not Metric.of_node
 
 
-def together(many: Iterable[Mapping[str, float]]) -> Sums:
-    """The sums of several parts as those of all of them."""
+class AdditiveMetric(Metric):
+    """A metric whose figure follows from sums over the parts of a release."""
+
+    @abstractmethod
+    def sums(self, view: ReleaseView) -> Sums:
+        """Return what is added up over the parts."""
+
+    @abstractmethod
+    def figure(self, sums: Sums, totals: Totals) -> float | None:
+        """Return the figure, or None where it does not apply."""
+
+    def measure(self, view: ReleaseView) -> float | None:
+        """Return the figure of a release in one part."""
+        return self.figure(self.sums(view), view.totals)
+
+
+def add_sums(parts: Iterable[Mapping[str, float]]) -> Sums:
+    """Return the sums of several parts as those of all of them."""
     found: Sums = {}
-    for sums in many:
+    for sums in parts:
         for name, amount in sums.items():
             before = found.get(name, 0)
             found[name] = max(before, amount) if name.startswith(MOST) else before + amount
     return found
 
 
-def is_on_request(metric: Any) -> bool:
-    """Whether a metric is measured only where it is asked for."""
-    return bool(getattr(metric, "on_request", False))
-
-
-def chosen_metrics(asked: Iterable[Metric]) -> dict[str, Metric]:
-    """By name, the metrics that are asked for, and all that need not be asked for."""
-    every = plugins.metrics().items()
-    found: dict[str, Metric] = {n: metric() for n, metric in every if not is_on_request(metric)}
-    found |= {plugins.name_of(type(metric)): metric for metric in asked}
-    return dict(sorted(found.items()))
+def chosen_metrics(requested: Iterable[Metric]) -> dict[str, Metric]:
+    """Return by name the metrics that the policy names, and all that are always measured."""
+    every: dict[str, type[Metric]] = plugins.metrics()
+    found = {name: metric() for name, metric in every.items() if not metric.on_request}
+    return dict(sorted((found | {metric.name: metric for metric in requested}).items()))

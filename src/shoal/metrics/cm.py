@@ -1,15 +1,15 @@
 """Classification metric."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from pydantic.dataclasses import dataclass
 
-from shoal.metrics.base import Additive, Parts, Sums, Whole
+from shoal.metrics.base import AdditiveMetric, ReleaseView, Sums, Totals
 
 
 @dataclass(frozen=True)
-class Cm(Additive):
+class Cm(AdditiveMetric):
     """CM: rows whose class (the policy's `target`) is not their group's most common one; low is good.
 
     Suppressed rows count too, since nothing can be learned from them.
@@ -20,22 +20,22 @@ class Cm(Additive):
     high_is_good: ClassVar[bool] = False
     only_worsens: ClassVar[bool] = True
 
-    def sums(self, parts: Parts) -> Sums:
+    def sums(self, view: ReleaseView) -> Sums:
         """Rows that have their group's most common class."""
-        if parts.target is None or len(parts.groupings) != 1:
+        if view.target is None or len(view.groupings) != 1:
             return {}
-        group = parts.groupings[0].group
+        group = view.groupings[0].group
         kept = group >= 0
-        classes = int(parts.target.max(initial=0)) + 1
+        classes = int(view.target.max(initial=0)) + 1
         pairs, counts = np.unique(
-            group[kept].astype(np.int64) * classes + parts.target[kept], return_counts=True
+            group[kept].astype(np.int64) * classes + view.target[kept], return_counts=True
         )
-        largest = np.zeros(parts.groupings[0].n_groups, np.int64)
+        largest = np.zeros(view.groupings[0].n_groups, np.int64)
         np.maximum.at(largest, pairs // classes, counts)
         return {"common": int(largest.sum())}
 
-    def figure(self, sums: Sums, whole: Whole) -> float | None:
+    def figure(self, sums: Sums, totals: Totals) -> float | None:
         """Rows out of line, or None without a target; needs groups over all columns."""
-        if not whole.has_target or whole.groupings != 1:
+        if not totals.has_target or totals.groupings != 1:
             return None
-        return float(whole.n_rows - sums["common"])
+        return float(totals.n_rows - sums["common"])

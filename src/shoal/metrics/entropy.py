@@ -1,41 +1,88 @@
-"""The bits that a column held and lost: what non-uniform entropy sums up."""
+"""Non-uniform entropy: the bits that labels withhold, given how common values are."""
 
 import math
+from typing import ClassVar
 
 import numpy as np
+from pydantic.dataclasses import dataclass
 
 from shoal.arrays import Floats, Ints
-from shoal.metrics.base import Node, Parts, Sums, Whole, whole_of
-from shoal.metrics.losses import rows_covered
+from shoal.metrics.base import AdditiveMetric, Node, ReleaseView, Sums, Totals
+from shoal.metrics.labels import rows_covered
 
 LABELS, STARRED = "labels:", "starred:"
 """Before a column's name: the bits under its labels, and its suppressed cells."""
 
 
-def label_bits(parts: Parts) -> Sums:
+@dataclass(frozen=True)
+class NonUniformEntropy(AdditiveMetric):
+    """Non-uniform entropy: bits that the labels withhold, summed over all cells; 0 is the raw table.
+
+    A cell costs log2(c / r): r rows of the table hold its raw value, c any value under its label. So
+    a label that adds only rare values costs little. A suppressed cell covers the whole column: it
+    costs log2(N / r), whether or not others are suppressed too.
+
+    Source: De Waal and Willenborg, "Information loss through global recoding and local suppression",
+    1999; Gionis and Tassa, "k-Anonymization with minimal loss of information", 2009, whose counts
+    over the whole table also fit labels that overlap.
+    """
+
+    high_is_good: ClassVar[bool] = False
+    only_worsens: ClassVar[bool] = True
+
+    def sums(self, view: ReleaseView) -> Sums:
+        """The bits under each column's labels."""
+        return _label_bits(view)
+
+    def figure(self, sums: Sums, totals: Totals) -> float:
+        """The sum, in bits."""
+        return self._together(_column_bits(sums, totals))
+
+    def of_node(self, node: Node) -> float:
+        """The same, from the classes."""
+        return self._together(_node_bits(node))
+
+    def _together(self, bits: list[tuple[float, float]]) -> float:
+        return sum(lost for lost, _ in bits)
+
+
+@dataclass(frozen=True)
+class RelativeNonUniformEntropy(NonUniformEntropy):
+    """Non-uniform entropy over that of a wholly suppressed table; 0 is the raw table, 1 nothing left.
+
+    Source: Gionis and Tassa, "k-Anonymization with minimal loss of information", 2009.
+    """
+
+    def _together(self, bits: list[tuple[float, float]]) -> float:
+        """The share; 0 where no column has two values."""
+        most = sum(held for _, held in bits)
+        return super()._together(bits) / most if most else 0.0
+
+
+def _label_bits(view: ReleaseView) -> Sums:
     """Per quasi-identifier, over all published rows, the bits of who is under the label; and the
     suppressed rows."""
     bits: Sums = {}
-    table = whole_of(parts)
-    for grouping, spans in zip(parts.groupings, parts.spans, strict=True):
+    table = view.totals
+    for grouping, spans in zip(view.groupings, view.spans, strict=True):
         for j, column in enumerate(grouping.columns):
             domain = table.domains[column]
             under = rows_covered(domain, spans, j, table.rows_of_values[column])
             bits[LABELS + domain.name] = _labels(spans.sizes, under)
-            bits[STARRED + domain.name] = parts.cells.n_rows - int(spans.sizes.sum())
+            bits[STARRED + domain.name] = view.cells.n_rows - int(spans.sizes.sum())
     return bits
 
 
-def column_bits(sums: Sums, whole: Whole) -> list[tuple[float, float]]:
+def _column_bits(sums: Sums, totals: Totals) -> list[tuple[float, float]]:
     """Per quasi-identifier the bits lost over all rows, and the bits there were to lose."""
     return [
         _bits(rows, sums[LABELS + domain.name], int(sums[STARRED + domain.name]))
-        for domain, rows in zip(whole.domains, whole.rows_of_values, strict=True)
+        for domain, rows in zip(totals.domains, totals.rows_of_values, strict=True)
         if LABELS + domain.name in sums
     ]
 
 
-def node_bits(node: Node) -> list[tuple[float, float]]:
+def _node_bits(node: Node) -> list[tuple[float, float]]:
     """The same for a node of the lattice, column by column."""
     bits = []
     for j, (domain, level) in enumerate(zip(node.cells.domains, node.levels, strict=True)):

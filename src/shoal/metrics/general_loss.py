@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 from pydantic.dataclasses import dataclass
 
-from shoal.metrics.base import Additive, Node, Parts, Sums, Whole, whole_of
-from shoal.metrics.losses import leaves_at, values_covered
+from shoal.metrics.base import AdditiveMetric, Node, ReleaseView, Sums, Totals
+from shoal.metrics.labels import leaves_at, values_covered
 
 STEPS = 1000
 """`rank` tells losses apart to a thousandth, …"""
@@ -16,7 +16,7 @@ RANKED = 5
 
 
 @dataclass(frozen=True)
-class GeneralLoss(Additive):
+class GeneralLoss(AdditiveMetric):
     """General loss: the share of its column's values that a label covers; 0 is raw, 1 nothing left.
 
     Per column (sum of shares - N/H) / (N - N/H), for N rows and H values: the share is the leaves
@@ -35,13 +35,13 @@ class GeneralLoss(Additive):
     v + 1, minus 1; `mean` their mean; `rank` lets the worst column decide, then the next worst: the
     five largest, each in thousandths, are the digits of one number from 0 to 1."""
 
-    def sums(self, parts: Parts) -> Sums:
+    def sums(self, view: ReleaseView) -> Sums:
         """The values that each column's labels cover."""
-        return _covered(parts)
+        return _covered(view)
 
-    def figure(self, sums: Sums, whole: Whole) -> float:
+    def figure(self, sums: Sums, totals: Totals) -> float:
         """The figure for all columns together."""
-        return self._together(_losses(sums, whole).values())
+        return self._together(_losses(sums, totals).values())
 
     def of_node(self, node: Node) -> float:
         """The same, from the classes."""
@@ -60,23 +60,18 @@ class GeneralLoss(Additive):
         return math.prod(loss + 1 for loss in losses) ** (1 / len(losses)) - 1
 
 
-def column_general_losses(parts: Parts) -> dict[str, float]:
-    """The general loss of each quasi-identifier; 0 where a column has one value only."""
-    return _losses(_covered(parts), whole_of(parts))
+def _losses(covered: Sums, totals: Totals) -> dict[str, float]:
+    sizes = {domain.name: domain.size for domain in totals.domains}
+    return {n: _loss(int(values), totals.n_rows, sizes[n]) for n, values in covered.items()}
 
 
-def _losses(covered: Sums, whole: Whole) -> dict[str, float]:
-    sizes = {domain.name: domain.size for domain in whole.domains}
-    return {n: _loss(int(values), whole.n_rows, sizes[n]) for n, values in covered.items()}
-
-
-def _covered(parts: Parts) -> Sums:
+def _covered(view: ReleaseView) -> Sums:
     """Per column the values under its labels, over all rows; all of them where suppressed."""
     found: Sums = {}
-    for grouping, spans in zip(parts.groupings, parts.spans, strict=True):
-        starred = parts.cells.n_rows - int(spans.sizes.sum())
+    for grouping, spans in zip(view.groupings, view.spans, strict=True):
+        starred = view.cells.n_rows - int(spans.sizes.sum())
         for j, column in enumerate(grouping.columns):
-            domain = parts.cells.domains[column]
+            domain = view.cells.domains[column]
             # times H, so that sums stay whole numbers
             values = int((values_covered(domain, spans, j) * spans.sizes).sum())
             found[domain.name] = values + starred * domain.size

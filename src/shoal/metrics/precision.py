@@ -1,14 +1,15 @@
 """Precision: how little the values had to climb."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from pydantic.dataclasses import dataclass
+
 from shoal.encoding.grouping import Spans
-from shoal.metrics.base import Additive, Node, Parts, Sums, Whole
+from shoal.metrics.base import AdditiveMetric, Node, ReleaseView, Sums, Totals
 
 
 @dataclass(frozen=True)
-class Precision(Additive):
+class Precision(AdditiveMetric):
     """Precision: 1 minus the mean share of its hierarchy that a cell has climbed; 1 is the raw table.
 
     A suppressed cell counts as climbed to the top. Needs a hierarchy for every quasi-identifier.
@@ -20,15 +21,15 @@ class Precision(Additive):
     high_is_good: ClassVar[bool] = True
     only_worsens: ClassVar[bool] = True
 
-    def sums(self, parts: Parts) -> Sums:
+    def sums(self, view: ReleaseView) -> Sums:
         """Per column with a hierarchy, the share of it that its cells have climbed."""
-        return column_climbs(parts)
+        return column_climbs(view)
 
-    def figure(self, sums: Sums, whole: Whole) -> float | None:
+    def figure(self, sums: Sums, totals: Totals) -> float | None:
         """The mean over all cells, or None where some column has no hierarchy."""
-        if len(sums) < len(whole.domains):
+        if len(sums) < len(totals.domains):
             return None
-        return sum(1 - climbed / whole.n_rows for climbed in sums.values()) / len(sums)
+        return sum(1 - climbed / totals.n_rows for climbed in sums.values()) / len(sums)
 
     def of_node(self, node: Node) -> float:
         """The same, from the classes."""
@@ -38,20 +39,20 @@ class Precision(Additive):
         return 1 - sum(share * kept + n - kept for share in climbed) / (n * len(heights))
 
 
-def column_precision(parts: Parts) -> dict[str, float]:
+def column_precision(view: ReleaseView) -> dict[str, float]:
     """The precision of each column that has a hierarchy."""
-    n = parts.cells.n_rows
-    return {name: 1 - climbed / n for name, climbed in column_climbs(parts).items()}
+    n = view.cells.n_rows
+    return {name: 1 - climbed / n for name, climbed in column_climbs(view).items()}
 
 
-def column_climbs(parts: Parts) -> Sums:
+def column_climbs(view: ReleaseView) -> Sums:
     """Per column with a hierarchy, over all rows, the share of it that each has climbed."""
     found = {}
-    for grouping, spans in zip(parts.groupings, parts.spans, strict=True):
+    for grouping, spans in zip(view.groupings, view.spans, strict=True):
         for j, column in enumerate(grouping.columns):
-            domain = parts.cells.domains[column]
+            domain = view.cells.domains[column]
             if domain.hierarchy is not None:
-                starred = parts.cells.n_rows - int(spans.sizes.sum())
+                starred = view.cells.n_rows - int(spans.sizes.sum())
                 found[domain.name] = _climbed(spans, j, domain.hierarchy.height) + starred
     return found
 

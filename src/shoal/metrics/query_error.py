@@ -9,8 +9,8 @@ from pydantic.dataclasses import dataclass
 
 from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.domain import Domain, Kind, places
-from shoal.metrics.base import Additive, Parts, Sums, Whole
-from shoal.metrics.losses import covered
+from shoal.metrics.base import AdditiveMetric, ReleaseView, Sums, Totals
+from shoal.metrics.labels import codes_covered
 from shoal.threads import each
 
 
@@ -102,13 +102,13 @@ class Reader:
         return float(rows.sum())
 
 
-def reader_of(parts: Parts) -> Reader:
+def reader_of(view: ReleaseView) -> Reader:
     """The release as its reader sees it; rows that were withheld are not there."""
-    groups, rows = _classes(parts)
+    groups, rows = _classes(view)
     labels = {}
-    for number, (grouping, spans) in enumerate(zip(parts.groupings, parts.spans, strict=True)):
+    for number, (grouping, spans) in enumerate(zip(view.groupings, view.spans, strict=True)):
         for j, column in enumerate(grouping.columns):
-            domain = parts.cells.domains[column]
+            domain = view.cells.domains[column]
             if domain.kind == Kind.SET:
                 starts, members = spans.sets[j]
                 every = np.arange(domain.size, dtype=np.int32)
@@ -116,7 +116,7 @@ def reader_of(parts: Parts) -> Reader:
                 labels[column] = _Labels(np.zeros(0), np.zeros(0), sets, number)
                 continue
             place = places(domain)
-            first, last = covered(domain, spans, j)
+            first, last = codes_covered(domain, spans, j)
             low, high = np.append(place[first], 0.0), np.append(place[last], place[-1])
             nowhere = np.append(first == domain.missing, False)
             low[nowhere], high[nowhere] = -1.0, -1.0
@@ -124,13 +124,13 @@ def reader_of(parts: Parts) -> Reader:
     return Reader(rows.astype(np.float64), groups, labels)
 
 
-def _classes(parts: Parts) -> tuple[tuple[Codes, ...], Ints]:
+def _classes(view: ReleaseView) -> tuple[tuple[Codes, ...], Ints]:
     """Which groups meet in some row, and in how many; groups are numbered as their labels."""
-    if len(parts.groupings) == 1:
-        sizes = parts.spans[0].sizes
+    if len(view.groupings) == 1:
+        sizes = view.spans[0].sizes
         return (np.arange(len(sizes), dtype=np.int32),), sizes
-    kept = ~parts.suppressed
-    each = [np.where(g.group < 0, g.n_groups, g.group)[kept] for g in parts.groupings]
+    kept = ~view.suppressed
+    each = [np.where(g.group < 0, g.n_groups, g.group)[kept] for g in view.groupings]
     found, rows = np.unique(np.stack(each, axis=1), axis=0, return_counts=True)
     return tuple(np.ascontiguousarray(found[:, i], np.int32) for i in range(len(each))), rows
 
@@ -144,7 +144,7 @@ anyone would outweigh all others."""
 
 
 @dataclass(frozen=True)
-class QueryError(Additive):
+class QueryError(AdditiveMetric):
     """Query error: mean relative error of random range counts answered on the release; low is good.
 
     A query counts the rows inside a random range of some quasi-identifiers: neighbouring values, or
@@ -171,9 +171,9 @@ class QueryError(Additive):
     seed: Annotated[int, Field(ge=0)] = 0
     """Where drawing starts: the same seed asks the same queries."""
 
-    def sums(self, parts: Parts) -> Sums:
+    def sums(self, view: ReleaseView) -> Sums:
         """Per query the rows that it asks for, and those that the reader expects."""
-        cells, counts, reader = parts.cells, parts.cells.counts, reader_of(parts)
+        cells, counts, reader = view.cells, view.cells.counts, reader_of(view)
         codes = np.ascontiguousarray(cells.codes.T)
 
         def answers(number: int) -> tuple[int, float]:
@@ -185,9 +185,9 @@ class QueryError(Additive):
             found[f"truth:{number}"], found[f"answer:{number}"] = truth, answer
         return found
 
-    def figure(self, sums: Sums, whole: Whole) -> float:
+    def figure(self, sums: Sums, totals: Totals) -> float:
         """The mean over all queries."""
-        least = max(1.0, BOUND * whole.n_rows)
+        least = max(1.0, BOUND * totals.n_rows)
         truth = np.array([sums[f"truth:{i}"] for i in range(self.queries)])
         answer = np.array([sums[f"answer:{i}"] for i in range(self.queries)])
         return float(np.mean(np.abs(answer - truth) / np.maximum(truth, least)))

@@ -6,12 +6,12 @@ import numpy as np
 from pydantic.dataclasses import dataclass
 
 from shoal.arrays import Floats, Ints
-from shoal.metrics.base import Additive, Parts, Sums, Whole
-from shoal.metrics.losses import leaves_under
+from shoal.metrics.base import AdditiveMetric, ReleaseView, Sums, Totals
+from shoal.metrics.labels import leaves_under
 
 
 @dataclass(frozen=True)
-class RecognitionRate(Additive):
+class RecognitionRate(AdditiveMetric):
     """Recognition rate (ARR): how likely a guess at a row's sensitive value is right; low is good.
 
     A row's rate is the share of its group that has its value, over the number of values that what is
@@ -28,44 +28,44 @@ class RecognitionRate(Additive):
     """`group` also keeps the rate of every group, `row` of every group and row, in
     `release.recognition`."""
 
-    def sums(self, parts: Parts) -> Sums:
+    def sums(self, view: ReleaseView) -> Sums:
         """Groups, and per sensitive column the sum of their rates."""
-        if len(parts.groupings) != 1:
+        if len(view.groupings) != 1:
             return {}
-        columns = parts.cells.sensitive
-        rates = {f"of:{name}": float(group_rates(parts, name).sum()) for name in columns}
-        return {"groups": parts.groupings[0].n_groups, **rates}
+        columns = view.cells.sensitive
+        rates = {f"of:{name}": float(group_rates(view, name).sum()) for name in columns}
+        return {"groups": view.groupings[0].n_groups, **rates}
 
-    def figure(self, sums: Sums, whole: Whole) -> float | None:
+    def figure(self, sums: Sums, totals: Totals) -> float | None:
         """The rate; None without a sensitive column, without groups, or where columns are treated
         apart."""
-        if not whole.sensitive or whole.groupings != 1 or not sums["groups"]:
+        if not totals.sensitive or totals.groupings != 1 or not sums["groups"]:
             return None
-        return float(np.mean([sums[f"of:{name}"] / sums["groups"] for name in whole.sensitive]))
+        return float(np.mean([sums[f"of:{name}"] / sums["groups"] for name in totals.sensitive]))
 
 
-def row_rates(parts: Parts, column: str, leaves: Ints | None = None) -> Floats:
+def row_rates(view: ReleaseView, column: str, leaves: Ints | None = None) -> Floats:
     """(n_rows,) the rate of each canonical row, 0 where it is suppressed.
 
     leaves: (n_rows,) how many values each may be; those under what is published if not given.
     """
-    (grouping,) = parts.groupings
-    codes, domain = parts.cells.sensitive[column], parts.cells.sensitive_domains[column]
+    (grouping,) = view.groupings
+    codes, domain = view.cells.sensitive[column], view.cells.sensitive_domains[column]
     kept = (grouping.group >= 0) & (codes != domain.missing)
     group = grouping.group[kept].astype(np.int64)
     _, place, times = np.unique(
         group * domain.size + codes[kept], return_inverse=True, return_counts=True
     )
-    width = leaves_under(parts, column) if leaves is None else leaves
+    width = leaves_under(view, column) if leaves is None else leaves
     rates = np.zeros(len(codes))
-    rates[kept] = times[place] / (parts.spans[0].sizes[group] * width[kept])
+    rates[kept] = times[place] / (view.spans[0].sizes[group] * width[kept])
     return rates
 
 
-def group_rates(parts: Parts, column: str, leaves: Ints | None = None) -> Floats:
+def group_rates(view: ReleaseView, column: str, leaves: Ints | None = None) -> Floats:
     """(n_groups,) the mean rate of each group's rows."""
-    (grouping,) = parts.groupings
+    (grouping,) = view.groupings
     kept = grouping.group >= 0
-    rates = row_rates(parts, column, leaves)
+    rates = row_rates(view, column, leaves)
     total = np.bincount(grouping.group[kept], rates[kept], minlength=grouping.n_groups)
-    return total / parts.spans[0].sizes
+    return total / view.spans[0].sizes

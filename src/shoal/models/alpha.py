@@ -7,22 +7,22 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from shoal.arrays import Bools, Floats, Ints
+from shoal.arrays import Floats, Ints
 from shoal.encoding.counts import Counts
-from shoal.models.shares import rounded_up
+from shoal.models.base import SensitiveModel
 
 NAMED = 10
 """A value is named only if at least so many rows share it."""
 
 
 @dataclass(frozen=True)
-class Alpha:
+class Alpha(SensitiveModel):
     """α: in every group each sensitivity level makes up at most the share α of the rows.
 
     Where the column has no `levels`, each value; with `k` that is the (α,k) model, with `k` and `l`
     (α,l)-diversity k-anonymity. A missing value counts as a row and as no level.
 
-    Protects against a likely guess at how sensitive somebody's value is. Does not ask for several
+    Protects against a likely guess at how sensitive somebody's value is. Does not require several
     values inside a level: combine it with `l`.
 
     Source: Wong et al., "(α,k)-anonymity: an enhanced k-anonymity model for privacy-preserving data
@@ -33,11 +33,11 @@ class Alpha:
     alpha: Annotated[float, Field(gt=0, le=1)]
     """The largest share of a group's rows that one level (or value) may have."""
     of: str
-    """The sensitive column it speaks of."""
+    """The sensitive column."""
 
     high_is_strong: ClassVar[bool] = False
     holds_when_merged: ClassVar[bool] = True
-    holds_when_joined: ClassVar[bool] = False
+    accepts_wider_values: ClassVar[bool] = True
 
     @property
     def min_rows(self) -> int:
@@ -45,21 +45,17 @@ class Alpha:
         rows = max(1, math.floor(1 / self.alpha))
         return rows if 1 / rows <= self.alpha else rows + 1
 
-    def holds(self, counts: Counts) -> Bools:
-        """(g,) whether each group holds."""
-        return _share(counts) <= self.alpha
-
-    def reached(self, counts: Counts) -> float:
-        """The smallest α that every group holds."""
-        return rounded_up(float(_share(counts).max(initial=0.0)))
+    def strengths(self, counts: Counts) -> Floats:
+        """(g,) the largest share of each group's rows that one level (or value) has."""
+        return counts.largest() / np.maximum(counts.sizes, 1)
 
     def least_suppressed(self, everyone: Counts) -> int:
-        """The fewest rows without which all others, as one group, would hold."""
+        """Return the fewest rows without which all others, as one group, hold."""
         rows = _rows_by_class(everyone)
         n = int(everyone.sizes[0])
         missing = n - int(rows.sum())
         kept = np.arange(1, n + 1)
-        # at most so many rows of one level may stand among `kept` rows
+        # the most rows of one level among `kept` rows
         most = np.floor(self.alpha * kept).astype(np.int64)
         most += (most + 1) / kept <= self.alpha
         most -= most / kept > self.alpha
@@ -70,13 +66,13 @@ class Alpha:
         return n - int(kept[fits].max(initial=0))
 
     def advice(self, everyone: Counts) -> str:
-        """Why not even one group of all rows holds, and the nearest figure that can."""
+        """Explain why not even one group of all rows holds, with the smallest α that can."""
         share = self.reached(everyone)
         least = math.ceil(share * 1000) / 1000
         rows, out = int(everyone.sizes[0]), self.least_suppressed(everyone)
         words = (
             f"{self._commonest(everyone)} makes up {share:.1%} of the rows, but alpha = "
-            f"{self.alpha:g} was asked of {self.of}. Without suppressing rows the least alpha it "
+            f"{self.alpha:g} was required of {self.of}. Without suppressing rows the least alpha it "
             f"allows is {least:g}"
         )
         if out == rows:
@@ -98,12 +94,8 @@ class Alpha:
         return f"'{everyone.domain.texts[int(everyone.values[place])].as_py()}'"
 
 
-def _share(counts: Counts) -> Floats:
-    return counts.largest() / np.maximum(counts.sizes, 1)
-
-
 def _rows_by_class(everyone: Counts) -> Ints:
-    """Rows of each level from 1 on, or of each value in sight, in the one group of all."""
+    """Rows of each level from 1 on, or of each published value, in the one group of all."""
     if everyone.domain is not None and everyone.domain.levels is not None:
         return everyone.by_level()[0, 1:]
     return everyone.counts

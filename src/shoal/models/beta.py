@@ -1,22 +1,24 @@
-"""β-likeness: no value is much more common in a group than in the whole table."""
+"""β-likeness: no sensitive value is much more common in a group than in the whole table."""
 
-from typing import Annotated, ClassVar
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from shoal.arrays import Bools, Floats
+from shoal.arrays import Floats
 from shoal.encoding.counts import Counts
-from shoal.models.shares import largest, no_value, owners, rounded_up, totals_of, with_value
+from shoal.models.base import SensitiveModel
+from shoal.models.shares import largest, owners, totals_of, with_value
 
 
 @dataclass(frozen=True)
-class Beta:
+class Beta(SensitiveModel):
     """β-likeness: no sensitive value's share grows by more than β times from table to group.
 
     Protects against growing sure that a person has some value, rare values above all, far beyond what
-    the whole table tells. Does not stop learning that a value is unlikely, or ruled out.
+    the whole table says. Does not stop learning that a value is unlikely, or ruled out.
 
     With q the share in the group and p that in the table: (q - p) / p is at most β for every value
     that grew. Shares are taken of the rows that have a value; a group without any does not hold.
@@ -27,32 +29,15 @@ class Beta:
     beta: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     """The largest relative growth: 1 lets a share double."""
     of: str
-    """The sensitive column it speaks of."""
+    """The sensitive column."""
     enhanced: bool = False
     """Whether growth is also at most -ln p, which binds where a common value would near certainty."""
 
     high_is_strong: ClassVar[bool] = False
     holds_when_merged: ClassVar[bool] = True
-    holds_when_joined: ClassVar[bool] = False
+    compares_with_table: ClassVar[bool] = True
 
-    @property
-    def min_rows(self) -> int:
-        """Even one row may hold."""
-        return 1
-
-    def holds(self, counts: Counts) -> Bools:
-        """(g,) whether each group holds."""
-        return self._growth(counts) <= self.beta
-
-    def reached(self, counts: Counts) -> float:
-        """The smallest β that every group holds; infinite where none will do."""
-        return rounded_up(float(self._growth(counts).max(initial=0.0)))
-
-    def advice(self, everyone: Counts) -> str:
-        """Why not even one group of all rows holds: nothing grows in them."""
-        return no_value(everyone, self.of)
-
-    def _growth(self, counts: Counts) -> Floats:
+    def strengths(self, counts: Counts) -> Floats:
         """(g,) the largest growth; infinite where a value grew beyond -ln p, if that counts."""
         totals, rows = totals_of(counts), with_value(counts)[owners(counts)]
         everyone, total = totals.sum(), totals[counts.values]
@@ -61,3 +46,9 @@ class Beta:
         if self.enhanced:
             growth = np.where(growth <= -np.log(total / everyone), growth, np.inf)
         return largest(counts, growth, without=np.inf)
+
+    @classmethod
+    def examples(cls, column: str = "ill") -> Iterator[Self]:
+        """Yield a few instances for tests."""
+        for figure in (0, 0.5, 1, 3):
+            yield from (cls(figure, column, enhanced) for enhanced in (False, True))

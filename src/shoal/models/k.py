@@ -1,17 +1,17 @@
-"""k-anonymity: nobody stands out among fewer than k."""
+"""k-anonymity: every published combination of quasi-identifiers is shared by at least k rows."""
 
 from typing import Annotated, ClassVar
 
-import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from shoal.arrays import Bools
+from shoal.arrays import Ints
 from shoal.encoding.counts import Counts
+from shoal.models.base import Model
 
 
 @dataclass(frozen=True)
-class K:
+class K(Model):
     """k-anonymity: every published combination of quasi-identifiers occurs at least k times.
 
     Protects against picking out one person's row by what is known of them. Does not protect the
@@ -23,29 +23,30 @@ class K:
     k: Annotated[int, Field(ge=1)]
     """The fewest rows that may share a combination."""
     on: tuple[str, ...] | None = None
-    """The quasi-identifiers it speaks of; all of them when left out."""
+    """The quasi-identifiers that it concerns; all of them when left out."""
 
     high_is_strong: ClassVar[bool] = True
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = True
 
     @property
+    def quasi(self) -> tuple[str, ...] | None:
+        """The quasi-identifiers that it is restricted to."""
+        return self.on
+
+    @property
     def min_rows(self) -> int:
         """No group with fewer rows can hold."""
         return self.k
 
-    def holds(self, counts: Counts) -> Bools:
-        """(g,) whether each group holds."""
-        return counts.sizes >= self.k
-
-    def reached(self, counts: Counts) -> int:
-        """The largest k that every group holds."""
-        return int(counts.sizes.min(initial=np.iinfo(np.int64).max))
+    def strengths(self, counts: Counts) -> Ints:
+        """(g,) the rows of each group."""
+        return counts.sizes
 
     def advice(self, everyone: Counts) -> str:
-        """Why not even one group of all rows holds, and the nearest figure that can."""
+        """Explain why not even one group of all rows holds, with the largest k that can."""
         rows = self.reached(everyone)
         return (
-            f"The table has {rows:,} rows, but k = {self.k} was asked. "
+            f"The table has {rows:,} rows, but k = {self.k} was required. "
             f"The largest k it allows is {rows}: lower k or add rows."
         )

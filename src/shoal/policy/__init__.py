@@ -1,6 +1,7 @@
-"""What the user asked: policies from YAML or Python, checked, with errors that name the fix."""
+"""Policies: what to publish of a table and which guarantees must hold, from YAML or Python."""
 
 from shoal.policy.column import Column
-from shoal.policy.policy import Policy, simple
+from shoal.policy.keywords import policy_from_keywords, resolve_policy
+from shoal.policy.policy import Policy
 
-__all__ = ["Column", "Policy", "simple"]
+__all__ = ["Column", "Policy", "policy_from_keywords", "resolve_policy"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from shoal.policy.parts import plain_constraint, plain_hierarchy, plain_named
+from shoal.policy.parts import plain_constraint, plain_named
 from shoal.policy.yaml_source import add_core_schema
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _column(column: "Column") -> str | dict[str, Any]:
     data = {
         "role": column.role,
         "kind": column.kind,
-        "hierarchy": None if column.hierarchy is None else plain_hierarchy(column.hierarchy),
+        "hierarchy": None if column.hierarchy is None else column.hierarchy.to_plain(),
         "order": None if column.order is None else list(column.order),
         "levels": column.levels,
         "preference": column.preference,

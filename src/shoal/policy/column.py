@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidat
 
 from shoal.errors import listed
 from shoal.policy import parts
-from shoal.policy.wording import FieldPath, Problem, as_error, found
+from shoal.policy.messages import FieldPath, Problem, as_error, found
 
 FORMS = "write a level per value, as in {flu: 1, HIV: 4}, or values per level, as in {1: [flu]}"
 
@@ -73,9 +73,9 @@ def label_of(value: Any) -> Any:
 
 
 if TYPE_CHECKING:
-    from shoal.hierarchy import HierarchySpec
+    from shoal.hierarchy import Hierarchy
 else:  # importing it would load pyarrow
-    HierarchySpec = Any
+    Hierarchy = Any
 
 Role = Literal["identifier", "quasi", "sensitive", "plain", "preference"]
 ROLES: tuple[str, ...] = get_args(Role)
@@ -92,7 +92,7 @@ class Column(BaseModel):
     kind: Literal["ordered", "unordered"] | None = None
     """Quasi or sensitive. An `ordered` quasi column generalises to `[a~b]`, an `unordered` one to
     `{a, b}`; decided from the data when left out. A sensitive column is `unordered` when left out."""
-    hierarchy: Annotated[HierarchySpec | None, PlainValidator(parts.hierarchy)] = None
+    hierarchy: Annotated[Hierarchy | None, PlainValidator(parts.hierarchy)] = None
     """Quasi or sensitive. The tree of more general values; then `kind` is left out."""
     order: Annotated[
         tuple[Annotated[str, BeforeValidator(label_of)], ...] | None, Field(min_length=1)

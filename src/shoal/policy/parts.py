@@ -14,7 +14,7 @@ from pydantic_core import ValidationError
 
 from shoal import plugins
 from shoal.errors import PolicyError, listed, nearest
-from shoal.policy.wording import (
+from shoal.policy.messages import (
     FieldPath,
     Problem,
     as_error,
@@ -32,7 +32,7 @@ COLUMN_NAMES = ("on", "of")
 def constraint(value: Any) -> Any:
     """A model from `{k: 5, on: [age, zip]}`; a model object stays as it is."""
     if not isinstance(value, Mapping):
-        return _object(value, "holds", "a mapping with a model as a key, as in {k: 5}")
+        return _object(value, "models", "a mapping with a model as a key, as in {k: 5}")
     name = _model_name(value)
     plugin = plugins.model(name)
     fields = dataclasses.fields(plugin)
@@ -42,12 +42,12 @@ def constraint(value: Any) -> Any:
 
 def method(value: Any) -> Any:
     """A method from its name or `{name: mondrian, strict: false}`; a method object stays."""
-    return _named(value, "methods", "group", "a method's name, as in `method: mondrian`")
+    return _named(value, "methods", "a method's name, as in `method: mondrian`")
 
 
 def metric(value: Any) -> Any:
     """A metric from its name or `{name: query-error, queries: 500}`; a metric object stays."""
-    return _named(value, "metrics", "measure", "a metric's name, as in `metrics: [query-error]`")
+    return _named(value, "metrics", "a metric's name, as in `metrics: [query-error]`")
 
 
 def one_or_more(value: Any) -> Any:
@@ -67,15 +67,13 @@ def population(value: Any) -> Any:
 
 
 def hierarchy(value: Any) -> Any:
-    """A hierarchy spec from a CSV path or a mapping; a spec object stays as it is."""
-    from shoal.hierarchy import parse_spec
+    """A hierarchy from a CSV path or a mapping; a `Hierarchy` object is returned unchanged."""
+    from shoal.hierarchy import parse_hierarchy
 
     if value is None:
         return None
-    if hasattr(value, "build"):
-        return _object(value, "build", "a hierarchy")
     try:
-        return parse_spec(value)
+        return parse_hierarchy(value)
     except PolicyError as error:
         # The field's name stands in front of every problem already.
         raise as_error(Problem((), str(error).removeprefix("hierarchy: "))) from None
@@ -95,30 +93,18 @@ def plain_constraint(model: Any) -> dict[str, Any]:
     return {plugins.name_of(type(model)): fields.pop(own), **fields}
 
 
-def plain_hierarchy(spec: Any) -> str | dict[str, Any]:
-    """A hierarchy as a policy writes it: a CSV file's path, or the form's keys."""
-    from shoal.hierarchy.spec import KINDS
-
-    fields = plain(spec)
-    keys = next((kind.fields for kind in KINDS.values() if isinstance(spec, kind.make)), None)
-    if keys is None:  # made by the user: no policy file can hold it, but it can be told apart
-        return {type(spec).__name__: fields}
-    data = {key: fields[field] for key, field in keys.items() if field in fields}
-    return str(data["csv"]) if set(data) == {"csv"} else data
-
-
 def plain_named(chosen: Any) -> str | dict[str, Any]:
     """A method or metric as a policy writes it: its name alone, or with its options."""
     name, options = plugins.name_of(type(chosen)), plain(chosen)
     return {"name": name, **options} if options else name
 
 
-def _named(value: Any, room: plugins.Room, ability: str, wanted: str) -> Any:
+def _named(value: Any, room: plugins.Kind, wanted: str) -> Any:
     """A plug-in of a room from its name, alone or in a mapping with its options."""
     if isinstance(value, str):
         value = {"name": value}
     elif not isinstance(value, Mapping):
-        return _object(value, ability, wanted)
+        return _object(value, room, wanted)
     known, one = plugins.names(room), room.removesuffix("s")
     if "name" not in value:
         words = f"names no {one}; write `name: ...` with one of: {listed(known, 30)}"
@@ -130,12 +116,12 @@ def _named(value: Any, room: plugins.Room, ability: str, wanted: str) -> Any:
     return _build(load[room](value["name"]), options)
 
 
-def _object(value: Any, ability: str, wanted: str) -> Any:
-    """A dataclass object that can do the work, or an error."""
+def _object(value: Any, kind: plugins.Kind, wanted: str) -> Any:
+    """A plug-in object of a kind, or an error."""
     if isinstance(value, type):
         words = f"found {found(value)}; make an object of it, as in {value.__name__}(...)"
         raise as_error(Problem((), words))
-    if not (callable(getattr(value, ability, None)) and dataclasses.is_dataclass(value)):
+    if not (isinstance(value, plugins.Plugin) and value.kind == kind):
         raise as_error(Problem((), f"found {found(value)}; must be {wanted}"))
     return value
 

@@ -1,11 +1,11 @@
-"""What the user asked for: the role of every column, the guarantees, the method.
+"""A policy: the role of every column, the privacy models, the method.
 
-A policy is one frozen object, the same whether it came from YAML or from Python. It is checked when
-it is made, so whoever holds one need not check again; only `check` needs the table's column names.
+A policy is one frozen object, whether it came from YAML or from Python. It is validated when it is
+created, so code that has one need not validate again; only `check` needs the table's column names.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -22,17 +22,12 @@ from pydantic import (
     model_validator,
 )
 
-from shoal.errors import PolicyError, VerificationFailed, listed, nearest
-from shoal.methods.constraints import Constraint, components, union
-from shoal.models.requirement import Model
+from shoal.errors import PolicyError
+from shoal.models.base import Model
 from shoal.policy import canonical, parts, rules
 from shoal.policy.column import ROLES, Column
-from shoal.policy.wording import Guide, Problem, as_error, found, problems_of, refusal, unknown_key
+from shoal.policy.messages import Guide, Problem, as_error, found, problems_of, refusal, unknown_key
 from shoal.policy.yaml_source import Source, parse, read
-
-if TYPE_CHECKING:
-    pass
-
 
 if TYPE_CHECKING:
     from shoal.encoding.cells import How
@@ -59,7 +54,7 @@ def _no_bool(value: Any) -> Any:
 
 
 class Policy(BaseModel):
-    """What to publish of a table, and what must hold for it."""
+    """What to publish of a table, and which guarantees the release must meet."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -103,12 +98,27 @@ class Policy(BaseModel):
     def load(
         cls, source: "Policy | Mapping[str, Any] | str | os.PathLike[str]", **keys: Any
     ) -> "Policy":
-        """A policy from a file, from plain data, or from itself; `keys` replace keys of it.
+        """Read a policy.
 
-        A text that spans several lines is taken as YAML, any other as a file's path.
+        Parameters
+        ----------
+        source
+            A file's path, YAML text of several lines, a mapping, or a policy.
+        **keys
+            Keys of the policy to replace, such as `seed=7`.
+
+        Returns
+        -------
+        Policy
+            The validated policy.
+
+        Raises
+        ------
+        PolicyError
+            With every mistake on a line of its own, each with its file, line and field.
         """
         if isinstance(source, Policy):
-            return source.changed(**keys) if keys else source
+            return source.replace_keys(**keys) if keys else source
         if isinstance(source, Mapping):
             return cls.model_validate({**source, **keys})
         if isinstance(source, str) and "\n" in source:
@@ -132,16 +142,16 @@ class Policy(BaseModel):
     def _explained(
         cls, data: Any, validated: ModelWrapValidatorHandler[Self], info: ValidationInfo
     ) -> Self:
-        """Every mistake becomes one `PolicyError` that lists them all."""
+        """Report all mistakes at once, in one `PolicyError`."""
         source = info.context if isinstance(info.context, Source) else Source()
         try:
             policy = validated(data)
         except ValidationError as error:
-            told = rules.with_sensitive(problems_of(error, GUIDE), data)
-            raise refusal(told, source.where) from None
+            problems = rules.with_sensitive(problems_of(error, GUIDE), data)
+            raise refusal(problems, source.where) from None
         policy._source = source
-        if broken := rules.problems(policy):
-            raise refusal(broken, source.where)
+        if contradictions := rules.problems(policy):
+            raise refusal(contradictions, source.where)
         return policy
 
     @property
@@ -152,29 +162,29 @@ class Policy(BaseModel):
     @property
     def quasi(self) -> tuple[str, ...]:
         """The quasi-identifiers, in the policy's order."""
-        return self.having("quasi")
+        return self.columns_with("quasi")
 
     @property
     def sensitive(self) -> tuple[str, ...]:
         """The sensitive columns, in the policy's order."""
-        return self.having("sensitive")
+        return self.columns_with("sensitive")
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """The columns published as they are, in the policy's order."""
-        return self.having("plain")
+        """The columns published unchanged, in the policy's order."""
+        return self.columns_with("plain")
 
     @property
     def identifiers(self) -> tuple[str, ...]:
-        """The columns that name people and are never published, in the policy's order."""
-        return self.having("identifier")
+        """The columns that identify people and are never published, in the policy's order."""
+        return self.columns_with("identifier")
 
-    def having(self, role: str) -> tuple[str, ...]:
+    def columns_with(self, role: str) -> tuple[str, ...]:
         """The columns with a role, in the policy's order."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
 
     def how(self, name: str) -> "How":
-        """How a quasi-identifier or sensitive column is to be read."""
+        """How the values of a quasi-identifier or sensitive column are ordered or generalised."""
         from shoal.encoding.cells import How  # it loads pyarrow
 
         column = self.columns[name]
@@ -182,53 +192,89 @@ class Policy(BaseModel):
 
     @property
     def preferences(self) -> dict[str, str]:
-        """The sensitive columns in which people's own wishes count, each with the column of these."""
+        """The sensitive columns with personal preferences, each with the column of these."""
         each = ((name, self.columns[name].preference) for name in self.sensitive)
-        return {name: wish for name, wish in each if wish is not None}
+        return {name: preference for name, preference in each if preference is not None}
 
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Those of a table's columns that a run must read, in the table's order."""
-        every = tuple(names)
-        wanted = {*self.published(every), *self.preferences.values()}
-        return tuple(name for name in every if name in wanted)
+        """The columns of a table that a run must read, in the table's order."""
+        names = tuple(names)
+        required = {*self.published(names), *self.preferences.values()}
+        return tuple(name for name in names if name in required)
 
     def published(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Those of a table's columns that the release holds, in the table's order."""
+        """The columns of a table that the release has, in the table's order."""
         return tuple(n for n in names if n in self.columns and self.columns[n].is_published)
-
-    def dropped(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Those of a table's columns that the release does not hold, in the table's order."""
-        every = tuple(names)
-        kept = set(self.published(every))
-        return tuple(name for name in every if name not in kept)
 
     def check(self, names: Iterable[str]) -> None:
         """Raise `PolicyError` when the policy does not fit a table with these columns."""
-        if wrong := problems(self, list(names)):
-            raise refusal(wrong, self._source.where)
+        if problems := list(rules.table_problems(self, list(names))):
+            raise refusal(problems, self._source.where)
 
-    def changed(self, **keys: Any) -> "Policy":
-        """This policy with other values for some keys, checked again."""
-        same = {name: getattr(self, name) for name in type(self).model_fields}
-        # what is wrong with these keys is not on any line of the file
-        changed = type(self).model_validate({**same, **keys})
-        changed._source = self._source
-        return changed
+    def replace_keys(self, **keys: Any) -> "Policy":
+        """This policy with some keys replaced, validated again."""
+        current = {name: getattr(self, name) for name in type(self).model_fields}
+        # mistakes in these keys are on no line of the file, so its source is not passed on
+        replaced = type(self).model_validate({**current, **keys})
+        replaced._source = self._source
+        return replaced
+
+    def with_changes(self, **changes: Any) -> "Policy":
+        """This policy with some settings changed, validated again.
+
+        Parameters
+        ----------
+        k, l, t
+            The figure of the policy's k, l or t constraints, whose other options stay. Without such
+            a constraint one is added: a k on all quasi-identifiers, an l or t for every sensitive
+            column. Refused where it is ambiguous: several k constraints, or l or t constraints with
+            different figures.
+        columns
+            Per column a role or the settings to change, such as `{"age": {"kind": "unordered"}}`.
+        quasi, sensitive, identifiers, plain
+            Columns that take another role.
+        hierarchies, kinds, orders
+            Per column its hierarchy, its kind or the order of its values.
+        constraints, method, suppression, seed, ...
+            Any other key of a policy: it is replaced.
+
+        A setting that is None is not changed.
+
+        Returns
+        -------
+        Policy
+            The changed policy.
+
+        Raises
+        ------
+        PolicyError
+            With every mistake on a line of its own.
+
+        Examples
+        --------
+        >>> policy = Policy.load({"columns": {"age": "quasi"}, "constraints": [{"k": 5}]})
+        >>> policy.with_changes(k=10, method="mondrian", seed=7).constraints
+        (K(k=10, on=None),)
+        """
+        from shoal.policy.keywords import keys_to_replace
+
+        given = {key: value for key, value in changes.items() if value is not None}
+        return self.replace_keys(**keys_to_replace(self, given)) if given else self
 
     def warnings(self) -> list[str]:
-        """What is allowed but may not be meant."""
+        """What is allowed but may be unintended."""
         return rules.warnings(self)
 
     def to_yaml(self) -> str:
-        """The policy as text, everything written out; loading it gives an equal policy.
+        """The policy as YAML with every option; loading it gives an equal policy.
 
         A population that is a table in memory is left out, with a comment in its place.
         """
         return canonical.to_yaml(self)
 
     def fingerprint(self) -> str:
-        """SHA-256 of what is asked. The folder and the order of keys do not count, the order of
-        quasi columns does.
+        """SHA-256 of the policy's meaning: the order of quasi columns counts, while the folder and
+        the order of keys do not.
         """
         return canonical.fingerprint(self)
 
@@ -251,191 +297,4 @@ GUIDE = Guide(
         ("constraints",): "write at least one, as in `constraints: [{k: 5}]`",
     },
 )
-"""What the wording of errors must know of the fields above."""
-
-
-# Which columns of a release a policy speaks of, and which of its rows are exempt from the models.
-
-
-def exempt(policy: Policy, columns: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The columns in which an exempt row reads `*`; none where there can be no such rows.
-
-    Exempt are rows suppressed in the part of the constraints that `columns` belong to, with their
-    sensitive and plain cells hidden too. Nothing else is ever left out.
-    """
-    for part in exempt_parts(policy):
-        if columns[0] in part:
-            return [*part, *_others(policy, names)]
-    return []
-
-
-def exempt_parts(policy: Policy) -> list[list[str]]:
-    """The sets of columns in which a row may be suppressed; none where it would be withheld."""
-    place = {name: j for j, name in enumerate(policy.quasi)}
-    asked = [
-        Constraint(tuple(place[name] for name in getattr(model, "on", None) or policy.quasi), 1)
-        for model in policy.constraints
-    ]
-    parts = [[policy.quasi[j] for j in union(part).columns] for part in components(asked)]
-    return parts if len(parts) > 1 or policy.suppressed == "starred" else []
-
-
-def _others(policy: Policy, names: Sequence[str]) -> list[str]:
-    """The published columns beside the quasi-identifiers."""
-    return [name for name in names if name in policy.columns and name not in policy.quasi]
-
-
-def needed(names: Sequence[str], policy: Policy) -> list[str]:
-    """The columns that any model or exemption speaks of."""
-    others = _others(policy, names) if exempt_parts(policy) else policy.sensitive
-    speaks = {*policy.quasi, *others}
-    return [name for name in names if name in speaks]
-
-
-def check_columns(names: Sequence[str], policy: Policy) -> None:
-    """Refuse a release without columns that the policy speaks of, or with others than it lets out."""
-    wanted = [*policy.quasi, *policy.sensitive]
-    missing = [name for name in wanted if name not in names]
-    if len(missing) == len(wanted):
-        raise PolicyError(
-            f"The release has none of the columns the policy speaks of ({listed(wanted)}), but "
-            f"{len(names)} others. Is this the policy it was made by, and has the file a line of "
-            "column names?"
-        )
-    if missing:
-        raise PolicyError(
-            f"The release has no column {listed(repr(name) for name in missing)}, which the policy "
-            f"speaks of; it has {listed(names)}. Is this the policy it was made by?"
-        )
-    hidden = [name for name in names if name not in policy.published(names)]
-    if hidden:
-        raise VerificationFailed(
-            f"The release holds {listed(repr(name) for name in hidden)}, which the policy does not "
-            "let be published."
-        )
-
-
-# Whether a policy and a table belong together: every column listed, every listed column there.
-
-
-def problems(policy: "Policy", names: Sequence[str]) -> list[Problem]:
-    """All that keeps the policy from being applied to a table with these columns."""
-    if not any(name in policy.columns for name in names):
-        return [Problem(("columns",), _stranger(policy, names))]
-    return [*_unknown(policy, names), *_forgotten(policy, names)]
-
-
-def _stranger(policy: "Policy", names: Sequence[str]) -> str:
-    # the names are not shown: of a file without a header they would be somebody's row
-    return (
-        f"none of them is in the table, which has {len(names)} other columns. Is this the policy of "
-        f"another table, or has the file no line of column names, or another separator? The policy "
-        f"lists {listed(policy.columns)}"
-    )
-
-
-def _unknown(policy: "Policy", names: Sequence[str]) -> Iterator[Problem]:
-    free = [name for name in names if name not in policy.columns]
-    for name in policy.columns:
-        if name not in names:
-            # A column that no line of the policy speaks of is the likeliest to be meant.
-            meant = nearest(name, free) or nearest(name, names)
-            words = "the table has no such column"
-            words += f".{meant}" if meant else f"; it has {listed(names, 30)}"
-            yield Problem(("columns", name), words)
-
-
-def _forgotten(policy: "Policy", names: Sequence[str]) -> Iterator[Problem]:
-    left = [name for name in names if name not in policy.columns]
-    if left and policy.default != "drop":
-        yield Problem(
-            ("columns",),
-            f"the table also has {listed(left, 30)}; list each under `columns` with a role, or set "
-            "`default: drop` to leave such columns out",
-        )
-
-
-# A policy from a few keywords, for the one-line call in a notebook.
-
-
-Names = str | Iterable[str]
-
-
-def simple(
-    names: Iterable[str],
-    *,
-    quasi: Names,
-    sensitive: Names = (),
-    identifiers: Names = (),
-    plain: Names = (),
-    k: int | None = None,
-    l: int | None = None,  # noqa: E741 - the field's own letter
-    hierarchies: Mapping[str, Any] | None = None,
-    **options: Any,
-) -> Policy:
-    """A policy for a table with the columns `names`.
-
-    `l` is asked of every sensitive column, `hierarchies` gives quasi or sensitive columns their
-    trees, and `options` are the other keys of a policy: method, seed, suppression, default and so
-    on. A column without a role is an error unless `default="drop"` is given.
-    """
-    if taken := [key for key in ("columns", "constraints") if key in options]:
-        raise PolicyError(f"{taken[0]}: cannot stand beside `quasi`; give a whole policy instead.")
-    table = list(names)
-    roles = {
-        "quasi": _list(quasi),
-        "sensitive": _list(sensitive),
-        "identifiers": _list(identifiers),
-        "plain": _list(plain),
-    }
-    _check(table, roles, hierarchies or {}, drops=options.get("default") == "drop")
-    constraints: list[dict[str, Any]] = [] if k is None else [{"k": k}]
-    if l is not None:
-        if not roles["sensitive"]:
-            raise PolicyError("l: needs a sensitive column; give `sensitive`, or leave `l` out.")
-        constraints += [{"l": l, "of": column} for column in roles["sensitive"]]
-    if not constraints:
-        raise PolicyError("k: missing; give k, l or both, such as k=5.")
-    columns = {
-        column: {"role": "identifier" if role == "identifiers" else role}
-        for role, given in roles.items()
-        for column in given
-    }
-    for column, tree in (hierarchies or {}).items():
-        columns[column]["hierarchy"] = tree
-    return Policy.load({"columns": columns, "constraints": constraints, **options})
-
-
-def _list(names: Names) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
-
-
-def _check(
-    table: list[str], roles: Mapping[str, list[str]], trees: Mapping[str, Any], *, drops: bool
-) -> None:
-    """Everything that is wrong with the lists, in the keywords' own words."""
-    lines: list[str] = []
-    seen: dict[str, str] = {}
-    for role, given in roles.items():
-        for name in given:
-            if name not in table:
-                meant = nearest(str(name), table)
-                lines.append(
-                    f"{role}: the table has no column '{name}'; it has {listed(table, 30)}.{meant}"
-                )
-            elif name in seen:
-                lines.append(
-                    f"{role}: '{name}' is in `{seen[name]}` already; a column has one role."
-                )
-            seen.setdefault(name, role)
-    for name in trees:
-        if name not in (*roles["quasi"], *roles["sensitive"]):
-            lines.append(f"hierarchies: '{name}' is neither in `quasi` nor in `sensitive`.")
-    left = [name for name in table if name not in seen]
-    if left and not drops:
-        lines.append(
-            f"no role for {listed(left, 30)}; put each into quasi, sensitive, identifiers or "
-            'plain, or give default="drop" to leave such columns out.'
-        )
-    if lines:
-        raise PolicyError("\n".join(lines))
+"""The fields above, for the texts of errors."""

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from shoal.errors import PolicyError, listed
-from shoal.policy.wording import FieldPath, Problem, refusal
+from shoal.policy.messages import FieldPath, Problem, refusal
 
 QUOTE = "the quote opened here is not closed"
 BRACKET = "the {} opened here is not closed, or a comma is missing in it"

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from shoal.arrays import Bools, Codes, Ints
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import Spans
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import HierarchyTree
 from shoal.kernels.labels import members as sorted_members
 
 ANY = "*"
@@ -123,7 +123,7 @@ def _nodes(domain: Domain, low: Codes, levels: Codes) -> Labels:
     return _merged(_where(gone, None, texts), of_group)
 
 
-def leaf_texts(domain: Domain, tree: Hierarchy, leaf: Ints) -> pa.Array:
+def leaf_texts(domain: Domain, tree: HierarchyTree, leaf: Ints) -> pa.Array:
     """How these leaves are published: escaped also where a node over several leaves reads the same."""
     texts = escape_alone(domain.texts.take(pa.array(leaf)))
     taken = [pa.array([], pa.string())]

@@ -19,11 +19,13 @@ import pyarrow as pa
 from shoal.arrays import Bools, Codes, Ints
 from shoal.encoding.cells import How
 from shoal.encoding.values import ordered_values
+from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.csv_file import CsvFile
 from shoal.hierarchy.dates import DATE, DateParts
-from shoal.hierarchy.explicit import Tree
+from shoal.hierarchy.function import FunctionHierarchy
 from shoal.hierarchy.intervals import Intervals
 from shoal.hierarchy.mask import Mask
+from shoal.hierarchy.nested import NestedTree
 from shoal.publish import labels as escape
 from shoal.publish.labels import ANY, MISSING
 
@@ -313,7 +315,7 @@ class Nodes:
         return label == self.root
 
 
-def read_nodes(name: str, values: pa.Array, spec: CsvFile | Tree, folder: Path) -> Nodes:
+def read_nodes(name: str, values: pa.Array, spec: Hierarchy, folder: Path) -> Nodes:
     """The nodes of a hierarchy, and the leaves of some values."""
     tree, codes = spec.build(values, name, folder)
     nodes: dict[str, tuple[int, int]] = {}
@@ -396,7 +398,7 @@ def read(
     labels, or else the values, suggest. Missing is None among labels; values hold none.
     """
     reader = _Reader(values, len(labels))
-    if isinstance(how.hierarchy, CsvFile | Tree):
+    if isinstance(how.hierarchy, CsvFile | NestedTree | FunctionHierarchy):
         nodes = read_nodes(name, pa.array(values, pa.string()), how.hierarchy, folder)
         reader.axis[:-1] = nodes.codes
         for i, label in enumerate(labels):
@@ -410,7 +412,7 @@ def read(
     axis = _axis(labels, values, how)
     if axis is not None:
         reader.put_on(axis)
-    mask = how.hierarchy.mask if isinstance(how.hierarchy, Mask) else None
+    mask = how.hierarchy.side if isinstance(how.hierarchy, Mask) else None
     for i, label in enumerate(labels):
         spelled = None if label is None or axis is None else _range(label, axis, how, reader)
         if spelled is not None:
@@ -453,7 +455,7 @@ def _looks_ordered(labels: Sequence[str | None], values: Sequence[str]) -> bool:
 def _range(label: str, axis: Axis, how: How, reader: "_Reader") -> Range | None:
     """The range that a label spells, if it is one and no value of its own."""
     if isinstance(how.hierarchy, DateParts):
-        found = date_part(label, "day" in how.hierarchy.date)
+        found = date_part(label, "day" in how.hierarchy.parts)
         return found if found or reader.is_value(label) else foreign_range(label, axis)
     found = half_open(label) if axis.of == "numbers" else our_range(label, axis)
     return found if found or reader.is_value(label) else foreign_range(label, axis)

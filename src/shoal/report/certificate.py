@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from shoal import plugins
 from shoal.encoding.values import COMMON
-from shoal.engines.release_table import Held
+from shoal.engines.release_table import ReleaseTable
 from shoal.engines.selection import LOCAL, SPARK
 from shoal.errors import listed, percent
 from shoal.evidence.evidence import Evidence, Histogram, binned
@@ -23,14 +23,14 @@ from shoal.hierarchy.csv_file import CsvFile
 from shoal.hierarchy.dates import DateParts
 from shoal.hierarchy.intervals import Intervals
 from shoal.hierarchy.mask import Mask
-from shoal.models.requirement import figure_of, name_of
 from shoal.policy import Policy
 from shoal.policy.canonical import to_data
 from shoal.policy.column import Column
 from shoal.policy.parts import plain_named
 from shoal.publish.reading import enclosed, pieces, plain, split_at
 from shoal.release import Release
-from shoal.report.release_view import Released, digests_of, rows_of
+from shoal.report.release_view import contents as contents_of_column
+from shoal.report.release_view import digests_of, rows_of
 from shoal.risk.assessment import THRESHOLD, Reidentification, reidentification
 from shoal.risk.columns import hint_of, suggest
 from shoal.verification.check import Finding
@@ -159,7 +159,7 @@ def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
             "gets a wider value published; what they asked for is not."
         )
     heard = set(policy.preferences.values())
-    if unheard := [name for name in policy.having("preference") if name not in heard]:
+    if unheard := [name for name in policy.columns_with("preference") if name not in heard]:
         yield f"Read by nobody and not published: {listed(unheard, MANY)}."
     if policy.plain:
         yield f"Published as they are, without any guarantee: {listed(policy.plain, MANY)}."
@@ -169,12 +169,12 @@ def _coarser(column: Column) -> str:
     """How a quasi column generalises, in brackets."""
     spec: Any = column.hierarchy
     if isinstance(spec, Mask):
-        side = "last" if spec.mask == "right" else "first"
+        side = "last" if spec.side == "right" else "first"
         return f"(its {side} characters hidden)"
     if isinstance(spec, DateParts):
-        return f"(by {', '.join(spec.date)})"
+        return f"(by {', '.join(spec.parts)})"
     if isinstance(spec, Intervals):
-        return f"(in intervals of {', '.join(f'{width:g}' for width in spec.intervals)})"
+        return f"(in intervals of {', '.join(f'{width:g}' for width in spec.widths)})"
     if spec is not None:
         return "(by a tree of wider values)"
     if column.kind is None:
@@ -183,9 +183,9 @@ def _coarser(column: Column) -> str:
 
 
 def _constraint(policy: Policy, model: Any) -> str:
-    on = getattr(model, "on", None) or policy.quasi
-    of, every = getattr(model, "of", None), set(on) == set(policy.quasi)
-    words = promise(name_of(model), figure_of(model), of, on, every)
+    on = model.quasi_of(policy.quasi)
+    of, every = model.column or None, set(on) == set(policy.quasi)
+    words = promise(model.name, model.figure, of, on, every)
     if policy.publish == "anatomy":
         words = words.replace("rows that share all quasi columns", "rows of a group")
     return words
@@ -225,7 +225,7 @@ DOMINANT = 0.5
 """From this share of rows on, one sensitive value is a good guess for everybody."""
 
 
-def warnings(release: Release, published: Released, after: Reidentification) -> list[str]:
+def warnings(release: Release, published: ReleaseTable, after: Reidentification) -> list[str]:
     """The release's own warnings, and what its columns give to think about.
 
     published: the rows of the release's first table. after: the risk of its classes.
@@ -239,11 +239,11 @@ def warnings(release: Release, published: Released, after: Reidentification) -> 
     ]
 
 
-def _plain(release: Release, published: Released) -> Iterator[str]:
+def _plain(release: Release, published: ReleaseTable) -> Iterator[str]:
     for name in release.policy.plain:
         if name not in published.names:
             continue
-        contents = published.contents(name)
+        contents = contents_of_column(published, name)
         known = contents.rows - contents.missing
         single = contents.unique_rows - (contents.missing == 1)
         if known and single / known >= NEARLY_UNIQUE:
@@ -308,13 +308,13 @@ HIDDEN = "…"
 PACKAGES = ("numpy", "numba", "duckdb", "pyarrow")
 
 
-def certificate(release: Release, held: Held | None = None) -> dict[str, Any]:
+def certificate(release: Release, table: ReleaseTable | None = None) -> dict[str, Any]:
     """Everything a report shows of a release, for JSON. It holds no row that was not published, and
     no value that few rows share.
 
-    held: the release's rows, where they are in a session that is open.
+    table: the release's rows, where an engine holds them.
     """
-    with rows_of(release, held) as published:
+    with rows_of(release, table) as published:
         told = _told_of(release, published)
     return {**told, SEAL: seal_of(told)}
 
@@ -343,7 +343,7 @@ def risk_of(sizes: Histogram) -> dict[str, Any]:
     return _told(_risk(sizes))
 
 
-def _told_of(release: Release, published: Released) -> dict[str, Any]:
+def _told_of(release: Release, published: ReleaseTable) -> dict[str, Any]:
     policy, evidence = release.policy, release.evidence
     before, after = _risk(evidence.before), _risk(evidence.after)
     return {
@@ -472,7 +472,7 @@ def _anatomy(release: Release) -> dict[str, Any] | None:
     return {"largest_share": release.largest_share}
 
 
-def _sample(release: Release, published: Released) -> dict[str, Any]:
+def _sample(release: Release, published: ReleaseTable) -> dict[str, Any]:
     """Some published rows; none of Anatomy, whose rows are people as they came in."""
     if release.policy.publish == "anatomy":
         return {"columns": published.names, "rows": [], "hidden": 0}

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.engines.release_table import Held
+from shoal.engines.release_table import MemoryRelease, ReleaseTable
 from shoal.errors import InputError, VerificationFailed, listed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
@@ -20,10 +20,9 @@ from shoal.report.certificate import (
     risk_of,
     seal_of,
 )
-from shoal.report.release_view import Released, There, in_file
 from shoal.verification.check import Finding
 
-NOTHING: Mapping[str, Released] = {}
+NOTHING: Mapping[str, ReleaseTable] = {}
 NEEDED = ("shoal", "made", "policy", "release", "guarantees", SEAL)
 SAME = ("model", "asked", "of", "columns", "options")
 """What makes two guarantees the same."""
@@ -85,23 +84,23 @@ def differences(
 
     others: the further files of the release, by sensitive column. findings: what was found in them.
     """
-    apart = {name: in_file(file, options) for name, file in others.items()}
-    return differences_of(told, policy, in_file(path, options), findings, apart)
+    apart = {name: MemoryRelease(file, options) for name, file in others.items()}
+    return differences_of(told, policy, MemoryRelease(path, options), findings, apart)
 
 
 def differences_in(
-    told: Mapping[str, Any], policy: Policy, held: Held, findings: Sequence[Finding]
+    told: Mapping[str, Any], policy: Policy, held: ReleaseTable, findings: Sequence[Finding]
 ) -> list[str]:
     """The same for a release in a session."""
-    return differences_of(told, policy, There(held), findings)
+    return differences_of(told, policy, held, findings)
 
 
 def differences_of(
     told: Mapping[str, Any],
     policy: Policy,
-    released: Released,
+    released: ReleaseTable,
     findings: Sequence[Finding],
-    apart: Mapping[str, Released] = NOTHING,
+    apart: Mapping[str, ReleaseTable] = NOTHING,
 ) -> list[str]:
     """The same for rows wherever they are; apart: the tables of sensitive columns."""
     return [
@@ -154,9 +153,9 @@ def _plain(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def _risk(told: Mapping[str, Any], policy: Policy, released: Released) -> Iterator[str]:
+def _risk(told: Mapping[str, Any], policy: Policy, released: ReleaseTable) -> Iterator[str]:
     """The risk of the release, counted anew; not where rows may be starred, or values are apart."""
-    parts = any(getattr(model, "on", None) for model in policy.constraints)
+    parts = any(model.quasi for model in policy.constraints)
     if policy.publish != "generalised" or policy.suppressed != "withheld" or parts:
         return
     risk = told.get("risk")
@@ -166,7 +165,7 @@ def _risk(told: Mapping[str, Any], policy: Policy, released: Released) -> Iterat
 
 
 def _rows(
-    told: Mapping[str, Any], released: Released, apart: Mapping[str, Released]
+    told: Mapping[str, Any], released: ReleaseTable, apart: Mapping[str, ReleaseTable]
 ) -> Iterator[str]:
     names, rows = released.names, released.n_rows
     if names != told.get("columns"):

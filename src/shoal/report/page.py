@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shoal.engines.release_table import Held
+from shoal.engines.release_table import ReleaseTable
 from shoal.io.commit import replacing_all
 from shoal.io.output_names import is_page, report_files
 from shoal.pipeline.run import check_report
@@ -443,12 +443,14 @@ def _limits(certificate: dict[str, Any]) -> list[str]:
 # The files of a report: a page for people, the certificate for machines.
 
 
-def texts(release: Release, targets: Sequence[Path], held: Held | None = None) -> list[str]:
+def texts(
+    release: Release, targets: Sequence[Path], table: ReleaseTable | None = None
+) -> list[str]:
     """What each of a report's files holds; all tell the same.
 
-    held: the release's rows, where they are in a session.
+    table: the release's rows, where an engine holds them.
     """
-    told = certificate(release, held)
+    told = certificate(release, table)
     found = []
     for target in targets:
         if is_page(target):

@@ -18,12 +18,12 @@ import pyarrow as pa
 from shoal.arrays import Codes
 from shoal.encoding.cells import Cells, build_cells
 from shoal.encoding.domain import Domain, Kind
-from shoal.hierarchy import HierarchySpec
+from shoal.hierarchy import Hierarchy
 from shoal.hierarchy.dates import DateParts
-from shoal.hierarchy.explicit import Tree
 from shoal.hierarchy.intervals import Intervals
 from shoal.hierarchy.mask import Mask
-from shoal.hierarchy.tree import Hierarchy, changes, from_starts
+from shoal.hierarchy.nested import NestedTree
+from shoal.hierarchy.tree import HierarchyTree, changes, from_starts
 from shoal.models.k import K
 
 DAYS = (date(1990, 1, 1) - date(1950, 1, 1)).days
@@ -39,15 +39,15 @@ EDU_TREE = {
         for half, first in (("lower", 0), ("higher", 8))
     }
 }
-NESTED: dict[str, tuple[Sequence[str | int], HierarchySpec]] = {
-    "Race": (RACES, Tree({"*": RACES})),
+NESTED: dict[str, tuple[Sequence[str | int], Hierarchy]] = {
+    "Race": (RACES, NestedTree({"*": RACES})),
     "Birth": (BIRTHS, DateParts(("month", "year", "decade"))),
-    "Sex": (["f", "m"], Tree({"*": ["f", "m"]})),
+    "Sex": (["f", "m"], NestedTree({"*": ["f", "m"]})),
     "ZIP": ([f"{z:05}" for z in range(2100, 2200)], Mask("right")),
     "Weight": (range(45, 105), Intervals((5, 10, 20), 45)),
     "Work_Hrs": (range(20, 60), Intervals((5, 10, 20), 20)),
     "Salary": (range(1000, 21000, 100), Intervals((500, 1000, 5000), 1000)),
-    "Edu": (SCHOOLS, Tree(EDU_TREE)),
+    "Edu": (SCHOOLS, NestedTree(EDU_TREE)),
 }
 COLUMNS = ("Race", "Birth", "Sex", "ZIP", "Height", "Weight", "Work_Hrs", "Salary", "Edu")
 CONSTRAINTS = (
@@ -62,7 +62,7 @@ CONSTRAINTS = (
 )
 
 
-def _heights() -> Hierarchy:
+def _heights() -> HierarchyTree:
     """150 to 199 cm by 5, 10 and 25, each counted from 150."""
     values = np.arange(150, 200)
     widths = (5, 10, 25)

@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from shoal.progress import ProgressEvent
+
 Made = TypeVar("Made")
 
 
@@ -33,9 +35,9 @@ class Stopwatch:
         self.seconds: dict[str, float] = {}
         self._step, self._began = "", 0.0
 
-    def __call__(self, step: str, share: float) -> None:  # noqa: ARG002 - only steps matter here
+    def __call__(self, event: ProgressEvent) -> None:
         """A step has begun, or is further on."""
-        if step != self._step:
+        if event.step != self._step:
             now = time.process_time()
             self.seconds[self._step] = self.seconds.get(self._step, 0.0) + now - self._began
-            self._step, self._began = step, now
+            self._step, self._began = event.step, now

@@ -12,7 +12,7 @@ from shoal.encoding.grouping import Grouping, spans_of
 from shoal.methods import classfly_plus as family
 from shoal.methods.base import Method
 from shoal.methods.datafly import Datafly
-from shoal.metrics.base import Parts
+from shoal.metrics.base import ReleaseView
 from shoal.metrics.precision import Precision
 from shoal.models.requirement import Requirement
 from shoal.reproduction._synthetic import CONSTRAINTS, cells_of, coded, columns_named
@@ -397,7 +397,7 @@ def _grouped(cells: Cells, method: Method, constraints: int) -> tuple[Grouping, 
 def _precision_of(cells: Cells, groupings: tuple[Grouping, ...]) -> float:
     spans = tuple(spans_of(cells, grouping) for grouping in groupings)
     nothing = np.zeros(cells.n_rows, np.bool_)
-    found = Precision().measure(Parts(cells, groupings, spans, 0, nothing, None))
+    found = Precision().measure(ReleaseView(cells, groupings, spans, 0, nothing, None))
     assert found is not None
     return found
 

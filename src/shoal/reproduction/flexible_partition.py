@@ -13,9 +13,9 @@ from shoal.methods import flexible_partition as rounded
 from shoal.methods.base import Method
 from shoal.methods.bottom_up import BottomUp
 from shoal.methods.mondrian import Mondrian
-from shoal.metrics.base import Parts
+from shoal.metrics.base import ReleaseView
 from shoal.metrics.cm import Cm
-from shoal.metrics.dm import Dm
+from shoal.metrics.group_sizes import Dm
 from shoal.models.k import K
 from shoal.models.requirement import Requirement
 from shoal.reproduction._adult import TRAINING_ROWS
@@ -294,7 +294,7 @@ def _measured(cells: Cells, method: Method, k: int, repeats: int) -> Of:
     groupings = runs[0][0]
     spans = tuple(spans_of(cells, grouping) for grouping in groupings)
     nothing = np.zeros(cells.n_rows, np.bool_)
-    parts = Parts(cells, groupings, spans, 0, nothing, cells.target)
+    parts = ReleaseView(cells, groupings, spans, 0, nothing, cells.target)
     cm, dm = Cm().measure(parts), Dm().measure(parts)
     assert cm is not None
     assert dm is not None

@@ -1,7 +1,7 @@
-"""What the sensitive tables of an Anatomy release tell about people found in its rows.
+"""What the sensitive tables of an Anatomy release say about people who are linked to its rows.
 
-Whoever is in a row of a group has each value with the share that it has of the group. Somebody with
-several candidate rows has it with the mean over these.
+A person in a row of a group has each sensitive value with the share that the value has of the group. A
+person with several candidate rows has it with the mean over these.
 """
 
 from collections.abc import Mapping
@@ -12,49 +12,49 @@ import pyarrow as pa
 
 from shoal.arrays import Floats, Ints
 from shoal.encoding.counts import Counts
-from shoal.engines.memory import wrap
+from shoal.engines.anatomy_release import counts_by_group
+from shoal.engines.files import wrap
 from shoal.errors import PolicyError
 from shoal.hierarchy.text import text_of
 from shoal.io.arrow import one_chunk
-from shoal.pipeline.anatomy import counts_by_group
 from shoal.policy import Policy
-from shoal.policy.rules import group_name
+from shoal.policy.anatomy import group_name
 
-SAME = 9
-"""Decimals to which expected rows are compared, so that a tie stays one."""
+DECIMALS = 9
+"""Decimals to which expected rows are compared, so that ties stay ties."""
 
 
 @dataclass(frozen=True)
-class Told:
-    """The likeliest value of each class of rows."""
+class LikeliestValues:
+    """The likeliest sensitive value of each class of rows."""
 
     texts: list[str]
-    """The different values, the most frequent first; equally frequent ones by text."""
+    """The distinct values, the most frequent first; equally frequent ones by text."""
     totals: Ints
     """(values,) rows with each."""
     best: Ints
     """(classes,) the value that most rows of the class are expected to have; -1 if none."""
     rows: Floats
-    """(classes,) how many rows that is."""
+    """(classes,) the expected number of these rows."""
 
 
-def told_by_groups(
+def likeliest_values(
     people: pa.Table, sensitive: Mapping[str, pa.Table], policy: Policy, of_row: Ints, classes: int
-) -> dict[str, Told]:
-    """By sensitive column; of_row: (rows,) the class of each row of the table of people."""
+) -> dict[str, LikeliestValues]:
+    """Per sensitive column; of_row: (rows,) the class of each row of the table of people."""
     name = group_name(policy)
     if name not in people.column_names:
         raise PolicyError(
             f"The release has no column '{name}', which an Anatomy release by this policy has. Is this "
             "the policy it was made by?"
         )
-    tables = {column: wrap(table) for column, table in sensitive.items()}
-    found = counts_by_group(one_chunk(people.column(name)), tables, policy)
-    group = text_of(one_chunk(people.column(name))).cast(pa.int64()).to_numpy() - 1
-    return {column: _told(found[column], group, of_row, classes) for column in tables}
+    column = one_chunk(people.column(name))
+    counts = counts_by_group(column, {of: wrap(table) for of, table in sensitive.items()}, policy)
+    group = text_of(column).cast(pa.int64()).to_numpy() - 1
+    return {of: _likeliest(counts[of], group, of_row, classes) for of in sensitive}
 
 
-def _told(counts: Counts, group: Ints, of_row: Ints, classes: int) -> Told:
+def _likeliest(counts: Counts, group: Ints, of_row: Ints, classes: int) -> LikeliestValues:
     assert counts.domain is not None
     texts = counts.domain.texts.to_pylist()
     totals = np.zeros(len(texts), np.int64)
@@ -72,8 +72,8 @@ def _told(counts: Counts, group: Ints, of_row: Ints, classes: int) -> Told:
     width = max(1, len(texts))
     keys, place = np.unique(owner[pair] * width + rank[counts.values[entry]], return_inverse=True)
     expected = np.bincount(place, rows[pair] * share, len(keys))
-    order = np.lexsort((keys, -np.round(expected, SAME), keys // width))
+    order = np.lexsort((keys, -np.round(expected, DECIMALS), keys // width))
     heads, first = np.unique(keys[order] // width, return_index=True)
     best, most = np.full(classes, -1, np.int64), np.zeros(classes)
     best[heads], most[heads] = keys[order][first] % width, expected[order][first]
-    return Told([texts[i] for i in ranked], totals[ranked], best, most)
+    return LikeliestValues([texts[i] for i in ranked], totals[ranked], best, most)

@@ -1,10 +1,10 @@
-"""The chance that somebody's row is picked out: prosecutor, journalist and marketer risk.
+"""The risk that people are re-identified in a table: prosecutor, journalist and marketer risk.
 
-A prosecutor knows that a person is in the table: the chance is 1 / f, f being the rows of the person's
-class. A journalist looks for anybody and knows only that people of the table come from a population:
-1 / F, F being the people of that population in the class. A marketer tries everybody at once and
-cares for the share that is right: the mean of 1 / F over all rows, which without a population is
-classes / rows.
+A prosecutor knows that a person is in the table: the chance to pick the right row is 1 / f, f being the
+rows of the person's class. A journalist looks for anybody and knows only that people of the table come
+from a population: 1 / F, F being the people of that population in the class. A marketer tries everybody
+at once and cares for the share that is right: the mean of 1 / F over all rows, which without a
+population is classes / rows.
 
 Source: El Emam, "Guide to the De-Identification of Personal Health Information", 2013, chapter 16;
 Dankar and El Emam, "A method for evaluating marketer re-identification risk", EDBT workshops 2010.
@@ -16,18 +16,24 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.arrays import Ints
-from shoal.engines.memory import LocalEngine, wrap
-from shoal.engines.selection import LOCAL, elsewhere, is_spark
-from shoal.errors import InputError, listed, nearest
+from shoal.engines.selection import LOCAL
+from shoal.errors import InputError, percent
 from shoal.policy import Policy
 from shoal.release import Release
-from shoal.risk.columns import Contents, contents_of
+from shoal.results import Record, Result
 from shoal.risk.population import PopulationUniques, population_uniques
-from shoal.risk.uniqueness import MinimalUniques, Packed, minimal_uniques
+from shoal.risk.table import (
+    CountedTable,
+    TableInMemory,
+    counted_table,
+    read_table,
+    require_columns,
+    require_memory,
+)
+from shoal.risk.uniqueness import MinimalUniques
 
 THRESHOLD = 0.2
 """The usual limit: no class below five rows."""
@@ -35,7 +41,7 @@ THRESHOLD = 0.2
 
 @dataclass(frozen=True)
 class Risk:
-    """How likely one attacker is to pick the right row."""
+    """The chance of one attacker to pick the right row."""
 
     highest: float
     """Of any row."""
@@ -47,11 +53,11 @@ class Risk:
 
 @dataclass(frozen=True)
 class Reidentification:
-    """The three attackers' chances."""
+    """The risks of the three attackers."""
 
     rows: int
     classes: int
-    """Different combinations of the quasi-identifiers."""
+    """Distinct combinations of the quasi-identifiers."""
     unique_rows: int
     """Rows alone in their class: sample uniques."""
     unique_share: float
@@ -60,13 +66,131 @@ class Reidentification:
     prosecutor: Risk
     journalist: Risk
     marketer: float
-    """The share of rows that somebody who tries all of them is expected to get right."""
+    """The share of rows that an attacker who tries all of them is expected to get right."""
     basis: Literal["population", "table"]
-    """Where the journalist's and the marketer's classes were counted: in a population table, or for
-    want of one in the table itself, which can only overstate the risk."""
+    """Where the journalist's and the marketer's classes were counted: in a population table, or
+    without one in the table itself, which can only overstate the risk."""
     outside: int
     """Rows in classes with fewer people in the population table than here: it cannot hold them all.
     They are taken to be as many there as here."""
+
+
+@dataclass(frozen=True, repr=False)
+class Assessment(Result):
+    """The disclosure risk of a table."""
+
+    quasi: tuple[str, ...]
+    """The columns that an attacker knows."""
+    reidentification: Reidentification
+    population_uniques: PopulationUniques | None = None
+    """Given a sampling fraction."""
+    minimal_uniques: MinimalUniques | None = None
+    """On request."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole result as plain values that JSON can hold."""
+        return asdict(self)
+
+    def _records(self) -> Sequence[Record]:
+        risk = self.reidentification
+        both = {"prosecutor": risk.prosecutor, "journalist": risk.journalist}
+        return [
+            *({"attacker": name, **asdict(one)} for name, one in both.items()),
+            {"attacker": "marketer", "highest": None, "average": risk.marketer, "above": None},
+        ]
+
+    def _headline(self) -> str:
+        risk = self.reidentification
+        return (
+            f"{risk.rows:,} rows in {risk.classes:,} classes, {percent(risk.unique_share)} unique; "
+            f"prosecutor risk {percent(risk.prosecutor.highest)} at most, "
+            f"{percent(risk.prosecutor.average)} on average"
+        )
+
+
+def assess(
+    data: Any,
+    quasi: str | Sequence[str] | None = None,
+    *,
+    population: Any = None,
+    policy: Any = None,
+    fraction: float | None = None,
+    msu: int | None = None,
+    threshold: float = THRESHOLD,
+    engine: str = LOCAL,
+    memory: str | None = None,
+) -> Assessment:
+    """Measure the risk that people are re-identified in a table, raw or published.
+
+    Parameters
+    ----------
+    data
+        A frame, the path of a file, or a `Release`. A Spark frame is counted in Spark.
+    quasi
+        The columns that an attacker knows; a release or a policy names them already.
+    population
+        Another table with these columns and a row per person, in which the journalist's and the
+        marketer's risk are counted. Labels are read by the policy.
+    policy
+        The policy of a published table; a `Release` brings its own.
+    fraction
+        The share of a population that is in the table, to estimate population uniques.
+    msu
+        The largest set of columns in which minimal sample uniques are searched.
+    threshold
+        Rows with a risk above it are counted.
+    engine, memory
+        "spark" or "spark://host:port" counts files, or folders of them, in Spark; a memory limit
+        such as "2GB" counts them on disk. `population` and `msu` are not available there.
+
+    Returns
+    -------
+    Assessment
+
+    Raises
+    ------
+    InputError
+        If a column is missing, or an option cannot be used.
+    """
+    if isinstance(data, Release):
+        policy, data = policy or data.policy, data.table
+    rules = None if policy is None else Policy.load(policy)
+    if quasi is None and rules is None:
+        raise InputError("Say which columns an attacker knows: quasi=[...], or give a policy.")
+    known = [quasi] if isinstance(quasi, str) else list(quasi or (rules.quasi if rules else ()))
+    if not 0 < threshold <= 1:
+        raise InputError(f"threshold: found {threshold:g}; must be above 0 and at most 1.")
+    require_memory(data, engine, memory, population=population, msu=msu)
+    with counted_table(data, known, engine=engine, memory=memory) as table:
+        table.prepare()
+        people = None
+        if population is not None:
+            assert isinstance(table, TableInMemory)
+            people = _class_sizes_in(population, table, known, rules)
+        return assessment_of(table, known, fraction, msu, threshold, people)
+
+
+def assessment_of(
+    table: CountedTable,
+    quasi: Sequence[str],
+    fraction: float | None = None,
+    msu: int | None = None,
+    threshold: float = THRESHOLD,
+    population: Ints | None = None,
+) -> Assessment:
+    """The risks of a table that is open for counting.
+
+    population: (classes,) people of a population in each class.
+    """
+    if msu is not None and msu < 1:
+        raise InputError(f"msu: found {msu}; must be at least 1, the size of the largest set.")
+    sizes, times = table.class_sizes(quasi)
+    return Assessment(
+        tuple(quasi),
+        reidentification(sizes, population, threshold, times),
+        None if fraction is None else population_uniques(np.repeat(sizes, times), fraction),
+        None if msu is None else table.minimal_uniques(quasi, msu),
+    )
 
 
 def reidentification(
@@ -80,153 +204,46 @@ def reidentification(
     times: how many classes there are of each size, if more than one.
     """
     times = np.ones(len(sizes), np.int64) if times is None else times
-    every = sizes * times
-    rows = int(every.sum())
+    rows_of_size = sizes * times
+    rows = int(rows_of_size.sum())
     unique = int(times[sizes == 1].sum())
     people = sizes if population is None else np.maximum(sizes, population)
-    prosecutor, journalist = _risk(every, sizes, threshold), _risk(every, people, threshold)
+    journalist = _risk(rows_of_size, people, threshold)
     return Reidentification(
         rows=rows,
         classes=int(times.sum()),
         unique_rows=unique,
         unique_share=unique / rows if rows else 0.0,
         threshold=threshold,
-        prosecutor=prosecutor,
+        prosecutor=_risk(rows_of_size, sizes, threshold),
         journalist=journalist,
         marketer=journalist.average,
         basis="table" if population is None else "population",
-        outside=0 if population is None else int(every[population < sizes].sum()),
+        outside=0 if population is None else int(rows_of_size[population < sizes].sum()),
     )
 
 
-def _risk(sizes: Ints, people: Ints, threshold: float) -> Risk:
-    if not len(sizes):
+def _risk(rows: Ints, people: Ints, threshold: float) -> Risk:
+    if not len(rows):
         return Risk(0.0, 0.0, 0.0)
-    chance, rows = 1 / people, sizes.sum()
+    chance, total = 1 / people, rows.sum()
     return Risk(
         highest=float(chance.max()),
-        average=float((chance * sizes).sum() / rows),
-        above=float(sizes[chance > threshold].sum() / rows),
+        average=float((chance * rows).sum() / total),
+        above=float(rows[chance > threshold].sum() / total),
     )
 
 
-# The risk figures of any table, raw or published.
+def _class_sizes_in(
+    population: Any, table: TableInMemory, quasi: Sequence[str], policy: Policy | None
+) -> Ints:
+    """(classes,) how many people of a population the labels of each class cover."""
+    from shoal.publish.covering import population_of
 
-
-@dataclass(frozen=True)
-class Assessment:
-    """What can be said about the risk of a table."""
-
-    quasi: tuple[str, ...]
-    """The columns that an attacker knows."""
-    reidentification: Reidentification
-    population_uniques: PopulationUniques | None = None
-    """With a sampling fraction."""
-    minimal_uniques: MinimalUniques | None = None
-    """Where asked for."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values for JSON."""
-        return asdict(self)
-
-
-def assess(
-    data: Any,
-    quasi: Sequence[str] | str | None = None,
-    *,
-    population: Any = None,
-    policy: Any = None,
-    fraction: float | None = None,
-    msu: int | None = None,
-    threshold: float = THRESHOLD,
-    engine: str = LOCAL,
-    memory: str | None = None,
-) -> Assessment:
-    """The risk that people are picked out of a table, raw or published.
-
-    `data` is a frame, a file's path or a `Release`. `quasi` are the columns an attacker knows; a
-    release or a policy names them already. `population` is another table with these columns and a
-    row per person: the journalist's and the marketer's risk are then counted in it, labels being
-    read by the policy. `fraction` is the share of a population that is in the table, for an
-    estimate of population uniques. `msu` is the largest set of columns in which minimal sample
-    uniques are looked for. Rows count as risky above `threshold`.
-
-    A Spark frame is counted in Spark. So are files, or folders of them, with `engine` "spark" or
-    "spark://host:port"; with `memory`, such as "2GB", they are counted on disk under that limit.
-    There `population` and `msu` are not allowed.
-    """
-    if isinstance(data, Release):
-        policy, data = policy or data.policy, data.table
-    asked = None if policy is None else Policy.load(policy)
-    if quasi is None and asked is None:
-        raise InputError("Say which columns an attacker knows: quasi=[...], or give a policy.")
-    chosen = [quasi] if isinstance(quasi, str) else list(quasi or (asked.quasi if asked else ()))
-    if not 0 < threshold <= 1:
-        raise InputError(f"threshold: found {threshold:g}; must be above 0 and at most 1.")
-    if is_spark(data) or elsewhere(engine, memory):
-        from shoal.risk.out_of_core import assess_elsewhere
-
-        return assess_elsewhere(data, chosen, population, msu, fraction, threshold, engine, memory)
-    table = table_of(data)
-    require_columns(table.column_names, chosen, "The table")
-    columns = [contents_of(name, table.column(name)) for name in chosen]
-    heads, sizes = classes_of(columns, table.num_rows)
-    people = None
-    if population is not None:
-        from shoal.publish.covering import population_of
-
-        others = table_of(population)
-        require_columns(others.column_names, chosen, "The population table")
-        labels = {name: table.column(name).take(pa.array(heads)) for name in chosen}
-        rows = {name: others.column(name) for name in chosen}
-        how = {name: asked.how(name) for name in asked.quasi} if asked else {}
-        people = population_of(labels, rows, how, asked.folder if asked else Path())
-    return assessed(columns, sizes, people, fraction, msu, threshold)
-
-
-def assessed(
-    columns: Sequence[Contents],
-    sizes: Ints,
-    people: Ints | None,
-    fraction: float | None,
-    msu: int | None,
-    threshold: float = THRESHOLD,
-) -> Assessment:
-    """The figures of columns that are counted already."""
-    rows = int(sizes.sum())
-    if msu is not None and msu < 1:
-        raise InputError(f"msu: found {msu}; must be at least 1, the size of the largest set.")
-    return Assessment(
-        tuple(column.name for column in columns),
-        reidentification(sizes, people, threshold),
-        None if fraction is None else population_uniques(sizes, fraction),
-        None if msu is None else minimal_uniques(columns, rows, msu),
-    )
-
-
-def classes_of(columns: Sequence[Contents], rows: int) -> tuple[npt.NDArray[np.intp], Ints]:
-    """A row of each class, and how many rows it has."""
-    numbers = Packed.nothing(rows).beside(columns).numbers
-    _, heads, sizes = np.unique(numbers, return_index=True, return_counts=True)
-    return heads, sizes.astype(np.int64)
-
-
-def table_of(data: Any) -> pa.Table:
-    """A frame or the table in a file, as Arrow."""
-    if isinstance(data, str | Path):
-        return LocalEngine().read(Path(data))
-    if isinstance(data, pa.Table):
-        return data
-    table = wrap(data)
-    return pa.table({name: table.column(name) for name in table.names})
-
-
-def require_columns(held: Sequence[str], names: Sequence[str], what: str) -> None:
-    """Raise `InputError` unless a table that holds some columns has these."""
-    if not names:
-        raise InputError(f"{what} needs at least one column that an attacker knows.")
-    for name in names:
-        if name not in held:
-            raise InputError(
-                f"{what} has no column '{name}'.{nearest(name, held)} It has: {listed(held)}."
-            )
+    people, names, _ = read_table(population)
+    require_columns(names, quasi, "The population table")
+    first = pa.array(table.classes(quasi)[0])
+    labels = {name: table.table.column(name).take(first) for name in quasi}
+    how = {name: policy.how(name) for name in policy.quasi} if policy else {}
+    folder = policy.folder if policy else Path()
+    return population_of(labels, {name: people.column(name) for name in quasi}, how, folder)

@@ -1,8 +1,12 @@
-"""What a column's name says about people.
+"""What a column holds, what its name says about people, and which role it should have.
 
-A name is split into plain words (`birthDate`, `birth-date`, `birth_date`: birth, date), and runs of
-up to three of them are looked up, written together. Where several speak, the last one wins: it is
-what the name is about (a `health region` is a region).
+The name is split into words (`birthDate`, `birth-date`, `birth_date`: birth, date), and runs of up to
+three of them are looked up, written together. Where several match, the last one wins: it is what the
+name is about (a `health region` is a region). A name that matches nothing leaves the decision to the
+values. In doubt the careful role is suggested; only people know what other people know.
+
+Texts are parsed as a policy does: files give every column as text, and numbers or dates among them are
+still numbers or dates.
 """
 
 import re
@@ -23,6 +27,24 @@ from shoal.hierarchy.dates import DateParts
 from shoal.hierarchy.text import text_of
 
 Hint = Literal["person", "quasi", "sensitive", "preference"]
+Role = Literal["identifier", "quasi", "sensitive", "plain", "preference"]
+Treatment = Literal["dropped", "kept", "read", "ordered", "unordered", "mask", "date"]
+
+SAMPLE = 1000
+"""Values that are parsed before all of them are."""
+LONGEST_CODE = 12
+"""The most digits of a postal code or the like."""
+DIGITS = rf"^[0-9]{{2,{LONGEST_CODE}}}$"
+NEARLY_ALL = 0.9
+"""From this share of distinct values on, a column of texts or whole numbers identifies rows."""
+MOSTLY = 0.5
+"""The same for a column whose name ends in `id` or `number`."""
+FEWEST_ROWS = 20
+"""In a smaller table distinct values prove nothing."""
+MANY_VALUES = 10
+"""From this many distinct values on, a column of unknown meaning counts as a quasi-identifier."""
+LONG_TEXT = 40
+"""Average length from which text counts as free text."""
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 LONGEST_RUN = 3
@@ -43,7 +65,7 @@ PERSON = _set(
     homepage photo picture signature fingerprint twitter facebook
     """
 )
-"""Names one person, whatever the values look like."""
+"""Identifies one person, whatever the values look like."""
 
 PEOPLE = _set(
     """
@@ -53,7 +75,7 @@ PEOPLE = _set(
     spouse partner doctor physician nurse
     """
 )
-"""Beside `name` or `id` these make a name or number of one person."""
+"""Together with `name` or `id`, the name or number of one person."""
 NAME_WORDS = _set("name names")
 ID_WORDS = _set("id ids identifier key number no nr num code")
 
@@ -72,7 +94,7 @@ QUASI = _set(
     haircolor
     """
 )
-"""What neighbours, colleagues or another table may know about somebody."""
+"""What neighbours, colleagues or another table may know about a person."""
 
 SENSITIVE = _set(
     """
@@ -86,7 +108,7 @@ SENSITIVE = _set(
     sentence genetic genotype dna gene biometric testresult labresult outcome
     """
 )
-"""What somebody may want to keep to themselves."""
+"""What people may want to keep to themselves."""
 
 PREFERENCE = _set(
     """
@@ -94,12 +116,12 @@ PREFERENCE = _set(
     protectionpreference ppl guardingnode protection privacy
     """
 )
-"""What people asked for."""
+"""The protection that people prefer."""
 
 POSTAL = _set("zip zipcode postcode postalcode postal plz")
-"""Codes that grow coarser when characters are hidden from the right."""
+"""Codes that are generalised by masking characters from the right."""
 
-LOOKED_UP: dict[str, Hint] = {
+HINTS: dict[str, Hint] = {
     **dict.fromkeys(SENSITIVE, "sensitive"),
     **dict.fromkeys(QUASI, "quasi"),
     **dict.fromkeys(PERSON, "person"),
@@ -107,60 +129,8 @@ LOOKED_UP: dict[str, Hint] = {
 }
 
 
-def words_of(name: str) -> list[str]:
-    """The words of a column's name, in lower case."""
-    return [word.lower() for word in WORD.findall(name)]
-
-
-def hint_of(name: str) -> tuple[Hint, str] | None:
-    """What the name says, and the words that say it; None where it says nothing."""
-    words = words_of(name)
-    if _names_a_person(words):
-        return "person", " ".join(words)
-    best: tuple[int, int, Hint, str] | None = None
-    for start in range(len(words)):
-        for end in range(start + 1, min(start + LONGEST_RUN, len(words)) + 1):
-            hint = LOOKED_UP.get("".join(words[start:end]))
-            # the last word wins; of two runs that end there, the longer one says more
-            if hint and (best is None or (end, end - start) > best[:2]):
-                best = (end, end - start, hint, " ".join(words[start:end]))
-    return best and (best[2], best[3])
-
-
-def is_number_name(name: str) -> bool:
-    """Whether the name ends as those of running numbers and keys do: `ward_id`, `case no`."""
-    words = words_of(name)
-    return bool(words) and words[-1] in ID_WORDS
-
-
-def is_postal(name: str) -> bool:
-    """Whether the name is that of a postal code."""
-    words = words_of(name)
-    pairs = ["".join(pair) for pair in pairwise(words)]
-    return not POSTAL.isdisjoint([*words, *pairs])
-
-
-def _names_a_person(words: list[str]) -> bool:
-    """`name`, `patient name`, `id`, `patient id`; not `country name`, `ward id` or `code`."""
-    if not words or not set(words[:-1]) <= PEOPLE:
-        return False
-    if words[-1] in NAME_WORDS or words in (["id"], ["ids"], ["identifier"]):
-        return True
-    return len(words) > 1 and words[-1] in ID_WORDS
-
-
-# What a column holds: codes for counting, and its type in words.
-
-
-SAMPLE = 1000
-"""So many values are looked at before all of them are."""
-LONGEST_CODE = 12
-"""Digits beyond this are no postal code or the like."""
-DIGITS = rf"^[0-9]{{2,{LONGEST_CODE}}}$"
-
-
 class Type(StrEnum):
-    """What the values of a column are, in words."""
+    """The type of a column's values, for people."""
 
     EMPTY = "no values"
     BOOLEAN = "true or false"
@@ -176,26 +146,26 @@ class Type(StrEnum):
 
 @dataclass(frozen=True)
 class Contents:
-    """One column, counted."""
+    """The counted values of one column."""
 
     name: str
     type: Type
     codes: npt.NDArray[np.integer]
-    """(n,) equal values have equal codes, 0 .. size - 1; missing is a value of its own. Nothing where
-    the rows are not at hand."""
+    """(n,) equal values have equal codes, 0 .. size - 1; missing is a value of its own. Empty where
+    the rows are not in memory."""
     counts: Ints
     """(size,) rows of each code; those of missing values, if there are any, come last. With `times`:
-    (m,) the different counts there are."""
+    (m,) the distinct counts."""
     missing: int
     """Rows without a value."""
     text_length: float
-    """Characters of the average different text; 0 for columns that hold no text."""
+    """Mean length of the distinct texts; 0 for columns that hold no text."""
     longest_text: int
-    """Characters of the longest; 0 for columns that hold no text."""
+    """Length of the longest text; 0 for columns that hold no text."""
     can_be_ordered: bool
     """Whether every value is a finite number, a date or a time."""
     times: Ints | None = None
-    """(m,) how many codes have each of the counts, where codes were counted elsewhere."""
+    """(m,) how many codes have each of the counts, where codes were counted by an engine."""
 
     @property
     def rows(self) -> int:
@@ -204,22 +174,22 @@ class Contents:
 
     @property
     def size(self) -> int:
-        """How many codes there are."""
+        """Number of codes."""
         return int(self._times.sum())
 
     @property
     def distinct(self) -> int:
-        """Different values; missing is none."""
+        """Distinct values, not counting missing."""
         return self.size - bool(self.missing)
 
     @property
     def unique_rows(self) -> int:
-        """Rows with a value that no other row has; missing values are alike."""
+        """Rows with a value that no other row has; missing values are equal to each other."""
         return int(self._times[self.counts == 1].sum())
 
     @property
     def entropy(self) -> float:
-        """How much the column tells about a row, in bits."""
+        """The information of the column about a row, in bits."""
         shares = self.counts / max(1, self.rows)
         return float(-(shares * np.log2(shares) * self._times).sum())
 
@@ -228,152 +198,9 @@ class Contents:
         return np.ones(len(self.counts), np.int64) if self.times is None else self.times
 
 
-def contents_of(name: str, column: pa.ChunkedArray | pa.Array) -> Contents:
-    """Count one column of a table."""
-    values, index, nested = _encoded(column)
-    known = index >= 0
-    missing = len(index) - int(known.sum())
-    codes = index if not missing else np.where(known, index, len(values))
-    counts = np.bincount(codes, minlength=len(values) + bool(missing)).astype(np.int64)
-    kind, ordered = (Type.OTHER, False) if nested else _type(values)
-    length, longest = _lengths(values) if kind in (Type.TEXT, Type.CODE) else (0.0, 0)
-    return Contents(name, kind, codes, counts, missing, length, longest, ordered)
-
-
-def _encoded(
-    column: pa.ChunkedArray | pa.Array,
-) -> tuple[pa.Array, Ints, bool]:
-    """The distinct values, (n,) each row's place among them or -1, and whether only their Python
-    text could be compared."""
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    if isinstance(column, pa.ChunkedArray):  # too long for one array of its type
-        column = pa.concat_arrays([c.cast(pa.large_string()) for c in column.chunks])
-    if pa.types.is_null(column.type):
-        column = column.cast(pa.string())
-    if isinstance(column.type, pa.BaseExtensionType):
-        column = column.storage
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if pa.types.is_floating(column.type):
-        wide = column.cast(pa.float64())
-        # not a number is not known, and zero has no sign
-        column = pc.if_else(pc.is_nan(wide), None, pc.add(wide, 0.0))
-    nested = False
-    try:
-        encoded = column.dictionary_encode()
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        nested = True
-        texts = [None if value is None else repr(value) for value in column.to_pylist()]
-        encoded = pa.array(texts, pa.large_string()).dictionary_encode()
-    index = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
-    return encoded.dictionary, index.astype(np.int64), nested
-
-
-def _lengths(texts: pa.Array) -> tuple[float, int]:
-    lengths = pc.utf8_length(text_of(texts))
-    return pc.mean(lengths).as_py(), pc.max(lengths).as_py()
-
-
-def _type(values: pa.Array) -> tuple[Type, bool]:
-    """The type in words, and whether the values can be ordered."""
-    kind = values.type
-    if not len(values):
-        return Type.EMPTY, False
-    if pa.types.is_boolean(kind):
-        return Type.BOOLEAN, False
-    if _is_text(kind):
-        return _type_of_texts(values)
-    if _is_other(kind):
-        return Type.OTHER, False
-    return _ordered_type(values, values)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    types = pa.types
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
-
-
-def _is_other(kind: pa.DataType) -> bool:
-    types = pa.types
-    numbers = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-    moments = types.is_date(kind) or types.is_time(kind) or types.is_timestamp(kind)
-    return not (numbers or moments)
-
-
-def _type_of_texts(texts: pa.Array) -> tuple[Type, bool]:
-    texts = texts.cast(pa.string()) if pa.types.is_string_view(texts.type) else texts
-    parsed = _parsed(texts.slice(0, SAMPLE))
-    if len(texts) > SAMPLE and not parsed.null_count:
-        # most texts are no numbers, and the first few tell; only if they do not, all are read
-        parsed = _parsed(texts)
-    if parsed.null_count:
-        return Type.TEXT, False
-    if not pa.types.is_temporal(parsed.type) and _any_match(texts, PADDED):
-        return (Type.CODE if _all_match(texts, DIGITS) else Type.TEXT), False
-    return _ordered_type(texts, parsed)
-
-
-def _parsed(texts: pa.Array) -> pa.Array:
-    """The texts as numbers, dates or times, null where one is none."""
-    parsed = ordered_values(texts, guess=False)
-    assert parsed is not None  # only a guess may have no answer
-    return parsed
-
-
-def _ordered_type(values: pa.Array, parsed: pa.Array) -> tuple[Type, bool]:
-    kind = parsed.type
-    if pa.types.is_time(kind):
-        return Type.TIME, True
-    if pa.types.is_temporal(kind):
-        return (Type.DATE if _all_iso(values) else Type.OTHER_DATE), True
-    if pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0):
-        return Type.WHOLE, True
-    finite = pc.all(pc.is_finite(parsed.cast(pa.float64()))).as_py()
-    whole = pa.types.is_floating(values.type) and finite and _all_whole(parsed)
-    return (Type.WHOLE if whole else Type.DECIMAL), bool(finite)
-
-
-def _all_whole(numbers: pa.Array) -> bool:
-    """Frames without a type for gaps hold whole numbers as floats."""
-    return bool(pc.all(pc.equal(pc.floor(numbers), numbers)).as_py())
-
-
-def _all_iso(values: pa.Array) -> bool:
-    """Whether date parts can be made of every value."""
-    _, leaves = DateParts(("year",)).build(values, "", Path())
-    return bool((leaves >= 0).all())
-
-
-def _any_match(texts: pa.Array, pattern: str) -> bool:
-    return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
-
-
-def _all_match(texts: pa.Array, pattern: str) -> bool:
-    return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
-
-
-# Which role a column should have, and why, in one sentence.
-
-
-Role = Literal["identifier", "quasi", "sensitive", "plain", "preference"]
-Treatment = Literal["dropped", "kept", "read", "ordered", "unordered", "mask", "date"]
-
-NEARLY_ALL = 0.9
-"""From this share of different values on, a column of texts or whole numbers names rows."""
-MOSTLY = 0.5
-"""The same for a column whose name ends in `id` or `number`."""
-FEWEST_ROWS = 20
-"""In a smaller table different values prove nothing."""
-MANY_VALUES = 10
-"""From so many different values on, a column nobody explains is taken to help recognise people."""
-LONG_TEXT = 40
-"""Average length from which text is taken to be written freely."""
-
-
 @dataclass(frozen=True)
 class Suggestion:
-    """A role, how the column is to be published, and why."""
+    """A role, the treatment of the column in a release, and the reason."""
 
     role: Role
     treatment: Treatment
@@ -381,35 +208,44 @@ class Suggestion:
 
 
 def suggest(column: Contents) -> Suggestion:
-    """The role that fits the column best."""
-    role, reason = _role(column)
-    return Suggestion(role, _treatment(role, column), reason)
+    """The role that fits a column best: by its name, or else by its values."""
+    role, reason = _role_by_name(column) or _role_by_values(column)
+    treatments: dict[Role, Treatment] = {"identifier": "dropped", "preference": "read"}
+    treatment = quasi_treatment(column) if role == "quasi" else treatments.get(role, "kept")
+    return Suggestion(role, treatment, reason)
 
 
-def _role(column: Contents) -> tuple[Role, str]:
-    return _by_name(column) or _by_values(column)
+def quasi_treatment(column: Contents) -> Treatment:
+    """How a quasi-identifier is best generalised."""
+    is_short = column.type == Type.WHOLE or (
+        column.type == Type.TEXT and 0 < column.longest_text <= LONGEST_CODE
+    )
+    if column.type == Type.CODE or (is_postal(column.name) and is_short):
+        return "mask"
+    if column.type == Type.DATE:
+        return "date"
+    return "ordered" if column.can_be_ordered else "unordered"
 
 
-def _by_name(column: Contents) -> tuple[Role, str] | None:
+def _role_by_name(column: Contents) -> tuple[Role, str] | None:
     hint = hint_of(column.name)
     if hint is None:
         return None
     meaning, words = hint
-    by_name = (
-        "by its name" if words == " ".join(words_of(column.name)) else f"by '{words}' in its name"
-    )
+    whole = words == " ".join(words_of(column.name))
+    by_name = "by its name" if whole else f"by '{words}' in its name"
     if meaning == "person":
         return "identifier", f"{by_name} it points at one person"
     if meaning == "preference":
         return "preference", f"{by_name} it says what people asked for"
     if column.type == Type.OTHER or (meaning == "quasi" and column.distinct == 0):
-        return None  # nothing there to be counted or generalised
+        return None  # there is nothing to count or to generalise
     if meaning == "sensitive":
         return "sensitive", f"{by_name} people may want to hide it"
     return "quasi", f"{by_name} others may know it"
 
 
-def _by_values(column: Contents) -> tuple[Role, str]:
+def _role_by_values(column: Contents) -> tuple[Role, str]:
     rows = column.rows - column.missing
     if column.distinct == 0:
         return "plain", "every value is missing, so it tells nothing"
@@ -430,22 +266,142 @@ def _by_values(column: Contents) -> tuple[Role, str]:
     return "plain", f"only {column.distinct} different values, and the name says nothing special"
 
 
-def _treatment(role: Role, column: Contents) -> Treatment:
-    if role == "quasi":
-        return quasi_treatment(column)
-    return {"identifier": "dropped", "preference": "read"}.get(role, "kept")  # type: ignore[return-value]
+def words_of(name: str) -> list[str]:
+    """The words of a column's name, in lower case."""
+    return [word.lower() for word in WORD.findall(name)]
 
 
-def quasi_treatment(column: Contents) -> Treatment:
-    """How the column is best made coarser."""
-    if column.type == Type.CODE or (is_postal(column.name) and _is_short_code(column)):
-        return "mask"
-    if column.type == Type.DATE:
-        return "date"
-    return "ordered" if column.can_be_ordered else "unordered"
+def hint_of(name: str) -> tuple[Hint, str] | None:
+    """The meaning of a column's name and the words that give it; None for a name without one."""
+    words = words_of(name)
+    if _identifies_a_person(words):
+        return "person", " ".join(words)
+    best: tuple[int, int, Hint, str] | None = None
+    for start in range(len(words)):
+        for end in range(start + 1, min(start + LONGEST_RUN, len(words)) + 1):
+            hint = HINTS.get("".join(words[start:end]))
+            # the last word wins; of two runs that end there, the longer one is more specific
+            if hint and (best is None or (end, end - start) > best[:2]):
+                best = (end, end - start, hint, " ".join(words[start:end]))
+    return best and (best[2], best[3])
 
 
-def _is_short_code(column: Contents) -> bool:
-    if column.type == Type.WHOLE:
+def is_number_name(name: str) -> bool:
+    """Whether a name ends like those of keys and serial numbers: `ward_id`, `case no`."""
+    words = words_of(name)
+    return bool(words) and words[-1] in ID_WORDS
+
+
+def is_postal(name: str) -> bool:
+    """Whether a name is that of a postal code."""
+    words = words_of(name)
+    pairs = ["".join(pair) for pair in pairwise(words)]
+    return not POSTAL.isdisjoint([*words, *pairs])
+
+
+def _identifies_a_person(words: list[str]) -> bool:
+    """`name`, `patient name`, `id`, `patient id`; not `country name`, `ward id` or `code`."""
+    if not words or not set(words[:-1]) <= PEOPLE:
+        return False
+    if words[-1] in NAME_WORDS or words in (["id"], ["ids"], ["identifier"]):
         return True
-    return column.type == Type.TEXT and 0 < column.longest_text <= LONGEST_CODE
+    return len(words) > 1 and words[-1] in ID_WORDS
+
+
+def contents_of(name: str, column: pa.ChunkedArray | pa.Array) -> Contents:
+    """Count the values of one column of a table."""
+    values, index, nested = _encoded(column)
+    known = index >= 0
+    missing = len(index) - int(known.sum())
+    codes = index if not missing else np.where(known, index, len(values))
+    counts = np.bincount(codes, minlength=len(values) + bool(missing)).astype(np.int64)
+    kind, ordered = (Type.OTHER, False) if nested else _type(values)
+    length, longest = 0.0, 0
+    if kind in (Type.TEXT, Type.CODE):
+        lengths = pc.utf8_length(text_of(values))
+        length, longest = pc.mean(lengths).as_py(), pc.max(lengths).as_py()
+    return Contents(name, kind, codes, counts, missing, length, longest, ordered)
+
+
+def _encoded(column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, Ints, bool]:
+    """The distinct values, (n,) the place of each row's value among them or -1, and whether values
+    could only be compared by their Python text."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if isinstance(column, pa.ChunkedArray):  # too long for one array of its type
+        column = pa.concat_arrays([c.cast(pa.large_string()) for c in column.chunks])
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.string())
+    if isinstance(column.type, pa.BaseExtensionType):
+        column = column.storage
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_floating(column.type):
+        wide = column.cast(pa.float64())
+        # NaN is missing, and zero has no sign
+        column = pc.if_else(pc.is_nan(wide), None, pc.add(wide, 0.0))
+    nested = False
+    try:
+        encoded = column.dictionary_encode()
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        nested = True
+        texts = [None if value is None else repr(value) for value in column.to_pylist()]
+        encoded = pa.array(texts, pa.large_string()).dictionary_encode()
+    index = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
+    return encoded.dictionary, index.astype(np.int64), nested
+
+
+def _type(values: pa.Array) -> tuple[Type, bool]:
+    """The type of some distinct values, and whether they can be ordered."""
+    kind, types = values.type, pa.types
+    if not len(values):
+        return Type.EMPTY, False
+    if types.is_boolean(kind):
+        return Type.BOOLEAN, False
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return _type_of_texts(values)
+    is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    if not (is_number or types.is_date(kind) or types.is_time(kind) or types.is_timestamp(kind)):
+        return Type.OTHER, False
+    return _ordered_type(values, values)
+
+
+def _type_of_texts(texts: pa.Array) -> tuple[Type, bool]:
+    texts = texts.cast(pa.string()) if pa.types.is_string_view(texts.type) else texts
+    parsed = _parsed(texts.slice(0, SAMPLE))
+    if len(texts) > SAMPLE and not parsed.null_count:
+        # most texts are no numbers, which a sample shows; only if it does not, all are parsed
+        parsed = _parsed(texts)
+    if parsed.null_count:
+        return Type.TEXT, False
+    if not pa.types.is_temporal(parsed.type) and pc.any(_matches(texts, PADDED)).as_py():
+        return (Type.CODE if pc.all(_matches(texts, DIGITS)).as_py() else Type.TEXT), False
+    return _ordered_type(texts, parsed)
+
+
+def _matches(texts: pa.Array, pattern: str) -> pa.Array:
+    return pc.match_substring_regex(texts, pattern)
+
+
+def _parsed(texts: pa.Array) -> pa.Array:
+    """The texts as numbers, dates or times; null where one cannot be parsed."""
+    parsed = ordered_values(texts, guess=False)
+    assert parsed is not None  # only a guess may have no answer
+    return parsed
+
+
+def _ordered_type(values: pa.Array, parsed: pa.Array) -> tuple[Type, bool]:
+    kind = parsed.type
+    if pa.types.is_time(kind):
+        return Type.TIME, True
+    if pa.types.is_temporal(kind):
+        # ISO dates are those that a hierarchy of date parts accepts
+        _, leaves = DateParts(("year",)).build(values, "", Path())
+        return (Type.DATE if (leaves >= 0).all() else Type.OTHER_DATE), True
+    if pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0):
+        return Type.WHOLE, True
+    finite = bool(pc.all(pc.is_finite(parsed.cast(pa.float64()))).as_py())
+    # libraries without a missing integer store whole numbers as floats
+    is_float = finite and pa.types.is_floating(values.type)
+    whole = is_float and pc.all(pc.equal(pc.floor(parsed), parsed)).as_py()
+    return (Type.WHOLE if whole else Type.DECIMAL), finite

@@ -1,15 +1,25 @@
-"""A policy to start from, written by looking at the table.
+"""Draft a policy for a table.
 
-The draft runs as it is and says why each column has its role, so that whoever edits it decides and
-does not guess.
+The draft runs as it is and gives the reason for every role, so that whoever edits it can decide instead
+of guessing.
 """
 
 import re
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from shoal.errors import InputError
+from shoal.engines.selection import LOCAL
+from shoal.errors import InputError, counted
+from shoal.io.commit import replacing
+from shoal.io.csv_dialect import CsvOptions
+from shoal.policy import Policy
+from shoal.progress import ProgressCallback, ignore_event
+from shoal.results import Record, Result
 from shoal.risk.columns import Treatment, Type
-from shoal.risk.inspection import ColumnReport, Inspection
+from shoal.risk.inspection import ColumnReport, Inspection, inspect
+from shoal.risk.table import DETECT
 from shoal.risk.uniqueness import THRESHOLD
 
 K = 5
@@ -17,13 +27,13 @@ L = 3
 SUPPRESSION = 0.05
 SEED = 1
 WIDEST = 46
-"""Comments start at the same place, unless what stands before them is wider than this."""
+"""Comments are aligned, unless what stands before them is wider than this."""
 
 PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[ -][A-Za-z0-9_]+)*")
 NOT_TEXT = {"null", "true", "false", "y", "n", "yes", "no", "on", "off"}
-"""Words that some reader of YAML does not take for text."""
+"""Words that some YAML parsers do not take for text."""
 
-HOW: dict[Treatment, str] = {
+GENERALISED: dict[Treatment, str] = {
     "ordered": "kind: ordered",
     "unordered": "kind: unordered",
     "mask": "hierarchy: {mask: right}",
@@ -58,39 +68,114 @@ seed: {seed}                        # the same seed and table give the same rele
 """
 
 
-def draft_policy(inspection: Inspection, source_name: str) -> str:
-    """A commented policy for the inspected table, as YAML that loads and runs."""
-    if not inspection.rows:
-        raise InputError(f"{source_name} has column names but no rows: there is nothing to draft.")
-    chosen = with_a_quasi(inspection)
-    if chosen is None:
-        raise InputError(
-            f"{source_name} has no column that holds text, numbers or dates: there is nothing to "
-            "publish."
-        )
-    width = min(WIDEST, max(len(_column(column)) for column in chosen))
-    lines = [f"  {_column(column):{width}}  # {_why(column)}" for column in chosen]
-    count = len(chosen)
-    return "\n".join(
-        [
-            HEAD.format(
-                source=quoted(source_name),
-                rows=inspection.rows,
-                columns=f"{count} column{'s' if count != 1 else ''}",
-            ),
-            "columns:",
-            *lines,
-            "",
-            TREATMENTS,
-            *_constraints(inspection.rows, chosen),
-            "",
-            METHOD.format(suppression=SUPPRESSION, seed=SEED),
+@dataclass(frozen=True, repr=False)
+class Draft(Result):
+    """A policy to start from."""
+
+    text: str
+    """The policy as commented YAML."""
+    inspection: Inspection
+    """What it is based on; its roles are those of the draft."""
+
+    @property
+    def policy(self) -> Policy:
+        """The policy, ready to be used."""
+        return Policy.load(self.text)
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The role of each column."""
+        return {column.name: column.role for column in self.inspection.columns}
+
+    def write(self, path: str | Path, force: bool = False) -> Path:
+        """Write the draft to a file; an existing file is replaced only with `force`."""
+        with replacing(Path(path), force) as place:
+            place.path.write_text(self.text, encoding="utf-8")
+            place.commit()
+        return Path(path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole result as plain values that JSON can hold."""
+        return {"roles": self.roles, "text": self.text}
+
+    def _records(self) -> Sequence[Record]:
+        return [
+            {"name": c.name, "role": c.role, "treatment": c.treatment, "reason": c.reason}
+            for c in self.inspection.columns
         ]
-    )
+
+    def _headline(self) -> str:
+        quasi = self.inspection.quasi
+        return f"{counted(len(self.roles), 'column')}, {counted(len(quasi), 'quasi-identifier')}"
 
 
-def with_a_quasi(inspection: Inspection) -> list[ColumnReport] | None:
-    """The columns, one of them made quasi if none was: a policy needs something to make coarser."""
+def draft_policy(
+    data: Any,
+    *,
+    name: str | None = None,
+    engine: str = LOCAL,
+    memory: str | None = None,
+    options: CsvOptions = DETECT,
+    progress: ProgressCallback = ignore_event,
+) -> Draft:
+    """Draft a commented policy for a table, from column names and counts alone.
+
+    Parameters
+    ----------
+    data
+        A frame, or the path of a file, or an `Inspection`.
+    name
+        What the draft calls the table; the name of its file when left out.
+    engine, memory, options, progress
+        See `inspect`.
+
+    Returns
+    -------
+    Draft
+        Its `text` is YAML that loads and runs, its `policy` the policy itself.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read, has no rows, or no column that can be published.
+    """
+    if name is None:
+        name = Path(data).name if isinstance(data, str | Path) else "the table"
+    found = data
+    if not isinstance(data, Inspection):
+        found = inspect(data, engine=engine, memory=memory, options=options, progress=progress)
+    if not found.rows:
+        raise InputError(f"{name} has column names but no rows: there is nothing to draft.")
+    columns = _with_a_quasi(found)
+    if columns is None:
+        raise InputError(
+            f"{name} has no column that holds text, numbers or dates: there is nothing to publish."
+        )
+    found = replace(found, columns=tuple(columns))
+    return Draft(_text(found, name), found)
+
+
+def write_draft(
+    data: Any,
+    target: str | Path,
+    *,
+    force: bool = False,
+    engine: str = LOCAL,
+    memory: str | None = None,
+    options: CsvOptions = DETECT,
+    progress: ProgressCallback = ignore_event,
+) -> Draft:
+    """Draft a policy for a table and write it; the target is checked before any work."""
+    source = Path(data) if isinstance(data, str | Path) else None
+    with replacing(Path(target), force, source) as place:
+        draft = draft_policy(data, engine=engine, memory=memory, options=options, progress=progress)
+        place.path.write_text(draft.text, encoding="utf-8")
+        place.commit()
+    return draft
+
+
+def _with_a_quasi(inspection: Inspection) -> list[ColumnReport] | None:
+    """The columns, one of them made quasi if none was: a policy needs something to generalise."""
     columns = list(inspection.columns)
     if inspection.quasi:
         return columns
@@ -103,38 +188,59 @@ def with_a_quasi(inspection: Inspection) -> list[ColumnReport] | None:
     return None
 
 
+def _text(inspection: Inspection, name: str) -> str:
+    columns = inspection.columns
+    width = min(WIDEST, max(len(_column(column)) for column in columns))
+    return "\n".join(
+        [
+            HEAD.format(
+                source=quoted(name),
+                rows=inspection.rows,
+                columns=counted(len(columns), "column"),
+            ),
+            "columns:",
+            *(f"  {_column(column):{width}}  # {_reason(column)}" for column in columns),
+            "",
+            TREATMENTS,
+            *_constraints(inspection.rows, columns),
+            "",
+            METHOD.format(suppression=SUPPRESSION, seed=SEED),
+        ]
+    )
+
+
 def _column(column: ColumnReport) -> str:
     """`age: {role: quasi, kind: ordered}`."""
-    how = HOW.get(column.treatment)
+    how = GENERALISED.get(column.treatment)
     value = f"{{role: {column.role}, {how}}}" if how else column.role
     return f"{quoted(column.name)}: {value}"
 
 
-def _why(column: ColumnReport) -> str:
-    """The reason, and a word on quasi columns that single out people by themselves."""
+def _reason(column: ColumnReport) -> str:
+    """The reason of the role, with a warning about quasi columns that single people out alone."""
     if column.role != "quasi" or column.unique_alone < THRESHOLD:
         return column.reason
     return f"{column.reason}; alone it makes {column.unique_alone:.0%} of the rows unique"
 
 
-def _constraints(rows: int, columns: list[ColumnReport]) -> list[str]:
+def _constraints(rows: int, columns: Sequence[ColumnReport]) -> list[str]:
     k = min(K, rows)
-    asked = [(f"- {{k: {k}}}", f"whoever looks for a person finds at least {k} rows")]
+    lines = [(f"- {{k: {k}}}", f"whoever looks for a person finds at least {k} rows")]
     for column in columns:
         if column.role != "sensitive":
             continue
         name, line = quoted(column.name), f"- {{l: {L}, of: {quoted(column.name)}}}"
         if column.distinct >= L:
-            asked.append((line, f"and among them at least {L} different values of {name}"))
+            lines.append((line, f"and among them at least {L} different values of {name}"))
         else:
             few = f"{name} has too few different values ({column.distinct})"
-            asked.append((f"# {line}", few))
-    width = min(WIDEST, max(len(line) for line, _ in asked))
-    return ["constraints:", *(f"  {line:{width}}  # {why}" for line, why in asked)]
+            lines.append((f"# {line}", few))
+    width = min(WIDEST, max(len(line) for line, _ in lines))
+    return ["constraints:", *(f"  {line:{width}}  # {reason}" for line, reason in lines)]
 
 
 def quoted(name: str) -> str:
-    """A name as YAML takes it for text, on one line."""
+    """A name as YAML reads it as text, on one line."""
     if PLAIN_NAME.fullmatch(name) and name.lower() not in NOT_TEXT:
         return name
     return '"' + "".join(_escaped(character) for character in name) + '"'

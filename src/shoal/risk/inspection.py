@@ -1,41 +1,35 @@
-"""Look at a table before it is published: what each column is, and who stands out.
+"""Inspect a table before it is published: what each column is, and who stands out.
 
-Counts and column names only: no value of the table is in what comes out.
+Counts and column names only: no value of the table is in the result.
 """
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from math import comb
+from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from shoal.errors import InputError, listed
-from shoal.risk.assessment import Assessment, Reidentification, assessed, classes_of
-from shoal.risk.columns import Contents, Role, Treatment, contents_of, suggest
+from shoal.engines.selection import LOCAL
+from shoal.errors import percent
+from shoal.io.csv_dialect import CsvOptions
+from shoal.progress import Clock, ProgressCallback, ignore_event
+from shoal.results import Record, Result
+from shoal.risk.assessment import Reidentification, assessment_of
+from shoal.risk.columns import Contents, Role, Treatment, suggest
 from shoal.risk.population import PopulationUniques
-from shoal.risk.uniqueness import (
-    ColumnSet,
-    MinimalUniques,
-    Search,
-    UniqueRows,
-    search,
-    unique_rows,
-    unique_without_each,
-)
-
-__all__ = ["ColumnReport", "ColumnSet", "Inspection", "Search", "inspect_table"]
+from shoal.risk.table import DETECT, CountedTable, counted_table, require_memory, require_rows
+from shoal.risk.uniqueness import LARGEST_SET, MinimalUniques, Search, most_sets, search
 
 
 @dataclass(frozen=True)
 class ColumnReport:
-    """One column, counted, with a suggestion."""
+    """The counts of one column, with a suggested role."""
 
     name: str
     type: str
-    """What the values are, in words."""
+    """The type of the values, for people."""
     distinct: int
-    """Different values; missing is none."""
+    """Distinct values, not counting missing."""
     missing: int
     """Rows without a value."""
     unique_alone: float
@@ -46,14 +40,14 @@ class ColumnReport:
     role: Role
     """The suggested role."""
     treatment: Treatment
-    """How the column is then published: `ordered`, `unordered`, `mask` or `date` make it coarser,
+    """How the column is then published: `ordered`, `unordered`, `mask` or `date` generalise it,
     `kept` leaves it, `dropped` and `read` do not publish it."""
     reason: str
     """Why, in one sentence."""
 
 
-@dataclass(frozen=True)
-class Inspection:
+@dataclass(frozen=True, repr=False)
+class Inspection(Result):
     """What there is to know about a table before choosing a policy."""
 
     rows: int
@@ -68,9 +62,9 @@ class Inspection:
     search: Search
     """The smallest sets of suspected quasi-identifiers that single people out."""
     risk: Reidentification
-    """How likely rows are to be picked out by the suspected quasi-identifiers."""
+    """The re-identification risk by the suspected quasi-identifiers."""
     population_uniques: PopulationUniques | None = None
-    """People who are alone in the population, estimated from a sampling fraction."""
+    """People who are unique in the population, estimated from a sampling fraction."""
     minimal_uniques: MinimalUniques | None = None
     """The smallest sets of suspected quasi-identifiers that single each row out."""
     warnings: tuple[str, ...] = ()
@@ -82,84 +76,137 @@ class Inspection:
         return tuple(column.name for column in self.columns if column.role == "quasi")
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values for JSON."""
+        """Return the whole result as plain values that JSON can hold."""
         searched = {**asdict(self.search), "bounded": self.search.bounded}
         return {**asdict(self), "quasi": list(self.quasi), "search": searched}
 
+    def _records(self) -> Sequence[Record]:
+        return [asdict(column) for column in self.columns]
 
-def inspect_table(
-    table: pa.Table, fraction: float | None = None, msu: int | None = None
+    def _headline(self) -> str:
+        return (
+            f"{self.rows:,} rows, {len(self.columns)} columns, {len(self.quasi)} suspected "
+            f"quasi-identifiers on which {percent(self.unique_share)} of the rows are unique"
+        )
+
+
+def inspect(
+    data: Any,
+    *,
+    fraction: float | None = None,
+    msu: int | None = None,
+    engine: str = LOCAL,
+    memory: str | None = None,
+    options: CsvOptions = DETECT,
+    progress: ProgressCallback = ignore_event,
 ) -> Inspection:
-    """Count the columns of a table, suggest their roles and look for people who stand out.
+    """Count the columns of a table, suggest their roles and search for people who stand out.
 
-    fraction: the share of a population that is in the table, to estimate who is unique there. msu:
-    the largest set of columns in which minimal sample uniques are looked for.
+    Parameters
+    ----------
+    data
+        A frame, or the path of a file. With an engine or a memory limit it may be a folder of part
+        files and need not fit into memory; a Spark frame is counted in Spark.
+    fraction
+        The share of a population that is in the table, to estimate population uniques.
+    msu
+        The largest set of columns in which minimal sample uniques are searched; in memory only.
+    engine, memory
+        "spark" or "spark://host:port", or a memory limit such as "2GB".
+    options
+        How a CSV file is written; detected when left out.
+    progress
+        Called with a `ProgressEvent` now and then.
+
+    Returns
+    -------
+    Inspection
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read or has no rows.
     """
-    require_single_names(table.column_names)
-    contents = [contents_of(name, table.column(name)) for name in table.column_names]
-    rows = table.num_rows
-
-    def told(quasi: Sequence[Contents]) -> Assessment:
-        return assessed(quasi, classes_of(quasi, rows)[1], None, fraction, msu)
-
-    return inspection_of(contents, rows, told, unique_rows, unique_without_each)
+    require_memory(data, engine, memory, msu=msu)
+    clock = Clock(progress)
+    with counted_table(data, options=options, engine=engine, memory=memory, clock=clock) as table:
+        found = inspection_of(table, fraction, msu, clock)
+    require_rows(found.rows, str(data) if isinstance(data, str | Path) else "The table")
+    return found
 
 
 def inspection_of(
-    contents: Sequence[Contents],
-    rows: int,
-    told: Callable[[Sequence[Contents]], Assessment],
-    unique_rows: UniqueRows,
-    unique_without_each: Callable[[int, Sequence[Contents]], list[int]],
+    table: CountedTable,
+    fraction: float | None = None,
+    msu: int | None = None,
+    clock: Clock | None = None,
 ) -> Inspection:
-    """The inspection of columns that are counted, rows being counted as it asks.
-
-    told: the risk of a table in which some columns are known.
-    """
+    """The inspection of a table that is open for counting; see `inspect`."""
+    clock = clock or Clock()
+    with clock.step("count") as progress:
+        contents = table.count(progress)
     suggested = [suggest(column) for column in contents]
     quasi = [c for c, s in zip(contents, suggested, strict=True) if s.role == "quasi"]
-    unique = unique_rows(rows, quasi)
     names = [column.name for column in quasi]
-    caused = dict(
-        zip(names, (unique - left for left in unique_without_each(rows, quasi)), strict=True)
-    )
+    rows, queries = table.rows, 0
 
     def share(count: int) -> float:
         return count / rows if rows else 0.0
 
-    reports = tuple(
-        ColumnReport(
-            name=column.name,
-            type=column.type.value,
-            distinct=column.distinct,
-            missing=column.missing,
-            unique_alone=share(column.unique_rows),
-            unique_caused=share(caused[column.name]) if column.name in caused else None,
-            role=suggestion.role,
-            treatment=suggestion.treatment,
-            reason=suggestion.reason,
-        )
-        for column, suggestion in zip(contents, suggested, strict=True)
-    )
-    keys = tuple(c.name for c in contents if rows > 1 and c.unique_rows == rows)
-    risk = told(quasi)
+    with clock.step("search") as progress, table.watched(progress):
+
+        def advance() -> None:
+            nonlocal queries
+            queries += 1
+            progress(_search_progress(queries, rows, len(quasi)))
+
+        def unique_rows(_: int, columns: Sequence[Contents]) -> int:
+            found = table.unique_rows([column.name for column in columns])
+            advance()
+            return found
+
+        unique = unique_rows(rows, quasi)
+        caused: dict[str, float] = {}
+        for name, left in zip(names, table.unique_without_each(names), strict=True):
+            caused[name] = share(unique - left)
+            advance()
+        sets = search(quasi, rows, unique_rows)
+        risk = assessment_of(table, names, fraction, msu)
     return Inspection(
         rows=rows,
-        columns=reports,
+        columns=tuple(
+            ColumnReport(
+                name=column.name,
+                type=column.type.value,
+                distinct=column.distinct,
+                missing=column.missing,
+                unique_alone=share(column.unique_rows),
+                unique_caused=caused.get(column.name),
+                role=suggestion.role,
+                treatment=suggestion.treatment,
+                reason=suggestion.reason,
+            )
+            for column, suggestion in zip(contents, suggested, strict=True)
+        ),
         unique_rows=unique,
         unique_share=share(unique),
-        keys=keys,
-        search=search(quasi, rows, unique_rows),
+        keys=tuple(column.name for column in contents if rows > 1 and column.unique_rows == rows),
+        search=sets,
         risk=risk.reidentification,
         population_uniques=risk.population_uniques,
         minimal_uniques=risk.minimal_uniques,
+        warnings=table.warnings,
     )
 
 
-def require_single_names(names: Sequence[str]) -> None:
-    """Refuse a table in which a name stands for several columns."""
-    twice = [name for name, times in Counter(names).items() if times > 1]
-    if twice:
-        raise InputError(
-            f"The table has several columns of one name: {listed(twice)}. Give each its own name."
-        )
+def _search_progress(queries: int, rows: int, d: int) -> float:
+    """The share of the search that is done after some counts of unique rows on up to d columns.
+
+    Rows are counted once with all columns and once without each, which is taken for half of the work,
+    and then for sets of columns, of which there may be fewer than expected here.
+    """
+    first = 1 + d
+    if queries <= first:
+        return queries / first / 2
+    sets = sum(min(comb(d, n), most_sets(rows)) for n in range(1, LARGEST_SET + 1))
+    return 0.5 + 0.5 * min(1.0, (queries - first) / (sets + 1))

@@ -1,8 +1,11 @@
-"""How many rows stand alone on some columns, exactly.
+"""How many rows are unique on some columns, and the smallest sets of columns that make them so.
 
-The codes of a row are packed into one whole number: each column is a digit, its base being the
-number of codes. Where the number would not fit into 64 bits, what is packed so far is renumbered,
-and no more than one number per row is left. Rows are then equal exactly where their numbers are.
+Rows are compared by one whole number each, their key: each column is a digit, its base the number of
+its codes. Where a key would not fit into 64 bits, the keys so far are renumbered, which leaves no more
+keys than rows. Rows are then equal exactly where their keys are.
+
+Two searches use this: `search` for the smallest sets of columns that make a given share of all rows
+unique, and `minimal_uniques` for the minimal sample uniques of every row.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +23,21 @@ from shoal.risk.columns import Contents
 
 LARGEST = 2**63 - 1
 COUNTED = 4
-"""Numbers up to this many times the rows are counted in place; beyond, sorting is faster."""
+"""Keys up to this many times the rows are counted in an array; beyond, sorting is faster."""
+
+THRESHOLD = 0.05
+"""A set singles people out when it makes at least this share of the rows unique."""
+LARGEST_SET = 3
+REPORTED_SETS = 5
+MOST_COLUMNS = 40
+"""The search considers the most informative columns, at most this many."""
+MOST_SETS = 2_000
+FEWEST_SETS = 50
+"""Sets of a size that are tried however many rows there are."""
+MOST_SEARCH_WORK = 300_000_000
+"""Sets times rows; a few seconds. Beyond, only the most informative sets of a size are tried."""
+MOST_WORK = 20_000_000_000
+"""Sets times rows of a search for minimal sample uniques; some minutes."""
 
 
 class Coded(Protocol):
@@ -32,79 +49,155 @@ class Coded(Protocol):
 
     @property
     def size(self) -> int:
-        """How many codes there are: no more than rows, and one for missing values."""
+        """Number of codes: at most one per row, and one for missing values."""
 
 
 @dataclass(frozen=True)
-class Packed:
-    """Some columns as one number per row."""
+class RowKeys:
+    """One number per row that stands for its values in some columns."""
 
     numbers: Ints
     """(n,) 0 .. size - 1."""
     size: int
 
     @classmethod
-    def nothing(cls, rows: int) -> "Packed":
-        """No column yet: all rows are equal."""
-        return cls(np.zeros(rows, np.int64), 1)
+    def of(cls, rows: int, columns: Iterable[Coded]) -> "RowKeys":
+        """The keys of rows on some columns; without columns all rows are equal."""
+        return cls(np.zeros(rows, np.int64), 1).extended(columns)
 
-    def beside(self, columns: Iterable[Coded]) -> "Packed":
-        """These columns, and some more."""
-        packed = self
+    def extended(
+        self, columns: Iterable[Coded], rows: npt.NDArray[np.intp] | slice = slice(None)
+    ) -> "RowKeys":
+        """The keys on these columns and some more, given for all rows or for chosen ones."""
+        keys = self
         for column in columns:
-            if packed.size * column.size > LARGEST:
-                packed = packed.renumbered()
-            numbers = packed.numbers * column.size + column.codes
-            packed = Packed(numbers, packed.size * column.size)
-        return packed
+            if keys.size * column.size > LARGEST:
+                keys = keys.renumbered()
+            numbers = keys.numbers * column.size + column.codes[rows]
+            keys = RowKeys(numbers, keys.size * column.size)
+        return keys
 
-    def renumbered(self) -> "Packed":
-        """The same, with as few numbers as there are different rows."""
-        different, numbers = np.unique(self.numbers, return_inverse=True)
-        return Packed(numbers.astype(np.int64, copy=False), len(different))
+    def renumbered(self) -> "RowKeys":
+        """The same, with as few numbers as there are distinct rows."""
+        distinct, numbers = np.unique(self.numbers, return_inverse=True)
+        return RowKeys(numbers.astype(np.int64, copy=False), len(distinct))
 
     def unique_rows(self) -> int:
-        """Rows whose number no other row has."""
+        """Rows whose key no other row has."""
         n = len(self.numbers)
         if self.size <= COUNTED * n:
             return int((np.bincount(self.numbers) == 1).sum())
         ordered = np.sort(self.numbers)
-        # each row differs from the one before it and from the one after it
+        # each unique row differs from the one before it and from the one after it
         differs = np.ones(n + 1, dtype=np.bool_)
         differs[1:-1] = ordered[1:] != ordered[:-1]
         return int((differs[1:] & differs[:-1]).sum())
 
+    def are_unique(self) -> Bools:
+        """(n,) whether no other row has the same key."""
+        _, place, counts = np.unique(self.numbers, return_inverse=True, return_counts=True)
+        unique: Bools = counts[place] == 1
+        return unique
+
 
 def unique_rows(rows: int, columns: Sequence[Coded]) -> int:
     """Rows that no other row equals in all these columns."""
-    return Packed.nothing(rows).beside(columns).unique_rows()
+    return RowKeys.of(rows, columns).unique_rows()
 
 
 def unique_without_each(rows: int, columns: Sequence[Coded]) -> list[int]:
     """For each column, the rows that stay unique when it alone is left out."""
-    return list(_without_each(Packed.nothing(rows), columns))
+    return list(_without_each(RowKeys.of(rows, ()), columns))
 
 
-def _without_each(others: Packed, columns: Sequence[Coded]) -> Iterator[int]:
-    """By halves: what both halves of the work share, all columns outside, is packed once."""
+def _without_each(others: RowKeys, columns: Sequence[Coded]) -> Iterator[int]:
+    """By halves: the keys on all columns outside of a half are computed once for the half."""
     if len(columns) <= 1:
         yield from (others.unique_rows() for _ in columns)
         return
     half = len(columns) // 2
-    yield from _without_each(others.beside(columns[half:]), columns[:half])
-    yield from _without_each(others.beside(columns[:half]), columns[half:])
+    yield from _without_each(others.extended(columns[half:]), columns[:half])
+    yield from _without_each(others.extended(columns[:half]), columns[half:])
 
 
-# Minimal sample uniques: the smallest sets of columns that single a row out.
+@dataclass(frozen=True)
+class ColumnSet:
+    """Columns that together make rows unique."""
+
+    columns: tuple[str, ...]
+    unique_rows: int
+    share: float
+    """Of all rows."""
 
 
-MOST_WORK = 20_000_000_000
-"""Sets times rows; some minutes."""
+@dataclass(frozen=True)
+class Search:
+    """The result of a search for sets of columns that single people out."""
+
+    found: tuple[ColumnSet, ...]
+    """The sets that single out most people, all of the smallest size that does; may be empty."""
+    sets_found: int
+    """How many sets of that size do; `found` holds the first few."""
+    threshold: float
+    """The share of unique rows from which a set counts."""
+    largest_size: int
+    """The most columns that were tried together."""
+    tried: int
+    """Sets that were tried or could be ruled out."""
+    possible: int
+    """All sets up to the size at which the search ended."""
+
+    @property
+    def bounded(self) -> bool:
+        """Whether some sets were left out, so that a smaller or worse one may have been missed."""
+        return self.tried < self.possible
+
+
+UniqueRows = Callable[[int, Sequence[Contents]], int]
+"""Of this many rows, those that no other equals in some columns."""
+
+
+def search(columns: Sequence[Contents], rows: int, unique: UniqueRows = unique_rows) -> Search:
+    """Find the smallest sets of columns that make at least `THRESHOLD` of the rows unique.
+
+    Sets of one column are tried first, then of two, then of three; the search ends at the first size
+    with such a set. A set with too few combinations of values is skipped: it cannot have more unique
+    rows than these.
+    """
+    candidates = sorted(columns, key=lambda column: -column.entropy)[:MOST_COLUMNS]
+    position = {column.name: i for i, column in enumerate(columns)}
+    most = most_sets(rows)
+    tried = possible = size = 0
+    found: list[ColumnSet] = []
+    for size in range(1, min(LARGEST_SET, len(columns)) + 1):
+        sets = list(combinations(candidates, size))
+        possible_sets = [
+            chosen
+            for chosen in sets
+            if rows > 0 and prod(column.size for column in chosen) >= THRESHOLD * rows
+        ]
+        possible_sets.sort(key=lambda chosen: -sum(column.entropy for column in chosen))
+        for chosen in possible_sets[:most]:
+            count = unique(rows, chosen)
+            if count and count >= THRESHOLD * rows:
+                names = sorted((column.name for column in chosen), key=position.__getitem__)
+                found.append(ColumnSet(tuple(names), count, count / rows))
+        tried += len(sets) - max(0, len(possible_sets) - most)
+        possible += comb(len(columns), size)
+        if found:
+            break
+    found.sort(key=lambda each: -each.unique_rows)
+    return Search(tuple(found[:REPORTED_SETS]), len(found), THRESHOLD, size, tried, possible)
+
+
+def most_sets(rows: int) -> int:
+    """How many sets of a size the search tries."""
+    return max(FEWEST_SETS, min(MOST_SETS, MOST_SEARCH_WORK // max(1, rows)))
 
 
 @dataclass(frozen=True)
 class MinimalSet:
-    """Columns that single rows out together."""
+    """A set of columns with minimal sample uniques."""
 
     columns: tuple[str, ...]
     count: int
@@ -130,7 +223,15 @@ class MinimalUniques:
 
 
 def minimal_uniques(columns: Sequence[Contents], rows: int, largest: int) -> MinimalUniques:
-    """Find the minimal sample uniques of up to `largest` columns."""
+    """Find the minimal sample uniques of up to `largest` columns.
+
+    A row has a minimal sample unique on a set of columns when it is unique on the set, and not on any
+    smaller part of it. A row that is unique on a part is left out of the larger sets: being unique, it
+    changes nothing for the others. The remaining rows are counted exactly, set by set.
+
+    Source: Elliot, Manning and Ford, "A computational algorithm for handling the special uniques
+    problem", International Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 10, 2002.
+    """
     d = len(columns)
     largest = min(largest, d)
     sets = sum(comb(d, size) for size in range(1, largest + 1))
@@ -139,143 +240,35 @@ def minimal_uniques(columns: Sequence[Contents], rows: int, largest: int) -> Min
             f"Sets of up to {largest} of {d} columns are {sets:,}, too many for {rows:,} rows. "
             "Choose a smaller size."
         )
-    alone: dict[tuple[int, ...], Bools] = {(): np.zeros(rows, np.bool_)}
-    singled = np.zeros(rows, np.bool_)
-    found: list[tuple[tuple[int, ...], int]] = []
+    unique_on: dict[tuple[int, ...], Bools] = {(): np.zeros(rows, np.bool_)}
+    singled_out = np.zeros(rows, np.bool_)
+    found: dict[tuple[int, ...], int] = {}
     for size in range(1, largest + 1):
-        before, alone = alone, {}
+        smaller, unique_on = unique_on, {}
         for chosen in combinations(range(d), size):
-            parts = [before[part] for part in combinations(chosen, size - 1)]
-            already = np.logical_or.reduce(parts)
+            already = np.logical_or.reduce([smaller[p] for p in combinations(chosen, size - 1)])
             left = np.flatnonzero(~already)
-            minimal = left[_unique([columns[j] for j in chosen], left)]
+            keys = RowKeys.of(len(left), ()).extended([columns[j] for j in chosen], left)
+            minimal = left[keys.are_unique()]
             if len(minimal):
-                found.append((chosen, len(minimal)))
-                singled[minimal] = True
+                found[chosen] = len(minimal)
+                singled_out[minimal] = True
                 already[minimal] = True
-            alone[chosen] = already
-    return _report(found, [column.name for column in columns], largest, int(singled.sum()))
-
-
-def _unique(columns: Sequence[Contents], rows: npt.NDArray[np.intp]) -> Bools:
-    """(rows,) whether no other of these rows is equal in all columns."""
-    numbers, size = np.zeros(len(rows), np.int64), 1
-    for column in columns:
-        if size * column.size >= 2**62:
-            _, numbers = np.unique(numbers, return_inverse=True)
-            size = len(rows)
-        numbers, size = numbers * column.size + column.codes[rows], size * column.size
-    _, place, counts = np.unique(numbers, return_inverse=True, return_counts=True)
-    alone: Bools = counts[place] == 1
-    return alone
-
-
-def _report(
-    found: list[tuple[tuple[int, ...], int]], names: list[str], largest: int, rows: int
-) -> MinimalUniques:
-    total = sum(count for _, count in found)
-    by_size = [sum(c for chosen, c in found if len(chosen) == s + 1) for s in range(largest)]
-    with_column = [sum(c for chosen, c in found if j in chosen) for j in range(len(names))]
-    ranked = sorted(found, key=lambda one: (-one[1], len(one[0]), one[0]))
+            unique_on[chosen] = already
+    total = sum(found.values())
+    with_column = [sum(n for chosen, n in found.items() if j in chosen) for j in range(d)]
+    names = [column.name for column in columns]
+    ranked = sorted(found.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
     return MinimalUniques(
         largest_size=largest,
         total=total,
-        rows=rows,
-        sizes=tuple(by_size),
-        sets=tuple(MinimalSet(tuple(names[j] for j in chosen), c) for chosen, c in ranked),
+        rows=int(singled_out.sum()),
+        sizes=tuple(
+            sum(n for chosen, n in found.items() if len(chosen) == size)
+            for size in range(1, largest + 1)
+        ),
+        sets=tuple(MinimalSet(tuple(names[j] for j in chosen), n) for chosen, n in ranked),
         columns={
-            name: c / total if total else 0.0 for name, c in zip(names, with_column, strict=True)
+            name: n / total if total else 0.0 for name, n in zip(names, with_column, strict=True)
         },
     )
-
-
-# The smallest sets of columns that single people out.
-
-
-UniqueRows = Callable[[int, Sequence[Contents]], int]
-"""Of so many rows, those that no other equals in some columns."""
-
-THRESHOLD = 0.05
-"""A set singles people out when it makes at least this share of the rows unique."""
-LARGEST_SET = 3
-SHOWN = 5
-"""Of the sets found, so many are reported."""
-MOST_COLUMNS = 40
-"""The search looks at the columns that tell most about a row, at most so many."""
-MOST_SETS = 2_000
-MOST_SEARCH_WORK = 300_000_000
-"""Sets times rows; a few seconds. Beyond, only the most telling sets of a size are tried."""
-FEWEST_SETS = 50
-"""So many sets of a size are tried however many rows there are."""
-
-
-@dataclass(frozen=True)
-class ColumnSet:
-    """Columns that together make rows unique."""
-
-    columns: tuple[str, ...]
-    unique_rows: int
-    share: float
-    """Of all rows."""
-
-
-@dataclass(frozen=True)
-class Search:
-    """What was looked for, and what was found."""
-
-    found: tuple[ColumnSet, ...]
-    """The sets that single out most people, all of the smallest size that does; none if none do."""
-    sets_found: int
-    """How many sets of that size do; `found` holds the first few."""
-    threshold: float
-    """The share of unique rows from which a set counts."""
-    largest_size: int
-    """The most columns that were tried together."""
-    tried: int
-    """Sets that were looked at or could be ruled out."""
-    possible: int
-    """Sets there are, up to the size at which the search ended."""
-
-    @property
-    def bounded(self) -> bool:
-        """Whether some sets were left out, so that a smaller or worse one may have been missed."""
-        return self.tried < self.possible
-
-
-def search(columns: Sequence[Contents], rows: int, unique: UniqueRows = unique_rows) -> Search:
-    """Look for the smallest sets among the columns."""
-    told = sorted(columns, key=lambda column: -column.entropy)[:MOST_COLUMNS]
-    most = most_sets(rows)
-    tried = possible = size = 0
-    found: list[ColumnSet] = []
-    for size in range(1, min(LARGEST_SET, len(columns)) + 1):
-        sets = list(combinations(told, size))
-        telling = [chosen for chosen in sets if _can_reach(chosen, rows)]
-        telling.sort(key=lambda chosen: -sum(column.entropy for column in chosen))
-        asked = (_ask(chosen, unique(rows, chosen), rows, columns) for chosen in telling[:most])
-        found = [each for each in asked if each]
-        tried += len(sets) - max(0, len(telling) - most)
-        possible += comb(len(columns), size)
-        if found:
-            break
-    found.sort(key=lambda each: -each.unique_rows)
-    return Search(tuple(found[:SHOWN]), len(found), THRESHOLD, size, tried, possible)
-
-
-def most_sets(rows: int) -> int:
-    """How many sets of a size are looked at."""
-    return max(FEWEST_SETS, min(MOST_SETS, MOST_SEARCH_WORK // max(1, rows)))
-
-
-def _can_reach(chosen: Sequence[Contents], rows: int) -> bool:
-    return rows > 0 and prod(column.size for column in chosen) >= THRESHOLD * rows
-
-
-def _ask(
-    chosen: Sequence[Contents], unique: int, rows: int, columns: Sequence[Contents]
-) -> ColumnSet | None:
-    if not unique or unique < THRESHOLD * rows:
-        return None
-    names = {column.name for column in chosen}
-    in_order = tuple(column.name for column in columns if column.name in names)
-    return ColumnSet(in_order, unique, unique / rows)

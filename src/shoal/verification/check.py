@@ -13,20 +13,11 @@ from shoal.encoding.domain import Domain, Kind
 from shoal.errors import VerificationFailed
 from shoal.models.alpha import Alpha
 from shoal.models.average_risk import AverageRisk
+from shoal.models.base import SIZES_ONLY, Model
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
-from shoal.models.entropy_l import EntropyL
 from shoal.models.k import K
-from shoal.models.l import L
-from shoal.models.requirement import (
-    SIZES_ONLY,
-    Model,
-    asked_under,
-    column_of,
-    figure_of,
-    name_of,
-    options_of,
-)
+from shoal.models.l import EntropyL, L
 from shoal.models.t import T
 
 AT_WORST = (
@@ -93,32 +84,31 @@ def check(
     """Ask each model about the classes of its own columns."""
     by_columns: dict[tuple[str, ...], list[Model]] = {}
     for model in models:
-        by_columns.setdefault(tuple(getattr(model, "on", None) or quasi), []).append(model)
+        by_columns.setdefault(model.quasi_of(quasi), []).append(model)
     found: dict[int, Finding] = {}
     for columns, asked in by_columns.items():
-        of = list(dict.fromkeys(name for m in asked if (name := asked_under(m))))
+        of = list(dict.fromkeys(name for m in asked if (name := m.counts_key)))
         counts = count(columns, of)
         for model in asked:
-            found[id(model)] = _ask(model, counts[asked_under(model)], columns)
+            found[id(model)] = _ask(model, counts[model.counts_key], columns)
     return tuple(found[id(model)] for model in models)
 
 
 def _ask(model: Model, counts: Counts, columns: tuple[str, ...]) -> Finding:
     failing = counts.sizes[~model.holds(counts)]
-    over = getattr(model, "holds_over", None)
-    if over is not None and over(counts):  # judged as a whole: single classes may fall short
+    if model.release_wide and model.holds_over(counts):  # single classes may fall short
         failing = failing[:0]
     return Finding(
-        model=name_of(model),
-        asked=figure_of(model),
+        model=model.name,
+        asked=model.figure,
         reached=model.reached(counts) if counts.n_groups else inf,
         columns=columns,
-        of=column_of(model) or None,
+        of=model.column or None,
         rows=int(counts.sizes.sum()),
         classes=counts.n_groups,
         failing=len(failing),
         smallest_failing=int(failing.min()) if len(failing) else None,
-        options=options_of(model),
+        options=model.options,
     )
 
 
@@ -208,5 +198,5 @@ def models_of(columns: Mapping[str, Domain | None], raised: Container[str] = ())
 
 
 def _strength(model: Model, counts: Mapping[str, Counts]) -> Strength:
-    reached = model.reached(counts[column_of(model)])
-    return Strength(name_of(model), column_of(model) or None, reached, options_of(model))
+    reached = model.reached(counts[model.column])
+    return Strength(model.name, model.column or None, reached, model.options)

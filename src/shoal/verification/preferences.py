@@ -17,7 +17,7 @@ from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.values import ordered_values
 from shoal.errors import VerificationFailed
 from shoal.hierarchy.text import known_text, text_of
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy.tree import HierarchyTree
 from shoal.io.arrow import one_chunk
 
 
@@ -79,7 +79,7 @@ def tree_of(how: How, name: str, folder: Path) -> Domain:
     return Domain(name, Kind.TREE, texts, -1, hierarchy=tree, levels=levels)
 
 
-def leaf_text(tree: Hierarchy, leaf: int) -> str:
+def leaf_text(tree: HierarchyTree, leaf: int) -> str:
     """How a value is published that is not raised."""
     text = re.sub(r"([\\*])", r"\\\1", tree.labels[0][leaf])
     text = re.sub(r"^([\[{])", r"\\\1", text)
@@ -92,14 +92,14 @@ def leaf_text(tree: Hierarchy, leaf: int) -> str:
     return "\\" + text if text in wide else text
 
 
-def node_text(tree: Hierarchy, node: Node) -> str:
+def node_text(tree: HierarchyTree, node: Node) -> str:
     """How a value is published that is raised to a node."""
     leaves, label = under(tree, node), tree.labels[node[0]][node[1]]
     alone = len(leaves) == 1 and tree.labels[0][leaves[0]] == label
     return leaf_text(tree, int(leaves[0])) if alone else label
 
 
-def under(tree: Hierarchy, node: Node) -> npt.NDArray[np.intp]:
+def under(tree: HierarchyTree, node: Node) -> npt.NDArray[np.intp]:
     """The leaves under a node."""
     return np.flatnonzero(tree.nodes[node[0]] == node[1])
 
@@ -118,7 +118,7 @@ def effective(domain: Domain, node: Node) -> npt.NDArray[np.intp]:
     return left if len(left) else leaves
 
 
-def texts_of_tree(tree: Hierarchy) -> dict[str, Node]:
+def texts_of_tree(tree: HierarchyTree) -> dict[str, Node]:
     """What each published text stands for; of nodes that read the same, the widest."""
     known = {leaf_text(tree, leaf): (0, leaf) for leaf in range(tree.n_leaves)}
     leaves = set(known)

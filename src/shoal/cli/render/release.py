@@ -10,17 +10,18 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from shoal import plugins
 from shoal.cli.console import NARROW, block, counted, figure, indented, lines, safe, tick
 from shoal.errors import percent
 from shoal.plugins import name_of
 
 if TYPE_CHECKING:
-    from shoal.release import PersonalReport, Release
+    from shoal.engines.measured import PersonalReport
+    from shoal.release import Release
     from shoal.verification.check import Finding
 from typing import TYPE_CHECKING
 
 from shoal.cli.console import section
-from shoal.policy.rules import WORST_CASES
 
 if TYPE_CHECKING:
     from shoal.verification.check import Strength
@@ -258,7 +259,8 @@ def show_strengths(console: Console, found: "Sequence[Strength]", quasi: Sequenc
 def _legend(found: "Sequence[Strength]") -> list[str]:
     """What the figures mean, and why some places have none."""
     asked = {one.of: {each.model for each in found if each.of == one.of} for one in found if one.of}
-    heard = [safe(of) for of, models in asked.items() if of and models <= set(WORST_CASES)]
+    wider = {name for name, model in plugins.models().items() if model.accepts_wider_values}
+    heard = [safe(of) for of, models in asked.items() if of and models <= wider]
     if not heard:
         return [LEGEND]
     return [LEGEND, f"Only l and alpha can be told of {', '.join(heard)}: wishes were heard there."]

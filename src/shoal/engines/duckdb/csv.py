@@ -109,7 +109,7 @@ def _where(path: Path, options: CsvOptions, found: str) -> str:
 def _mixed_line_ends(path: Path) -> bool:
     both = line_feeds = returns = 0
     with open_bytes(path) as stream:
-        # Whole lines, so that no '\r\n' is cut in two.
+        # Totals lines, so that no '\r\n' is cut in two.
         for line in stream:
             both += line.endswith(b"\r\n")
             line_feeds += line.endswith(b"\n")

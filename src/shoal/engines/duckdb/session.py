@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from shoal.engines.base import BatchFunction, Moved, TableFunction, Told, untold
+from shoal.engines.base import BatchFunction, Listener, TableFunction, Transfer, no_listener
 from shoal.engines.duckdb.connection import Connection, connected, interruptible, settings
 from shoal.engines.duckdb.csv import check_separators, copy_csv, opened
 from shoal.errors import InputError, listed
@@ -234,7 +234,7 @@ class DuckSession:
 
         folder: where the temporary files go; the system's place for them if not given.
         """
-        self.told: Told = untold
+        self.listener: Listener = no_listener
         self._folder, self._remove = private_folder(self, folder)
         config = settings() | {
             "preserve_insertion_order": False,
@@ -323,7 +323,7 @@ class DuckSession:
             cursor.close()
 
     def _through(self, rows: int) -> None:
-        self.told(Moved(rows))
+        self.listener(Transfer(rows))
 
     def _fill(
         self, name: str, parts: Iterable[pa.RecordBatch | pa.Table], schema: pa.Schema

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from shoal.engines.base import files_of, require_same_names
 from shoal.engines.duckdb.csv import csv_batches, settle
-from shoal.engines.memory import LocalEngine
+from shoal.engines.files import LocalFiles
 from shoal.engines.spark.executor import SLOT, Batches, BatchesFunction
 from shoal.engines.spark.failures import carry
 from shoal.engines.spark.tables import Frame, held, refused
@@ -211,7 +211,7 @@ def write_folder(
     if not told.num_rows:
         kinds = frame.limit(0).toArrow().schema.types
         empty = pa.table([pa.array([], kind) for kind in kinds], names=list(names))
-        LocalEngine().write(empty, target / part_name(0, 0, ending_of(target)), options=options)
+        LocalFiles().write(empty, target / part_name(0, 0, ending_of(target)), options=options)
     return sum(told["rows"].to_pylist())
 
 
@@ -274,7 +274,7 @@ def _written(
     mine = folder / f".{uuid.uuid4().hex}.{name}"
     table = pa.Table.from_batches(waiting).rename_columns(list(names))
     try:
-        LocalEngine().write(table, mine, options=options)
+        LocalFiles().write(table, mine, options=options)
     except (ShoalError, OSError):
         raise carry(
             InputError(

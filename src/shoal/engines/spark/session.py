@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.engines.base import BatchFunction, Moved, TableFunction, Told, untold
+from shoal.engines.base import BatchFunction, Listener, TableFunction, Transfer, no_listener
 from shoal.engines.spark.executor import SLOT, over_batches, over_groups
 from shoal.engines.spark.failures import understood
 from shoal.engines.spark.files import no_rows, read_frame, require_columns, write_folder
@@ -83,10 +83,10 @@ END_SECONDS = 5.0
 class Poller:
     """A thread that tells as long as Spark works; nothing is told while it is idle."""
 
-    def __init__(self, tracker: Any, told: Told, pause: float = PAUSE) -> None:
+    def __init__(self, tracker: Any, listener: Listener, pause: float = PAUSE) -> None:
         """tracker: a `pyspark.StatusTracker`."""
         self._tracker = tracker
-        self._told = told
+        self._listener = listener
         self._pause = pause
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True, name="shoal-polls")
@@ -100,21 +100,21 @@ class Poller:
     def _run(self) -> None:
         try:
             while not self._ended.wait(self._pause):
-                moved = tasks_of(self._tracker)
-                if moved is not None and not self._ended.is_set():
-                    self._told(moved)
+                transfer = tasks_of(self._tracker)
+                if transfer is not None and not self._ended.is_set():
+                    self._listener(transfer)
         except Exception:  # Spark went away, or whoever watches did: the work itself tells
             return
 
 
-def tasks_of(tracker: Any) -> Moved | None:
+def tasks_of(tracker: Any) -> Transfer | None:
     """The tasks of all stages that run just now; None where none does."""
     found = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
     running = [info for info in found if info is not None and info.numTasks]
     if not running:
         return None
     done = sum(info.numCompletedTasks for info in running)
-    return Moved(tasks=done, of_tasks=sum(info.numTasks for info in running))
+    return Transfer(tasks=done, of_tasks=sum(info.numTasks for info in running))
 
 
 # The session: tables that live in Spark, questions in SQL, functions that run in its executors.
@@ -133,22 +133,22 @@ class SparkTables:
         self._parts = parts
         self._launched = launched
         self._tables = Tables(spark)
-        self._told: Told = untold
+        self._listener: Listener = no_listener
         self._poller: Poller | None = None
 
     @property
-    def told(self) -> Told:
+    def listener(self) -> Listener:
         """Called now and then, from another thread, while our own Spark works; else never."""
-        return self._told
+        return self._listener
 
-    @told.setter
-    def told(self, told: Told) -> None:
-        self._told = told
-        if self._launched is not None and self._poller is None and told is not untold:
+    @listener.setter
+    def listener(self, listener: Listener) -> None:
+        self._listener = listener
+        if self._launched is not None and self._poller is None and listener is not no_listener:
             self._poller = Poller(self._spark.sparkContext.statusTracker(), self._tell)
 
-    def _tell(self, moved: Moved) -> None:
-        self._told(moved)
+    def _tell(self, transfer: Transfer) -> None:
+        self._listener(transfer)
 
     def read(
         self, name: str, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions
@@ -160,7 +160,7 @@ class SparkTables:
             if rows is not None:
                 self._tables.name(name, found.frame)
             elif rows := self._tables.keep(name, found.frame):
-                self._told(Moved(rows))
+                self._listener(Transfer(rows))
             else:
                 self._tables.drop(name)
                 raise no_rows(listed([str(source) for source in sources], 3))

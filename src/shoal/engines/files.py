@@ -1,0 +1,120 @@
+"""The engine of one machine: DuckDB inside this process, with Arrow in and out."""
+
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from narwhals.stable.v2.dependencies import is_duckdb_relation
+
+from shoal.encoding.counts import Counts
+from shoal.engines.duckdb.classes import count_csv, count_table
+from shoal.engines.duckdb.csv import read_csv, settle, write_csv
+from shoal.errors import InputError
+from shoal.io.columnar import columnar_names, read_columnar, write_columnar
+from shoal.io.csv_dialect import CsvOptions, header_names
+from shoal.io.formats import Format, check_readable, format_of
+from shoal.io.frames import Table
+from shoal.io.frames import wrap as wrap_frame
+
+DETECT = CsvOptions()
+
+
+class LocalFiles:
+    """Reads, writes and counts tables on this machine. It keeps nothing between two calls."""
+
+    def settle(
+        self, path: Path, options: CsvOptions = DETECT
+    ) -> tuple[CsvOptions, tuple[str, ...]]:
+        """What there is to know of a CSV's dialect, and warnings about what was guessed.
+
+        Pass the result on, so that nothing is found out twice. Other formats have no dialect.
+        """
+        with _readable(path) as kind:
+            return settle(path, options) if kind is Format.CSV else (options, ())
+
+    def names(self, path: Path, options: CsvOptions = DETECT) -> list[str]:
+        """The columns of a file, without reading its rows."""
+        with _readable(path) as kind:
+            if kind is not Format.CSV:
+                return columnar_names(path, kind)
+            return header_names(path, settle(path, options)[0])
+
+    def read(
+        self, path: Path, options: CsvOptions = DETECT, columns: Sequence[str] | None = None
+    ) -> pa.Table:
+        """The table, or the named columns of it, in the file's order of rows.
+
+        Columns of a CSV are all text; other formats keep their types.
+        """
+        with _readable(path) as kind:
+            if kind is Format.CSV:
+                return read_csv(path, options, columns)
+            return read_columnar(path, kind, columns)
+
+    def write(
+        self,
+        table: pa.Table,
+        path: Path,
+        kind: Format | None = None,
+        options: CsvOptions = DETECT,
+    ) -> None:
+        """Write the table, rows in its order; the file's name tells the format if not given."""
+        kind = kind or format_of(path)
+        if kind is Format.CSV:
+            write_csv(table, path, options)
+        else:
+            write_columnar(table, path, kind)
+
+    def count_classes(
+        self,
+        published: pa.Table | Path,
+        columns: Sequence[str],
+        of: Sequence[str] = (),
+        options: CsvOptions = DETECT,
+        starred: Sequence[str] = (),
+    ) -> dict[str, Counts]:
+        """The classes of rows that share the text of `columns`, missing values being equal.
+
+        Under "" their sizes alone; under each column in `of` also how often each value occurs in
+        each class, in the same order of classes. A missing or starred value has no entry.
+        Classes of nothing but rows that read '*' in all the columns `starred` (if any) are left out.
+        """
+        if not isinstance(published, Path):
+            return count_table(published, columns, of, starred)
+        with _readable(published) as kind:
+            if kind is Format.CSV:
+                return count_csv(published, columns, of, options, starred)
+            needed = list(dict.fromkeys((*columns, *of, *starred)))
+            return count_table(read_columnar(published, kind, needed), columns, of, starred)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[Format]:
+    """The format of a file that can be read; what is wrong with it as an InputError."""
+    check_readable(path)
+    kind = format_of(path)
+    try:
+        yield kind
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise InputError(
+            f"{path} is not a whole gzip file. Pack it again, or drop the '.gz'."
+        ) from None
+    except PermissionError:
+        raise InputError(f"{path} may not be read by this user.") from None
+
+
+# The door for tables in Python: every kind of frame, and DuckDB relations too.
+
+
+def wrap(native: Any) -> Table:
+    """The user's table, ready for the pipeline; `release` gives the same kind back."""
+    if is_duckdb_relation(native):
+        # Only here, so that nobody else pays for importing DuckDB.
+        from shoal.engines.duckdb.relation import wrap_relation
+
+        return wrap_relation(native)
+    return wrap_frame(native)

@@ -1,0 +1,54 @@
+"""The population that a policy names: read, and counted under what was published."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.encoding.counts import Counts
+from shoal.engines.files import LocalFiles, wrap
+from shoal.errors import InputError, listed
+from shoal.io.arrow import one_chunk
+from shoal.policy import Policy
+
+
+def population_of_policy(policy: Policy) -> Callable[[str], pa.Array]:
+    """The population's columns by name; all quasi columns must be there."""
+    if isinstance(policy.population, str):
+        path = policy.folder / policy.population
+        engine = LocalFiles()
+        try:
+            options, _ = engine.settle(path)
+        except InputError as error:
+            raise InputError(f"{error} The policy's `population:` names this file.") from None
+        _check(policy, engine.names(path, options), f"The population table {path}")
+        table = wrap(engine.read(path, options, policy.quasi))
+    else:
+        table = wrap(policy.population)
+        _check(policy, table.names, "The population table")
+    return table.column
+
+
+def _check(policy: Policy, names: list[str], what: str) -> None:
+    missing = [name for name in policy.quasi if name not in names]
+    if missing:
+        raise InputError(
+            f"{what} has no column {listed(repr(name) for name in missing)}; it must hold every "
+            f"quasi column of the policy, under the same names. It has {listed(names, 30)}."
+        )
+
+
+def count_population(rows: pa.Table, policy: Policy) -> Counts:
+    """The published classes with the population under each, as their labels read."""
+    from shoal.publish.covering import population_of
+
+    population, names = population_of_policy(policy), list(policy.quasi)
+    classes = rows.select(names).group_by(names).aggregate([([], "count_all")])
+    sizes = classes["count_all"].to_numpy().astype(np.int64)
+    labels = {name: one_chunk(classes[name]) for name in names}
+    raw = {name: population(name) for name in names}
+    how = {name: policy.how(name) for name in names}
+    covered = population_of(labels, raw, how, policy.folder)
+    empty = np.zeros(0, np.int64)
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    return Counts(sizes, starts, empty.astype(np.int32), empty, population=covered)

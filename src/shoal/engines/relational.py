@@ -1,0 +1,457 @@
+"""The engine for tables larger than memory: rows stay in a session, on disk (DuckDB) or in Spark.
+
+Values are numbered from their counts, and rows are encoded where they are. Methods that partition
+choose the top cuts from histograms; the fragments that remain are grouped and labelled where their
+rows are, and only sums come back. Full-domain methods see the distinct cells with their counts.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.encoding.cells import Cells
+from shoal.encoding.grouping import SUPPRESSED, Grouping
+from shoal.engines.base import (
+    Engine,
+    Expected,
+    Session,
+    Source,
+    Transfer,
+    no_listener,
+    passing,
+)
+from shoal.engines.encode import Coded, code, columns_to_read, stored_kind
+from shoal.engines.fragments import TARGET, Finish, GroupFragment
+from shoal.engines.full_domain import Publish, Secrets, bring_cells, label_cells
+from shoal.engines.measured import (
+    ColumnReport,
+    ComponentReport,
+    Measured,
+    column_loss_of,
+    measure_release,
+    note_on_shared_groups,
+)
+from shoal.engines.partition_tree import (
+    FRAGMENTED,
+    PartitionTree,
+    cut_into_fragments,
+    fragment_rows_for,
+)
+from shoal.engines.queries import (
+    CODED,
+    class_sizes,
+    people,
+    rows_of,
+    told_rows,
+)
+from shoal.engines.release_table import ReleaseTable
+from shoal.engines.session_release import SessionRelease
+from shoal.errors import listed
+from shoal.evidence.collect import Counting, Facts, evidence_of
+from shoal.evidence.evidence import Evidence, Histogram, histogram
+from shoal.io.arrow import kind_name
+from shoal.io.csv_dialect import CsvOptions
+from shoal.methods.blocks import block_requirement
+from shoal.methods.partition import WIDEST_ROUNDED
+from shoal.metrics.base import (
+    AdditiveMetric,
+    ReleaseView,
+    Sums,
+    Totals,
+    add_sums,
+    chosen_metrics,
+)
+from shoal.metrics.ncp import column_losses
+from shoal.metrics.precision import column_climbs
+from shoal.metrics.recognition_rate import RecognitionRate
+from shoal.models.k import K
+from shoal.models.requirement import Requirement
+from shoal.plugins import name_of
+from shoal.policy import Policy
+from shoal.progress import Clock, Progress
+
+RAW, PUBLISHED, RELEASE = "raw", "published", "release"
+"""Tables of a session: as read, as published (q0.. labels, p0.. other columns), as written."""
+RECOGNITION = "recognition-rate"
+"""The one metric that looks at sensitive values also where no model does."""
+
+
+class RelationalEngine(Engine):
+    """Keeps the table in a session of DuckDB or Spark."""
+
+    capability = "large"
+    session: Session
+    fragment_rows: int | None = None
+    """Rows of a fragment; changes how the work is divided, not what comes out."""
+
+    _names: list[str]
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of the table."""
+        return self._names
+
+    def read(self, source: Source, policy: Policy, clock: Clock, progress: Progress) -> None:
+        """Read the columns that the policy needs."""
+        self._policy, self._names = policy, list(source.names)
+        columns = columns_to_read(policy)
+        self._schema = read_source(self.session, RAW, source, columns, clock, progress)
+
+    def encode(self, progress: Progress) -> int:
+        """Number the values from their counts, and encode the rows where they are."""
+        self._coded = code(self.session, self._policy, self._schema, RAW, progress=progress)
+        self.session.drop(RAW)
+        return self._coded.n_rows
+
+    def group(self, requirement: Requirement, progress: Progress) -> int | None:
+        """Choose the top cuts from histograms, or run a full-domain method on the distinct cells."""
+        session, coded, policy = self.session, self._coded, self._policy
+        method = policy.method
+        self._cells: Cells | None = None
+        with passing(session, progress, 0, 1, None):
+            if method.only_counts:
+                # sensitive values that only a metric needs come along where it was asked for
+                measured = any(name_of(type(each)) == RECOGNITION for each in policy.metrics)
+                sensitive = coded.sensitive if measured else requirement.columns
+                self._cells = bring_cells(session, coded, sensitive)
+                self._groupings: tuple[Grouping, ...] = method.group(
+                    self._cells, requirement, policy.seed, progress
+                )
+                return int(self._suppressed.sum())
+            most = self.fragment_rows or fragment_rows_for(coded.n_rows)
+            rule, wanted = method.partition_rule(), requirement
+            if rule is None:
+                assert method.block_rows is not None, "see engines/capabilities.py"
+                rule, wanted = WIDEST_ROUNDED, block_requirement(requirement, method.block_rows)
+            self._tree = cut_into_fragments(session, coded, wanted, rule, most, progress)
+            self._finish = GroupFragment(method, requirement, coded.n_rows, policy.seed)
+        return None
+
+    @property
+    def _suppressed(self) -> Any:
+        return np.all([one.group == SUPPRESSED for one in self._groupings], axis=0)
+
+    def publish(self, evidence: bool, progress: Progress) -> None:
+        """Label the rows where they are."""
+        self._facts = self._facts_of_table() if evidence else None
+        with passing(self.session, progress, 0, 1, self._coded.n_rows):
+            if self._cells is None:
+                self._publish_fragments(self._tree)
+            else:
+                self._publish_cells(self._cells)
+
+    def measure(self, progress: Progress) -> Measured:
+        """Add up what was counted where the rows are."""
+        with passing(self.session, progress, 0, 1, None):
+            found = self._measure_fragments() if self._cells is None else self._measure_cells()
+        withheld = 0 if self._policy.suppressed == "starred" else found.suppressed_rows
+        self._published_rows = found.rows - withheld
+        return found
+
+    def _facts_of_table(self) -> Facts:
+        policy, coded = self._policy, self._coded
+        read = dict(zip(columns_to_read(policy), self._schema.types, strict=True))
+        return Facts(
+            domains=coded.domains,
+            rows_of_values=coded.rows_of_values,
+            sensitive={
+                name: (coded.sensitive_domains[name], coded.rows(name)) for name in policy.sensitive
+            },
+            n_rows=coded.n_rows,
+            how={name: policy.columns[name].hierarchy for name in policy.quasi},
+            schema={n: kind_name(read[n]) if n in read else None for n in self._names},
+        )
+
+    def _publish_fragments(self, tree: PartitionTree) -> None:
+        session, coded, facts = self.session, self._coded, self._facts
+        self._counting = None if facts is None else facts.counting()
+        self._sums = fragment_sums(self._policy, coded, counting=self._counting)
+        finish = Finish(
+            coded.domains,
+            coded.sensitive,
+            coded.sensitive_domains,
+            coded.totals,
+            np.array([one.depth for one in tree.fragments], np.int64),
+            tuple(f"p{i}" for i in range(len(coded.payload))),
+            self._finish,
+            more=(TARGET,) if coded.has_target else (),
+            measure=self._sums,
+        )
+        stored = pa.schema([(f.name, stored_kind(f.type)) for f in coded.schema])
+        self._before: Histogram = ()
+        if facts is not None:
+            codes = [f"c{j}" for j in range(len(coded.domains))]
+            self._before = _sizes(session.ask(class_sizes(CODED, codes)))
+        schema, sizes = finish.schema(stored), [one.rows for one in tree.fragments]
+        rows = tree.rows(session, finish.columns, stored)
+        session.map_groups(PUBLISHED, rows, "node", finish, schema, sizes)
+        session.drop(FRAGMENTED)
+        session.drop(CODED)
+        self._types = coded.schema
+
+    def _measure_fragments(self) -> Measured:
+        policy, coded, facts = self._policy, self._coded, self._facts
+        labels = [f"q{j}" for j in range(len(coded.domains))]
+        answer = self.session.ask(told_rows(PUBLISHED, labels))
+        sums = answer.column("told").drop_null().to_pylist()
+        after = _sizes(answer.filter(answer.column("told").is_null()))
+        classes = sum(times for _, times in after)
+        found = figures_of(policy, self._sums, sums, classes)
+        evidence = Evidence()
+        if facts is not None and self._counting is not None:
+            both = self._before, after
+            evidence = evidence_of(facts, self._counting, found.evidence, found.column_loss, both)
+        suppressed = int(found.metrics["suppressed-rows"] or 0)
+        n_k = sum(isinstance(model, K) for model in policy.constraints)
+        component = ComponentReport(
+            columns=tuple(policy.quasi),
+            constraints=tuple(range(n_k)),
+            precision=found.metrics.get("precision"),
+            suppressed_rows=suppressed,
+        )
+        return Measured(
+            rows=coded.n_rows,
+            suppressed_rows=suppressed,
+            groups=int(found.metrics["groups"] or 0),
+            classes=classes,
+            metrics=found.metrics,
+            column_loss=found.column_loss,
+            columns={
+                name: ColumnReport(found.precision[name], found.levels[name])
+                for name in found.precision
+            },
+            components=(component,),
+            notes=(*note_on_shared_groups(policy), *found.notes),
+            evidence=evidence,
+        )
+
+    def _publish_cells(self, cells: Cells) -> None:
+        session, coded, policy = self.session, self._coded, self._policy
+        groupings = self._groupings
+        labelled, spans = label_cells(cells, groupings, policy.suppressed == "starred")
+        payload = tuple((f.name, f.type) for f in coded.schema)
+        secrets = Secrets(session, PUBLISHED, coded, cells, wanted=self._facts is not None)
+        make = Publish(labelled, payload, secrets.codes)
+        codes = [f"c{j}" for j in range(len(coded.domains))]
+        needed = [*codes, *(name for name, _ in payload), *secrets.codes]
+        once = not secrets.codes
+        session.map(PUBLISHED, rows_of(CODED, needed), make, make.schema, once=once)
+        self._types = coded.schema
+        if labelled.has_stars:
+            self._types = pa.schema([make.schema.field(name) for name, _ in payload])
+        weights = policy.method.weights
+        classes = len(labelled.sizes)
+        target = cells.target
+        self._parts = ReleaseView(
+            cells, groupings, spans, classes, self._suppressed, target, weights
+        )
+        self._secrets, self._labelled_sizes = secrets, labelled.sizes
+
+    def _measure_cells(self) -> Measured:
+        policy, parts, facts, secrets = self._policy, self._parts, self._facts, self._secrets
+        metrics = {
+            name: secrets.recognised(metric, parts)
+            if isinstance(metric, RecognitionRate)
+            else metric.measure(parts)
+            for name, metric in chosen_metrics(policy.metrics).items()
+        }
+        evidence = Evidence()
+        if facts is not None:
+            counting = facts.counting()
+            sums = counting(parts) | secrets.counted(counting, parts)
+            losses = column_loss_of(parts, self._coded.n_rows)
+            both = histogram(parts.cells.counts), histogram(self._labelled_sizes)
+            evidence = evidence_of(facts, counting, sums, losses, both)
+        return measure_release(policy, parts, metrics, evidence=evidence)
+
+    @property
+    def _columns(self) -> tuple[list[str], list[str]]:
+        """The published columns in the input's order, and where each stands in the session."""
+        names = list(self._policy.published(self._names))
+        place = {name: f"q{j}" for j, name in enumerate(self._coded.quasi)}
+        place |= {name: f"p{i}" for i, name in enumerate(self._coded.payload)}
+        return names, [place[name] for name in names]
+
+    def _query(self, columns: Sequence[str]) -> str:
+        """SQL of the published rows."""
+        fragments = self._cells is None
+        return people(PUBLISHED, columns) if fragments else rows_of(PUBLISHED, columns)
+
+    @property
+    def expected(self) -> list[Expected]:
+        """The table of the release."""
+        return [Expected(tuple(self._columns[0]), self._published_rows)]
+
+    def write(self, paths: Sequence[Path], options: CsvOptions, progress: Progress) -> None:
+        """Write the published rows."""
+        names, columns = self._columns
+        rows = self._published_rows
+        with passing(self.session, progress, 0, 1, rows):
+            query = self._query(columns)
+            self.session.write(query, paths[0], names, columns, options, rows)
+            self._forget()
+
+    def _forget(self) -> None:
+        """Drop what the release was made from."""
+        for name in (PUBLISHED, CODED):
+            self.session.drop(name)
+
+    def read_back(
+        self, paths: Sequence[Path], options: CsvOptions, progress: Progress
+    ) -> ReleaseTable:
+        """The release as it was written."""
+        names, rows = list(self.expected[0].names), self.expected[0].rows
+        with passing(self.session, progress, 0, 1, rows):
+            schema = self.session.read(RELEASE, list(paths), names, options)
+        self._release = SessionRelease(self.session, RELEASE, tuple(names), schema)
+        return self._release
+
+    def published(self) -> ReleaseTable:
+        """The rows of the release, as they are handed over."""
+        return self._release
+
+
+def read_source(
+    session: Session,
+    name: str,
+    source: Source,
+    columns: Sequence[str],
+    clock: Clock,
+    progress: Progress,
+) -> pa.Schema:
+    """Read columns of a table into a session, as p0, p1, ...; sets the clock's number of rows."""
+    seen = clock.rows = source.rows
+
+    def listen(transfer: Transfer) -> None:
+        nonlocal seen
+        rows = transfer.rows
+        if rows is not None:
+            seen = rows
+        share = rows / source.rows if rows and source.rows else 0.0
+        progress(share, rows, source.rows, transfer.tasks, transfer.of_tasks)
+
+    session.listener = listen
+    try:
+        schema = session.read(name, source.files, columns, source.options)
+    finally:
+        session.listener = no_listener
+    clock.rows = seen
+    return schema
+
+
+def _sizes(answer: pa.Table) -> Histogram:
+    size, times = (answer.column(name).cast(pa.int64()).to_pylist() for name in ("size", "times"))
+    return tuple(sorted(zip(size, times, strict=True)))
+
+
+LOSSES, CLIMBS, LEVELS, EVIDENCE = "\0losses", "\0climbs", "\0levels", "\0evidence"
+"""Beside the metrics by name: sums for what is reported of each column."""
+
+
+@dataclass(frozen=True)
+class FragmentSums:
+    """Computes the sums of a fragment, wherever its rows are."""
+
+    metrics: dict[str, AdditiveMetric]
+    whole: Totals
+    """Of the table; the published classes are not known yet."""
+    counting: Counting | None = None
+    """What is counted for a report, if there is to be one."""
+
+    def __call__(self, parts: ReleaseView) -> str:
+        """The sums of one fragment, as text to be handed on."""
+        own = replace(parts, whole=self.whole)
+        found = {name: metric.sums(own) for name, metric in self.metrics.items()}
+        found |= {LOSSES: column_losses(own), CLIMBS: column_climbs(own), LEVELS: _levels(own)}
+        if self.counting is not None:
+            found[EVIDENCE] = self.counting(own)
+        return json.dumps(found)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The figures of a whole release, from the sums of its fragments."""
+
+    metrics: dict[str, float | None]
+    column_loss: dict[str, float]
+    """Per quasi-identifier, the mean loss of a cell."""
+    precision: dict[str, float]
+    """Per column with a hierarchy."""
+    levels: dict[str, dict[int, int]]
+    """Per column, published rows by the level of their label."""
+    notes: tuple[str, ...]
+    evidence: Sums
+    """What was counted for a report."""
+
+
+def fragment_sums(
+    policy: Policy, coded: Coded, groupings: int = 1, counting: Counting | None = None
+) -> FragmentSums:
+    """What computes the sums of the fragments of an encoded table."""
+    chosen = chosen_metrics(policy.metrics)
+    return FragmentSums(
+        {name: metric for name, metric in chosen.items() if isinstance(metric, AdditiveMetric)},
+        Totals(
+            domains=coded.domains,
+            rows_of_values=coded.rows_of_values,
+            n_rows=coded.n_rows,
+            groupings=groupings,
+            sensitive=coded.sensitive,
+            has_target=coded.has_target,
+            weights=policy.method.weights,
+        ),
+        counting,
+    )
+
+
+def figures_of(
+    policy: Policy, measure: FragmentSums, sums_of_fragments: Iterable[str], published_classes: int
+) -> Figures:
+    """The figures, from the sums of all fragments."""
+    by_name: dict[str, list[Sums]] = {}
+    for text in sums_of_fragments:
+        for name, sums in json.loads(text).items():
+            by_name.setdefault(name, []).append(sums)
+    found = {name: add_sums(sums) for name, sums in by_name.items()}
+    whole = replace(measure.whole, published_classes=published_classes)
+    metrics: dict[str, float | None] = dict.fromkeys(chosen_metrics(policy.metrics))
+    left_out = [name for name in metrics if name not in measure.metrics]
+    for name, metric in measure.metrics.items():
+        metrics[name] = metric.figure(found[name], whole)
+    levels: dict[str, dict[int, int]] = {}
+    for key, rows in found[LEVELS].items():
+        level, _, name = key.partition(":")
+        levels.setdefault(name, {})[int(level)] = int(rows)
+    return Figures(
+        metrics=metrics,
+        column_loss={name: loss / whole.n_rows for name, loss in found[LOSSES].items()},
+        precision={name: 1 - climbed / whole.n_rows for name, climbed in found[CLIMBS].items()},
+        levels={name: dict(sorted(by_level.items())) for name, by_level in levels.items()},
+        notes=_notes(left_out),
+        evidence=found.get(EVIDENCE, {}),
+    )
+
+
+def _levels(parts: ReleaseView) -> Sums:
+    """Published rows by `level:column`."""
+    found: Sums = {}
+    for grouping, spans in zip(parts.groupings, parts.spans, strict=True):
+        for j, column in enumerate(grouping.columns):
+            rows = np.bincount(spans.levels[:, j], spans.sizes).astype(np.int64).tolist()
+            name = parts.cells.domains[column].name
+            found |= {f"{level}:{name}": n for level, n in enumerate(rows) if n}
+    return found
+
+
+def _notes(left_out: list[str]) -> tuple[str, ...]:
+    if not left_out:
+        return ()
+    return (
+        f"Not measured on a large table: {listed(left_out)}. Only metrics that are sums over parts of "
+        "the table are.",
+    )

@@ -1,0 +1,594 @@
+"""A published table in a session: verified by its text, class by class, where the rows are.
+
+Rows are read as texts and sent to pieces by a hash of their class, so that a class lies in one piece;
+every piece is checked where it is, and only the findings come back.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.arrays import Ints
+from shoal.encoding.cells import hash_rows
+from shoal.encoding.counts import Counts
+from shoal.encoding.domain import Domain, Kind
+from shoal.engines.base import Session, passing
+from shoal.engines.capabilities import check_capabilities
+from shoal.engines.encode import MOST_VALUES, as_read, as_signed, as_unsigned, check_kinds
+from shoal.engines.queries import class_sizes, counted, how_many, how_many_rows, rows_of, tally
+from shoal.engines.release_table import ReleaseTable, Verdict
+from shoal.errors import InputError
+from shoal.evidence.evidence import Histogram
+from shoal.hierarchy.text import is_bytes, text_of_bytes
+from shoal.io.arrow import one_chunk
+from shoal.models.base import SIZES_ONLY, Model
+from shoal.policy import Policy
+from shoal.policy.released_columns import (
+    check_released_columns,
+    columns_to_verify,
+    exempt_columns,
+)
+from shoal.progress import Progress, no_progress
+from shoal.verification.check import Finding, Strength, models_of
+from shoal.verification.digest import (
+    PIECE,
+    Fingerprint,
+    Piece,
+    canonical,
+    n_pieces,
+    piece_of,
+    put_together,
+    times_of,
+)
+from shoal.verification.meaning import Meaning, meaning_of
+
+STAR = "*"
+CHECKED = pa.schema(
+    [
+        ("model", pa.int32()),
+        ("classes", pa.int64()),
+        ("rows", pa.int64()),
+        ("failing", pa.int64()),
+        ("smallest", pa.int64()),
+        ("reached", pa.string()),
+    ]
+)
+"""What was found in some classes: per model its place among those checked."""
+READ_SHARE = 0.5
+"""The share of verification that is done once all rows are read as texts."""
+PIECE_ROWS = 250_000
+"""Published rows of an average piece."""
+
+
+class SessionRelease(ReleaseTable):
+    """A release in a table of a session, its columns called p0, p1, ... in the release's order."""
+
+    def __init__(
+        self,
+        session: Session,
+        table: str,
+        names: Sequence[str],
+        schema: pa.Schema,
+        piece_rows: int = PIECE_ROWS,
+    ) -> None:
+        """`schema`: the columns' types in the release's files."""
+        self.session, self.table, self.schema = session, table, schema
+        self._names, self._piece_rows = list(names), piece_rows
+
+    @property
+    def names(self) -> list[str]:
+        """The columns, in order."""
+        return self._names
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.session.ask(how_many_rows(self.table)).column("n")[0].as_py())
+
+    def place(self, name: str) -> str:
+        """The column's name in the session."""
+        return f"p{self._names.index(name)}"
+
+    def kind(self, name: str) -> pa.DataType:
+        """The column's type in the release's files."""
+        return self.schema.types[self._names.index(name)]
+
+    def class_sizes(self, columns: Sequence[str]) -> Histogram:
+        """How many classes have each size, by the text of some columns."""
+        spell = SpellColumns(tuple((self.place(name), self.kind(name)) for name in columns))
+        spelled = f"{self.table}_spelled"
+        rows = rows_of(self.table, [self.place(name) for name in columns])
+        self.session.map(spelled, rows, spell, spell.schema, once=True)
+        answer = self.session.ask(class_sizes(spelled, spell.schema.names))
+        self.session.drop(spelled)
+        size, times = (answer.column(n).cast(pa.int64()).to_pylist() for n in ("size", "times"))
+        return tuple(sorted(zip(size, times, strict=True)))
+
+    def verify(
+        self, policy: Policy, *, survey: bool = False, progress: Progress = no_progress
+    ) -> Verdict:
+        """Check the models class by class, where the rows are.
+
+        The findings are those of `verification.check` on the same rows. Columns with too many values
+        to be numbered are left out of a survey.
+        """
+        self._check(policy)
+        required = dict.fromkeys(name for m in policy.constraints if (name := m.column))
+        values: dict[str, Values] = {}
+        for name in policy.sensitive if survey else required:
+            try:
+                values[name] = self._values(name, policy)
+            except TooManyValuesError:
+                if name in required:
+                    raise
+        more: tuple[Model, ...] = ()
+        if survey:
+            more = tuple(models_of({name: one.meaning.domain for name, one in values.items()}))
+        findings, rows = self._findings(policy, (*policy.constraints, *more), values, progress)
+        n = len(policy.constraints)
+        found = (Strength(f.model, f.of, f.reached, f.options) for f in findings[n:] if f.classes)
+        return Verdict(findings[:n], rows, tuple(found))
+
+    def _check(self, policy: Policy) -> None:
+        check_capabilities("large", policy, "verify")
+        check_released_columns(policy, self.names)
+        read = columns_to_verify(policy, self.names)
+        check_kinds(read, pa.schema([(name, self.kind(name)) for name in read]))
+
+    def _values(self, name: str, policy: Policy) -> "Values":
+        """The published texts of a sensitive column; raises where there are too many."""
+        session, table = self.session, self.table
+        place, kind = self.place(name), self.kind(name)
+        if pa.types.is_floating(kind):  # a database takes 0 and -0 for one, a reader does not
+            spell, texts_only = SpellColumn(place, kind), pa.schema([("v", pa.string())])
+            session.map(f"{table}_spelled", rows_of(table, [place]), spell, texts_only, once=True)
+            table, place, kind = f"{table}_spelled", "v", pa.string()
+        answer = session.ask(tally(table, place, MOST_VALUES + 2))
+        if len(answer) > MOST_VALUES + 1:
+            n = int(session.ask(how_many(table, place)).column("n")[0].as_py())
+            raise TooManyValuesError(
+                f"The release's column '{name}' has {n:,} different values, but at most "
+                f"{MOST_VALUES:,} values of a sensitive column can be numbered."
+            )
+        texts = spelled(one_chunk(answer.column("v")), kind)
+        times = answer.column("n").cast(pa.int64()).to_numpy()
+        rows = int(times.sum())
+        known = pc.fill_null(pc.not_equal(texts, STAR), fill_value=False)
+        texts, times = texts.filter(known), times[known.to_numpy(zero_copy_only=False)]
+        encoded = texts.dictionary_encode()
+        counts = np.zeros(len(encoded.dictionary), np.int64)
+        np.add.at(counts, encoded.indices.to_numpy(), times)
+        order = pc.sort_indices(encoded.dictionary)
+        sorted_texts = encoded.dictionary.take(order)
+        meaning = meaning_of(name, sorted_texts, policy.how(name), policy.folder)
+        return Values(sorted_texts, counts[order.to_numpy()], meaning, rows)
+
+    def _findings(
+        self,
+        policy: Policy,
+        models: Sequence[Model],
+        values: Mapping[str, "Values"],
+        progress: Progress,
+    ) -> tuple[tuple[Finding, ...], int]:
+        """What the models find, and the number of rows."""
+        session, table = self.session, self.table
+        read = columns_to_verify(policy, self.names)
+        index = {name: i for i, name in enumerate(read)}
+        sets = list(dict.fromkeys(_columns(model, policy) for model in models))
+        n_rows = next(iter(values.values())).rows if values else self.n_rows
+        reader = ReadPublished(
+            columns=tuple((self.place(name), self.kind(name)) for name in read),
+            classes=tuple(index[name] for name in policy.quasi),
+            sensitive=tuple((index[name], one.texts) for name, one in values.items()),
+            sets=tuple(
+                ClassColumns(
+                    tuple(index[name] for name in columns),
+                    tuple(index[name] for name in exempt_columns(policy, columns, self.names)),
+                )
+                for columns in sets
+            ),
+            pieces=1 + n_rows // self._piece_rows,
+        )
+        texts, checked = f"{table}_texts", f"{table}_checked"
+        rows = rows_of(table, [column for column, _ in reader.columns])
+        with passing(session, progress, 0, READ_SHARE, n_rows):
+            session.map(texts, rows, reader, reader.schema, once=len(sets) == 1)
+        sizes = [self._piece_rows] * reader.pieces
+        pieces: list[dict[str, Any]] = []
+        for i, columns in enumerate(sets):
+            check = _check_classes(policy, models, columns, i, values)
+            needs = [*(column for column, _ in check.sensitive), *check.keys]
+            sql = counted(texts, [f"b{i}", check.exempt, *needs])
+            begin, end = (READ_SHARE + (1 - READ_SHARE) * (i + n) / len(sets) for n in (0, 1))
+            with passing(session, progress, begin, end, None):
+                session.map_groups(checked, sql, f"b{i}", check, CHECKED, sizes, once=True)
+            pieces += session.ask(rows_of(checked, CHECKED.names)).to_pylist()
+        for name in (texts, checked, f"{table}_spelled"):
+            session.drop(name)
+        findings = tuple(
+            _finding(model, _columns(model, policy), [one for one in pieces if one["model"] == i])
+            for i, model in enumerate(models)
+        )
+        return findings, n_rows
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        """The digest that the same rows have in memory: rows are hashed piece by piece."""
+        session, n = self.session, self.n_rows
+        places = tuple((f"p{i}", kind) for i, kind in enumerate(self.schema.types))
+        spell, shorten = SpellRows(places, n_pieces(n)), DigestPieces(len(places))
+        spelled, short, times = (f"{self.table}_{n}" for n in ("canonical", "short", "times"))
+        rows = rows_of(self.table, [place for place, _ in places])
+        session.map(spelled, rows, spell, spell.schema)
+        # equal rows come as one, so that a piece never grows with them
+        distinct, sizes = counted(spelled, spell.schema.names), [PIECE] * spell.pieces
+        session.map_groups(short, distinct, "b", shorten, shorten.schema, sizes, once=True)
+        made = put_together(self.names, n, shorten.pieces(session.ask(rows_of(short, ["*"]))))
+        count = CountTimes(tuple(one_chunk(column) for column in made.some.columns))
+        texts = rows_of(spelled, [f"x{j}" for j in range(len(places))])
+        session.map(times, texts, count, TIMES, once=True)
+        answer = session.ask(rows_of(times, TIMES.names))
+        for name in (spelled, short, times):
+            session.drop(name)
+        return replace(made, times=count.together(answer))
+
+
+@dataclass(frozen=True)
+class Values:
+    """The published texts of a sensitive column."""
+
+    texts: pa.Array
+    """(m,) each once, in order; neither missing ones nor `*`."""
+    counts: Ints
+    """(m,) rows with each."""
+    meaning: Meaning
+    rows: int
+    """Rows of the table, those without any of the texts included."""
+
+
+class TooManyValuesError(InputError):
+    """A sensitive column has too many values to be numbered."""
+
+
+def _columns(model: Model, policy: Policy) -> tuple[str, ...]:
+    return model.quasi_of(policy.quasi)
+
+
+def _check_classes(
+    policy: Policy,
+    every: Sequence[Model],
+    columns: tuple[str, ...],
+    number: int,
+    values: Mapping[str, Values],
+) -> "CheckClasses":
+    models = [(i, model) for i, model in enumerate(every) if _columns(model, policy) == columns]
+    of = {name for _, model in models if (name := model.column)}
+    return CheckClasses(
+        keys=tuple(f"k{policy.quasi.index(name)}" for name in columns),
+        exempt=f"e{number}",
+        sensitive=tuple((f"s{i}", name) for i, name in enumerate(values) if name in of),
+        meanings={name: values[name].meaning for name in values if name in of},
+        totals={
+            name: one.meaning.totals(np.arange(len(one.texts)), one.counts)
+            for name, one in values.items()
+            if name in of
+        },
+        models=tuple(models),
+    )
+
+
+def _finding(model: Model, columns: tuple[str, ...], pieces: list[dict[str, Any]]) -> Finding:
+    classes, rows = (sum(one[name] for one in pieces) for name in ("classes", "rows"))
+    failing = sum(one["failing"] for one in pieces)
+    smallest = min((s for one in pieces if (s := one["smallest"]) is not None), default=None)
+    figures = [json.loads(one["reached"]) for one in pieces]
+    weaker = min if model.high_is_strong else max
+    reached = weaker(figures) if figures else inf
+    judged = model.over(classes, rows) if pieces else None
+    if judged is not None:  # as a whole: single classes may fall short
+        holds, reached = judged
+        failing, smallest = (0, None) if holds else (failing, smallest)
+    return Finding(
+        model=model.name,
+        asked=model.figure,
+        reached=reached,
+        columns=columns,
+        of=model.column or None,
+        rows=rows,
+        classes=classes,
+        failing=failing,
+        smallest_failing=smallest,
+        options=model.options,
+    )
+
+
+def spelled(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """(n,) string: what a reader sees; what is not a number is missing."""
+    column = as_read(column, kind)
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), None, column)
+    return text_of_bytes(column) if is_bytes(column.type) else column.cast(pa.string())
+
+
+@dataclass(frozen=True)
+class SpellColumn:
+    """A column to its texts."""
+
+    place: str
+    kind: pa.DataType
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Spell a batch."""
+        return pa.RecordBatch.from_pydict(
+            {"v": spelled(batch.column(self.place), self.kind)}, pa.schema([("v", pa.string())])
+        )
+
+
+@dataclass(frozen=True)
+class SpellColumns:
+    """Some columns to their texts k0, k1, ..."""
+
+    columns: tuple[tuple[str, pa.DataType], ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """What comes out."""
+        return pa.schema([(f"k{i}", pa.string()) for i in range(len(self.columns))])
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Spell a batch."""
+        texts = [spelled(batch.column(place), kind) for place, kind in self.columns]
+        return pa.RecordBatch.from_arrays(texts, schema=self.schema)
+
+
+@dataclass(frozen=True)
+class ClassColumns:
+    """The columns of one set of classes."""
+
+    columns: tuple[int, ...]
+    """Places of the class columns among the texts."""
+    starred: tuple[int, ...]
+    """Places of the columns in which an exempt row reads `*`; none where no row is exempt."""
+
+
+@dataclass(frozen=True)
+class ReadPublished:
+    """Published rows as their reader sees them.
+
+    Gives `k0..` the texts of the class columns, `s0..` the number of each sensitive text (-1 for none
+    and for `*`), and per set of classes `b0..` a piece that a class belongs to and `e0..` whether the
+    row is exempt.
+    """
+
+    columns: tuple[tuple[str, pa.DataType], ...]
+    """The place and type of every column that is read."""
+    classes: tuple[int, ...]
+    """Which of them make classes: k0, k1, ..."""
+    sensitive: tuple[tuple[int, pa.Array], ...]
+    """Which of them are sensitive: s0, s1, ...; and their texts, each once."""
+    sets: tuple[ClassColumns, ...]
+    pieces: int
+
+    @property
+    def schema(self) -> pa.Schema:
+        """What comes out."""
+        return pa.schema(
+            [
+                *((f"k{i}", pa.string()) for i in range(len(self.classes))),
+                *((f"s{i}", pa.int32()) for i in range(len(self.sensitive))),
+                *((f"b{i}", pa.int32()) for i in range(len(self.sets))),
+                *((f"e{i}", pa.int32()) for i in range(len(self.sets))),
+            ]
+        )
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Spell a batch."""
+        n = batch.num_rows
+        texts = [spelled(batch.column(place), kind) for place, kind in self.columns]
+        found = [texts[i] for i in self.classes]
+        found += [_places(texts[i], known) for i, known in self.sensitive]
+        for one in self.sets:
+            words = hash_rows(n, (), [texts[i] for i in one.columns], 0)
+            found.append(pa.array((words % np.uint64(self.pieces)).astype(np.int32)))
+        for one in self.sets:
+            exempt = np.full(n, bool(one.starred))
+            for i in one.starred:
+                star = pc.fill_null(pc.equal(texts[i], STAR), fill_value=False)
+                exempt &= star.to_numpy(zero_copy_only=False)
+            found.append(pa.array(exempt.astype(np.int32)))
+        return pa.RecordBatch.from_arrays(found, schema=self.schema)
+
+
+@dataclass(frozen=True)
+class CheckClasses:
+    """The classes of one piece, counted by their texts, to what the models find in them."""
+
+    keys: tuple[str, ...]
+    """The class columns."""
+    exempt: str
+    sensitive: tuple[tuple[str, str], ...]
+    """The sensitive columns that are asked about: where they stand, and their names."""
+    meanings: dict[str, Meaning]
+    totals: dict[str, Ints]
+    """By sensitive column, over all classes of the release."""
+    models: tuple[tuple[int, Model], ...]
+    """The models, each with its place among all."""
+
+    def __call__(self, rows: pa.Table) -> pa.Table:
+        """Check whole classes."""
+        counts = self._counts(rows)
+        n = counts[SIZES_ONLY].n_groups
+        told: list[tuple[int, int, int, int, int | None, str | None]] = []
+        for place, model in self.models if n else ():
+            asked = counts[model.counts_key]
+            failing = asked.sizes[~model.holds(asked)]
+            smallest = int(failing.min()) if len(failing) else None
+            total, reached = int(asked.sizes.sum()), json.dumps(_plain(model.reached(asked)))
+            told.append((place, n, total, len(failing), smallest, reached))
+        columns = list(zip(*told, strict=True)) or [()] * len(CHECKED)
+        return pa.table(
+            [pa.array(c, f.type) for c, f in zip(columns, CHECKED, strict=True)], CHECKED
+        )
+
+    def _counts(self, rows: pa.Table) -> dict[str, Counts]:
+        owner = _numbered([one_chunk(rows.column(key)) for key in self.keys])
+        times = rows.column("n").to_numpy().astype(np.int64)
+        # a class of nothing but exempt rows is none
+        seen = np.zeros(int(owner.max(initial=-1)) + 1, np.bool_)
+        seen[owner[rows.column(self.exempt).to_numpy() == 0]] = True
+        kept = seen[owner]
+        owner, times = (np.cumsum(seen) - 1)[owner[kept]], times[kept]
+        sizes = np.zeros(int(seen.sum()), np.int64)
+        np.add.at(sizes, owner, times)
+        empty = np.zeros(0, np.int64)
+        none = Counts(sizes, np.zeros(len(sizes) + 1, np.int64), empty.astype(np.int32), empty)
+        found = {SIZES_ONLY: none}
+        for column, name in self.sensitive:
+            texts = rows.column(column).to_numpy()[kept]
+            counted = _histograms(name, sizes, owner, texts, times)
+            found[name] = self.meanings[name].of(counted, self.totals[name])
+        return found
+
+
+def _places(texts: pa.Array, known: pa.Array) -> pa.Array:
+    """(n,) the number of each text; -1 for none and for a star."""
+    places = pc.fill_null(pc.index_in(texts, known), -1).cast(pa.int32())
+    strange = pc.and_(pc.equal(places, -1), pc.not_equal(texts, STAR))
+    if pc.any(strange).as_py():
+        raise InputError(
+            "The published table changed while it was being verified. Run again, and let nobody "
+            "write to it."
+        )
+    return places
+
+
+def _numbered(columns: list[pa.Array]) -> Ints:
+    """(n,) a number for each combination, from 0 on."""
+    found = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        encoded = column.dictionary_encode(null_encoding="encode")
+        wide = found * max(1, len(encoded.dictionary)) + encoded.indices.to_numpy()
+        found = np.unique(wide, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return found
+
+
+def _histograms(
+    name: str, sizes: Ints, owner: Ints, texts: npt.NDArray[np.integer], times: Ints
+) -> Counts:
+    known = texts >= 0
+    width = int(texts.max(initial=0)) + 1
+    entries, place = np.unique(owner[known] * width + texts[known], return_inverse=True)
+    counts = np.zeros(len(entries), np.int64)
+    np.add.at(counts, place.reshape(-1), times[known])
+    starts = np.searchsorted(entries, np.arange(len(sizes) + 1) * width).astype(np.int64)
+    domain = Domain(name, Kind.SET, pa.nulls(width, pa.string()), missing=-1)
+    return Counts(sizes, starts, (entries % width).astype(np.int32), counts, domain)
+
+
+def _plain(figure: float) -> float:
+    """A figure as Python's own number: a whole one stays whole."""
+    return int(figure) if isinstance(figure, int | np.integer) else float(figure)
+
+
+@dataclass(frozen=True)
+class SpellRows:
+    """Published rows as the texts that count: x0, x1, ..., their hash h, and the piece b."""
+
+    columns: tuple[tuple[str, pa.DataType], ...]
+    """The place and type of every column."""
+    pieces: int
+
+    @property
+    def schema(self) -> pa.Schema:
+        """What comes out."""
+        return _schema([("b", pa.int32()), ("h", pa.int64())], len(self.columns))
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Spell a batch."""
+        texts = [canonical(as_read(batch.column(place), kind)) for place, kind in self.columns]
+        words = hash_rows(batch.num_rows, (), texts, 0)
+        piece = (words % np.uint64(self.pieces)).astype(np.int32)
+        held = [text.dictionary_decode().cast(pa.string()) for text in texts]
+        found = [pa.array(piece), pa.array(as_signed(words)), *held]
+        return pa.RecordBatch.from_arrays(found, schema=self.schema)
+
+
+@dataclass(frozen=True)
+class DigestPieces:
+    """The different rows of a piece to its digest and its first rows."""
+
+    columns: int
+
+    @property
+    def schema(self) -> pa.Schema:
+        """What comes out: a row for each of the first rows, all with the digest of their piece."""
+        first = [("b", pa.int32()), ("digest", pa.string()), ("h", pa.int64())]
+        return _schema(first, self.columns)
+
+    def __call__(self, rows: pa.Table) -> pa.Table:
+        """Hash a piece."""
+        texts = [one_chunk(rows[f"x{j}"]).dictionary_encode() for j in range(self.columns)]
+        counts = rows["n"].to_numpy().astype(np.int64)
+        piece = piece_of(texts, as_unsigned(one_chunk(rows["h"])), counts)
+        few = len(piece.words)
+        head = [
+            pa.array([rows["b"][0].as_py()] * few, pa.int32()),
+            pa.array([piece.digest] * few),
+            pa.array(as_signed(piece.words)),
+        ]
+        held = [column.cast(pa.string()) for column in piece.some]
+        return pa.Table.from_arrays([*head, *held], schema=self.schema)
+
+    def pieces(self, answer: pa.Table) -> dict[int, Piece]:
+        """The digests of all pieces, by their numbers."""
+        number = answer["b"].to_numpy()
+        found = {}
+        for one in np.unique(number).tolist():
+            rows = answer.filter(pa.array(number == one)).sort_by("h")
+            some = [one_chunk(rows[f"x{j}"]) for j in range(self.columns)]
+            digest, words = rows["digest"][0].as_py(), as_unsigned(one_chunk(rows["h"]))
+            found[one] = Piece(digest, words, some)
+        return found
+
+
+TIMES = pa.schema([("j", pa.int32()), ("i", pa.int32()), ("n", pa.int64())])
+"""n rows of a batch have in column j the text of the i-th row that is shown."""
+
+
+@dataclass(frozen=True)
+class CountTimes:
+    """How many rows of a batch share each cell that is shown."""
+
+    some: tuple[pa.Array, ...]
+    """Per column the texts that are shown."""
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Count a batch."""
+        found = [
+            times_of(batch.column(f"x{j}").dictionary_encode(), some)
+            for j, some in enumerate(self.some)
+        ]
+        few = len(self.some[0]) if self.some else 0
+        column, row = (np.indices((len(found), few)).reshape(2, -1)).astype(np.int32)
+        n = np.concatenate([np.zeros(0, np.int64), *found]).astype(np.int64)
+        arrays = [pa.array(one[n > 0]) for one in (column, row, n)]
+        return pa.RecordBatch.from_arrays(arrays, schema=TIMES)
+
+    def together(self, answer: pa.Table) -> tuple[np.ndarray, ...]:
+        """What was counted in all batches."""
+        found = tuple(np.zeros(len(some), np.int64) for some in self.some)
+        for j, i, n in zip(*(answer[name].to_pylist() for name in TIMES.names), strict=True):
+            found[j][i] += n
+        return found
+
+
+def _schema(first: list[tuple[str, pa.DataType]], columns: int) -> pa.Schema:
+    return pa.schema([*first, *((f"x{j}", pa.string()) for j in range(columns))])

@@ -1,0 +1,371 @@
+"""A table whose rows can be counted by the values of some columns: in memory, or by an engine.
+
+Inspections and assessments need counts alone. `TableInMemory` takes them from Arrow columns,
+`TableInSession` from the engine that holds a table larger than memory: only counts leave the engine,
+and of each column up to a million values, to recognise its type.
+"""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from shoal.arrays import Ints
+from shoal.encoding.values import known, plain
+from shoal.engines.base import Session, part_of, passing, source_at
+from shoal.engines.capabilities import INSTEAD
+from shoal.engines.encode import MOST_VALUES, as_read, check_kinds, stored_kind
+from shoal.engines.files import LocalFiles, wrap
+from shoal.engines.memory import refuse_folder
+from shoal.engines.queries import class_sizes, how_many_missing, how_many_rows, rows_of, tally
+from shoal.engines.relational import read_source
+from shoal.engines.selection import (
+    LOCAL,
+    check_engine,
+    check_source,
+    frame_in_session,
+    is_out_of_core,
+    is_spark,
+    open_session,
+)
+from shoal.errors import InputError, listed, nearest
+from shoal.io.arrow import one_chunk
+from shoal.io.csv_dialect import CsvOptions
+from shoal.progress import Clock, Progress, no_progress
+from shoal.risk.columns import Contents, contents_of
+from shoal.risk.uniqueness import MinimalUniques, RowKeys, minimal_uniques, unique_without_each
+
+DETECT = CsvOptions()
+RAW = "raw"
+NORMALIZED_SHARE = 0.4
+"""The share of counting that is done when the columns are normalized."""
+
+
+class CountedTable(ABC):
+    """Rows that can be counted by the values of some columns."""
+
+    names: Sequence[str]
+    """The columns, in order."""
+    rows: int
+    warnings: tuple[str, ...]
+    """What was guessed to read the table."""
+
+    @abstractmethod
+    def count(self, progress: Progress) -> list[Contents]:
+        """Prepare the table for counting, and count the values of every column."""
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Prepare the table for counting classes alone."""
+
+    @abstractmethod
+    def class_sizes(self, names: Sequence[str]) -> tuple[Ints, Ints]:
+        """Sizes of the classes on some columns, and how many classes have each size."""
+
+    @abstractmethod
+    def unique_without_each(self, names: Sequence[str]) -> Iterable[int]:
+        """For each column, the rows that stay unique when it alone is left out."""
+
+    def unique_rows(self, names: Sequence[str]) -> int:
+        """Rows that no other row equals in all these columns."""
+        sizes, times = self.class_sizes(names)
+        return int(times[sizes == 1].sum())
+
+    @abstractmethod
+    def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:
+        """The minimal sample uniques of up to `largest` of these columns."""
+
+    def close(self) -> None:  # noqa: B027 - in memory there is nothing to drop
+        """Drop what was made for counting."""
+
+    def watched(self, progress: Progress) -> AbstractContextManager[None]:  # noqa: ARG002
+        """A block in which the engine reports the progress of its queries, if it does."""
+        return nullcontext()
+
+
+class TableInMemory(CountedTable):
+    """An Arrow table."""
+
+    def __init__(self, table: pa.Table, warnings: tuple[str, ...] = ()) -> None:
+        self.table, self.warnings = table, warnings
+        self.names, self.rows = list(table.column_names), int(table.num_rows)
+        self._contents: dict[str, Contents] = {}
+
+    def contents(self, name: str) -> Contents:
+        """The counted values of one column."""
+        if name not in self._contents:
+            self._contents[name] = contents_of(name, self.table.column(name))
+        return self._contents[name]
+
+    def count(self, progress: Progress) -> list[Contents]:
+        """Count the values of every column."""
+        found = []
+        for i, name in enumerate(self.names):
+            progress(i / len(self.names))
+            found.append(self.contents(name))
+        return found
+
+    def prepare(self) -> None:
+        """Nothing to prepare."""
+
+    def classes(self, names: Sequence[str]) -> tuple[npt.NDArray[np.intp], Ints, Ints]:
+        """The first row of each class, (rows,) the class of each row, and the classes' sizes."""
+        keys = RowKeys.of(self.rows, map(self.contents, names)).numbers
+        _, first, of_row, sizes = np.unique(
+            keys, return_index=True, return_inverse=True, return_counts=True
+        )
+        return first, of_row, sizes.astype(np.int64)
+
+    def class_sizes(self, names: Sequence[str]) -> tuple[Ints, Ints]:
+        """The size of each class, and one for each of them."""
+        keys = RowKeys.of(self.rows, map(self.contents, names)).numbers
+        sizes = np.unique(keys, return_counts=True)[1].astype(np.int64)
+        return sizes, np.ones(len(sizes), np.int64)
+
+    def unique_rows(self, names: Sequence[str]) -> int:
+        """Rows that no other row equals in all these columns."""
+        return RowKeys.of(self.rows, map(self.contents, names)).unique_rows()
+
+    def unique_without_each(self, names: Sequence[str]) -> Iterable[int]:
+        """For each column, the rows that stay unique when it alone is left out."""
+        return unique_without_each(self.rows, [self.contents(name) for name in names])
+
+    def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:
+        """The minimal sample uniques of up to `largest` of these columns."""
+        return minimal_uniques([self.contents(name) for name in names], self.rows, largest)
+
+
+@dataclass
+class TableInSession(CountedTable):
+    """A table of an engine's session, whose columns p0, p1, ... have these names.
+
+    The table is replaced by one in which equal values are equal to a database too. Of a column with
+    more than `most_values` distinct values only so many are read to recognise its type.
+    """
+
+    session: Session
+    table: str
+    names: Sequence[str]
+    schema: pa.Schema
+    warnings: tuple[str, ...] = ()
+    most_values: int = MOST_VALUES
+    rows: int = 0
+
+    def prepare(self, progress: Progress = no_progress) -> None:
+        """Normalize the columns; raises `InputError` for a table without rows."""
+        check_kinds(self.names, self.schema)
+        self.rows = int(self.session.ask(how_many_rows(self.table)).column("n")[0].as_py())
+        require_rows(self.rows, "The table")
+        places = [f"p{i}" for i in range(len(self.names))]
+        with passing(self.session, progress, 0, 1, self.rows):
+            normalized = _normalize(self.session, self.table, places, self.schema.types)
+        self.session.drop(self.table)
+        self.table = normalized
+
+    def count(self, progress: Progress) -> list[Contents]:
+        """Normalize the columns, and count the values of each."""
+        self.prepare(part_of(progress, 0, NORMALIZED_SHARE))
+        found = []
+        for i, name in enumerate(self.names):
+            begin, end = (
+                NORMALIZED_SHARE + (1 - NORMALIZED_SHARE) * (i + n) / len(self.names)
+                for n in (0, 1)
+            )
+            with passing(self.session, progress, begin, end, None):
+                found.append(_contents(self.session, self.table, name, f"p{i}", self.most_values))
+        return found
+
+    def class_sizes(self, names: Sequence[str]) -> tuple[Ints, Ints]:
+        """The distinct sizes of classes, and how many classes have each."""
+        return _class_sizes(self.session, self.table, [f"p{self.names.index(n)}" for n in names])
+
+    def unique_without_each(self, names: Sequence[str]) -> Iterable[int]:
+        """For each column, the rows that stay unique when it alone is left out."""
+        return (self.unique_rows([n for n in names if n != left_out]) for left_out in names)
+
+    def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:  # noqa: ARG002
+        """Not available: it needs every row beside every other."""
+        raise InputError(f"msu: not available on large engines. {INSTEAD}")
+
+    def close(self) -> None:
+        """Drop the table."""
+        self.session.drop(self.table)
+
+    def watched(self, progress: Progress) -> AbstractContextManager[None]:
+        """A block in which the engine reports the progress of its queries."""
+        return passing(self.session, progress, 0, 1, None)
+
+
+@contextmanager
+def counted_table(
+    data: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    options: CsvOptions = DETECT,
+    engine: str = LOCAL,
+    memory: str | None = None,
+    clock: Clock | None = None,
+) -> Iterator[CountedTable]:
+    """Open a frame, a file or a folder of part files for counting, in memory or on an engine.
+
+    columns: those to read; all when left out.
+    """
+    clock = clock or Clock()
+    if is_spark(data):
+        names = _chosen(list(data.columns), columns)
+        with (
+            frame_in_session(data, RAW, names) as (session, schema),
+            closing(TableInSession(session, RAW, names, schema)) as counted,
+        ):
+            yield counted
+    elif not is_out_of_core(engine, memory):
+        with clock.step("read"):
+            table, _, guessed = read_table(data, columns, options)
+            clock.rows = table.num_rows
+        yield TableInMemory(table, guessed)
+    elif not isinstance(data, str | Path):
+        raise InputError(
+            "An engine or a memory limit is for files, or folders of them, and not for a frame, which "
+            "is in memory already."
+        )
+    else:
+        check_engine(engine, memory)
+        source = source_at(Path(data), options)
+        names = _chosen(source.names, columns)
+        check_source(engine, source, names)
+        with open_session(engine, memory, clock) as session:
+            with clock.step("read") as progress:
+                schema = read_source(session, RAW, source, names, clock, progress)
+            with closing(TableInSession(session, RAW, names, schema, source.warnings)) as counted:
+                yield counted
+
+
+def read_table(
+    data: Any,
+    columns: Collection[str] | None = None,
+    options: CsvOptions = DETECT,
+    missing_ok: bool = False,
+) -> tuple[pa.Table, list[str], tuple[str, ...]]:
+    """A frame, or some columns of a file, as Arrow; with the names of all its columns, and with what
+    was guessed to read the file.
+
+    columns: those to read of a file; all when left out. missing_ok: read those that there are, or all
+    where there are none.
+    """
+    if isinstance(data, str | Path):
+        refuse_folder(Path(data))
+        local = LocalFiles()
+        settled, guessed = local.settle(Path(data), options)
+        names = local.names(Path(data), settled)
+        if missing_ok and columns is not None:
+            columns = [name for name in names if name in columns] or names
+        return local.read(Path(data), settled, _chosen(names, columns)), names, guessed
+    if not isinstance(data, pa.Table):
+        wrapped = wrap(data)
+        data = pa.table({name: wrapped.column(name) for name in wrapped.names})
+    names = list(data.column_names)
+    _chosen(names, None if missing_ok else columns)
+    return data, names, ()
+
+
+def require_rows(rows: int, what: str) -> None:
+    """Raise `InputError` for a table without rows."""
+    if not rows:
+        raise InputError(f"{what} has column names but no rows: there is nothing to look at.")
+
+
+def require_columns(names: Sequence[str], columns: Collection[str], what: str) -> None:
+    """Raise `InputError` unless a table with these names has the columns."""
+    if not columns:
+        raise InputError(f"{what} needs at least one column that an attacker knows.")
+    for name in columns:
+        if name not in names:
+            raise InputError(
+                f"{what} has no column '{name}'.{nearest(name, names)} It has: {listed(names)}."
+            )
+
+
+def require_memory(data: Any, engine: str, memory: str | None, **options: Any) -> None:
+    """Raise `InputError` where options are given that need all rows in memory."""
+    if is_spark(data) or is_out_of_core(engine, memory):
+        given = [name for name, value in options.items() if value is not None]
+        if given:
+            raise InputError(f"{listed(given)}: not available on large engines. {INSTEAD}")
+
+
+def contents_in_session(
+    session: Session, table: str, name: str, place: str, kind: pa.DataType
+) -> Contents:
+    """The counted values of one column of a session's table; `place` is what it is called there."""
+    normalized = _normalize(session, table, [place], [kind])
+    found = _contents(session, normalized, name, place, MOST_VALUES)
+    session.drop(normalized)
+    return found
+
+
+def _chosen(names: Sequence[str], columns: Collection[str] | None) -> list[str]:
+    """The columns to read; raises `InputError` for one that is missing or a name that is not unique."""
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise InputError(
+            f"The table has several columns of one name: {listed(twice)}. Give each its own name."
+        )
+    if columns is not None:
+        require_columns(names, columns, "The table")
+    return list(names if columns is None else columns)
+
+
+def _normalize(
+    session: Session, table: str, places: Sequence[str], kinds: Sequence[pa.DataType]
+) -> str:
+    """Make a table of normalized columns; gives its name."""
+    name, normalize = f"{table}_normalized", Normalize(tuple(zip(places, kinds, strict=True)))
+    session.map(name, rows_of(table, places), normalize, normalize.schema)
+    return name
+
+
+@dataclass(frozen=True)
+class Normalize:
+    """Makes equal values equal to a database too, batch by batch."""
+
+    columns: tuple[tuple[str, pa.DataType], ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Of the result."""
+        return pa.schema([(place, stored_kind(kind)) for place, kind in self.columns])
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Normalize a batch."""
+        normalized = [
+            known(plain(place, as_read(batch.column(place), kind))).cast(stored_kind(kind))
+            for place, kind in self.columns
+        ]
+        return pa.RecordBatch.from_arrays(normalized, schema=self.schema)
+
+
+def _contents(session: Session, table: str, name: str, place: str, most: int) -> Contents:
+    """A column by its counts; of its values only the type is kept."""
+    values = one_chunk(session.ask(tally(table, place, most + 1)).column("v")).drop_null()
+    sizes, times = _class_sizes(session, table, [place])
+    missing = session.ask(how_many_missing(table, place)).column("n")[0].as_py()
+    return replace(
+        contents_of(name, values),
+        codes=np.zeros(0, np.int64),
+        counts=sizes,
+        times=times,
+        missing=int(missing),
+    )
+
+
+def _class_sizes(session: Session, table: str, places: Sequence[str]) -> tuple[Ints, Ints]:
+    found = session.ask(class_sizes(table, places))
+    sizes, times = (found.column(c).cast(pa.int64()).to_numpy() for c in ("size", "times"))
+    return sizes, times

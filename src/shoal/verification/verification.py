@@ -1,0 +1,125 @@
+"""What a release was found to hold: the result of `shoal.verify`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import VerificationFailed
+from shoal.results import Result
+from shoal.verification.check import Finding, Strength, require
+
+
+@dataclass(frozen=True)
+class CertificateCheck:
+    """Whether a certificate belongs to a release and its policy."""
+
+    file: Path
+    made: str
+    """When it was made."""
+    shoal: str
+    """The version of Shoal that made it."""
+    differences: tuple[str, ...]
+    """What it states otherwise than the release and the policy, a sentence each."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is no difference."""
+        return not self.differences
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values for JSON."""
+        return {"file": str(self.file), "fits": self.fits, "differences": list(self.differences)}
+
+
+@dataclass(frozen=True, repr=False)
+class Verification(Result):
+    """Every guarantee of a policy, checked on a release, and what else the release holds.
+
+    Iterating over it gives the findings, and `verification[0]` is the first of them. It has no truth
+    value: use `holds`, or `check()` to raise an error where it does not hold.
+    """
+
+    findings: tuple[Finding, ...]
+    """Every guarantee of the policy, in its order."""
+    strengths: tuple[Strength, ...]
+    """The strongest figure of each model that the release holds, whether the policy has it or not."""
+    quasi: tuple[str, ...]
+    """The quasi-identifiers."""
+    preferences: tuple[str, ...] = ()
+    """The sensitive columns with personal preferences: generalised values count at their worst."""
+    largest_share: dict[str, float] = field(default_factory=dict)
+    """With `publish: anatomy`, per sensitive column the chance that the best guess is right."""
+    certificate: CertificateCheck | None = None
+    """The check of the certificate, if one was given."""
+    path: Path | None = None
+    """The file or folder that was read."""
+    sensitive_files: dict[str, Path] = field(default_factory=dict)
+    """With `publish: anatomy`, the other files that were read, by sensitive column."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether every guarantee holds, and the certificate fits if there is one."""
+        return not self.failures
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What does not hold, in words."""
+        try:
+            self.check()
+        except VerificationFailed as error:
+            return tuple(str(error).splitlines())
+        return ()
+
+    def check(self) -> None:
+        """Raise `VerificationFailed` unless everything holds."""
+        require(self.findings, self.preferences)
+        if self.certificate is not None and not self.certificate.fits:
+            words = ["The certificate does not fit:", *self.certificate.differences]
+            raise VerificationFailed("\n".join(words))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON."""
+        return {
+            "release": None if self.path is None else str(self.path),
+            "sensitive_files": {name: str(path) for name, path in self.sensitive_files.items()},
+            "verified": self.holds,
+            "guarantees": [finding.to_dict() for finding in self.findings],
+            "found": [strength.to_dict() for strength in self.strengths],
+            "largest_share": self.largest_share,
+            "certificate": None if self.certificate is None else self.certificate.to_dict(),
+        }
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "model": finding.model,
+                "of": finding.of,
+                "columns": ", ".join(finding.columns),
+                "required": finding.asked,
+                "found": finding.reached,
+                "classes": finding.classes,
+                "failing": finding.failing,
+                "holds": finding.holds,
+            }
+            for finding in self.findings
+        ]
+
+    def _headline(self) -> str:
+        held = sum(finding.holds for finding in self.findings)
+        words = f"{held} of {len(self.findings)} guarantees hold"
+        if self.certificate is None:
+            return words
+        return f"{words}; the certificate {'fits' if self.certificate.fits else 'does not fit'}"
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __getitem__(self, place: int) -> Finding:
+        return self.findings[place]
+
+    def __bool__(self) -> bool:
+        raise TypeError("A Verification has no truth value; use `.holds`.")

@@ -1,0 +1,30 @@
+"""Releases made in Spark are what they were when they were recorded (see `tests.golden`)."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.golden.cases import FRAME, THERE, Case
+from tests.golden.making import make
+from tests.golden.test_releases import require_as_recorded
+from tests.spark.cases import LAYOUTS
+from tests.spark.cluster import Cluster
+from tests.spark.conftest import Tell
+from tests.spark.test_command import lent as lent
+
+FRAMES = [case for case in THERE if case.source == FRAME]
+FOLDERS = [case for case in THERE if case.source != FRAME]
+
+
+@pytest.mark.parametrize("case", FRAMES, ids=lambda case: case.id)
+def test_a_frame_is_as_recorded(session: Any, told: Tell, case: Case, tmp_path: Path) -> None:
+    told(LAYOUTS[0])
+    require_as_recorded(case, make(case, tmp_path, spark=session._spark))
+
+
+@pytest.mark.usefixtures("lent")
+@pytest.mark.parametrize("case", FOLDERS, ids=lambda case: case.id)
+def test_a_folder_is_as_recorded(cluster: Cluster, case: Case, tmp_path: Path) -> None:
+    with cluster.marks():
+        require_as_recorded(case, make(case, tmp_path, engine=cluster.address))
