@@ -337,12 +337,13 @@ def test_an_option_of_several_types_is_one_problem(add_file: Add) -> None:
         """
         from typing import Literal
         from pydantic.dataclasses import dataclass
+        from shoal.methods.base import Method
 
         @dataclass(frozen=True)
-        class Blocky:
+        class Blocky(Method):
             rows: int | Literal["all"] = "all"
 
-            def group(self):
+            def group(self, cells, requirement, seed, progress):
                 return ()
         """,
     )

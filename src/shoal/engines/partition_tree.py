@@ -127,7 +127,7 @@ def cut_into_fragments(
     def is_open(node: int) -> bool:
         return known[node].rows > fragment_rows and known[node].rows >= 2 * least
 
-    rounds = _Round(session, coded, requirement, rule)
+    rounds = Rounds(session, coded, requirement, rule)
     table = queries.CODED
     open_nodes = [0] if is_open(0) else []
     while open_nodes:
@@ -164,8 +164,8 @@ def _check_losses(coded: Coded, rule: PartitionRule) -> None:
 
 
 @dataclass(frozen=True)
-class _Round:
-    """What is the same for all open nodes."""
+class Rounds:
+    """Chooses the cuts of the open nodes, round by round."""
 
     session: Session
     coded: Coded
