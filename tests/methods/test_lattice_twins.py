@@ -207,4 +207,4 @@ def test_metrics_that_only_worsen_do(data: st.DataObject, table: Table) -> None:
 
 @pytest.mark.parametrize("name", plugins.names("metrics"))
 def test_every_metric_says_which_way_is_good(name: str) -> None:
-    assert isinstance(vars(plugins.metric(name)).get("high_is_good"), bool)
+    assert isinstance(plugins.metric(name).high_is_good, bool)
