@@ -35,7 +35,7 @@ from shoal.risk.population import PopulationUniques
 from shoal.risk.uniqueness import MinimalSet, MinimalUniques
 from shoal.sample import write_sample
 from shoal.verification.check import Finding
-from tests.comparison.made import TWO_K
+from tests.comparison.comparisons import TWO_K
 from tests.pages import PAGES, ROOT, Block, anchors, blocks, every_block, links, read, section
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from shoal.comparison.compare import compare
-    from shoal.comparison.comparison import Comparison
+    from shoal.comparison.comparison import Comparison, compare
     from shoal.errors import Infeasible, InputError, PolicyError, ShoalError, VerificationFailed
     from shoal.pipeline.run import anonymize, run
     from shoal.pipeline.verify import survey, verify
@@ -50,7 +49,7 @@ _HOME = {
     "anonymize": ("shoal.pipeline.run", "anonymize"),
     "assess": ("shoal.risk.assessment", "assess"),
     "attack": ("shoal.risk.attack", "attack"),
-    "compare": ("shoal.comparison.compare", "compare"),
+    "compare": ("shoal.comparison.comparison", "compare"),
     "run": ("shoal.pipeline.run", "run"),
     "survey": ("shoal.pipeline.verify", "survey"),
     "verify": ("shoal.pipeline.verify", "verify"),

@@ -9,11 +9,11 @@ from collections import Counter
 import pytest
 
 from shoal import progress
-from shoal.comparison import compare as module
+from shoal.comparison import comparison as module
 from shoal.comparison.outcome import Outcome
 from shoal.drawing import page as needs
 from tests.cli.test_progress import Terminal
-from tests.comparison.made import done
+from tests.comparison.comparisons import done
 
 
 @pytest.fixture(scope="module")
@@ -120,13 +120,13 @@ def test_none_can(shoal, sample, monkeypatch):
     assert "No method finished" in result.out
     refused = shoal("compare", sample.table, sample.policy, "--methods", "optimal")
     assert refused.code == 2
-    assert "None of the methods asked for" in refused.err
+    assert "None of the methods supports" in refused.err
 
 
 def test_progress_has_a_line_per_method(sample, monkeypatch):
-    def slowly(job, _table, _budget, tell):
-        tell("start", 0.0)
-        tell("group", 0.42)
+    def slowly(job, _table, _budget, report):
+        for step, share in (("start", 0.0), ("group", 0.42)):
+            report(progress.ProgressEvent(step, share, method=job.method, k=job.k))
         return instead(job)
 
     file = Terminal()
@@ -135,11 +135,7 @@ def test_progress_has_a_line_per_method(sample, monkeypatch):
     monkeypatch.setattr("sys.stderr", file)
     monkeypatch.setattr(progress, "PATIENCE", 0)
     with progress.displayed(True) as show:
-
-        def watch(method, k, step, share):
-            show(progress.ProgressEvent(step, share, method=method, k=k))
-
-        module.compare_file(sample.table, sample.policy, "mondrian,bottom-up", 5, None, watch)
+        module.compare(sample.table, sample.policy, "mondrian,bottom-up", 5, None, show)
     assert "k = 5: done" in file.getvalue()
     assert "bottom-up" in file.getvalue()
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from shoal.comparison.outcome import frontier
 from shoal.comparison.page import place_labels
 from shoal.comparison.ranking import NEAR, recommend
-from tests.comparison.made import done
+from tests.comparison.comparisons import done
 
 FEW = st.sampled_from([0.0, 0.1, 0.1000001, 0.25, 0.5, 1.0])
 

@@ -10,7 +10,7 @@ from shoal.comparison.page import page
 from shoal.drawing import page as needs
 from shoal.errors import InputError
 from tests.browser import DESKTOP, NARROW, opened
-from tests.comparison.made import ONE_K, POLICY, TWO_K, comparison, done
+from tests.comparison.comparisons import ONE_K, POLICY, TWO_K, comparison, done
 
 ANATOMY = comparison(
     [done("bottom-up", None, 0.0, 0.6), done("mondrian", None, 0.0, 0.5)],
@@ -121,7 +121,7 @@ def test_a_notebook_shows_it():
 
 def test_without_the_packages_that_draw(monkeypatch, tmp_path):
     monkeypatch.setattr(needs, "PACKAGES", ("a_package_that_is_not_there",))
-    assert TWO_K._repr_html_() is None
+    assert "<svg" not in TWO_K._repr_html_()
     with pytest.raises(InputError, match=r"pip install 'shoal\[report\]'"):
         TWO_K.write(tmp_path / "c.html")
     assert TWO_K.write(tmp_path / "c.json") == [tmp_path / "c.json"]

@@ -14,6 +14,7 @@ import shoal
 from shoal.comparison import runner
 from shoal.errors import HierarchyError, InputError
 from shoal.hierarchy.mask import Mask
+from shoal.progress import ProgressEvent
 from tests.comparison.fakes.mondrian import SECRET, Mondrian
 from tests.comparison.processes import alive, noted, require_gone
 
@@ -62,7 +63,7 @@ def test_the_figures_are_those_of_the_release():
         methods="flexible-partition,mondrian,datafly",
         k=[4],
         budget=300,
-        progress=lambda *words: seen.append(words),
+        progress=seen.append,
     )
     assert [one.status for one in found.outcomes] == ["done", "done", "cannot"]
     for outcome in found.done:
@@ -75,11 +76,11 @@ def test_the_figures_are_those_of_the_release():
         assert (figures.risk.highest, figures.risk.average) == (risk.highest, risk.average)
         assert figures.seconds > 0
         assert 0 < figures.memory < 2**31
-    steps = [step for method, k, step, _ in seen if (method, k) == ("mondrian", 4)]
+    steps = [event.step for event in seen if (event.method, event.k) == ("mondrian", 4)]
     assert steps[:2] == ["wait", "start"]
     assert steps[-1] == "done"
     assert {"encode", "group", "verify"} <= set(steps)
-    assert ("datafly", 4, "cannot", 1.0) in seen
+    assert ProgressEvent("cannot", 1.0, method="datafly", k=4) in seen
     assert children() == []
 
 
@@ -159,7 +160,7 @@ def test_what_a_method_started_ends_with_it(tmp_path):
     [
         ("lie", "failed", "its release did not hold: k = 3 was promised"),
         ("die", "failed", "its process was ended by SIGKILL; perhaps the memory ran out"),
-        ("raise", "failed", "Shoal met something it did not foresee (ValueError)"),
+        ("raise", "failed", "an unexpected error in Shoal (ValueError)"),
         ("cannot", "cannot", "mondrian finds this too large."),
     ],
 )
@@ -174,8 +175,8 @@ def test_one_that_goes_wrong_is_reported(how, status, reason):
 def test_an_error_here_ends_the_process_there(tmp_path):
     note = tmp_path / "note"
 
-    def progress(_method, _k, step, _share):
-        if step == "group":
+    def progress(event):
+        if event.step == "group":
             noted(note)
             raise RuntimeError("enough")
 

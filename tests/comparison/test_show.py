@@ -9,8 +9,8 @@ from rich.console import Console
 
 from shoal.cli.render.comparison import show_comparison
 from shoal.comparison.outcome import Outcome
-from shoal.comparison.ranking import memory_words, seconds_words, times
-from tests.comparison.made import ONE_K, POLICY, TWO_K, comparison, done
+from shoal.comparison.ranking import format_memory, format_seconds, times
+from tests.comparison.comparisons import ONE_K, POLICY, TWO_K, comparison, done
 
 WIDE = """
   people.csv: 10,000 rows; k = 5, 10 instead of the k of every k constraint
@@ -157,7 +157,7 @@ def test_anatomy_is_told_by_risk():
     [(0.0001, "0.01 s"), (0.994, "0.99 s"), (0.996, "1.0 s"), (99.6, "100 s"), (601, "10 min")],
 )
 def test_seconds(seconds, words):
-    assert seconds_words(seconds) == words
+    assert format_seconds(seconds) == words
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_seconds(seconds, words):
     [(0, "<1 MB"), (1_000_000, "1 MB"), (999_400_000, "999 MB"), (2_340_000_000, "2.3 GB")],
 )
 def test_memory(memory, words):
-    assert memory_words(memory) == words
+    assert format_memory(memory) == words
 
 
 def test_ratios():

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shoal.encoding.cells import Cells, How, encode
+from shoal.encoding.cells import Cells, encode
+from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.domain import UNIT, Domain, Kind
 from shoal.encoding.grouping import spans_of
 from shoal.engines import partition_tree, tie_splits
@@ -201,12 +202,12 @@ def test_a_table_of_many_rows(session: DuckSession, method: str) -> None:
 def people() -> Cells:
     table = census(20_000)
     quasi = ["age", "sex", "race", "education", "nationality", "zip"]
-    how = {name: How(kind="unordered" if name == "zip" else None) for name in quasi}
+    how = {name: ColumnSpec(kind="unordered" if name == "zip" else None) for name in quasi}
 
     def column(name: str) -> pa.Array:
         return table[name].combine_chunks()
 
-    return encode(column, how, {"disease": How()}, ["hours", "weight"], 0)
+    return encode(column, how, {"disease": ColumnSpec()}, ["hours", "weight"], 0)
 
 
 def test_losses_that_no_number_holds_are_refused(session: DuckSession) -> None:

@@ -69,25 +69,21 @@ def compare(
     verified and then thrown away.
     """
     from shoal.cli.console import out, print_json
-    from shoal.progress import ProgressEvent, displayed
+    from shoal.progress import displayed
 
     if output is not None:
         from shoal.comparison.page import check_output
 
         check_output(output, force, table)
-    with displayed(True) as callback:
-
-        def progress(method: str, k: int | None, step: str, share: float) -> None:
-            callback(ProgressEvent(step, share, method=method, k=k))
-
-        from shoal.comparison.compare import compare_file
+    with displayed(True) as progress:
+        from shoal.comparison.comparison import compare
         from shoal.policy import Policy
 
         asked = Policy.load(policy)
         if seed is not None:
             asked = asked.replace_keys(seed=seed)
         options = csv_options(separator, quote, encoding)
-        found = compare_file(table, asked, methods, k, budget, progress, options)
+        found = compare(table, asked, methods, k, budget, progress, options)
     written = [] if output is None else found.write(output, force)
     if json:
         files = {"input": str(table), "policy_file": str(policy)}

@@ -1,1 +1,1 @@
-"""Methods side by side on one table: what each costs, how risky it leaves the table, which to take."""
+"""Methods side by side on one table: loss, risk and time of each, and which one to use."""

@@ -1,25 +1,34 @@
-"""Methods side by side: what `compare` found, and how it shows itself."""
+"""Compare methods on one table: each runs in a process of its own, one after another."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from shoal.comparison.outcome import Outcome, frontier
-from shoal.comparison.plan import own_k
-from shoal.comparison.ranking import Recommendation, recommend
-from shoal.errors import percent
+from shoal.comparison.plan import Ks, Methods, make_plan, own_k, read_budget
+from shoal.comparison.ranking import Recommendation, Unfinished, ranked, recommend, unfinished
+from shoal.comparison.runner import run_job
+from shoal.engines.files import LocalFiles, wrap
+from shoal.errors import InputError, percent
+from shoal.io.csv_dialect import CsvOptions
 from shoal.plugins import name_of
 from shoal.policy import Policy
+from shoal.progress import ProgressCallback, ProgressEvent, ignore_event
+from shoal.results import Record, Result
 from shoal.version import __version__
 
-VERSION = 1
-"""Of the form of the JSON."""
+FORMAT = 1
+"""Version of the JSON document."""
+DETECT = CsvOptions()
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """What became of each method at each k."""
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
+    """The outcome of every method at every k."""
 
     policy: Policy
     """As it was given."""
@@ -28,7 +37,7 @@ class Comparison:
     ks: tuple[int | None, ...]
     """The k that were compared; None for a policy whose own constraints do not share one."""
     replaced: bool
-    """Whether these k stood in for those of the policy."""
+    """Whether these k replaced those of the policy."""
     budget: float | None
     """Seconds that each run had."""
     outcomes: tuple[Outcome, ...]
@@ -45,7 +54,7 @@ class Comparison:
 
     @property
     def done(self) -> list[Outcome]:
-        """What finished and was verified."""
+        """The outcomes that finished and were verified."""
         return [one for one in self.outcomes if one.status == "done"]
 
     @property
@@ -55,12 +64,12 @@ class Comparison:
 
     @cached_property
     def recommended(self) -> Recommendation | None:
-        """The method to take, with the reason; None where none finished."""
+        """The method to use, with the reason; None where none finished."""
         return recommend(self.outcomes, self.method, own_k(self.policy), self.by_risk)
 
     @property
     def chosen(self) -> Outcome | None:
-        """The run behind the recommendation."""
+        """The outcome of the recommended method."""
         wanted = self.recommended
         if wanted is None:
             return None
@@ -68,22 +77,36 @@ class Comparison:
 
     @cached_property
     def frontier(self) -> list[Outcome]:
-        """The runs that no other beats in both loss and average risk."""
-        figures = [one.figures for one in self.done]
-        held = frontier([(f.risk.average, f.loss) for f in figures if f is not None])
-        return [one for one, best in zip(self.done, held, strict=True) if best]
+        """The outcomes that no other beats in both loss and average risk."""
+        figures = [one.done_figures for one in self.done]
+        optimal = frontier([(f.risk.average, f.loss) for f in figures])
+        return [one for one, best in zip(self.done, optimal, strict=True) if best]
+
+    @cached_property
+    def unfinished(self) -> list[Unfinished]:
+        """What has no result: an entry per reason."""
+        return unfinished(self.outcomes, len(self.ks))
 
     @property
     def none_can(self) -> bool:
-        """Whether every method said that no release can be made; more time would not help."""
+        """Whether no method can make a release; more time would not help."""
         return all(one.status in ("cannot", "infeasible") for one in self.outcomes)
 
+    def ranked(self, k: int | None) -> list[Outcome]:
+        """The finished runs of one k, the best first."""
+        return ranked(self.outcomes, k, self.by_risk)
+
+    def write(self, path: str | Path, force: bool = False) -> list[Path]:
+        """Write a page (`.html`) and the JSON beside it, or the JSON alone (`.json`)."""
+        from shoal.comparison.page import write_comparison
+
+        return write_comparison(self, Path(path), force)
+
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values for JSON."""
+        """Return the whole result as plain values that JSON can hold."""
         recommended = self.recommended
-        best = {id(one) for one in self.frontier}
         return {
-            "comparison": VERSION,
+            "comparison": FORMAT,
             "shoal": __version__,
             "name": self.name,
             "rows": self.rows,
@@ -95,28 +118,105 @@ class Comparison:
             "replaced": self.replaced,
             "budget": self.budget,
             "recommended": None if recommended is None else asdict(recommended),
-            "outcomes": [one.to_dict() | {"frontier": id(one) in best} for one in self.outcomes],
+            "outcomes": self._outcomes(),
             "warnings": list(self.warnings),
         }
 
-    def write(self, path: str | Path, force: bool = False) -> list[Path]:
-        """Write a page (`.html`) and the JSON beside it, or the JSON alone (`.json`)."""
-        from shoal.comparison.page import write_comparison
+    def _outcomes(self) -> list[dict[str, Any]]:
+        best = {id(one) for one in self.frontier}
+        return [one.to_dict() | {"frontier": id(one) in best} for one in self.outcomes]
 
-        return write_comparison(self, Path(path), force)
+    def _records(self) -> Sequence[Record]:
+        """A row per run; the two figures of risk are columns of their own."""
+        records = []
+        for outcome in self._outcomes():
+            risk = outcome.pop("risk") or {"highest": None, "average": None}
+            records.append(
+                outcome | {"highest_risk": risk["highest"], "average_risk": risk["average"]}
+            )
+        return records
 
-    def __repr__(self) -> str:
-        found = f"<Comparison: {len(self.done)} of {len(self.outcomes)} runs finished"
-        if self.chosen is None or self.chosen.figures is None:
-            return f"{found}>"
-        return f"{found}; take {self.chosen.method}: loss {percent(self.chosen.figures.loss)}>"
+    def _headline(self) -> str:
+        finished = f"{len(self.done)} of {len(self.outcomes)} runs finished"
+        if self.chosen is None:
+            return finished
+        loss = percent(self.chosen.done_figures.loss)
+        return f"{finished}; take {self.chosen.method}: loss {loss}"
 
     def _repr_html_(self) -> str | None:
-        """How a notebook shows it; in plain text where charts cannot be drawn."""
+        """Return the notebook display; a plain table where charts cannot be drawn."""
         from shoal.drawing.page import can_draw
 
         if not can_draw():
-            return None
+            return super()._repr_html_()
         from shoal.comparison.page import notebook
 
         return notebook(self)
+
+
+def compare(
+    data: Any,
+    policy: Any,
+    methods: Methods = None,
+    k: Ks = None,
+    budget: float | None = None,
+    progress: ProgressCallback | None = None,
+    options: CsvOptions = DETECT,
+) -> Comparison:
+    """Run methods side by side: what each loses, how risky its release is, and which one to use.
+
+    Parameters
+    ----------
+    data, policy
+        As `anonymize` takes them.
+    methods
+        Their names; all methods when left out. The policy's own method keeps its options, others
+        have their defaults.
+    k
+        Replaces the k of every k constraint; several are tried one after another.
+    budget
+        Seconds after which a run is stopped.
+    progress
+        Called with a `ProgressEvent` that names the method and its k. Steps are those of a run,
+        `wait` and `start` before them, and at the end the status: `done`, `infeasible` and so on.
+    options
+        How a CSV file is written; detected when left out.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    InputError, PolicyError
+        If the table, the policy or an option is wrong, before any run starts.
+    """
+    rules, seconds = Policy.load(policy), read_budget(budget)
+    name, guessed = "", tuple[str, ...]()
+    if isinstance(data, str | Path):
+        local, path = LocalFiles(), Path(data)
+        name = path.name
+        options, guessed = local.settle(path, options)
+        names = local.names(path, options)
+        plan = make_plan(rules, names, methods, k)
+        table = local.read(path, options, rules.needed(names))
+    else:
+        frame = wrap(data)
+        plan = make_plan(rules, frame.names, methods, k)
+        table = pa.table({column: frame.column(column) for column in rules.needed(frame.names)})
+    if table.num_rows == 0:
+        raise InputError("The table has column names but no rows: there is nothing to compare.")
+    report = progress or ignore_event
+    for refused in plan.refused:
+        report(ProgressEvent(refused.status, 1.0, method=refused.method, k=refused.k))
+    for job in plan.jobs:
+        report(ProgressEvent("wait", 0.0, method=job.method, k=job.k))
+    outcomes = list(plan.refused)
+    for job in plan.jobs:
+        outcome = run_job(job, table, seconds, report)
+        report(ProgressEvent(outcome.status, 1.0, method=job.method, k=job.k))
+        outcomes.append(outcome)
+    outcomes.sort(key=lambda one: (plan.ks.index(one.k), plan.methods.index(one.method)))
+    return Comparison(
+        rules, table.num_rows, plan.ks, k is not None, seconds, tuple(outcomes), name, guessed
+    )

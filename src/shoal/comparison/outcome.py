@@ -1,4 +1,4 @@
-"""What became of one method at one k."""
+"""The outcome of one method at one k."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
@@ -7,16 +7,17 @@ from typing import Any, Literal
 import numpy as np
 
 Status = Literal["done", "cannot", "infeasible", "over budget", "failed"]
-"""`cannot`: the method does not honour such a policy. `infeasible`: it found no release of this table
-that holds. `over budget`: it was stopped. `failed`: a mistake of ours, or its memory ran out."""
+"""`cannot`: the method does not support such a policy. `infeasible`: it found no release of this table
+that satisfies the policy. `over budget`: it was stopped. `failed`: an error of Shoal, or its memory ran
+out."""
 
 
 @dataclass(frozen=True)
 class Risk:
-    """How likely a stranger is right who looks for somebody in the release.
+    """The chance of an attacker who looks for a person in the release.
 
-    That they pick the right row, if they know that the person is in the table (prosecutor risk). With
-    `publish: anatomy`, that their best guess at a sensitive value is right.
+    To pick the right row, knowing that the person is in the table (prosecutor risk). With
+    `publish: anatomy`, to guess a sensitive value right.
     """
 
     highest: float
@@ -27,7 +28,7 @@ class Risk:
 
 @dataclass(frozen=True)
 class Figures:
-    """A verified release in figures; its rows are thrown away."""
+    """The figures of a verified release, whose rows are discarded."""
 
     loss: float
     """Mean NCP: the share of detail that quasi columns lost."""
@@ -38,11 +39,16 @@ class Figures:
     """Combinations of labels a reader can tell apart."""
     suppressed_rows: int
     suppressed_share: float
-    """Of all rows that came in."""
+    """Of all input rows."""
     seconds: float
     """From a table in memory to a verified release, kernels compiled."""
     memory: int
     """Bytes in use at the peak, beyond those in use before."""
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Figures":
+        """The figures from plain values."""
+        return cls(**{**data, "risk": Risk(**data["risk"])})
 
 
 @dataclass(frozen=True)
@@ -51,12 +57,18 @@ class Outcome:
 
     method: str
     k: int | None
-    """None where the policy's own constraints were asked and do not share one k."""
+    """None where the policy's own constraints were used and do not share one k."""
     status: Status
     reason: str = ""
     """Why it is not done."""
     figures: Figures | None = None
     """Only of what is done."""
+
+    @property
+    def done_figures(self) -> Figures:
+        """The figures of an outcome that is done."""
+        assert self.figures is not None
+        return self.figures
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON, the figures beside the rest; null where there are none."""
@@ -65,25 +77,17 @@ class Outcome:
         return own | (none if self.figures is None else asdict(self.figures))
 
 
-def figures_from(data: dict[str, Any]) -> Figures:
-    """The figures from plain values."""
-    return Figures(**{**data, "risk": Risk(**data["risk"])})
-
-
-# The releases that no other beats in both loss and risk.
-
-
 def frontier(points: Sequence[tuple[float, float]]) -> list[bool]:
     """Of each point whether no other is as low in both figures and lower in one.
 
     Source: Pareto's optimum, as used for releases in Duncan, Keller-McNulty and Stokes, "Disclosure
     risk vs. data utility: the R-U confidentiality map", 2001.
     """
-    held = [False] * len(points)
+    optimal = [False] * len(points)
     best = np.inf
     last: tuple[float, float] | None = None
     for at in sorted(range(len(points)), key=lambda i: points[i]):
         # sorted by the first figure: only a lower second one is not beaten, or the same point again
         if points[at][1] < best or points[at] == last:
-            held[at], best, last = True, points[at][1], points[at]
-    return held
+            optimal[at], best, last = True, points[at][1], points[at]
+    return optimal

@@ -1,4 +1,4 @@
-"""What was asked to be compared, checked before any work."""
+"""The runs of a comparison, planned and checked before any of them starts."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -15,13 +15,13 @@ from shoal.errors import InputError, PolicyError, listed, nearest
 from shoal.models.k import K
 from shoal.policy import Policy
 
-MethodsAsked = str | Iterable[str] | None
-KAsked = str | int | Iterable[int] | None
+Methods = str | Iterable[str] | None
+Ks = str | int | Iterable[int] | None
 
 
 @dataclass(frozen=True)
 class Job:
-    """One method at one k, and the policy that asks for it."""
+    """One method at one k, and the policy for it."""
 
     method: str
     k: int | None
@@ -30,7 +30,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Plan:
-    """All that is to be run, and what is refused."""
+    """The runs, and what is refused without one."""
 
     ks: tuple[int | None, ...]
     methods: tuple[str, ...]
@@ -38,45 +38,43 @@ class Plan:
     refused: tuple[Outcome, ...]
 
 
-def planned(policy: Policy, names: Sequence[str], methods: MethodsAsked, k: KAsked) -> Plan:
-    """Every method at every k that it can honour, k by k; raises what is wrong with the question.
+def make_plan(policy: Policy, names: Sequence[str], methods: Methods, k: Ks) -> Plan:
+    """Every method at every k that it supports, k by k; raises for wrong methods, k or columns.
 
-    `names` are all columns of the table.
+    names: all columns of the table.
     """
     own = plugins.name_of(type(policy.method))
-    chosen, asked = read_methods(methods, own), read_ks(k)
+    chosen, given = read_methods(methods, own), read_ks(k)
     policy.check(names)
-    if asked and not ks_of(policy):
+    if given and not ks_of(policy):
         raise PolicyError(
             "k: the policy has no constraint of the model k, so there is no k to replace. Leave it "
             "out, or add a constraint such as {k: 5}."
         )
-    ks: tuple[int | None, ...] = asked or (own_k(policy),)
+    ks: tuple[int | None, ...] = given or (own_k(policy),)
     jobs, refused = [], []
-    slim = _with_needed_alone(policy, names)
+    slim = _without_unneeded(policy, names)
     for each in ks:
-        at_k = _with_k(slim, each if asked else None)
+        at_k = _with_k(slim, each if given else None)
         for name in chosen:
             try:
-                job = Job(name, each, _by(at_k, name))
+                job = Job(name, each, _with_method(at_k, name))
                 check_method(job.policy)
             except PolicyError as error:
-                words = str(error).removeprefix("method: ")
-                refused.append(Outcome(name, each, "cannot", words))
+                reason = str(error).removeprefix("method: ")
+                refused.append(Outcome(name, each, "cannot", reason))
             else:
                 jobs.append(job)
     if not jobs:
-        each_why = dict.fromkeys(f"- {one.method}: {one.reason}" for one in refused)
-        raise PolicyError(
-            "None of the methods asked for can honour this policy:\n" + "\n".join(each_why)
-        )
+        reasons = dict.fromkeys(f"- {one.method}: {one.reason}" for one in refused)
+        raise PolicyError("None of the methods supports this policy:\n" + "\n".join(reasons))
     return Plan(ks, chosen, tuple(jobs), tuple(refused))
 
 
-def read_methods(value: MethodsAsked, own: str = "mondrian") -> tuple[str, ...]:
-    """The methods asked for, each once; all of them when none is named.
+def read_methods(value: Methods, own: str = "mondrian") -> tuple[str, ...]:
+    """The named methods, each once; all of them when none is named.
 
-    own: the policy's method, which may be one that Shoal does not bring along.
+    own: the policy's method, which may be one that Shoal does not ship.
     """
     known = list(dict.fromkeys([*plugins.names("methods"), own]))
     if value is None:
@@ -94,11 +92,15 @@ def read_methods(value: MethodsAsked, own: str = "mondrian") -> tuple[str, ...]:
     return tuple(dict.fromkeys(chosen))
 
 
-def read_ks(value: KAsked) -> tuple[int, ...]:
-    """The k asked for, each once, rising; none when none is named."""
+def read_ks(value: Ks) -> tuple[int, ...]:
+    """The given k, each once, ascending; empty when none is given."""
     if value is None:
         return ()
-    words: list[Any] = value.split(",") if isinstance(value, str) else _as_list(value)
+    words: list[Any]
+    if isinstance(value, str):
+        words = value.split(",")
+    else:
+        words = [value] if isinstance(value, int | float) else list(value)
     found = []
     for word in words:
         number = _whole(word)
@@ -132,10 +134,6 @@ def own_k(policy: Policy) -> int | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _as_list(value: Any) -> list[Any]:
-    return [value] if isinstance(value, int | float) else list(value)
-
-
 def _whole(word: Any) -> int | None:
     if isinstance(word, bool):
         return None
@@ -148,13 +146,13 @@ def _whole(word: Any) -> int | None:
         return None
 
 
-def _with_needed_alone(policy: Policy, names: Sequence[str]) -> Policy:
-    """The policy without what no release depends on: dropped columns and metrics on request."""
+def _without_unneeded(policy: Policy, names: Sequence[str]) -> Policy:
+    """The policy without dropped columns and metrics on request, on which no release depends."""
     wanted = policy.needed(names)
     columns = {name: column for name, column in policy.columns.items() if name in wanted}
     changes: dict[str, Any] = {"columns": columns, "metrics": ()}
     if policy.population is not None and not isinstance(policy.population, str):
-        people = wrap(policy.population)  # as Arrow any kind of table can be handed over
+        people = wrap(policy.population)  # as Arrow, any frame can be sent to another process
         kept = [name for name in people.names if name in policy.quasi] or people.names
         changes["population"] = pa.table({name: people.column(name) for name in kept})
     return policy.replace_keys(**changes)
@@ -167,7 +165,7 @@ def _with_k(policy: Policy, k: int | None) -> Policy:
     return policy.replace_keys(constraints=tuple(models))
 
 
-def _by(policy: Policy, method: str) -> Policy:
+def _with_method(policy: Policy, method: str) -> Policy:
     """The policy's own method keeps its options; others have their defaults."""
     same = plugins.name_of(type(policy.method)) == method
     return policy if same else policy.replace_keys(method=method)

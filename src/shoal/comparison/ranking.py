@@ -1,81 +1,68 @@
-"""Figures of a comparison in a few letters."""
+"""The ranking of a comparison: the order of its runs, the recommended method, and what has no result.
 
+The method with the least loss is recommended; of methods within 2 % of it, the fastest. With Anatomy,
+which loses no detail whatever the method, risk takes the place of loss.
+"""
+
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shoal.comparison.outcome import Figures, Outcome
+from shoal.comparison.outcome import Outcome, Status
 from shoal.errors import percent
-
-MEGABYTE = 1_000_000
-
-
-def seconds_words(seconds: float) -> str:
-    """`0.04 s`, `12.3 s`, `4 min`."""
-    if seconds < 0.995:
-        return f"{max(seconds, 0.01):.2f} s"
-    if seconds < 99.5:
-        return f"{seconds:.1f} s"
-    return f"{seconds:,.0f} s" if seconds < 600 else f"{seconds / 60:,.0f} min"
-
-
-def memory_words(memory: int) -> str:
-    """`<1 MB`, `12 MB`, `1.3 GB`."""
-    if memory < MEGABYTE:
-        return "<1 MB"
-    if memory < 999.5 * MEGABYTE:
-        return f"{memory / MEGABYTE:.0f} MB"
-    return f"{memory / MEGABYTE / 1000:,.1f} GB"
-
-
-def at_k(k: int | None) -> str:
-    """`at k = 5`, or what stands for it where there is not one k."""
-    return "under the policy's constraints" if k is None else f"at k = {k:,}"
-
-
-def times(ratio: float) -> str:
-    """`30 % more`, `2.4 times as much`."""
-    return f"{(ratio - 1) * 100:.0f} % more" if ratio < 2 else f"{ratio:,.1f} times as much"
-
-
-__all__ = ["at_k", "memory_words", "percent", "seconds_words", "times"]
-
-
-# Which method to take, and why.
-
 
 NEAR = 0.02
 """Within this share of the least loss speed decides: so little is not worth waiting for."""
 FAR = 1.1
-"""From this many times the loss on the policy's own method is told to be behind."""
+"""From this many times the loss on, the policy's own method is called behind."""
+MEGABYTE = 1_000_000
+UNFINISHED: tuple[Status, ...] = ("failed", "over budget", "infeasible", "cannot")
+"""In the order in which they are reported."""
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The method to take."""
+    """The method to use."""
 
     method: str
     k: int | None
-    """Where the methods were judged: the policy's own k, or the middle one of those that were asked."""
+    """Where the methods were judged: the policy's own k, or the middle one of those compared."""
     reason: str
     """One sentence."""
     own: str = ""
-    """How the policy's own method does beside it; empty where the reason says so already."""
+    """How the policy's own method compares; empty where the reason says so already."""
     further: str = ""
-    """Whether a larger k, which holds this one too, costs even less."""
+    """Whether a larger k, whose release satisfies this one too, costs even less."""
 
 
 @dataclass(frozen=True)
-class Judging:
-    """By what methods are judged: their loss, or where nothing is lost (anatomy) their risk."""
+class Unfinished:
+    """Methods without a result, for one reason."""
+
+    methods: list[str]
+    status: Status
+    reason: str
+    where: str
+    """The k that it applies to; empty for all of them."""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """The figure by which methods are judged: loss, or with Anatomy risk."""
 
     by_risk: bool = False
 
     def cost(self, outcome: Outcome) -> float:
-        """What is to be low."""
-        figures = _of(outcome)
+        """The figure that is to be low."""
+        figures = outcome.done_figures
         return figures.risk.average if self.by_risk else figures.loss
 
-    def words(self, outcome: Outcome, would: bool = False) -> str:
+    def rank(self, outcome: Outcome) -> tuple[float, float, str]:
+        """The sort key of a ranking: the criterion, the other figure, and the name."""
+        loss, risk = outcome.done_figures.loss, outcome.done_figures.risk.average
+        return (risk, loss, outcome.method) if self.by_risk else (loss, risk, outcome.method)
+
+    def verdict(self, outcome: Outcome, would: bool = False) -> str:
         """`loses 7.4 % of the detail`, or in short `would lose 7.4 %`."""
         share = percent(self.cost(outcome))
         if self.by_risk:
@@ -83,15 +70,49 @@ class Judging:
         return f"would lose {share}" if would else f"loses {share} of the detail"
 
     @property
-    def least(self) -> str:
-        """What the best one does."""
+    def praise(self) -> str:
+        """What the best method does."""
         return "leaves the least to be guessed" if self.by_risk else "keeps the most detail"
+
+
+def ranked(outcomes: Sequence[Outcome], k: int | None, by_risk: bool) -> list[Outcome]:
+    """The finished runs of one k, the best first."""
+    done = [one for one in outcomes if one.status == "done" and one.k == k]
+    return sorted(done, key=Criterion(by_risk).rank)
+
+
+def unfinished(outcomes: Sequence[Outcome], n_ks: int) -> list[Unfinished]:
+    """What has no result: an entry per reason, with the methods and the k it applies to.
+
+    n_ks: how many k were compared.
+    """
+    by_reason: dict[tuple[str, Status, str], tuple[str, list[int | None]]] = {}
+    for one in outcomes:
+        if one.status == "done":
+            continue
+        reason = one.reason.removeprefix(f"{one.method} ")
+        # the same reason at another k may name that k: it is one entry all the same
+        key = (one.method, one.status, re.sub(rf"\b{one.k}\b", "k", reason))
+        by_reason.setdefault(key, (reason, []))[1].append(one.k)
+    entries: dict[tuple[Status, str, tuple[int | None, ...]], list[str]] = {}
+    for (method, status, _), (reason, ks) in by_reason.items():
+        entries.setdefault((status, reason, tuple(ks)), []).append(method)
+    ordered = sorted(entries.items(), key=lambda item: (UNFINISHED.index(item[0][0]), item[1]))
+    return [
+        Unfinished(
+            methods,
+            status,
+            reason[:1].upper() + reason[1:] + ("" if reason.endswith(".") else "."),
+            "" if len(ks) == n_ks else f"k = {', '.join(map(str, ks))}",
+        )
+        for (status, reason, ks), methods in ordered
+    ]
 
 
 def recommend(
     outcomes: Sequence[Outcome], own: str, k: int | None, by_risk: bool = False
 ) -> Recommendation | None:
-    """The method to take; None where none finished.
+    """The method to use; None where none finished.
 
     own: the policy's method; k: the policy's own.
     """
@@ -99,23 +120,23 @@ def recommend(
     if not done:
         return None
     chosen_k = judged_at(done, k)
-    judging = Judging(by_risk)
-    at = sorted(
+    criterion = Criterion(by_risk)
+    at_chosen_k = sorted(
         (one for one in done if one.k == chosen_k),
-        key=lambda o: (judging.cost(o), _of(o).seconds, o.method),
+        key=lambda o: (criterion.cost(o), o.done_figures.seconds, o.method),
     )
-    least = judging.cost(at[0])
-    near = [one for one in at if judging.cost(one) <= least * (1 + NEAR)]
-    chosen = min(near, key=lambda o: (_of(o).seconds, judging.cost(o), o.method))
-    other = next((one for one in at if one is not chosen), None)
-    told = [one.method for one in (chosen, other) if one is not None]
+    least = criterion.cost(at_chosen_k[0])
+    near = [one for one in at_chosen_k if criterion.cost(one) <= least * (1 + NEAR)]
+    chosen = min(near, key=lambda o: (o.done_figures.seconds, criterion.cost(o), o.method))
+    other = next((one for one in at_chosen_k if one is not chosen), None)
+    named = [one.method for one in (chosen, other) if one is not None]
     mine = next((one for one in outcomes if (one.method, one.k) == (own, chosen_k)), None)
     return Recommendation(
         chosen.method,
         chosen_k,
-        _reason(chosen, other, own, judging),
-        "" if mine is None or mine.method in told else _own(mine, chosen, judging),
-        _further(done, chosen, judging),
+        _reason(chosen, other, own, criterion),
+        "" if mine is None or mine.method in named else _own(mine, chosen, criterion),
+        _further(done, chosen, criterion),
     )
 
 
@@ -128,65 +149,86 @@ def judged_at(done: Sequence[Outcome], k: int | None) -> int | None:
     return known[(len(known) - 1) // 2] if known else None
 
 
-def _of(outcome: Outcome) -> Figures:
-    assert outcome.figures is not None
-    return outcome.figures
-
-
-def _reason(chosen: Outcome, other: Outcome | None, own: str, judging: Judging) -> str:
-    """Why, and what the next best would cost."""
-    place, time = at_k(chosen.k), seconds_words(_of(chosen).seconds)
+def _reason(chosen: Outcome, other: Outcome | None, own: str, criterion: Criterion) -> str:
+    """Why, and what the runner-up would cost."""
+    place, time = at_k(chosen.k), format_seconds(chosen.done_figures.seconds)
+    verdict = criterion.verdict(chosen)
     if other is None:
-        return (
-            f"{chosen.method} is the only method that finished {place}; it {judging.words(chosen)}, "
-            f"in {time}."
-        )
+        return f"{chosen.method} is the only method that finished {place}; it {verdict}, in {time}."
     mine = "the policy's own method, " if other.method == own else ""
-    theirs = seconds_words(_of(other).seconds)
-    ours, cost = judging.cost(chosen), judging.cost(other)
+    theirs = format_seconds(other.done_figures.seconds)
+    ours, cost = criterion.cost(chosen), criterion.cost(other)
     if cost < ours:
         return (
-            f"{chosen.method} {judging.words(chosen)} {place}, hardly more than {mine}{other.method} "
+            f"{chosen.method} {verdict} {place}, hardly more than {mine}{other.method} "
             f"({percent(cost)}), and takes {time} instead of {theirs}."
         )
     if cost == ours:
         return (
-            f"{chosen.method} {judging.words(chosen)} {place}, as {mine}{other.method} does, and "
-            f"takes {time} instead of {theirs}."
+            f"{chosen.method} {verdict} {place}, as {mine}{other.method} does, and takes {time} "
+            f"instead of {theirs}."
         )
     mine = " and the policy's own method" if mine else ""
     return (
-        f"{chosen.method} {judging.least} {place}: it {judging.words(chosen)}, in {time}; the "
-        f"runner-up{mine}, {other.method}, {judging.words(other, would=True)}, in {theirs}."
+        f"{chosen.method} {criterion.praise} {place}: it {verdict}, in {time}; the runner-up{mine}, "
+        f"{other.method}, {criterion.verdict(other, would=True)}, in {theirs}."
     )
 
 
-def _own(mine: Outcome, chosen: Outcome, judging: Judging) -> str:
+def _own(mine: Outcome, chosen: Outcome, criterion: Criterion) -> str:
     name = f"The policy's own method, {mine.method},"
     if mine.status == "over budget":
         return f"{name} did not finish within the budget."
     if mine.status != "done":
         return f"{name} gives no release here: {mine.reason}"
-    ours, theirs = judging.cost(chosen), judging.cost(mine)
-    words = f"{name} {judging.words(mine)}"
+    ours, theirs = criterion.cost(chosen), criterion.cost(mine)
+    verdict = f"{name} {criterion.verdict(mine)}"
     if theirs >= ours * FAR and theirs > ours:
-        return f"{words}: {times(theirs / ours)}." if ours else f"{words}."
-    return f"{words}, nearly as little."
+        return f"{verdict}: {times(theirs / ours)}." if ours else f"{verdict}."
+    return f"{verdict}, nearly as little."
 
 
-def _further(done: Sequence[Outcome], chosen: Outcome, judging: Judging) -> str:
-    """Methods do not always lose more at a larger k; whoever sees that can have both."""
+def _further(done: Sequence[Outcome], chosen: Outcome, criterion: Criterion) -> str:
+    """Methods do not always lose more at a larger k; then both can be had."""
     if chosen.k is None:
         return ""
     larger = [
         one
         for one in done
-        if one.k is not None and one.k > chosen.k and judging.cost(one) < judging.cost(chosen)
+        if one.k is not None and one.k > chosen.k and criterion.cost(one) < criterion.cost(chosen)
     ]
     if not larger:
         return ""
-    best = min(larger, key=lambda o: (judging.cost(o), _of(o).seconds, o.method))
+    best = min(larger, key=lambda o: (criterion.cost(o), o.done_figures.seconds, o.method))
     return (
-        f"{best.method} at k = {best.k:,} does even better ({percent(judging.cost(best))}), and its "
+        f"{best.method} at k = {best.k:,} does even better ({percent(criterion.cost(best))}), and its "
         f"release holds k = {chosen.k:,} too."
     )
+
+
+def at_k(k: int | None) -> str:
+    """`at k = 5`, or what stands for it where there is not one k."""
+    return "under the policy's constraints" if k is None else f"at k = {k:,}"
+
+
+def times(ratio: float) -> str:
+    """`30 % more`, `2.4 times as much`."""
+    return f"{(ratio - 1) * 100:.0f} % more" if ratio < 2 else f"{ratio:,.1f} times as much"
+
+
+def format_seconds(seconds: float) -> str:
+    """`0.04 s`, `12.3 s`, `4 min`."""
+    if seconds < 0.995:
+        return f"{max(seconds, 0.01):.2f} s"
+    if seconds < 99.5:
+        return f"{seconds:.1f} s"
+    return f"{seconds:,.0f} s" if seconds < 600 else f"{seconds / 60:,.0f} min"
+
+
+def format_memory(memory: int) -> str:
+    """`<1 MB`, `12 MB`, `1.3 GB`."""
+    if memory < MEGABYTE:
+        return "<1 MB"
+    if memory < 999.5 * MEGABYTE:
+        return f"{memory / MEGABYTE:.0f} MB"
+    return f"{memory / MEGABYTE / 1000:,.1f} GB"

@@ -1,4 +1,4 @@
-"""Run one method in a process of its own, which is gone afterwards, whatever happens."""
+"""Run one method in a child process, which has ended afterwards, whatever happens."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -17,66 +17,61 @@ from typing import Any
 import pyarrow as pa
 
 from shoal import errors
-from shoal.comparison.outcome import Outcome, figures_from
+from shoal.comparison.outcome import Figures, Outcome
 from shoal.comparison.plan import Job
-from shoal.comparison.worker import LENGTH, OF_THIS_SESSION
+from shoal.comparison.worker import LENGTH, NOT_IMPORTABLE
+from shoal.progress import ProgressCallback, ProgressEvent
 
-Tell = Callable[[str, float], None]
 WARM_UP = 300.0
 """Seconds that a warm-up may take where there is a budget: compiling takes up to a minute."""
-OF_THE_TABLE = ("", "read", "encode")
-"""Steps that all methods share: what goes wrong in them is not the method's doing."""
+SHARED_STEPS = ("", "read", "encode")
+"""Steps that are the same for all methods: an error in them is not the method's."""
+
+Child = subprocess.Popen[bytes]
 
 
-def run_job(job: Job, table: pa.Table, budget: float | None, tell: Tell) -> Outcome:
-    """What becomes of one method; raises what is wrong with the table or the policy."""
-    tell("start", 0.0)
+def run_job(job: Job, table: pa.Table, budget: float | None, progress: ProgressCallback) -> Outcome:
+    """The outcome of one method; raises for a mistake in the table or the policy."""
+
+    def report(step: str, share: float) -> None:
+        progress(ProgressEvent(step, share, method=job.method, k=job.k))
+
+    report("start", 0.0)
     try:
         policy = pickle.dumps(job.policy)
     except (pickle.PicklingError, AttributeError, TypeError):
-        raise errors.InputError(OF_THIS_SESSION) from None
-    with _process() as child:
-        last = _talk(child, policy, table, budget, tell)
+        raise errors.InputError(NOT_IMPORTABLE) from None
+    with _child() as child:
+        messages = _messages(child)
+        with suppress(OSError):  # it died already: its last message, if any, says why
+            _send(child, policy, table)
+        last: dict[str, Any] = {}
+        deadline = None if budget is None else time.monotonic() + max(WARM_UP, budget)
+        late = f"stopped in its warm-up on a few rows, after {max(WARM_UP, budget or 0):g} seconds"
+        while True:
+            try:
+                left = None if deadline is None else max(0.0, deadline - time.monotonic())
+                line = messages.get(timeout=left)
+            except queue.Empty:
+                return Outcome(job.method, job.k, "over budget", late)
+            if line is None:
+                break
+            last = json.loads(line)
+            if "ready" in last and budget is not None:
+                deadline, late = time.monotonic() + budget, f"stopped after {budget:g} seconds"
+            elif "step" in last and "error" not in last:
+                report(last["step"], last["share"])
+            elif "ready" not in last:
+                break
     if "figures" in last:
-        return Outcome(job.method, job.k, "done", figures=figures_from(last["figures"]))
-    if "late" in last:
-        return Outcome(job.method, job.k, "over budget", last["late"])
+        figures = Figures.from_dict(last["figures"])
+        return Outcome(job.method, job.k, "done", figures=figures)
     if "error" in last:
-        return _refused(job, last)
-    return Outcome(job.method, job.k, "failed", _lost(child.returncode))
+        return _error_outcome(job, last)
+    return Outcome(job.method, job.k, "failed", _death(child.returncode))
 
 
-def _talk(
-    child: "subprocess.Popen[bytes]",
-    policy: bytes,
-    table: pa.Table,
-    budget: float | None,
-    tell: Tell,
-) -> dict[str, Any]:
-    """The child's last word; `late` where it was not heard in time, nothing where it died."""
-    lines = _lines(child)
-    with suppress(OSError):  # it died already: its last word, if any, tells why
-        _send(child, policy, table)
-    deadline = None if budget is None else time.monotonic() + max(WARM_UP, budget)
-    late = f"stopped in its warm-up on a few rows, after {max(WARM_UP, budget or 0):g} seconds"
-    while True:
-        try:
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            line = lines.get(timeout=left)
-        except queue.Empty:
-            return {"late": late}
-        if line is None:
-            return {}
-        word = json.loads(line)
-        if "ready" in word and budget is not None:
-            deadline, late = time.monotonic() + budget, f"stopped after {budget:g} seconds"
-        elif "step" in word and "error" not in word:
-            tell(word["step"], word["share"])
-        elif "ready" not in word:
-            return dict(word)
-
-
-def _send(child: "subprocess.Popen[bytes]", policy: bytes, table: pa.Table) -> None:
+def _send(child: Child, policy: bytes, table: pa.Table) -> None:
     """Policy and table, through a pipe: no row is ever written to a disk."""
     assert child.stdin is not None
     child.stdin.write(LENGTH.pack(len(policy)) + policy)
@@ -85,25 +80,25 @@ def _send(child: "subprocess.Popen[bytes]", policy: bytes, table: pa.Table) -> N
     child.stdin.flush()
 
 
-def _lines(child: "subprocess.Popen[bytes]") -> "queue.Queue[bytes | None]":
-    """What the child says, as it says it; None at its end."""
-    heard: queue.Queue[bytes | None] = queue.Queue()
-    said = child.stdout
-    assert said is not None
+def _messages(child: Child) -> "queue.Queue[bytes | None]":
+    """The lines of the child as they arrive; None at its end."""
+    lines: queue.Queue[bytes | None] = queue.Queue()
+    output = child.stdout
+    assert output is not None
 
     def listen() -> None:
         with suppress(ValueError, OSError):  # closed while it was read
-            for line in said:
-                heard.put(line)
-        heard.put(None)
+            for line in output:
+                lines.put(line)
+        lines.put(None)
 
     threading.Thread(target=listen, daemon=True).start()
-    return heard
+    return lines
 
 
 @contextmanager
-def _process() -> "Iterator[subprocess.Popen[bytes]]":
-    """The child, in a group of its own so that all it starts ends with it."""
+def _child() -> Iterator[Child]:
+    """The child, in a process group of its own, so that all it starts ends with it."""
     debugging = os.environ.get("SHOAL_DEBUG")
     path = os.pathsep.join(each or str(Path.cwd()) for each in sys.path)
     child = subprocess.Popen(
@@ -120,9 +115,9 @@ def _process() -> "Iterator[subprocess.Popen[bytes]]":
         _end(child)
 
 
-def _end(child: "subprocess.Popen[bytes]") -> None:
+def _end(child: Child) -> None:
     if hasattr(os, "killpg"):
-        # not waited for yet, so the number is still its own
+        # not waited for yet, so the process id is still its own
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
     else:
@@ -134,24 +129,24 @@ def _end(child: "subprocess.Popen[bytes]") -> None:
             pipe.close()
 
 
-def _refused(job: Job, last: dict[str, Any]) -> Outcome:
+def _error_outcome(job: Job, last: dict[str, Any]) -> Outcome:
     kind: Any = getattr(errors, last["kind"], None) if last["kind"] else None
-    words = str(last["error"]).removeprefix("method: ")
+    message = str(last["error"]).removeprefix("method: ")
     if kind is None:
-        told = words if last["kind"] else f"Shoal met something it did not foresee ({words})"
-        return Outcome(job.method, job.k, "failed", told)
+        reason = message if last["kind"] else f"an unexpected error in Shoal ({message})"
+        return Outcome(job.method, job.k, "failed", reason)
     if kind is errors.Infeasible:
-        return Outcome(job.method, job.k, "infeasible", words)
+        return Outcome(job.method, job.k, "infeasible", message)
     if kind is errors.VerificationFailed:
-        return Outcome(job.method, job.k, "failed", f"its release did not hold: {words}")
-    if last["step"] in OF_THE_TABLE:
+        return Outcome(job.method, job.k, "failed", f"its release did not hold: {message}")
+    if last["step"] in SHARED_STEPS:
         raise kind(last["error"])
-    return Outcome(job.method, job.k, "cannot", words)
+    return Outcome(job.method, job.k, "cannot", message)
 
 
-def _lost(code: int | None) -> str:
+def _death(code: int | None) -> str:
     if code is not None and code < 0:
         name = signal.Signals(-code).name
         more = "; perhaps the memory ran out" if name == "SIGKILL" else ""
         return f"its process was ended by {name}{more}"
-    return "its process ended without a word"
+    return "its process ended without a message"

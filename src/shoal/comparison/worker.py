@@ -1,7 +1,9 @@
-"""The process in which one method runs: table and policy come by standard input, figures go out.
+"""The child process in which one method runs: table and policy come in, figures go out.
 
-Nothing of the table is written anywhere. Lines of JSON tell how far it is: `{"ready": true}` when the
-table is here and all is warm, `{"step": .., "share": ..}`, and at the end `figures` or `error`.
+The parent sends the pickled policy and the table as an Arrow stream by standard input; nothing of the
+table is written anywhere. The child answers with lines of JSON: `{"ready": true}` when the table has
+arrived and everything is compiled, `{"step": .., "share": ..}` as it goes on, and at the end `figures`
+or `error`. When standard input ends, so has the parent, and the child ends too.
 """
 
 import gc
@@ -24,7 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.comparison.outcome import Figures, Risk
-from shoal.errors import ShoalError
+from shoal.errors import InputError, ShoalError
 from shoal.models.requirement import Requirement
 from shoal.pipeline.run import anonymize
 from shoal.policy import Policy
@@ -34,62 +36,60 @@ from shoal.release import Release
 from shoal.risk.assessment import assess
 
 LENGTH = struct.Struct("<Q")
-"""How long the pickled policy is that comes first; the table follows as an Arrow stream."""
-OF_THIS_SESSION = (
+"""The length of the pickled policy, which comes first."""
+NOT_IMPORTABLE = (
     "The policy holds a hierarchy or method that was made in this very session, which another process "
     "cannot load. Put its class into a module that can be imported."
 )
-PAUSE = 0.1
-"""Seconds between two words on how far it is."""
+INTERVAL = 0.1
+"""Seconds between two messages about one step."""
+WARM_UP_ROWS = 200
+STAR = "*"
+STATUS, CLEAR_REFS = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
-Say = Callable[[dict[str, Any]], None]
+Send = Callable[[dict[str, Any]], None]
 
 
 def main() -> None:
-    """Read, warm up, run, tell."""
-    source, say = os.fdopen(0, "rb", closefd=False), _speaker()
-    steps = _Steps(say)
+    """Receive, warm up, run, and send the figures."""
+    source, send = os.fdopen(0, "rb", closefd=False), _sender()
+    steps = _Steps(send)
     try:
-        policy, table = _received(source)
+        policy, table = _receive(source)
         _end_with_parent()
-
         warm_up(table, policy)
-        say({"ready": True})
-        say({"figures": asdict(measure(table, policy, steps.told))})
+        send({"ready": True})
+        send({"figures": asdict(measure(table, policy, steps))})
     except ShoalError as error:
-        say({"error": str(error), "kind": type(error).__name__, "step": steps.now})
+        send({"error": str(error), "kind": type(error).__name__, "step": steps.current})
     except MemoryError:
-        say({"error": "its memory ran out", "kind": "MemoryError", "step": steps.now})
+        send({"error": "its memory ran out", "kind": "MemoryError", "step": steps.current})
     except Exception as error:
-        # the text of an unforeseen error may hold a value of the table, its type cannot
-        say({"error": type(error).__name__, "kind": "", "step": steps.now})
+        # the text of an unexpected error may hold a value of the table, its type cannot
+        send({"error": type(error).__name__, "kind": "", "step": steps.current})
         if os.environ.get("SHOAL_DEBUG"):
             raise
 
 
-def _speaker() -> Say:
-    """What writes to the parent; whatever else prints goes to standard error."""
+def _sender() -> Send:
+    """Writes messages to the parent; everything else that prints goes to standard error."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)
 
-    def say(words: dict[str, Any]) -> None:
-        out.write(json.dumps(words) + "\n")
+    def send(message: dict[str, Any]) -> None:
+        out.write(json.dumps(message) + "\n")
         out.flush()
 
-    return say
+    return send
 
 
-def _received(source: BinaryIO) -> tuple[Any, Any]:
-    import pyarrow as pa
-
-    from shoal.errors import InputError
-
+def _receive(source: BinaryIO) -> tuple[Policy, pa.Table]:
     (length,) = LENGTH.unpack(source.read(LENGTH.size))
     pickled = source.read(length)
     try:
         policy = pickle.loads(pickled)
     except (AttributeError, ImportError):
-        raise InputError(OF_THIS_SESSION) from None
+        raise InputError(NOT_IMPORTABLE) from None
     return policy, pa.ipc.open_stream(source).read_all()
 
 
@@ -107,52 +107,40 @@ def _end_with_parent() -> None:
 
 
 class _Steps:
-    """Tells the parent how far the work is, but not too often."""
+    """Sends the progress of a run to the parent, but not too often."""
 
-    def __init__(self, say: Say) -> None:
-        self.now = ""
-        self._say, self._last = say, 0.0
+    def __init__(self, send: Send) -> None:
+        self.current = ""
+        self._send, self._last = send, 0.0
 
-    def told(self, event: ProgressEvent) -> None:
-        """A step of the run, and how much of it is done."""
-        if event.step == self.now and time.monotonic() - self._last < PAUSE:
+    def __call__(self, event: ProgressEvent) -> None:
+        if event.step == self.current and time.monotonic() - self._last < INTERVAL:
             return
-        self.now, self._last = event.step, time.monotonic()
-        self._say({"step": event.step, "share": event.share})
-
-    sys.stdout.flush()
-
-
-# One release made, verified, measured and thrown away.
-
-
-FEW = 200
-"""Rows of a warm-up, where so few will do."""
-STAR = "*"
+        self.current, self._last = event.step, time.monotonic()
+        self._send({"step": event.step, "share": event.share})
 
 
 def warm_up(table: pa.Table, policy: Policy) -> None:
     """Make a release of a few rows, so that what is compiled on first use is compiled.
 
-    On some tables a few rows cannot hold the policy; then some of it is compiled in the run itself.
+    On some tables a few rows cannot satisfy the policy; then some is compiled in the run itself.
     """
-    wanted = max(FEW, min(4 * Requirement(policy.constraints).min_rows, table.num_rows // 4))
+    least = 4 * Requirement(policy.constraints).min_rows
+    wanted = max(WARM_UP_ROWS, min(least, table.num_rows // 4))
     rows = np.unique(np.linspace(0, table.num_rows - 1, min(wanted, table.num_rows)).astype(int))
-    try:
+    with suppress(Exception):  # the run itself will report it
         figures_of(anonymize(table.take(pa.array(rows)), policy), 0.0, 0)
-    except Exception:
-        return  # the run itself will tell
 
 
 def measure(table: pa.Table, policy: Policy, progress: ProgressCallback = ignore_event) -> Figures:
-    """Make a release of the table; it is verified as every release is, or raises."""
-    peak, began = Peak(), time.perf_counter()
+    """Make a release of the table, which is verified as every release is, and measure it."""
+    peak, began = PeakMemory(), time.perf_counter()
     release = anonymize(table, policy, progress=progress)
     return figures_of(release, time.perf_counter() - began, peak.bytes())
 
 
 def figures_of(release: Release, seconds: float, memory: int) -> Figures:
-    """A release in figures."""
+    """The figures of a release."""
     loss = release.metrics.get("mean-ncp")
     return Figures(
         loss=0.0 if loss is None else loss,
@@ -175,18 +163,19 @@ def _risk(release: Release) -> Risk:
 
 
 def _without_stars(table: pa.Table, policy: Policy) -> pa.Table:
-    """The rows that are published with something in them."""
+    """The rows that are not suppressed."""
     if policy.suppressed != "starred":
         return table
-    hidden = pa.array(np.ones(table.num_rows, np.bool_))
+    starred = pa.array(np.ones(table.num_rows, np.bool_))
     for column in table.columns:
         same = pc.fill_null(pc.equal(column.cast(pa.string()), STAR), False)
-        hidden = pc.and_(hidden, same)
-    return table.filter(pc.invert(hidden))
+        starred = pc.and_(starred, same)
+    return table.filter(pc.invert(starred))
 
 
 def _best_guess(release: Release) -> Risk:
-    """Who knows a person's group guesses its most frequent value; the worst sensitive column counts."""
+    """Of an attacker who knows a person's group and guesses its most frequent value; the worst
+    sensitive column counts."""
     group, count = group_name(release.policy), count_name(release.policy)
     averages = []
     for table in release.sensitive_tables.values():
@@ -195,32 +184,26 @@ def _best_guess(release: Release) -> Risk:
     return Risk(max(release.largest_share.values()), max(averages))
 
 
-# How much memory this process takes.
-
-
-STATUS, FORGET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-
-
-class Peak:
+class PeakMemory:
     """The most memory in use from now on, beyond what is in use now.
 
     Linux keeps a high-water mark that can be lowered to the present. Elsewhere the mark is that of
     the whole process, so what the warm-up needed already is not counted again. The mark of
-    `getrusage` is no use on Linux: there a process inherits its parent's.
+    `getrusage` cannot be used on Linux: there a process inherits its parent's.
     """
 
     def __init__(self) -> None:
         gc.collect()
         with suppress(OSError):
-            FORGET.write_text("5")
-        self._before = _mark()
+            CLEAR_REFS.write_text("5")
+        self._before = _high_water_mark()
 
     def bytes(self) -> int:
         """So far."""
-        return max(0, _mark() - self._before)
+        return max(0, _high_water_mark() - self._before)
 
 
-def _mark() -> int:
+def _high_water_mark() -> int:
     if STATUS.exists():
         for line in STATUS.read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -235,3 +218,4 @@ def _mark() -> int:
 
 if __name__ == "__main__":
     main()
+    sys.stdout.flush()

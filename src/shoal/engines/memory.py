@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import Cells, codes_in_order, encode
-from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, as_they_are, spans_of
+from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, groups_of_equal_rows, spans_of
 from shoal.encoding.population import with_population
-from shoal.encoding.preferences import read_wishes
+from shoal.encoding.preferences import read_preferences
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.base import Engine, Expected, Source
 from shoal.engines.files import LocalFiles, wrap
@@ -93,18 +93,17 @@ class MemoryEngine(Engine):
         """The columns of the table."""
         return self._names
 
-    def load(self, policy: Policy) -> int:
+    def load(self, policy: Policy, clock: Clock) -> None:
         """Take the frame that the engine was made for."""
         assert self._table is not None
-        self._policy = policy
-        return self._table.n_rows
+        self._policy, clock.rows = policy, self._table.n_rows
 
     def read(self, source: Source, policy: Policy, clock: Clock, progress: Progress) -> None:
         """Read the columns that the policy needs."""
         self._names = list(source.names)
         read = LocalFiles().read(source.files[0], source.options, policy.needed(self._names))
         self._table = wrap(read)
-        clock.rows = self.load(policy)
+        self.load(policy, clock)
         progress(1.0)
 
     def encode(self, progress: Progress) -> int:
@@ -113,8 +112,8 @@ class MemoryEngine(Engine):
         assert table is not None
         if table.n_rows == 0:
             raise InputError("The table has column names but no rows: there is nothing to publish.")
-        quasi = {name: policy.how(name) for name in policy.quasi}
-        sensitive = {name: policy.how(name) for name in sorted(policy.sensitive)}
+        quasi = {name: policy.column_spec(name) for name in policy.quasi}
+        sensitive = {name: policy.column_spec(name) for name in sorted(policy.sensitive)}
         # sorted by name: where a column stands in the table is not published content.
         # preferences decide what is published of a row: equal rows have equal preferences too
         plain = [*sorted(policy.plain), *sorted(set(policy.preferences.values()))]
@@ -125,7 +124,7 @@ class MemoryEngine(Engine):
             cells = with_population(cells, population_of_policy(policy), quasi)
         self._cells = cells
         self._preferences = {
-            name: read_wishes(cells, name, level, table.column(level))
+            name: read_preferences(cells, name, level, table.column(level))
             for name, level in policy.preferences.items()
         }
         progress(1.0)
@@ -147,7 +146,7 @@ class MemoryEngine(Engine):
         assert table is not None
         groupings, formed = self._groupings, None
         if policy.publish == "anatomy":
-            groupings, formed = as_they_are(cells, groupings)
+            groupings, formed = groups_of_equal_rows(cells, groupings)
         spans = tuple(spans_of(cells, grouping) for grouping in groupings)
         values = personal.apply(cells, self._preferences)
         published = self._published(spans, values)

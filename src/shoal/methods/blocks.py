@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from shoal.encoding.cells import Cells, part_of
+from shoal.encoding.cells import Cells, subset
 from shoal.encoding.grouping import SUPPRESSED, Grouping, rows_by_group
 from shoal.kernels.jit import mix
 from shoal.methods.base import Method, Progress
@@ -29,7 +29,7 @@ def group_rows(
     group = np.full(cells.n_rows, SUPPRESSED, np.int32)
     n_groups = 0
     for begin, end in pairwise(starts):
-        block = part_of(cells, rows[begin:end])
+        block = subset(cells, rows[begin:end])
 
         def within(share: float, begin: int = begin, size: int = end - begin) -> None:
             progress((begin + share * size) / cells.n_rows)

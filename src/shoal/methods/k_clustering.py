@@ -5,7 +5,7 @@ from pydantic.dataclasses import dataclass
 
 from shoal.arrays import Bools, Codes, Ints
 from shoal.encoding.cells import Cells
-from shoal.encoding.domain import UNIT, ncp_columns, no_labels
+from shoal.encoding.domain import UNIT, empty_labels, ncp_columns
 from shoal.encoding.grouping import SUPPRESSED, Grouping
 from shoal.errors import Infeasible
 from shoal.kernels.clusters import (
@@ -42,7 +42,7 @@ class _Clusters:
         self.seeker, self.reach = seeker_of(self.columns, self.shift, len(self.pool.trie.up))
         self.order = start_order(cells, seed)
         most = cells.n_rows // requirement.min_rows + 1
-        self.labels, self.sizes = no_labels(self.columns, most), np.zeros(most, np.int64)
+        self.labels, self.sizes = empty_labels(self.columns, most), np.zeros(most, np.int64)
         self.group = np.full(cells.n_rows, SUPPRESSED, np.int32)
         self.n = 0
         self.growing = Growing(

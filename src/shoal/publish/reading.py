@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Bools, Codes, Ints
-from shoal.encoding.cells import How
+from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.values import ordered_values
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.csv_file import CsvFile
@@ -75,7 +75,7 @@ def enclosed(found: Sequence[Piece], first: str, last: str) -> bool:
 
 
 def stars(found: Sequence[Piece]) -> tuple[int, int]:
-    """How many bare stars a label begins and ends with; those of all stars count as its end."""
+    """ColumnSpec many bare stars a label begins and ends with; those of all stars count as its end."""
     bare = [piece == ("*", True) for piece in found]
     end = 0
     while end < len(bare) and bare[-1 - end]:
@@ -389,7 +389,7 @@ def read(
     name: str,
     labels: Sequence[str | None],
     values: Sequence[str],
-    how: How,
+    how: ColumnSpec,
     folder: Path = Path(),
 ) -> Reading:
     """Read the different labels of a column against different raw values, both as text.
@@ -422,8 +422,8 @@ def read(
     return reader.done()
 
 
-def _axis(labels: Sequence[str | None], values: Sequence[str], how: How) -> Axis | None:
-    """How the values of a column are ordered; None where they are not."""
+def _axis(labels: Sequence[str | None], values: Sequence[str], how: ColumnSpec) -> Axis | None:
+    """ColumnSpec the values of a column are ordered; None where they are not."""
     if isinstance(how.hierarchy, Mask):
         return None
     if isinstance(how.hierarchy, DateParts):
@@ -452,7 +452,7 @@ def _looks_ordered(labels: Sequence[str | None], values: Sequence[str]) -> bool:
     return bool(values) and ordered_values(pa.array(values, pa.string()), guess=True) is not None
 
 
-def _range(label: str, axis: Axis, how: How, reader: "_Reader") -> Range | None:
+def _range(label: str, axis: Axis, how: ColumnSpec, reader: "_Reader") -> Range | None:
     """The range that a label spells, if it is one and no value of its own."""
     if isinstance(how.hierarchy, DateParts):
         found = date_part(label, "day" in how.hierarchy.parts)

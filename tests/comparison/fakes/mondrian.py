@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from pydantic.dataclasses import dataclass
 
-from shoal.comparison.worker import FEW
+from shoal.comparison.worker import WARM_UP_ROWS
 from shoal.encoding.grouping import Grouping
 from shoal.errors import PolicyError
 from shoal.methods.base import Method
@@ -28,7 +28,7 @@ class Mondrian(Method):
 
     def group(self, cells, requirement, seed, progress):  # noqa: ARG002
         rows = np.arange(cells.n_rows, dtype=np.int32)
-        if cells.n_rows > FEW:
+        if cells.n_rows > WARM_UP_ROWS:
             self._misbehave()
         else:
             rows[:] = 0

@@ -51,8 +51,6 @@ def _head(found: "Comparison") -> Text:
 
 def _table(console: Console, found: "Comparison") -> Table:
     """A line per method that is done, k by k, the best first."""
-    from shoal.comparison.page import ranked
-
     shown = _columns(console, found)
     gap = 1 if len(shown) > 6 else 2
     table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
@@ -60,7 +58,7 @@ def _table(console: Console, found: "Comparison") -> Table:
     table.add_column("method", overflow="fold")
     for heading in shown:
         table.add_column(heading, justify="right", no_wrap=True)
-    levels = [(k, runs) for k in found.ks if (runs := ranked(found, k))]
+    levels = [(k, runs) for k in found.ks if (runs := found.ranked(k))]
     for place, (k, runs) in enumerate(levels):
         if len(levels) > 1:
             if place:
@@ -88,7 +86,7 @@ def _columns(console: Console, found: "Comparison") -> list[str]:
 
 
 def _cells(figures: "Figures") -> dict[str, str]:
-    from shoal.comparison.ranking import memory_words, seconds_words
+    from shoal.comparison.ranking import format_memory, format_seconds
 
     return {
         "loss": percent(figures.loss),
@@ -96,8 +94,8 @@ def _cells(figures: "Figures") -> dict[str, str]:
         "worst": percent(figures.risk.highest),
         "groups": f"{figures.groups:,}",
         "suppr.": percent(figures.suppressed_share) if figures.suppressed_rows else "0",
-        "time": seconds_words(figures.seconds),
-        "memory": memory_words(figures.memory),
+        "time": format_seconds(figures.seconds),
+        "memory": format_memory(figures.memory),
     }
 
 
@@ -143,12 +141,10 @@ def _wrapped(console: Console, words: str) -> Text:
 
 
 def _missing(console: Console, found: "Comparison") -> None:
-    from shoal.comparison.page import missing
-
     parts: list[RenderableType] = []
-    for line in missing(found):
-        where = f", {line['where']}" if line["where"] else ""
-        head = Text.assemble((", ".join(line["methods"]), "bold"), f"{where}: {line['status']}")
-        parts += [head, indented(Text(safe(line["reason"]), style="dim"))]
+    for line in found.unfinished:
+        where = f", {line.where}" if line.where else ""
+        head = Text.assemble((", ".join(line.methods), "bold"), f"{where}: {line.status}")
+        parts += [head, indented(Text(safe(line.reason), style="dim"))]
     if parts:
         section(console, "Without a result", Group(*parts))

@@ -5,8 +5,8 @@ import pytest
 
 import shoal
 from shoal import plugins
-from shoal.comparison import compare as module
-from shoal.comparison.plan import own_k, planned, read_budget, read_ks, read_methods
+from shoal.comparison import comparison as module
+from shoal.comparison.plan import make_plan, own_k, read_budget, read_ks, read_methods
 from shoal.errors import InputError, PolicyError
 from shoal.policy import Policy
 
@@ -65,7 +65,7 @@ def test_a_budget_that_is_none(value):
 
 def test_a_k_replaces_that_of_every_k_constraint_and_nothing_else():
     policy = Policy.load(POLICY)
-    plan = planned(policy, NAMES, "mondrian,bottom-up", "4,9")
+    plan = make_plan(policy, NAMES, "mondrian,bottom-up", "4,9")
     assert plan.ks == (4, 9)
     assert [(job.method, job.k) for job in plan.jobs] == [
         ("mondrian", 4),
@@ -83,25 +83,27 @@ def test_a_k_replaces_that_of_every_k_constraint_and_nothing_else():
 def test_the_policy_is_asked_as_it_is_without_a_k():
     policy = Policy.load(POLICY)
     assert own_k(policy) is None
-    plan = planned(policy, NAMES, "mondrian", None)
+    plan = make_plan(policy, NAMES, "mondrian", None)
     assert plan.ks == (None,)
     assert plan.jobs[0].policy.constraints == policy.constraints
 
 
 def test_the_own_method_keeps_its_options_and_others_have_defaults():
-    by_name = {j.method: j.policy.method for j in planned(Policy.load(POLICY), NAMES, None, 2).jobs}
+    by_name = {
+        j.method: j.policy.method for j in make_plan(Policy.load(POLICY), NAMES, None, 2).jobs
+    }
     assert by_name["mondrian"].strict is False
     assert by_name["flexible-partition"].dimension == "least-loss"
 
 
 def test_what_no_release_depends_on_is_not_handed_over():
-    job = planned(Policy.load(POLICY), NAMES, "mondrian", None).jobs[0]
+    job = make_plan(Policy.load(POLICY), NAMES, "mondrian", None).jobs[0]
     assert list(job.policy.columns) == ["age", "zip", "ill"]
     assert job.policy.metrics == ()
 
 
 def test_methods_that_cannot_are_listed_with_why():
-    plan = planned(Policy.load(POLICY), NAMES, "mondrian,datafly,optimal", [5])
+    plan = make_plan(Policy.load(POLICY), NAMES, "mondrian,datafly,optimal", [5])
     assert [(one.method, one.status) for one in plan.refused] == [
         ("datafly", "cannot"),
         ("optimal", "cannot"),
@@ -111,21 +113,21 @@ def test_methods_that_cannot_are_listed_with_why():
 
 
 def test_where_none_can_nothing_is_run():
-    with pytest.raises(PolicyError, match="None of the methods asked for can honour") as caught:
-        planned(Policy.load(POLICY), NAMES, "datafly,optimal", "2,5")
+    with pytest.raises(PolicyError, match="None of the methods supports") as caught:
+        make_plan(Policy.load(POLICY), NAMES, "datafly,optimal", "2,5")
     assert str(caught.value).count("\n") == 2
 
 
 def test_a_k_where_the_policy_has_none():
     policy = Policy.load(POLICY | {"constraints": [{"l": 2, "of": "ill"}]})
     with pytest.raises(PolicyError, match="no constraint of the model k"):
-        planned(policy, NAMES, None, 5)
-    assert planned(policy, NAMES, "mondrian", None).ks == (None,)
+        make_plan(policy, NAMES, None, 5)
+    assert make_plan(policy, NAMES, "mondrian", None).ks == (None,)
 
 
 def test_a_policy_for_another_table():
     with pytest.raises(PolicyError, match="zip"):
-        planned(Policy.load(POLICY), ["name", "age", "ill"], None, None)
+        make_plan(Policy.load(POLICY), ["name", "age", "ill"], None, None)
 
 
 TABLE = pa.table({"name": ["x"], "age": [1], "zip": ["a"], "ill": ["b"]})

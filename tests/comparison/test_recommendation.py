@@ -2,7 +2,7 @@
 
 from shoal.comparison.outcome import Outcome
 from shoal.comparison.ranking import recommend
-from tests.comparison.made import ONE_K, TWO_K, comparison, done
+from tests.comparison.comparisons import ONE_K, TWO_K, comparison, done
 
 
 def test_the_runner_up_is_told_with_its_cost():
