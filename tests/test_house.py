@@ -85,9 +85,7 @@ def test_only_engines_talk_to_a_database() -> None:
 
 def test_only_the_spark_engine_imports_pyspark() -> None:
     for library in ("pyspark", "py4j"):
-        assert {Path(file).parent.as_posix() for file in importers(library)} == {
-            "engines/spark"
-        }
+        assert {Path(file).parent.as_posix() for file in importers(library)} == {"engines/spark"}
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

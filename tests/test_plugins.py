@@ -429,6 +429,8 @@ def test_types_in_words(hint: Any, words: str) -> None:
 
 @pytest.mark.parametrize("room", ["methods", "models", "metrics"])
 def test_listing_them_starts_no_database(room: str) -> None:
-    code = f"import sys; from shoal import plugins; plugins.{room}(); print('duckdb' in sys.modules)"
+    code = (
+        f"import sys; from shoal import plugins; plugins.{room}(); print('duckdb' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
