@@ -14,7 +14,7 @@ import pyarrow as pa
 from shoal.arrays import Codes, Floats, Ints
 from shoal.hierarchy.tree import HierarchyTree
 from shoal.kernels.cluster_index import Columns, Label
-from shoal.kernels.costs import Costs
+from shoal.kernels.labels import Costs
 
 UNIT = 1 << 28
 """Loss is counted in whole numbers, UNIT being the loss of one fully generalised cell. Whole numbers

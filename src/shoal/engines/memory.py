@@ -32,6 +32,7 @@ from shoal.evidence.collect import collect
 from shoal.io.arrow import kind_name, without_category_order
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
+from shoal.methods.blocks import group_rows
 from shoal.metrics.base import ReleaseView, chosen_metrics
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
@@ -132,7 +133,7 @@ class MemoryEngine(Engine):
     def group(self, requirement: Requirement, progress: Progress) -> int:
         """Run the policy's method."""
         policy = self._policy
-        self._groupings = policy.method.group(self._cells, requirement, policy.seed, progress)
+        self._groupings = group_rows(policy.method, self._cells, requirement, policy.seed, progress)
         return int(self._suppressed.sum())
 
     @property
@@ -158,7 +159,7 @@ class MemoryEngine(Engine):
             published.classes,
             self._suppressed,
             None if apart else cells.target,
-            weights=getattr(policy.method, "weights", None),
+            weights=policy.method.weights,
             formed=formed,
             raised=self._preferences,
         )

@@ -18,8 +18,7 @@ from shoal.kernels.clusters import (
     settle,
     start,
 )
-from shoal.methods.base import Progress, QuasiColumns, check_feasible, counts_of_runs
-from shoal.methods.blocks import BlockRows, check_blocks, in_blocks
+from shoal.methods.base import BlockMethod, Progress, check_feasible, counts_of_runs
 from shoal.methods.clustering import pool_of, seeker_of, shifts
 from shoal.models.requirement import Requirement
 
@@ -183,7 +182,7 @@ def cluster(cells: Cells, requirement: Requirement, seed: int, progress: Progres
 
 
 @dataclass(frozen=True)
-class KClustering:
+class KClustering(BlockMethod):
     """k-clustering: clusters grow by the row that adds least NCP, until the requirement holds.
 
     Once a cluster is large enough but does not hold yet, rows with sensitive values that it has not
@@ -194,17 +193,8 @@ class KClustering:
     Source: our own sibling of L-clustering, with NCP for its loss and no merging.
     """
 
-    block_rows: BlockRows = None
-    """Rows of a block, about: the method then runs inside blocks of neighbours, faster, for more loss.
-    All rows are one block where it is left out."""
-
-    def check(self, requirement: Requirement, columns: QuasiColumns) -> None:  # noqa: ARG002
-        """Raise what this method cannot honour, before any work."""
-        check_blocks("k-clustering", self.block_rows, requirement)
-
     def group(
         self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
     ) -> tuple[Grouping, ...]:
         """Groups by growing clusters."""
-
-        return (in_blocks(cells, requirement, self.block_rows, seed, progress, cluster),)
+        return (cluster(cells, requirement, seed, progress),)

@@ -73,7 +73,7 @@ class Covering:
 
     def matches(self) -> Iterator[Matches]:
         """The classes over the different rows, some rows at a time."""
-        from shoal.kernels.labels import list_bits
+        from shoal.kernels.linkage import list_bits
 
         width = -(-self.n_classes // 64)
         step = max(1, MOST_BYTES // (64 * max(1, width)))

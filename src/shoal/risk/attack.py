@@ -398,7 +398,7 @@ def linkage_of(
 
     inferred: of an Anatomy release, the likeliest value of each class, by sensitive column.
     """
-    from shoal.kernels.labels import guesses
+    from shoal.kernels.linkage import guesses
 
     columns = [name for name in sensitive if name in table.column_names]
     values = {
