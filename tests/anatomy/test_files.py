@@ -192,7 +192,11 @@ TAMPERED: list[tuple[int, Any, str]] = [
     (1, count_is("-1"), "must be whole numbers"),
     (1, count_is("1.5"), "must be whole numbers"),
     (1, count_is("7"), "do not add up"),
-    (1, lambda rows: [[*r, "x" if i == 0 else "1"] for i, r in enumerate(rows)], "may stand there"),
+    (
+        1,
+        lambda rows: [[*r, "x" if i == 0 else "1"] for i, r in enumerate(rows)],
+        "are allowed there",
+    ),
     (1, lambda rows: [[r[2], r[1], r[0]] for r in rows], "in this order"),
 ]
 

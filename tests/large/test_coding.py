@@ -57,8 +57,8 @@ def cells_of(table: pa.Table, policy: Policy) -> Cells:
     def column(name: str) -> pa.Array:
         return table.column(name).combine_chunks()
 
-    quasi = {name: policy.how(name) for name in policy.quasi}
-    sensitive = {name: policy.how(name) for name in sorted(policy.sensitive)}
+    quasi = {name: policy.column_spec(name) for name in policy.quasi}
+    sensitive = {name: policy.column_spec(name) for name in sorted(policy.sensitive)}
     return encode(column, quasi, sensitive, sorted(policy.plain), policy.seed, policy.folder)
 
 
@@ -195,10 +195,12 @@ def test_batches_of_any_size_and_equal_words(
     whole = found(session, coded_by(session, written(table, tmp_path / "in"), SMALL))
     assert whole == expected(cells_of(table, SMALL), table, SMALL)
 
+    real, words_of = lookup.lookup_of, lookup.words_of
+
     def lookup_of(*args: Any) -> lookup.Lookup:
         monkeypatch.setattr(lookup, "words_of", lambda values: np.zeros(len(values), np.uint64))
-        made = lookup.lookup_of(*args)
-        monkeypatch.undo()
+        made = real(*args)
+        monkeypatch.setattr(lookup, "words_of", words_of)
         assert made.words is None
         return pickle.loads(pickle.dumps(made))
 

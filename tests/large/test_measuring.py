@@ -13,7 +13,7 @@ from shoal.encoding.cells import Cells, encode
 from shoal.encoding.grouping import Grouping, spans_of
 from shoal.engines.encode import Coded
 from shoal.engines.relational import FragmentSums, figures_of, fragment_sums
-from shoal.metrics.base import ReleaseView
+from shoal.metrics.base import Metric, ReleaseView
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 
@@ -79,8 +79,8 @@ def told_by(cells: Cells, groups: list[Grouping], measure: FragmentSums) -> list
 
 
 def cells_and_groups() -> tuple[Cells, list[Grouping]]:
-    quasi = {name: POLICY.how(name) for name in POLICY.quasi}
-    sensitive = {"ill": POLICY.how("ill")}
+    quasi = {name: POLICY.column_spec(name) for name in POLICY.quasi}
+    sensitive = {"ill": POLICY.column_spec("ill")}
     cells = encode(lambda n: TABLE.column(n).combine_chunks(), quasi, sensitive, [], POLICY.seed)
     found = POLICY.method.group(cells, Requirement(POLICY.constraints), 0, lambda _: None)
     return cells, list(found)
@@ -105,7 +105,7 @@ def test_the_figures_are_those_of_a_run() -> None:
 
 
 @dataclass(frozen=True)
-class Strange:
+class Strange(Metric):
     """A metric that no sums make."""
 
     high_is_good: ClassVar[bool] = True

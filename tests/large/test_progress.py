@@ -16,7 +16,7 @@ from shoal.progress import Clock, ProgressEvent
 from tests.large.people import COLUMNS, TREES, people
 from tests.large.runs import run_in
 
-STEPS = ["read", "encode", "group", "publish", "write", "verify"]
+STEPS = ["read", "encode", "group", "publish", "measure", "write", "verify"]
 
 
 @pytest.mark.parametrize("method", ["flexible-partition", "datafly"])

@@ -151,7 +151,7 @@ def test_what_fails_is_said(session: Session, tmp_path: Path) -> None:
         require(findings)
     with pytest.raises(PolicyError, match="no column 'ill'"):
         verified(session, released().drop(["ill"]), POLICY, path)
-    with pytest.raises(VerificationFailed, match="holds 'name'"):
+    with pytest.raises(VerificationFailed, match="has the columns 'name'"):
         verified(session, released(name=["x"] * 5), POLICY, path)
     strange = POLICY.replace_keys(constraints=[{"l": 1, "of": "ill"}])
     with pytest.raises(

@@ -93,8 +93,8 @@ class Engine(ABC):
         """The columns of the table."""
 
     @abstractmethod
-    def load(self, policy: Policy) -> int:
-        """Take the frame that the engine was made for; returns its number of rows."""
+    def load(self, policy: Policy, clock: Clock) -> None:
+        """Take the frame that the engine was made for."""
 
     @abstractmethod
     def read(self, source: Source, policy: Policy, clock: Clock, progress: Progress) -> None:

@@ -41,7 +41,7 @@ class DuckDBEngine(RelationalEngine):
         with open_session(LOCAL, self._memory, clock) as self.session:
             yield
 
-    def load(self, policy: Policy) -> int:  # noqa: ARG002
+    def load(self, policy: Policy, clock: Clock) -> None:  # noqa: ARG002
         """Refused: a frame is in memory already."""
         raise InputError(FOR_FILES)
 
@@ -91,12 +91,13 @@ class SparkEngine(RelationalEngine):
         session: Any = self.session
         return session.adopt(name, self._frame, columns)
 
-    def load(self, policy: Policy) -> int:
+    def load(self, policy: Policy, clock: Clock) -> None:
         """Take the frame that the engine was made for."""
         self._policy = policy
-        self._schema = self._adopt(RAW, columns_to_read(policy))
-        session: Any = self.session
-        return int(session.rows(RAW))
+        with clock.step("read"):
+            self._schema = self._adopt(RAW, columns_to_read(policy))
+            session: Any = self.session
+            clock.rows = int(session.rows(RAW))
 
     def check_target(self, target: Path) -> None:
         """Raise `InputError` for a format that Spark does not write."""

@@ -20,12 +20,12 @@ from shoal.engines.memory import MemoryEngine
 from shoal.engines.originals import require_same
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.engines.selection import LOCAL, choose_engine, engine_for_frame, is_spark
-from shoal.errors import Infeasible, InputError, PolicyError, VerificationFailed, listed
+from shoal.errors import Infeasible, InputError, VerificationFailed, listed
 from shoal.io.commit import check_targets, replacing_all
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.output_names import is_page, report_files
 from shoal.models.requirement import Requirement
-from shoal.policy import Policy, policy_from_keywords
+from shoal.policy import Policy, resolve_policy
 from shoal.progress import Clock, Progress, ProgressCallback, ignore_event, no_progress
 from shoal.release import Release, RunSummary
 from shoal.verification.check import require
@@ -50,18 +50,7 @@ def anonymize(
 ) -> Release[Any]:
     """Make a table safe to publish; see `shoal.anonymize`."""
     clock = Clock(progress or ignore_event)
-    return anonymize_table(data, lambda names: _resolve(policy, names, keywords), clock)
-
-
-def _resolve(policy: AnyPolicy | None, names: list[str], keywords: Mapping[str, Any]) -> Policy:
-    if policy is not None:
-        return Policy.load(policy).with_changes(**keywords)
-    if "quasi" not in keywords:
-        raise PolicyError(
-            "Give a policy, or name the quasi-identifiers and a guarantee, such as "
-            'quasi=["age", "zip"] and k=5. Other columns go to sensitive, identifiers or plain.'
-        )
-    return policy_from_keywords(names, **keywords)
+    return anonymize_table(data, lambda names: resolve_policy(policy, names, keywords), clock)
 
 
 def run(
@@ -109,8 +98,7 @@ def anonymize_table(
     engine = engine_for_frame(data)
     policy = _policy(policy, engine.names, engine)
     with engine.opened(clock):
-        with clock.step("read"):
-            clock.rows = engine.load(policy)
+        engine.load(policy, clock)
         return _hand_over(engine, policy, clock)
 
 

@@ -32,7 +32,12 @@ def resolve_policy(policy: Any, names: Iterable[str], keywords: Mapping[str, Any
     from shoal.policy.policy import Policy
 
     if policy is not None:
-        return Policy.load(policy).with_changes(**keywords)
+        # keys that replace others are part of what is validated: a policy may need them
+        whole = set(Policy.model_fields) - {"columns", "constraints", "folder"}
+        given = {key: value for key, value in keywords.items() if value is not None}
+        keys = {key: value for key, value in given.items() if key in whole}
+        changes = {key: value for key, value in given.items() if key not in whole}
+        return Policy.load(policy, **keys).with_changes(**changes)
     if "quasi" not in keywords:
         raise PolicyError(
             "Give a policy, or name the quasi-identifiers and a guarantee, such as "
