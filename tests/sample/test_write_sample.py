@@ -44,7 +44,7 @@ def test_policy_says_what_it_should(policy: dict[str, Any]) -> None:
 def test_levels_are_those_the_table_is_made_by() -> None:
     with as_file(SHIPPED) as folder:
         policy = Policy.load(folder / "personal.yaml")
-    assert policy.how("disease").levels == LEVELS
+    assert policy.column_spec("disease").levels == LEVELS
     assert policy.preferences == {"disease": "protection_level"}
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.encoding.cells import Cells, How, codes_in_order, encode
+from shoal.encoding.cells import Cells, codes_in_order, encode
+from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.grouping import spans_of
 from shoal.errors import listed
 from shoal.methods import flexible_partition as rounded
@@ -282,7 +283,7 @@ def _notes(rows: int, sizes: Sizes) -> tuple[str, ...]:
 
 
 def _cells(table: "pa.Table") -> Cells:
-    quasi = {name: How(kind="ordered" if name == "age" else "unordered") for name in QUASI}
+    quasi = {name: ColumnSpec(kind="ordered" if name == "age" else "unordered") for name in QUASI}
     columns = {name: table[name].combine_chunks() for name in (*QUASI, CLASS)}
     cells = encode(columns.__getitem__, quasi, {}, [CLASS], 0)
     return replace(cells, target=codes_in_order(cells, columns[CLASS]))
