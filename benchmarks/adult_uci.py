@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.encoding.cells import Cells, build_cells
-from shoal.encoding.values import number_quasi, number_sensitive
+from shoal.encoding.columns import ColumnSpec, encode_quasi, encode_sensitive
 
 PLACES = {
     "age": 0,
@@ -65,12 +65,14 @@ def like(table: pa.Table, n: int, seed: int = 0) -> pa.Table:
 def cells_of(table: pa.Table, d: int) -> Cells:
     """The first d columns as quasi-identifiers, age ordered, the others as sets."""
     quasi = [
-        number_quasi(
-            name, table[name].combine_chunks(), kind="ordered" if name == "age" else "unordered"
+        encode_quasi(
+            name,
+            table[name].combine_chunks(),
+            ColumnSpec("ordered" if name == "age" else "unordered"),
         )
         for name in list(PLACES)[:d]
     ]
-    sensitive = {SENSITIVE[0]: number_sensitive(SENSITIVE[0], table[SENSITIVE[0]].combine_chunks())}
+    sensitive = {SENSITIVE[0]: encode_sensitive(SENSITIVE[0], table[SENSITIVE[0]].combine_chunks())}
     return build_cells(quasi, sensitive, [], 0)
 
 

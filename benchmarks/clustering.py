@@ -28,7 +28,7 @@ from plain_clusters import k_clusters, l_clusters
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import ncp_columns
 from shoal.encoding.grouping import Grouping
-from shoal.methods.base import Progress
+from shoal.methods.base import Method, Progress
 from shoal.methods.k_clustering import KClustering, start_order
 from shoal.methods.l_clustering import LClustering
 from shoal.models.l import L
@@ -101,7 +101,7 @@ def plain_k_input(cells: Cells) -> tuple[np.ndarray, ...]:
 
 
 @dataclass(frozen=True)
-class Timed:
+class Timed(Method):
     """k-clustering beside its plain double loop, on the cells it is given."""
 
     found: dict[str, Any] = field(default_factory=dict)

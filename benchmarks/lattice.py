@@ -27,9 +27,9 @@ import numpy as np
 import shoal
 from shoal.encoding.cells import Cells
 from shoal.encoding.grouping import Grouping
-from shoal.methods.base import Progress
+from shoal.methods.base import Method, Progress
 from shoal.methods.incognito import Incognito, valid_nodes
-from shoal.methods.lattice import Classes, Measuring, Visit, measuring
+from shoal.methods.lattice import Classes, NodeCosts, Traversal
 from shoal.methods.optimal import Optimal, costs_of_best
 from shoal.models.requirement import Requirement
 
@@ -53,7 +53,7 @@ def silent(share: float) -> None:
 
 
 @dataclass(frozen=True)
-class Timed:
+class Timed(Method):
     """A method that runs searches in turns on the cells it is given, and keeps their times."""
 
     searches: Callable[[Cells, Requirement], dict[str, Callable[[], Any]]]
@@ -83,9 +83,7 @@ def subsets(cells: Cells, requirement: Requirement) -> dict[str, Callable[[], An
         codes=np.repeat(cells.codes, cells.counts, axis=0),
         starts=np.arange(cells.n_rows + 1, dtype=np.int64),
     )
-    judge, single = (
-        measuring("incognito", "mean-ncp", c, requirement).judge for c in (cells, alone)
-    )
+    judge, single = (Incognito().nodes(c, requirement).judge for c in (cells, alone))
     return {
         "rolled_up": lambda: valid_nodes(judge, silent),
         "from_distinct_rows": lambda: valid_nodes(judge, silent, roll_up=False),
@@ -95,14 +93,14 @@ def subsets(cells: Cells, requirement: Requirement) -> dict[str, Callable[[], An
 
 def optimum(metric: str, cells: Cells, requirement: Requirement) -> dict[str, Callable[[], Any]]:
     """The search for the best node, and one that visits every node."""
-    measured = measuring("optimal", metric, cells, requirement)
+    measured = Optimal(metric=metric).nodes(cells, requirement)
     return {
         "optimal": lambda: costs_of_best(measured, silent),
         "every_node": lambda: costs_of_all(measured),
     }
 
 
-def costs_of_all(measured: Measuring) -> np.ndarray:
+def costs_of_all(measured: NodeCosts) -> np.ndarray:
     """The cost of every valid node, nothing being left out."""
     costs = np.full(measured.counting.lattice.shape, np.nan)
 
@@ -112,7 +110,7 @@ def costs_of_all(measured: Measuring) -> np.ndarray:
             costs[classes.levels] = measured.cost(classes, kept)
         return True
 
-    Visit(measured.counting, look).everywhere(silent)
+    Traversal(measured.counting, look).run(silent)
     return costs
 
 

@@ -337,12 +337,13 @@ def test_an_option_of_several_types_is_one_problem(add_file: Add) -> None:
         """
         from typing import Literal
         from pydantic.dataclasses import dataclass
+        from shoal.methods.base import Method
 
         @dataclass(frozen=True)
-        class Blocky:
+        class Blocky(Method):
             rows: int | Literal["all"] = "all"
 
-            def group(self):
+            def group(self, cells, requirement, seed, progress):
                 return ()
         """,
     )
@@ -427,7 +428,9 @@ def test_types_in_words(hint: Any, words: str) -> None:
 
 
 @pytest.mark.parametrize("room", ["methods", "models", "metrics"])
-def test_listing_them_starts_no_compiler(room: str) -> None:
-    code = f"import sys; from shoal import plugins; plugins.{room}(); print('numba' in sys.modules)"
+def test_listing_them_starts_no_database(room: str) -> None:
+    code = (
+        f"import sys; from shoal import plugins; plugins.{room}(); print('duckdb' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -834,12 +834,9 @@ def reproduce(
     with displayed(progress) as callback:
         from shoal.reproduction.run import reproduce
 
-        def report(step: str, share: float) -> None:
-            callback(ProgressEvent(step, share))
-
         table = None if adult is None else Path(adult)
         place = None if folder is None else Path(folder)
-        return reproduce(name, table, quick, place, report, force=force)
+        return reproduce(name, table, quick, place, callback, force=force)
 
 
 def expected_minutes(name: str, quick: bool = False) -> float:

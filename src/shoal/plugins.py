@@ -226,9 +226,7 @@ def _plugins_in(module: types.ModuleType, kind: Kind) -> list[type[Any]]:
 
 
 def _is_plugin(cls: type, kind: Kind) -> bool:
-    if issubclass(cls, Plugin):
-        return cls.kind == kind and not inspect.isabstract(cls)
-    return kind == "methods" and "group" in vars(cls) and dataclasses.is_dataclass(cls)
+    return issubclass(cls, Plugin) and cls.kind == kind and not inspect.isabstract(cls)
 
 
 def _stamps(folders: Iterable[str]) -> tuple[int, ...]:

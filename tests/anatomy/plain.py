@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from shoal.encoding.cells import Cells
 from shoal.encoding.grouping import Grouping
-from shoal.methods.base import Progress
+from shoal.methods.base import Method, Progress
 from shoal.models.requirement import Requirement
 from tests.releases import raw_text
 
@@ -75,7 +75,7 @@ def back(cell: tuple[bool, str]) -> str | None:
 
 
 @dataclass(frozen=True)
-class Watched:
+class Watched(Method):
     """A method that remembers the groups of another, by input row."""
 
     method: Any

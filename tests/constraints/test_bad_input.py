@@ -102,7 +102,7 @@ def test_refused_before_any_work(
 def test_a_k_larger_than_the_table_is_infeasible(method: str) -> None:
     apart = [{"k": 2, "on": ["race"]}, {"k": 5, "on": ["zip", "age"]}]
     with pytest.raises(
-        Infeasible, match=r"has 4 rows, but k = 5 was asked.*largest k.* is 4"
+        Infeasible, match=r"has 4 rows, but k = 5 was required.*largest k.* is 4"
     ) as error:
         shoal.anonymize(TABLE, policy(apart, method))
     assert error.value.exit_code == 3

@@ -7,7 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.methods.constraints import Constraint, largest_subset, without_implied
+from shoal.methods.climbing import largest_subset
+from shoal.methods.constraints import Constraint, without_implied
 from tests import naive_constraints as naive
 from tests.examples import examples
 

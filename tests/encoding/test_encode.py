@@ -5,7 +5,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.encoding.cells import Cells, How, build_cells, codes_in_order, encode, pack
+from shoal.encoding.cells import Cells, build_cells, codes_in_order, encode, pack
+from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.domain import Domain, Kind
 from shoal.kernels.sorting import counting_order, radix_argsort, run_starts, sort_runs
 from tests.examples import examples
@@ -91,7 +92,13 @@ def cells_of(rows: pa.Table, seed: int = 0) -> Cells:
     def column(name: str) -> pa.Array:
         return rows[name].combine_chunks()
 
-    return encode(column, {"age": How(), "town": How("unordered")}, {"ill": How()}, ["ward"], seed)
+    return encode(
+        column,
+        {"age": ColumnSpec(), "town": ColumnSpec("unordered")},
+        {"ill": ColumnSpec()},
+        ["ward"],
+        seed,
+    )
 
 
 def test_cells_are_the_distinct_rows_in_canonical_order() -> None:

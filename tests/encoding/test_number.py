@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.arrays import Codes
+from shoal.encoding.columns import ColumnSpec, encode_quasi, encode_sensitive
 from shoal.encoding.domain import UNIT, Domain, Kind
-from shoal.encoding.values import number_quasi, number_sensitive
 from shoal.errors import InputError
 from shoal.hierarchy import parse_hierarchy
 from tests.examples import examples
@@ -82,29 +82,29 @@ ASCENDING: list[tuple[pa.Array, list[str | None]]] = [
 @pytest.mark.parametrize(("column", "texts"), ASCENDING, ids=lambda v: str(getattr(v, "type", "")))
 def test_numbers_and_dates_ascend(column: pa.Array, texts: list[str | None]) -> None:
     for kind in (None, "ordered"):
-        domain, codes = number_quasi("c", column, kind)
+        domain, codes = encode_quasi("c", column, ColumnSpec(kind))
         assert domain.kind == Kind.RANGE
         assert domain.texts.to_pylist() == texts
         check(domain, codes, len(column))
 
 
 def test_positions_measure_values_not_ranks() -> None:
-    domain, _ = number_quasi("c", pa.array([0, 10, 100, None]))
+    domain, _ = encode_quasi("c", pa.array([0, 10, 100, None]))
     assert domain.positions is not None
     assert domain.positions.tolist() == [0, round(UNIT / 10), UNIT, 2 * UNIT]
     days = pa.array([dt.date(2020, 1, 1), dt.date(2020, 1, 11), dt.date(2020, 4, 10)])
-    assert number_quasi("c", days)[0].positions.tolist() == [0, round(UNIT / 10), UNIT]  # type: ignore[union-attr]
+    assert encode_quasi("c", days)[0].positions.tolist() == [0, round(UNIT / 10), UNIT]  # type: ignore[union-attr]
 
 
 def test_positions_of_numbers_that_a_float_cannot_tell_apart() -> None:
     big = 2**62
-    domain, _ = number_quasi("c", pa.array([big, big + 1, big + 4]))
+    domain, _ = encode_quasi("c", pa.array([big, big + 1, big + 4]))
     assert domain.positions is not None
     assert domain.positions.tolist() == [0, UNIT // 4, UNIT]
 
 
 def test_positions_of_the_widest_column_there_is() -> None:
-    domain, _ = number_quasi("c", pa.array([-1.7e308, 0.0, 1.7e308]))
+    domain, _ = encode_quasi("c", pa.array([-1.7e308, 0.0, 1.7e308]))
     assert domain.positions is not None
     assert domain.positions.tolist() == [0, UNIT // 2, UNIT]
 
@@ -130,26 +130,26 @@ def test_positions_of_the_widest_column_there_is() -> None:
     ids=lambda v: "-".join(v)[:20],
 )
 def test_what_is_not_all_numbers_stays_text(texts: list[str]) -> None:
-    domain, codes = number_quasi("c", pa.array(texts))
+    domain, codes = encode_quasi("c", pa.array(texts))
     assert domain.kind == Kind.SET
     assert decoded(domain, codes) == texts
 
 
 def test_more_digits_than_a_float_has_are_not_lost() -> None:
     texts = ["9007199254740993", "0.5"]
-    domain, codes = number_quasi("c", pa.array(texts))
+    domain, codes = encode_quasi("c", pa.array(texts))
     assert [Fraction(str(text)) for text in decoded(domain, codes)] == [Fraction(t) for t in texts]
 
 
 def test_padded_digits_are_numbers_when_asked_for() -> None:
-    domain, codes = number_quasi("c", pa.array(["007", "8"]), "ordered")
+    domain, codes = encode_quasi("c", pa.array(["007", "8"]), ColumnSpec("ordered"))
     assert domain.kind == Kind.RANGE
     assert decoded(domain, codes) == ["7", "8"]
 
 
 def test_words_in_the_policys_order() -> None:
     column = pa.array(["high", "low", None, "low"])
-    domain, codes = number_quasi("c", column, "ordered", order=("low", "middle", "high"))
+    domain, codes = encode_quasi("c", column, ColumnSpec(order=("low", "middle", "high")))
     assert domain.texts.to_pylist() == ["low", "middle", "high", None]
     assert codes.tolist() == [2, 0, 3, 0]
     assert domain.positions is not None
@@ -159,15 +159,15 @@ def test_words_in_the_policys_order() -> None:
 
 def test_booleans_are_unordered_unless_told() -> None:
     column = pa.array([True, False, True, None])
-    assert number_quasi("c", column)[0].kind == Kind.SET
-    domain, codes = number_quasi("c", column, "ordered")
+    assert encode_quasi("c", column)[0].kind == Kind.SET
+    domain, codes = encode_quasi("c", column, ColumnSpec("ordered"))
     assert domain.texts.to_pylist() == ["false", "true", None]
     assert codes.tolist() == [1, 0, 1, 2]
 
 
 def test_values_without_order_go_from_rare_to_common() -> None:
     column = pa.array(["b"] * 3 + ["a"] * 2 + ["d", "c", None, None, None, None])
-    domain, codes = number_quasi("c", column)
+    domain, codes = encode_quasi("c", column)
     assert domain.kind == Kind.SET
     assert domain.texts.to_pylist() == ["c", "d", "a", "b", None]
     check(domain, codes, len(column))
@@ -175,7 +175,7 @@ def test_values_without_order_go_from_rare_to_common() -> None:
 
 def test_leaves_go_depth_first() -> None:
     tree = parse_hierarchy({"tree": {"any": {"z": ["c", "a"], "b": ["d"]}}})
-    domain, codes = number_quasi("c", pa.array(["a", "d", None, "c"]), hierarchy=tree)
+    domain, codes = encode_quasi("c", pa.array(["a", "d", None, "c"]), ColumnSpec(hierarchy=tree))
     assert domain.kind == Kind.TREE
     assert domain.texts.to_pylist() == ["c", "a", "d", None]
     assert codes.tolist() == [1, 2, 3, 0]
@@ -183,10 +183,10 @@ def test_leaves_go_depth_first() -> None:
 
 
 def test_sensitive_values_go_by_text() -> None:
-    domain, codes = number_sensitive("c", pa.array([10, 9, None, 9, 2]))
+    domain, codes = encode_sensitive("c", pa.array([10, 9, None, 9, 2]))
     assert domain.texts.to_pylist() == ["10", "2", "9", None]
     assert codes.tolist() == [0, 2, 3, 2, 1]
-    domain, codes = number_sensitive("c", pa.array([float("nan"), 1.0, None]))
+    domain, codes = encode_sensitive("c", pa.array([float("nan"), 1.0, None]))
     assert domain.texts.to_pylist() == ["1", None]
     assert codes.tolist() == [1, 0, 1]
 
@@ -207,14 +207,14 @@ def test_codes_do_not_depend_on_the_order_of_rows(
     column = pa.array(raw, pa.string() if all(v is None for v in raw) else None)
     moved = random.Random(seed).sample(range(len(raw)), len(raw))
     turned = column.take(pa.array(moved))
-    number_sensitive("c", column)
+    encode_sensitive("c", column)
     try:
-        domain, codes = number_quasi("c", column, kind)
+        domain, codes = encode_quasi("c", column, ColumnSpec(kind))
     except InputError:
         assert all(v is None or v != v for v in raw)
         return
     check(domain, codes, len(raw))
-    other, others = number_quasi("c", turned, kind)
+    other, others = encode_quasi("c", turned, ColumnSpec(kind))
     assert other.texts.equals(domain.texts)
     assert others.tolist() == codes[moved].tolist()
-    assert number_sensitive("c", turned)[0].texts.equals(number_sensitive("c", column)[0].texts)
+    assert encode_sensitive("c", turned)[0].texts.equals(encode_sensitive("c", column)[0].texts)

@@ -1,12 +1,11 @@
 """Columns that cannot be numbered, and the words that say so without naming anybody's value."""
 
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from shoal.encoding.values import number_quasi, number_sensitive
+from shoal.encoding.columns import ColumnSpec, encode_quasi, encode_sensitive
 from shoal.errors import HierarchyError, InputError
 from shoal.hierarchy import parse_hierarchy
 
@@ -25,23 +24,23 @@ from shoal.hierarchy import parse_hierarchy
 def test_a_column_without_any_value_is_refused(column: pa.Array) -> None:
     for kind in (None, "ordered", "unordered"):
         with pytest.raises(
-            InputError, match=r"'c' is a quasi-identifier but every value .* missing"
+            InputError, match=r"'c' is a quasi-identifier but all of its values .* missing"
         ):
-            number_quasi("c", column, kind)
+            encode_quasi("c", column, ColumnSpec(kind))
 
 
 def test_infinite_values_are_refused() -> None:
     for column in (pa.array([1.0, float("inf")]), pa.array(["1", "1e999"])):
-        with pytest.raises(InputError, match="'c' holds infinite values"):
-            number_quasi("c", column, "ordered")
+        with pytest.raises(InputError, match="'c' has infinite values"):
+            encode_quasi("c", column, ColumnSpec("ordered"))
 
 
 @pytest.mark.parametrize(
     "column", [pa.array([[1], [2]]), pa.array([{"a": 1}, {"a": 2}])], ids=lambda c: str(c.type)
 )
 def test_lists_and_structs_are_refused(column: pa.Array) -> None:
-    for number in (number_quasi, number_sensitive):
-        with pytest.raises(InputError, match=r"Column 'c' holds .* several"):
+    for number in (encode_quasi, encode_sensitive):
+        with pytest.raises(InputError, match=r"Column 'c' has the type .* several"):
             number("c", column)
 
 
@@ -54,7 +53,7 @@ def test_uncovered_values_are_told_by_row_and_named_only_when_common(how: dict[s
     rare, common = "RARE-7731", "Common"
     column = pa.array(["a"] * 3 + [rare] + [common] * 10 + ["RARE-2"] * 9 + [None])
     with pytest.raises(HierarchyError) as error:
-        number_quasi("c", column, folder=Path(), **how)
+        encode_quasi("c", column, ColumnSpec(**how))
     words = str(error.value)
     assert "Column 'c': 3 distinct values in 20 rows" in words
     assert "data rows 4, 5, 6, 7, 8, …" in words
@@ -66,11 +65,11 @@ def test_unreadable_numbers_are_told_by_row() -> None:
     with pytest.raises(
         HierarchyError, match=r"1 distinct value in 1 row is neither .* \(data rows 3\)"
     ) as error:
-        number_quasi("c", pa.array(["1", "2", "SECRET"]), "ordered")
+        encode_quasi("c", pa.array(["1", "2", "SECRET"]), ColumnSpec("ordered"))
     assert "SECRET" not in str(error.value)
 
 
 def test_a_value_without_a_level_is_told_where_to_add_it() -> None:
     with pytest.raises(HierarchyError, match="1 distinct value in 2 rows has no level") as error:
-        number_sensitive("ill", pa.array(["a", "b", "b"]), levels={"a": 1})
+        encode_sensitive("ill", pa.array(["a", "b", "b"]), ColumnSpec(levels={"a": 1}))
     assert str(error.value).endswith("Add what is missing to the `levels` of column 'ill'.")

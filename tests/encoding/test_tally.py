@@ -10,13 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.encoding.values import (
-    check_no_star,
-    quasi_domain,
-    sensitive_domain,
-    tally_of,
-    tally_of_counts,
-)
+from shoal.encoding.columns import ColumnSpec, check_no_star, quasi_domain, sensitive_domain
+from shoal.encoding.values import tally_of, tally_of_counts
 from shoal.errors import HierarchyError, InputError
 
 TEXTS = st.sampled_from(["a", "b", "10", "9", "+9", "1964-03-07", "", None])
@@ -55,7 +50,7 @@ def test_counts_alone_give_the_same_numbers(column: pa.Array, kind: str | None) 
     for number in (quasi_domain, sensitive_domain):
         if number is quasi_domain and not len(here.values):
             continue
-        (one, mine), (two, theirs) = number(here, kind), number(there, kind)
+        (one, mine), (two, theirs) = number(here, ColumnSpec(kind)), number(there, ColumnSpec(kind))
         assert (one.kind, one.missing, one.texts) == (two.kind, two.missing, two.texts)
         assert np.array_equal(one.positions, two.positions)
         codes = dict(zip(map(str, there.values.to_pylist()), theirs.tolist(), strict=True))
@@ -65,7 +60,7 @@ def test_counts_alone_give_the_same_numbers(column: pa.Array, kind: str | None) 
 def test_errors_name_no_rows_that_are_not_at_hand() -> None:
     tally = tally_of_counts("age", pa.array(["39", "old", "?"]), np.array([5, 12, 1]))
     with pytest.raises(HierarchyError) as error:
-        quasi_domain(tally, "ordered")
+        quasi_domain(tally, ColumnSpec("ordered"))
     assert str(error.value).startswith(
         "Column 'age': 2 distinct values in 13 rows are neither numbers nor dates, but the column is "
         "to be ordered. Among them: 'old'."

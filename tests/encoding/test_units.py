@@ -7,15 +7,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from shoal.encoding.domain import Domain, places, whole
-from shoal.encoding.values import number_quasi
+from shoal.encoding.columns import ColumnSpec, encode_quasi
+from shoal.encoding.domain import Domain
 
 DAY = datetime.date
 
 
 def domain(values: Any, **how: Any) -> Domain:
     column = values if isinstance(values, pa.Array) else pa.array(values)
-    return number_quasi("c", column, **how)[0]
+    return encode_quasi("c", column, ColumnSpec(**how))[0]
 
 
 @pytest.mark.parametrize(
@@ -43,15 +43,15 @@ def domain(values: Any, **how: Any) -> Domain:
 )
 def test_units(values: Any, expected: list[int]) -> None:
     found = domain(values)
-    assert places(found).tolist() == expected
-    assert whole(found) == expected[-1] + 1
+    assert found.places.tolist() == expected
+    assert found.width == expected[-1] + 1
 
 
 def test_labels_are_measured_on_their_rank_in_the_whole_list() -> None:
     found = domain(["low", "high"], order=("none", "low", "mid", "high"))
-    assert places(found).tolist() == [0, 1, 2, 3]
-    assert whole(domain(["low", None], order=("none", "low", "mid", "high"))) == 4
+    assert found.places.tolist() == [0, 1, 2, 3]
+    assert domain(["low", None], order=("none", "low", "mid", "high")).width == 4
 
 
 def test_values_without_an_order_count_one_each() -> None:
-    assert whole(domain(["a", "b", "c", "c", None])) == 4
+    assert domain(["a", "b", "c", "c", None]).width == 4

@@ -57,8 +57,8 @@ def cells_of(table: pa.Table, policy: Policy) -> Cells:
     def column(name: str) -> pa.Array:
         return table.column(name).combine_chunks()
 
-    quasi = {name: policy.how(name) for name in policy.quasi}
-    sensitive = {name: policy.how(name) for name in sorted(policy.sensitive)}
+    quasi = {name: policy.column_spec(name) for name in policy.quasi}
+    sensitive = {name: policy.column_spec(name) for name in sorted(policy.sensitive)}
     return encode(column, quasi, sensitive, sorted(policy.plain), policy.seed, policy.folder)
 
 

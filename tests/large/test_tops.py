@@ -14,18 +14,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shoal.encoding.cells import Cells, How, encode
+from shoal.encoding.cells import Cells, encode
+from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.domain import UNIT, Domain, Kind
 from shoal.encoding.grouping import spans_of
-from shoal.engines import partition_tree as choosing
-from shoal.engines import partition_tree as tops
-from shoal.engines import tie_splits as slices
+from shoal.engines import partition_tree, tie_splits
 from shoal.engines.duckdb.session import DuckSession
-from shoal.engines.fragments import CutOn, Finish
-from shoal.engines.partition_tree import MOST_ENTRIES, Fragment, _Round, cut_tops, fragment_rows_for
+from shoal.engines.fragments import Finish, GroupFragment
+from shoal.engines.partition_tree import (
+    MOST_ENTRIES,
+    Fragment,
+    Rounds,
+    cut_into_fragments,
+    fragment_rows_for,
+)
 from shoal.engines.queries import Cut, Tree
 from shoal.errors import Infeasible, InputError
-from shoal.methods import least_loss_partition as _boundary
+from shoal.methods import least_loss_partition
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.methods.least_loss_partition import LeastLossPartition
 from shoal.methods.mondrian import Mondrian
@@ -93,11 +98,16 @@ def large(
     most_entries: int = MOST_ENTRIES,
 ) -> tuple[Published, list[int]]:
     coded = put(session, cells)
-    top = cut_tops(
-        session, coded, requirement, method.cutting(), fragment_rows, most_entries=most_entries
+    top = cut_into_fragments(
+        session,
+        coded,
+        requirement,
+        method.partition_rule(),
+        fragment_rows,
+        most_entries=most_entries,
     )
     depths = np.array([fragment.depth for fragment in top.fragments], np.int64)
-    group = CutOn(method, requirement, coded.n_rows)
+    group = GroupFragment(method, requirement, coded.n_rows)
     finish = Finish(
         coded.domains,
         coded.sensitive,
@@ -140,12 +150,13 @@ def test_the_same_rows_for_any_size_of_fragment(
     fragment_rows = data.draw(st.integers(1, table.cells.n_rows + 1) | st.just(1))
     few = data.draw(st.sampled_from([0, 10, 200_000]))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(slices, "FEW", few)
-        patched.setattr(slices, "MOST_COUNTS", data.draw(st.sampled_from([1, 20, 500_000])))
+        patched.setattr(tie_splits, "FEW", few)
+        patched.setattr(tie_splits, "MOST_COUNTS", data.draw(st.sampled_from([1, 20, 500_000])))
         if data.draw(st.booleans()):  # else no small table is deep enough for it
-            for place in (choosing, _boundary):
-                patched.setattr(place, "lopsided_depth", lambda *_: 2)
-        patched.setattr(tops, "MANY_PARTS", data.draw(st.sampled_from([0, 3, 32])))
+            patched.setattr(least_loss_partition, "lopsided_depth", lambda *_: 2)
+        patched.setattr(
+            partition_tree, "MOST_SQL_FRAGMENTS", data.draw(st.sampled_from([0, 3, 32]))
+        )
         most = data.draw(st.sampled_from([1, 25, MOST_ENTRIES]))
         require_same(session, table.cells, METHODS[method], requirement, fragment_rows, most)
 
@@ -191,39 +202,39 @@ def test_a_table_of_many_rows(session: DuckSession, method: str) -> None:
 def people() -> Cells:
     table = census(20_000)
     quasi = ["age", "sex", "race", "education", "nationality", "zip"]
-    how = {name: How(kind="unordered" if name == "zip" else None) for name in quasi}
+    how = {name: ColumnSpec(kind="unordered" if name == "zip" else None) for name in quasi}
 
     def column(name: str) -> pa.Array:
         return table[name].combine_chunks()
 
-    return encode(column, how, {"disease": How()}, ["hours", "weight"], 0)
+    return encode(column, how, {"disease": ColumnSpec()}, ["hours", "weight"], 0)
 
 
 def test_losses_that_no_number_holds_are_refused(session: DuckSession) -> None:
     coded = put(session, people())
     many = replace(coded, n_rows=(1 << 35) // len(coded.domains) + 1)
     for name, method in METHODS.items():
-        cutting = method.cutting()
-        if not (cutting.by_loss or cutting.boundaries_first):
+        rule = method.partition_rule()
+        if not rule.compares_losses:
             assert name in ("flexible widest", "mondrian strict", "mondrian relaxed")
             continue
         with pytest.raises(InputError, match="takes at most 5,726,623,061 rows with so many"):
-            cut_tops(session, many, Requirement((K(k=5),)), cutting)
+            cut_into_fragments(session, many, Requirement((K(k=5),)), rule)
 
 
 def test_no_more_histograms_at_a_time_than_fit(session: DuckSession) -> None:
     """A node has an entry for each value, but not more than rows; a group of them fits, or is one."""
     coded = put(session, people())
-    cutting = LeastLossPartition().cutting()
+    rule = LeastLossPartition().partition_rule()
     known = {node: Fragment(3, rows) for node, rows in enumerate([9_000, 50, 50, 50, 9_000])}
-    rounds = _Round(session, coded, Requirement((K(k=5),)), cutting)
+    rounds = Rounds(session, coded, Requirement((K(k=5),)), rule)
     entries = [sum(min(f.rows, d.size) for d in coded.domains) for f in known.values()]
     most = entries[1] + entries[2]
     assert most < entries[0]
     assert rounds.portions([0, 1, 2, 3, 4], known, most) == [[0], [1, 2], [3], [4]]
     assert rounds.portions([0, 1, 2, 3, 4], known, sum(entries)) == [[0, 1, 2, 3, 4]]
     values = Requirement((K(k=5), L(l=3, of="disease")))
-    asked = _Round(session, coded, values, cutting)
+    asked = Rounds(session, coded, values, rule)
     assert asked.portions([1, 2], known, most) == [[1], [2]]
 
 

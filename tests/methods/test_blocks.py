@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import PolicyError
+from shoal.methods.blocks import group_rows
 from shoal.methods.k_clustering import KClustering
 from shoal.methods.l_clustering import LClustering
 from shoal.methods.top_down import TopDown
@@ -66,8 +67,8 @@ def test_every_block_is_grouped_as_a_table_of_its_own(
             found.setdefault(group, []).append(row)
         hidden += found.pop(-1, [])
         expected += found.values()
-    (grouping,) = method(block_rows=block_rows).group(
-        table.cells, requirement, seed, lambda _: None
+    (grouping,) = group_rows(
+        method(block_rows=block_rows), table.cells, requirement, seed, lambda _: None
     )
     got: dict[int, list[int]] = {}
     for row, group in enumerate(grouping.group.tolist()):

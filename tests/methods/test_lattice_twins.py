@@ -13,7 +13,7 @@ from shoal import plugins
 from shoal.encoding.grouping import Grouping
 from shoal.errors import Infeasible
 from shoal.methods.incognito import Incognito
-from shoal.methods.lattice import Counting, Judge, Lattice, Measuring
+from shoal.methods.lattice import Counting, Judge, Lattice, NodeCosts
 from shoal.methods.optimal import Optimal
 from shoal.models.base import Model
 from shoal.models.k import K
@@ -160,10 +160,10 @@ def test_incognito_publishes_the_best_of_the_minimal_nodes(
         assert published(grouping)[0] == best(costs)
 
 
-def measuring(table: Table, metric: Any) -> Measuring:
+def measuring(table: Table, metric: Any) -> NodeCosts:
     trees = tuple(d.hierarchy for d in table.cells.domains if d.hierarchy)
     counting = Counting(table.cells, Lattice(trees), ("ill",))
-    return Measuring(Judge(counting, Requirement((K(1),))), metric)
+    return NodeCosts(Judge(counting, Requirement((K(1),))), metric)
 
 
 @examples(20)
@@ -207,4 +207,4 @@ def test_metrics_that_only_worsen_do(data: st.DataObject, table: Table) -> None:
 
 @pytest.mark.parametrize("name", plugins.names("metrics"))
 def test_every_metric_says_which_way_is_good(name: str) -> None:
-    assert isinstance(vars(plugins.metric(name)).get("high_is_good"), bool)
+    assert isinstance(plugins.metric(name).high_is_good, bool)

@@ -91,5 +91,5 @@ def test_every_model_loads_and_is_written_as_it_was_read() -> None:
     policy = shoal.Policy.load(GOOD)
     assert GOOD.partition("constraints:")[2].strip() in policy.to_yaml()
     assert shoal.Policy.load(policy.to_yaml()) == policy
-    assert policy.how("stage").order == ("I", "II", "III")
-    assert policy.how("pay").kind == "ordered"
+    assert policy.column_spec("stage").order == ("I", "II", "III")
+    assert policy.column_spec("pay").kind == "ordered"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.encoding.cells import How
+from shoal.encoding.columns import ColumnSpec
 from shoal.hierarchy import parse_hierarchy
 from shoal.policy import Policy
 from shoal.publish.covering import Covering, distinct_texts, population_of
@@ -22,14 +22,14 @@ from tests.releases import every_method
 
 ASKED = Policy.load({"columns": COLUMNS, "constraints": [{"k": 1}]})
 
-PLAIN = How()
+PLAIN = ColumnSpec()
 
 
-def how_of(policy: Policy) -> dict[str, How]:
-    return {name: policy.how(name) for name in policy.quasi}
+def how_of(policy: Policy) -> dict[str, ColumnSpec]:
+    return {name: policy.column_spec(name) for name in policy.quasi}
 
 
-def covered(label: str | None, values: list[str], how: How = PLAIN) -> list[str | None]:
+def covered(label: str | None, values: list[str], how: ColumnSpec = PLAIN) -> list[str | None]:
     """The values that a label covers; None where it covers the missing one too."""
     found = read("c", [label], values, how).covers()[:, 0]
     return [v for v, yes in zip([*values, None], found, strict=True) if yes]
@@ -146,21 +146,21 @@ NUMBERS = ["19", "20", "25", "30", "65"]
     ],
 )
 def test_labels_of_any_tool(label: str | None, values: list[str]) -> None:
-    assert covered(label, NUMBERS, How("ordered")) == values
+    assert covered(label, NUMBERS, ColumnSpec("ordered")) == values
     assert covered(label, NUMBERS) == values
 
 
 def test_what_cannot_be_read_is_counted() -> None:
-    found = read("age", ["about 30", "[1~2]", "40"], ["1"], How("ordered"))
+    found = read("age", ["about 30", "[1~2]", "40"], ["1"], ColumnSpec("ordered"))
     assert found.unread.tolist() == [True, False, False]
-    tree = How(hierarchy=parse_hierarchy({"tree": {"any": ["a", "b"]}}))
+    tree = ColumnSpec(hierarchy=parse_hierarchy({"tree": {"any": ["a", "b"]}}))
     found = read("t", ["any", "a", "c", "{a, b}"], ["a"], tree)
     assert found.unread.tolist() == [False, False, True, False]
     assert covered("any", ["a", "b", "c"], tree) == ["a", "b", None]
 
 
 def test_masks_end_where_the_longest_value_does() -> None:
-    mask = How(hierarchy=parse_hierarchy({"mask": "right"}))
+    mask = ColumnSpec(hierarchy=parse_hierarchy({"mask": "right"}))
     assert covered("02***", ["02138", "02", "021", "0", "021389", "12138"], mask) == [
         "02138",
         "02",
@@ -175,13 +175,13 @@ def test_masks_end_where_the_longest_value_does() -> None:
 )
 def test_parts_of_dates(label: str, n: int) -> None:
     days = ["1964-03-07", "1964/03/31", "1964-01-01", "1964-12-31", "1969-12-31", "1970-01-01"]
-    parts = How(hierarchy=parse_hierarchy({"date": ["month", "quarter", "year", "decade"]}))
+    parts = ColumnSpec(hierarchy=parse_hierarchy({"date": ["month", "quarter", "year", "decade"]}))
     assert len(covered(label, days, parts)) == n
 
 
 def test_numbers_that_differ_far_behind_are_told_apart() -> None:
     large = ["9007199254740992", "9007199254740993"]
-    assert covered(large[0], large, How("ordered")) == [large[0]]
+    assert covered(large[0], large, ColumnSpec("ordered")) == [large[0]]
 
 
 def test_many_classes_and_rows_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,5 +261,5 @@ def test_numbers_that_were_read_as_floats() -> None:
         },
     )
     labels = made.table["n"].to_pylist()
-    found = read("n", labels[:2], long, How("ordered")).covers()[:2]
+    found = read("n", labels[:2], long, ColumnSpec("ordered")).covers()[:2]
     assert found.tolist() == [[True, False], [False, True]]

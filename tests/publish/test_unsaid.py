@@ -54,5 +54,3 @@ def test_what_is_missing_from_a_call_is_said() -> None:
     table = pa.table({"q": [1, 1]})
     with pytest.raises(PolicyError, match="Give a policy"):
         shoal.anonymize(table)
-    with pytest.raises(PolicyError, match="k: a policy was given too"):
-        shoal.anonymize(table, {"columns": {"q": "quasi"}, "constraints": [{"k": 2}]}, k=2)

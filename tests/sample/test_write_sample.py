@@ -10,9 +10,9 @@ import yaml
 
 from shoal.errors import InputError
 from shoal.policy.policy import Policy
-from shoal.sample import hospital as people
-from shoal.sample import write_sample
-from shoal.sample.hospital import LEVELS, hospital
+from shoal.sample import people, write_sample
+from shoal.sample.hospital import hospital
+from shoal.sample.people import LEVELS
 
 SHIPPED = files("shoal.sample")
 
@@ -44,7 +44,7 @@ def test_policy_says_what_it_should(policy: dict[str, Any]) -> None:
 def test_levels_are_those_the_table_is_made_by() -> None:
     with as_file(SHIPPED) as folder:
         policy = Policy.load(folder / "personal.yaml")
-    assert policy.how("disease").levels == LEVELS
+    assert policy.column_spec("disease").levels == LEVELS
     assert policy.preferences == {"disease": "protection_level"}
 
 

@@ -52,7 +52,7 @@ def test_the_same_rows_as_on_one_machine(
     one, parts = put(tmp_path, layout)
     told(layout)
     if number % 2:  # rows go to their parts by the kernel, as they do where there are many
-        monkeypatch.setattr("shoal.engines.partition_tree.MANY_PARTS", 0)
+        monkeypatch.setattr("shoal.engines.partition_tree.MOST_SQL_FRAGMENTS", 0)
     alone = shoal.run(one, policy, tmp_path / f"alone{one.suffixes[0]}")
     expected = rows_of(read_all(tmp_path / f"alone{one.suffixes[0]}"))
     other: Release

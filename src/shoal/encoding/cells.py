@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,22 +12,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Codes, Ints, Words
-from shoal.encoding.domain import Domain
-from shoal.encoding.values import (
-    Numbered,
-    Tally,
+from shoal.encoding.columns import (
+    ColumnSpec,
     check_no_star,
-    number_sensitive,
+    encode_sensitive,
     quasi_domain,
     sensitive_domain,
-    tally_of,
 )
+from shoal.encoding.domain import Domain
+from shoal.encoding.values import tally_of
 from shoal.kernels.hashing import hash_texts, stir
 from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
 from shoal.threads import each
 
-if TYPE_CHECKING:
-    from shoal.hierarchy import Hierarchy
+MISSING_WORD = np.uint64(0x5A17_0F_F15E5)
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Cells:
     codes: Codes
     """(n_cells, d) the code of each cell in each column, sorted, no two rows equal."""
     starts: Ints
-    """(n_cells + 1,) cell i holds the canonical rows starts[i]..starts[i+1]."""
+    """(n_cells + 1,) cell i consists of the canonical rows starts[i]..starts[i+1]."""
     rows: Ints
     """(n_rows,) the input row behind each canonical row."""
     hashes: Words
@@ -55,11 +53,9 @@ class Cells:
     """What those codes mean."""
     target: Codes | None = None
     """(n_rows,) the class of each canonical row, where the policy names a target column."""
-
     population: Ints | None = None
-    """(n_rows,) population rows that equal each canonical row, shared out among equal ones; where
-    the policy names a population."""
-
+    """(n_rows,) population rows that equal each canonical row, divided among equal ones; where the
+    policy names a population."""
     whole: dict[str, Ints] | None = None
     """Where these are some of a table's cells: the `totals` of the whole table."""
 
@@ -80,7 +76,7 @@ class Cells:
 
     @cached_property
     def rows_of_values(self) -> tuple[Ints, ...]:
-        """Per quasi-identifier, (size,) rows of the table that hold each value."""
+        """Per quasi-identifier, (size,) rows of the table with each value."""
         counts = self.counts.astype(np.float64)
 
         def rows_of(j: int) -> Ints:
@@ -100,8 +96,8 @@ class Cells:
         }
 
 
-def part_of(cells: Cells, rows: npt.NDArray[np.integer]) -> Cells:
-    """Some canonical rows, ascending, as cells of their own that know of the whole table's totals."""
+def subset(cells: Cells, rows: npt.NDArray[np.integer]) -> Cells:
+    """The cells of some canonical rows, ascending, with the totals of the whole table."""
     cell = np.repeat(np.arange(cells.n_cells), cells.counts)[rows]
     first = np.flatnonzero(np.diff(cell, prepend=-1))
 
@@ -123,21 +119,117 @@ def part_of(cells: Cells, rows: npt.NDArray[np.integer]) -> Cells:
 
 
 def totals_of(codes: Codes, domain: Domain) -> Ints:
-    """(domain.size,) how many rows hold each value; the missing value counts 0."""
+    """(domain.size,) how many rows have each value; the missing value counts 0."""
     totals = np.bincount(codes, minlength=domain.size).astype(np.int64)
     if domain.missing >= 0:
         totals[domain.missing] = 0
     return totals
 
 
-# A hash of each row from what will be published of it beside the quasi-identifiers.
+def encode(
+    column: Callable[[str], pa.Array],
+    quasi: Mapping[str, ColumnSpec],
+    sensitive: Mapping[str, ColumnSpec],
+    plain: list[str],
+    seed: int,
+    folder: Path = Path(),
+) -> Cells:
+    """Encode the columns, several at a time, and reduce the rows to cells."""
+
+    def codes_of(name: str) -> tuple[Domain, Codes]:
+        values = column(name)
+        tally = tally_of(name, values)
+        if name in quasi:
+            domain, codes = quasi_domain(tally, quasi[name].with_order_of(values), folder)
+        else:
+            check_no_star(tally)
+            domain, codes = sensitive_domain(tally, sensitive[name], folder)
+        return domain, tally.rows(codes, domain.missing)
+
+    encoded = each(codes_of, [*quasi, *sensitive])
+    # one code may stand for values that look different (nan and null, 0 and -0): values are hashed too
+    others = [column(name) for name in (*plain, *sensitive)]
+    sensitive_codes = dict(zip(sensitive, encoded[len(quasi) :], strict=True))
+    return build_cells(encoded[: len(quasi)], sensitive_codes, others, seed)
 
 
-MISSING = np.uint64(0x5A17_0F_F15E5)
+def codes_in_order(cells: Cells, column: pa.Array) -> Codes:
+    """(n_rows,) codes of any other column, in canonical order."""
+    _, codes = encode_sensitive("", column)
+    return codes[cells.rows]
+
+
+def build_cells(
+    quasi: Sequence[tuple[Domain, Codes]],
+    sensitive: Mapping[str, tuple[Domain, Codes]],
+    plain: Sequence[pa.Array],
+    seed: int,
+) -> Cells:
+    """The cells of a table whose columns are encoded; `plain` are the other published columns."""
+    n = len(quasi[0][1])
+    hashes = hash_rows(n, [codes for _, codes in sensitive.values()], plain, seed)
+    keys = pack([codes for _, codes in quasi], [domain.size for domain, _ in quasi])
+    order = np.arange(n, dtype=np.int64)
+    for word, bits in reversed(keys):
+        order = radix_argsort(word, bits, order)
+    begins = run_starts(np.stack([word for word, _ in keys]), order)
+    starts = np.append(np.flatnonzero(begins), n).astype(np.int64)
+    sort_runs(order, starts, hashes)
+    sort_runs(order, starts, spread(order, starts, hashes))
+    heads = order[starts[:-1]]
+    codes = np.empty((len(heads), len(quasi)), np.int32)
+    for j, (_, column) in enumerate(quasi):
+        codes[:, j] = column[heads]
+    return Cells(
+        domains=tuple(domain for domain, _ in quasi),
+        codes=codes,
+        starts=starts,
+        rows=order,
+        hashes=hashes[order],
+        sensitive={name: column[order] for name, (_, column) in sensitive.items()},
+        sensitive_domains={name: domain for name, (domain, _) in sensitive.items()},
+    )
+
+
+def spread(order: Ints, starts: Ints, hashes: Words) -> Words:
+    """(n,) keys that scatter equal rows of a cell among its others.
+
+    Rows with one hash are neighbours in `order`. A cell that is split in this order would separate
+    people by their sensitive values, so each is hashed again with its number among its equals.
+    """
+    ordered = hashes[order]
+    begins = np.ones(len(ordered), np.bool_)
+    begins[1:] = ordered[1:] != ordered[:-1]
+    begins[starts[:-1]] = True
+    first = np.flatnonzero(begins)
+    nth = np.arange(len(ordered)) - np.repeat(first, np.diff(np.append(first, len(ordered))))
+    stir(ordered, nth.astype(np.uint64))
+    keys = np.empty_like(hashes)
+    keys[order] = ordered
+    return keys
+
+
+def pack(columns: Sequence[Codes], sizes: Sequence[int]) -> list[tuple[Words, int]]:
+    """The columns packed into as few 64-bit words as possible: (word, bits used), first columns
+    highest, so that comparing words compares rows."""
+    words: list[tuple[Words, int]] = []
+    for column, size in zip(columns, sizes, strict=True):
+        bits = max(1, (size - 1).bit_length())
+        if words and words[-1][1] + bits <= 64:
+            word, used = words[-1]
+            word <<= np.uint64(bits)
+            word |= column.astype(np.uint64)
+            words[-1] = word, used + bits
+        else:
+            words.append((column.astype(np.uint64), bits))
+    return words
 
 
 def hash_rows(n: int, sensitive: Sequence[Codes], plain: Sequence[pa.Array], seed: int) -> Words:
-    """(n,) one hash per row; equal rows have equal hashes, whatever their order."""
+    """(n,) a hash of what is published of each row apart from its quasi-identifiers.
+
+    Equal rows have equal hashes, in whatever order they are.
+    """
     state = np.full(n, (seed * 0x9E37 + 1) % (1 << 64), np.uint64)
     for codes in sensitive:
         stir(state, codes.astype(np.uint64))
@@ -160,7 +252,7 @@ def words_of(column: pa.Array) -> Words:
     else:
         out = _texts(column)
     if column.null_count:
-        out = np.where(column.is_null().to_numpy(zero_copy_only=False), MISSING, out)
+        out = np.where(column.is_null().to_numpy(zero_copy_only=False), MISSING_WORD, out)
     return out
 
 
@@ -196,13 +288,9 @@ def _fixed(column: pa.Array) -> Words:
 
 
 def _texts(column: pa.Array) -> Words:
-    """Hash the bytes; what has none of its own (decimals, lists) goes by its text."""
-    kind = column.type
-    if (
-        pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_fixed_size_binary(kind)
-    ):
+    """Hash the bytes; values without bytes of their own (decimals, lists) are hashed as text."""
+    kind, types = column.type, pa.types
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
         column = column.cast(pa.large_binary())
     elif not pa.types.is_large_string(kind):
         try:
@@ -212,131 +300,3 @@ def _texts(column: pa.Array) -> Words:
     _, offsets, data = column.buffers()
     at = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
     return hash_texts(at, np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8))
-
-
-# From raw columns to cells: number the values, hash the rows, sort, and count equal rows.
-
-
-def build_cells(
-    quasi: Sequence[tuple[Domain, Codes]],
-    sensitive: Mapping[str, tuple[Domain, Codes]],
-    plain: Sequence[pa.Array],
-    seed: int,
-) -> Cells:
-    """The cells of a table whose columns are numbered; `plain` are the other published columns."""
-    n = len(quasi[0][1])
-    hashes = hash_rows(n, [codes for _, codes in sensitive.values()], plain, seed)
-    keys = pack([codes for _, codes in quasi], [domain.size for domain, _ in quasi])
-    order = np.arange(n, dtype=np.int64)
-    for word, bits in reversed(keys):
-        order = radix_argsort(word, bits, order)
-    begins = run_starts(np.stack([word for word, _ in keys]), order)
-    starts = np.append(np.flatnonzero(begins), n).astype(np.int64)
-    sort_runs(order, starts, hashes)
-    sort_runs(order, starts, spread(order, starts, hashes))
-    heads = order[starts[:-1]]
-    codes = np.empty((len(heads), len(quasi)), np.int32)
-    for j, (_, column) in enumerate(quasi):
-        codes[:, j] = column[heads]
-    return Cells(
-        domains=tuple(domain for domain, _ in quasi),
-        codes=codes,
-        starts=starts,
-        rows=order,
-        hashes=hashes[order],
-        sensitive={name: column[order] for name, (_, column) in sensitive.items()},
-        sensitive_domains={name: domain for name, (domain, _) in sensitive.items()},
-    )
-
-
-def spread(order: Ints, starts: Ints, hashes: Words) -> Words:
-    """(n,) keys that scatter equal rows of a cell among its others.
-
-    Rows with one hash stand together in `order`. Were they handed out so, a cell that is split would
-    part people by their sensitive values; so each is hashed again with its number among its equals.
-    """
-    ordered = hashes[order]
-    begins = np.ones(len(ordered), np.bool_)
-    begins[1:] = ordered[1:] != ordered[:-1]
-    begins[starts[:-1]] = True
-    first = np.flatnonzero(begins)
-    nth = np.arange(len(ordered)) - np.repeat(first, np.diff(np.append(first, len(ordered))))
-    stir(ordered, nth.astype(np.uint64))
-    keys = np.empty_like(hashes)
-    keys[order] = ordered
-    return keys
-
-
-def pack(columns: Sequence[Codes], sizes: Sequence[int]) -> list[tuple[Words, int]]:
-    """The columns side by side in as few 64-bit words as will do: (word, bits used), first columns
-    highest, so that comparing words compares rows."""
-    words: list[tuple[Words, int]] = []
-    for column, size in zip(columns, sizes, strict=True):
-        bits = max(1, (size - 1).bit_length())
-        if words and words[-1][1] + bits <= 64:
-            word, used = words[-1]
-            word <<= np.uint64(bits)
-            word |= column.astype(np.uint64)
-            words[-1] = word, used + bits
-        else:
-            words.append((column.astype(np.uint64), bits))
-    return words
-
-
-# The cells of a table, by the roles a policy gives its columns.
-
-
-@dataclass(frozen=True)
-class How:
-    """How a column is to be read."""
-
-    kind: str | None = None
-    order: tuple[str, ...] | None = None
-    hierarchy: "Hierarchy | None" = None
-    levels: Mapping[str, int] | None = None
-    """Sensitive only: the sensitivity level of each value, by its text."""
-
-
-def encode(
-    column: Callable[[str], pa.Array],
-    quasi: Mapping[str, How],
-    sensitive: Mapping[str, How],
-    plain: list[str],
-    seed: int,
-    folder: Path = Path(),
-) -> Cells:
-    """Number the columns, several at a time, and reduce the rows to cells."""
-
-    def number(name: str) -> tuple[Domain, Codes]:
-        tally = tally_of(name, column(name))
-        domain, codes = domain_of(tally, quasi.get(name), sensitive.get(name), folder)
-        return domain, tally.rows(codes, domain.missing)
-
-    numbered = each(number, [*quasi, *sensitive])
-    secret = dict(zip(sensitive, numbered[len(quasi) :], strict=True))
-    # one code may stand for what a reader tells apart (nan and null, 0 and -0): values are hashed too
-    others = [column(name) for name in (*plain, *sensitive)]
-    return build_cells(numbered[: len(quasi)], secret, others, seed)
-
-
-def domain_of(tally: Tally, quasi: How | None, sensitive: How | None, folder: Path) -> Numbered:
-    """The domain of a column, which has one of the two roles, and the codes of its values."""
-    if quasi is not None:
-        return quasi_domain(tally, quasi.kind, quasi.order, quasi.hierarchy, folder)
-    assert sensitive is not None
-    check_no_star(tally)
-    how = sensitive
-    return sensitive_domain(tally, how.kind, how.order, how.hierarchy, folder, how.levels)
-
-
-def number_as_sensitive(
-    name: str, column: pa.Array, how: How, folder: Path
-) -> tuple[Domain, Codes]:
-    """The domain of a sensitive column and the codes of its rows."""
-    return number_sensitive(name, column, how.kind, how.order, how.hierarchy, folder, how.levels)
-
-
-def codes_in_order(cells: Cells, column: pa.Array) -> Codes:
-    """(n_rows,) codes of any other column, in canonical order."""
-    _, codes = number_sensitive("", column)
-    return codes[cells.rows]

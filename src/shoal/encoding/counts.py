@@ -1,4 +1,4 @@
-"""How often each sensitive value occurs in each group: all that a model may ask about."""
+"""How often each sensitive value occurs in each group: all that a privacy model depends on."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,13 +12,13 @@ if TYPE_CHECKING:  # importing it would load pyarrow, which a policy can do with
 
 
 @dataclass(frozen=True)
-class Raised:
-    """What values published as wider ones may hide, at the worst, in each group."""
+class RaisedCounts:
+    """The worst case for values that are published as more general ones, group by group."""
 
     distinct: Ints
-    """(g,) different values that are there for certain, beside those in sight."""
+    """(g,) different values that occur for certain, in addition to those published as they are."""
     by_level: Ints
-    """(g, levels + 1) rows that may have each sensitivity level, beside those in sight."""
+    """(g, levels + 1) rows that may have each sensitivity level, in addition to those."""
 
 
 @dataclass(frozen=True)
@@ -37,24 +37,24 @@ class Counts:
     domain: "Domain | None" = None
     """What the codes mean: their texts, order, hierarchy and levels; None where only sizes count."""
     totals: Ints | None = None
-    """(domain.size,) rows of the whole table with each value, 0 for the missing one: what models that
-    compare a group with everybody compare it with."""
+    """(domain.size,) rows of the whole table with each value, 0 for the missing one: what some models
+    compare a group with."""
     population: Ints | None = None
     """(g,) rows of the population table that each group covers, where the policy names one. While
-    groups are formed: rows that equal one of the group's, shared out among equal rows of the table,
-    so never more than the published label covers."""
-    raised: Raised | None = None
-    """Where values are published as wider ones: these have no entry, and count at the worst."""
+    groups are formed: rows that equal one of the group's, divided among equal rows of the table, so
+    never more than the published label covers."""
+    raised: RaisedCounts | None = None
+    """Where values are published as more general ones, which have no entry: the worst case."""
 
     @property
     def n_groups(self) -> int:
-        """Number of groups asked about."""
+        """Number of groups."""
         return len(self.sizes)
 
     def distinct(self) -> Ints:
-        """(g,) how many different values each group holds."""
-        found = np.diff(self.starts)
-        return found if self.raised is None else found + self.raised.distinct
+        """(g,) how many different values each group has."""
+        entries = np.diff(self.starts)
+        return entries if self.raised is None else entries + self.raised.distinct
 
     def by_level(self) -> Ints:
         """(g, levels + 1) rows of each sensitivity level; only where the domain has levels."""
@@ -63,19 +63,19 @@ class Counts:
         levels = self.domain.levels
         width = int(levels.max(initial=0)) + 1
         owner = np.repeat(np.arange(self.n_groups), np.diff(self.starts))
-        rows = np.bincount(
+        flat = np.bincount(
             owner * width + levels[self.values], self.counts, minlength=self.n_groups * width
         )
-        found = rows.astype(np.int64).reshape(self.n_groups, width)
+        rows = flat.astype(np.int64).reshape(self.n_groups, width)
         if self.raised is not None:
-            more = self.raised.by_level
-            found = np.pad(found, ((0, 0), (0, max(0, more.shape[1] - width))))
-            found[:, : more.shape[1]] += more
-        return found
+            raised = self.raised.by_level
+            rows = np.pad(rows, ((0, 0), (0, max(0, raised.shape[1] - width))))
+            rows[:, : raised.shape[1]] += raised
+        return rows
 
     def largest(self) -> Ints:
-        """(g,) rows of the commonest level of each group, or of its commonest value where there are
-        no levels."""
+        """(g,) rows with the most frequent level of each group, or without levels with the most
+        frequent value."""
         if self.domain is not None and self.domain.levels is not None:
             return self.by_level()[:, 1:].max(axis=1, initial=0)
         most = np.zeros(self.n_groups, np.int64)

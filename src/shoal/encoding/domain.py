@@ -1,8 +1,7 @@
-"""One column's values as integers.
+"""The domain of a column: what its codes mean, and what its labels cost.
 
-Numbers and dates are numbered in ascending order, hierarchy leaves depth first, anything else by its
-text. An interval or a hierarchy node is then one unbroken range of codes. A missing value is a value
-of its own: the last code.
+Ordered values are numbered in ascending order and hierarchy leaves depth first, so an interval or a
+hierarchy node is one unbroken range of codes. A missing value is a value of its own: the last code.
 """
 
 from collections.abc import Sequence
@@ -15,11 +14,14 @@ import pyarrow as pa
 from shoal.arrays import Codes, Floats, Ints
 from shoal.hierarchy.tree import HierarchyTree
 from shoal.kernels.cluster_index import Columns, Label
-from shoal.kernels.costs import Costs
+from shoal.kernels.labels import Costs
 
 UNIT = 1 << 28
 """Loss is counted in whole numbers, UNIT being the loss of one fully generalised cell. Whole numbers
 add up to the same sum in any order, so a choice between two cuts is the same on every machine."""
+DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+MOST_UNITS = float(1 << 53)
+"""A float counts whole units up to here."""
 
 
 class Kind(IntEnum):
@@ -45,21 +47,42 @@ class Domain:
     """The code of the missing value (always the last one), or -1 when none is missing."""
     positions: Ints | None = None
     """RANGE only. (size,) each value's place in 0..UNIT between the smallest and the largest value.
-    The missing value stands at 2 * UNIT, so a range that holds it and another costs UNIT or more."""
+    The missing value is at 2 * UNIT, so a range with it and another one costs UNIT or more."""
     units: Floats | None = None
-    """RANGE only. (size,) each value's place in the column's own unit (`cells/units.py`): 1 for whole
-    numbers, a day for dates; its rank for all others, and where None. The missing value stands at the
-    largest one."""
+    """RANGE only. (size,) each value's place in the column's own unit: 1 for whole numbers, a day for
+    dates; its rank for all others, and where None. The missing value is at the largest one."""
+    interval_ends: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    """RANGE only, where the values are intervals such as `(0, 3]`. The lower and the upper end of
+    each: a label is written from the first lower end to the last upper end."""
     hierarchy: HierarchyTree | None = None
     """TREE only. One leaf per code, the missing value being a leaf right under the root."""
     levels: Codes | None = None
-    """Sensitive columns only, where the policy gives levels. (size,) the sensitivity level (Sid) of
-    each code, 1 being the least; 0 for the missing value."""
+    """Sensitive columns only, where the policy gives levels. (size,) the sensitivity level of each
+    code, 1 being the least; 0 for the missing value."""
 
     @property
     def size(self) -> int:
         """Number of codes, the missing value's included."""
         return len(self.texts)
+
+    @property
+    def places(self) -> Floats:
+        """(size,) RANGE, TREE: the place of each code in whole units, leaves being 1 apart.
+
+        In a RANGE the missing value has the place of the largest one: a label with it and others
+        spans the column, and the column is as wide as its known values.
+        """
+        if self.units is not None:
+            return self.units
+        place = np.arange(self.size, dtype=np.float64)
+        if self.kind == Kind.RANGE and self.missing > 0:
+            place[self.missing] -= 1
+        return place
+
+    @property
+    def width(self) -> float:
+        """The width of the whole column: the units of a RANGE, else the number of values."""
+        return float(self.places[-1]) + 1.0
 
 
 def with_missing_text(texts: pa.Array, missing: int) -> pa.Array:
@@ -69,39 +92,12 @@ def with_missing_text(texts: pa.Array, missing: int) -> pa.Array:
     return pa.concat_arrays([texts.slice(0, missing), pa.nulls(1, pa.string())])
 
 
-# How wide a range is in whole units, where a loss counts values and not shares.
-
-
-DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
-FARTHEST = float(1 << 53)
-"""A float counts whole units up to here."""
-
-
 def units_of(values: pa.Array) -> Floats:
-    """(m,) the place of each of these rising values in whole units, the first being 0."""
+    """(m,) the place of each of these ascending values in whole units, the first being 0."""
     place = _in_units(values)
-    if place is not None and place[-1] <= FARTHEST and (np.diff(place) > 0).all():
+    if place is not None and place[-1] <= MOST_UNITS and (np.diff(place) > 0).all():
         return place
     return np.arange(len(values), dtype=np.float64)
-
-
-def places(domain: Domain) -> Floats:
-    """(size,) RANGE, TREE: the place of each code in whole units, leaves being 1 apart.
-
-    In a RANGE the missing value stands where the largest one does: a label over it and others spans
-    the column, and the column is as wide as its known values.
-    """
-    if domain.units is not None:
-        return domain.units
-    place = np.arange(domain.size, dtype=np.float64)
-    if domain.kind == Kind.RANGE and domain.missing > 0:
-        place[domain.missing] -= 1
-    return place
-
-
-def whole(domain: Domain) -> float:
-    """How wide the whole column is: the units of a RANGE, else the number of values."""
-    return float(places(domain)[-1]) + 1.0
 
 
 def _in_units(values: pa.Array) -> Floats | None:
@@ -116,24 +112,21 @@ def _in_units(values: pa.Array) -> Floats | None:
         return _from_first(values, 1)
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
-        if np.abs(numbers).max() <= FARTHEST and (numbers == np.rint(numbers)).all():
+        if np.abs(numbers).max() <= MOST_UNITS and (numbers == np.rint(numbers)).all():
             return numbers - numbers[0]
     return None
 
 
 def _from_first(values: pa.Array, unit: int) -> Floats | None:
-    """How many units each value lies above the first, None where some lies between two units."""
+    """How many units each value is above the first; None where one is between two units."""
     whole = values.to_numpy(zero_copy_only=False)
     if whole.itemsize < 8:
         whole = whole.astype(np.int64)
     if unit > 1 and (whole % unit).any():
         return None
-    # exact differences first: large numbers lie closer together than a float can tell
+    # exact differences first: large numbers may be closer together than a float's precision
     above = (whole - whole[0]).view(np.uint64)
     return (above // np.uint64(unit)).astype(np.float64)
-
-
-# The kernels' cost tables, made from the columns' domains.
 
 
 def costs_of(domains: Sequence[Domain]) -> Costs:
@@ -157,8 +150,7 @@ def _tables(domain: Domain) -> tuple[np.ndarray, np.ndarray]:
         assert domain.positions is not None
         return domain.positions, np.zeros(domain.size, np.int32)
     if domain.kind == Kind.SET:
-        cost = np.arange(domain.size + 1, dtype=np.int64) * UNIT // max(1, domain.size)
-        cost[:2] = 0
+        cost = _set_costs(domain)
         return cost, np.zeros(len(cost), np.int32)
     assert domain.hierarchy is not None
     nodes = domain.hierarchy.nodes
@@ -167,7 +159,11 @@ def _tables(domain: Domain) -> tuple[np.ndarray, np.ndarray]:
     return costs.ravel(), nodes.ravel()
 
 
-# How wide labels are: the tables of `kernels/labels.py`, made from the columns' domains.
+def _set_costs(domain: Domain) -> Ints:
+    """(size + 1,) the NCP of a set with so many members."""
+    cost = np.arange(domain.size + 1, dtype=np.int64) * UNIT // max(1, domain.size)
+    cost[:2] = 0
+    return cost
 
 
 def loss_columns(domains: Sequence[Domain], weights: Sequence[float]) -> Columns:
@@ -175,7 +171,7 @@ def loss_columns(domains: Sequence[Domain], weights: Sequence[float]) -> Columns
 
     Whole numbers and dates are measured in their own units (1, a day), other ordered values by rank.
     """
-    placed = [places(domain) for domain in domains]
+    placed = [domain.places for domain in domains]
     counted = [np.arange(domain.size + 1, dtype=np.float64) for domain in domains]
     return _columns(domains, weights, placed, counted, one=1.0, plus=1.0, most=np.inf)
 
@@ -187,15 +183,13 @@ def ncp_columns(domains: Sequence[Domain]) -> Columns:
         placed.append(
             np.zeros(domain.size) if domain.positions is None else domain.positions.astype(float)
         )
-        cost = np.arange(domain.size + 1, dtype=np.int64) * UNIT // max(1, domain.size)
-        cost[:2] = 0
-        counted.append(cost.astype(np.float64))
+        counted.append(_set_costs(domain).astype(np.float64))
     weights = [1.0] * len(domains)
     return _columns(domains, weights, placed, counted, one=0.0, plus=0.0, most=float(UNIT))
 
 
-def no_labels(columns: Columns, n: int) -> Label:
-    """Room for n labels."""
+def empty_labels(columns: Columns, n: int) -> Label:
+    """Uninitialised labels of n groups."""
     d, words = len(columns.kind), int(columns.word[-1])
     return Label(
         np.zeros((n, d), np.int32),

@@ -1,4 +1,4 @@
-"""What a method decides: which rows go together, and how far each group is generalised."""
+"""The result of a method: which rows form a group, how far it is generalised, what it covers."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ SUPPRESSED = -1
 
 @dataclass(frozen=True)
 class Grouping:
-    """A method's answer for some of the quasi-identifiers (for most methods: all of them)."""
+    """Groups of rows for some of the quasi-identifiers (for most methods: all of them)."""
 
     group: Codes
     """(n_rows,) the group of each canonical row, 0..n_groups-1, or SUPPRESSED."""
@@ -26,21 +26,18 @@ class Grouping:
     """(n_groups, len(columns)) the hierarchy level to publish at, for methods that fix it; without
     it a group gets the lowest label that covers it."""
     least: int = 0
-    """Fewer suppressed rows than this (but some) would stand out by being suppressed: the other cells
-    of such a row are hidden too."""
+    """Fewer suppressed rows than this (but some) would stand out by being suppressed: their other
+    cells are suppressed too."""
     notes: tuple[str, ...] = ()
     """What the method did that the user should know."""
     minimal: tuple[tuple[int, ...], ...] = ()
-    """For methods that search all nodes of the lattice: the levels, column by column, of every node
-    that holds while no node below it does."""
-
-
-# What each group of a grouping covers.
+    """For methods that search the whole lattice: the levels, column by column, of every node that
+    satisfies the requirement while no node below it does."""
 
 
 @dataclass(frozen=True)
 class Spans:
-    """Per group and column of a grouping, its codes."""
+    """What each group of a grouping covers in each of its columns."""
 
     sizes: Ints
     """(g,) rows of each group."""
@@ -49,50 +46,51 @@ class Spans:
     high: Codes
     """(g, columns) the largest code."""
     levels: Codes
-    """(g, columns) TREE: the hierarchy level of the label; elsewhere 0."""
+    """(g, columns) TREE: the hierarchy level of the label; otherwise 0."""
     sets: dict[int, tuple[Ints, Codes]]
     """Per SET column (its place in the grouping): (g + 1,) starts and the groups' codes, ascending."""
 
 
 def spans_of(cells: Cells, grouping: Grouping) -> Spans:
-    """Measure the groups of a grouping."""
+    """The spans of the groups of a grouping."""
     from shoal.kernels.labels import members, spans
 
     columns = list(grouping.columns)
     codes = cells.codes if len(columns) == cells.codes.shape[1] else cells.codes[:, columns]
     sizes, low, high = spans(codes, cells.starts, grouping.group, grouping.n_groups)
-    found = [j for j, column in enumerate(columns) if cells.domains[column].kind == Kind.SET]
+    set_columns = [j for j, column in enumerate(columns) if cells.domains[column].kind == Kind.SET]
     sets = {}
-    if found:
+    if set_columns:
         rows, starts = rows_by_group(grouping.group, grouping.n_groups)
         counts = cells.counts
 
         def members_of(j: int) -> tuple[Ints, Codes]:
             by_row = np.repeat(codes[:, j], counts)
-            members_found: tuple[Ints, Codes] = members(
-                by_row, rows, starts, cells.domains[columns[j]].size
-            )
-            return members_found
+            size = cells.domains[columns[j]].size
+            starts_and_codes: tuple[Ints, Codes] = members(by_row, rows, starts, size)
+            return starts_and_codes
 
-        sets = dict(zip(found, each(members_of, found), strict=True))
+        sets = dict(zip(set_columns, each(members_of, set_columns), strict=True))
     return Spans(sizes, low, high, _levels(cells, grouping, low, high), sets)
 
 
-def as_they_are(cells: Cells, groupings: tuple[Grouping, ...]) -> tuple[tuple[Grouping, ...], Ints]:
-    """Groups of equal rows, for a release that leaves values as they are, and the sizes of the groups
+def groups_of_equal_rows(
+    cells: Cells, groupings: tuple[Grouping, ...]
+) -> tuple[tuple[Grouping, ...], Ints]:
+    """Groups of equal rows, for a release with exact quasi-identifiers, and the sizes of the groups
     that a method formed; rows it suppressed stay suppressed."""
     if len(groupings) != 1:
         raise PolicyError(
-            "publish: anatomy needs groups of people, but the method treats sets of columns apart. "
+            "publish: anatomy needs groups of rows, but the method groups sets of columns separately. "
             "Choose another method, or `publish: generalised`."
         )
     group = groupings[0].group
     kept = group != SUPPRESSED
     cell = np.repeat(np.arange(cells.n_cells), cells.counts)
-    found, dense = np.unique(cell[kept], return_inverse=True)
+    distinct, dense = np.unique(cell[kept], return_inverse=True)
     raw = np.full(cells.n_rows, SUPPRESSED, np.int32)
     raw[kept] = dense
-    grouping = Grouping(raw, len(found), groupings[0].columns)
+    grouping = Grouping(raw, len(distinct), groupings[0].columns)
     return (grouping,), np.unique(group[kept], return_counts=True)[1].astype(np.int64)
 
 

@@ -92,7 +92,7 @@ class AnatomyRelease(ReleaseTable):
         counts = _counts(people.column(0), self._read_sensitive(), policy)
         require_order(whole(people.column(0), PEOPLE), people.columns[1:])
         meant = {
-            name: with_meaning(one, policy.how(name), policy.folder) if name else one
+            name: with_meaning(one, policy.column_spec(name), policy.folder) if name else one
             for name, one in counts.items()
         }
 

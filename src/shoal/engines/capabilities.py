@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 from shoal.errors import InputError, PolicyError, listed
+from shoal.methods.base import BlockMethod
 from shoal.models.population import DeltaPresence
 from shoal.models.requirement import Requirement
 from shoal.plugins import name_of as plugin_name
@@ -64,9 +65,9 @@ def _order(policy: Policy) -> Iterator[str]:
 
 def _method(policy: Policy) -> Iterator[str]:
     method, name = policy.method, plugin_name(type(policy.method))
-    if hasattr(method, "cutting") or getattr(method, "from_cells", False):
+    if method.partition_rule() is not None or method.only_counts:
         return
-    if not hasattr(method, "block_rows"):
+    if not isinstance(method, BlockMethod):
         yield (
             f"method: {name} needs all rows in one place, so it does not run on tables larger than "
             f"memory. Use least-loss-partition, flexible-partition or mondrian, or {IN_MEMORY}."
@@ -127,7 +128,5 @@ def check_method(policy: Policy) -> None:
                 "cover more people than were counted. Leave `least` out; `shoal verify` can check it "
                 "afterwards."
             )
-    check = getattr(policy.method, "check", None)
-    if check is not None:
-        trees = {name: policy.columns[name].hierarchy is not None for name in policy.quasi}
-        check(Requirement(policy.constraints), trees)
+    trees = {name: policy.columns[name].hierarchy is not None for name in policy.quasi}
+    policy.method.check(Requirement(policy.constraints), trees)

@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Codes, Ints, Words
-from shoal.encoding.cells import domain_of, hash_rows, words_of
+from shoal.encoding.cells import hash_rows, words_of
+from shoal.encoding.columns import check_no_star, quasi_domain, sensitive_domain
 from shoal.encoding.domain import Domain
-from shoal.encoding.values import Tally, known, plain, sensitive_domain, tally_of_counts
+from shoal.encoding.values import Tally, canonical, countable, tally_of_counts
 from shoal.engines.base import Session, passing
 from shoal.engines.queries import how_many, numbered, rows_of
 from shoal.engines.queries import tallies as tallies_of
@@ -141,7 +142,7 @@ class Lookup:
 
     def __call__(self, column: pa.Array) -> Codes:
         """(n,) the code of each row."""
-        column = known(plain(self.name, as_read(column, self.kind)))
+        column = canonical(countable(self.name, as_read(column, self.kind)))
         gone = column.is_null().to_numpy(zero_copy_only=False)
         place, found = self._places(column)
         if not (found | gone).all() or (gone.any() and self.missing < 0):
@@ -245,11 +246,12 @@ def code(
     rows: dict[str, Ints] = {}
     for column in (*quasi, *sensitive):
         found = tallies[column]
-        how = policy.how(column)
-        is_quasi = column in quasi
-        domain, codes = domain_of(
-            found, how if is_quasi else None, None if is_quasi else how, policy.folder
-        )
+        spec = policy.column_spec(column)
+        if column in quasi:
+            domain, codes = quasi_domain(found, spec, policy.folder)
+        else:
+            check_no_star(found)
+            domain, codes = sensitive_domain(found, spec, policy.folder)
         at = codes.astype(np.int32)
         lookups[column] = lookup_of(found, place[column], kinds[column], at, domain.missing)
         domains[column] = domain

@@ -1,50 +1,37 @@
-"""Finish a fragment of a large table where its rows are, with the same code as on one machine.
+"""Fragments of a table larger than memory: grouped and labelled where their rows are.
 
-Nothing here may depend on which fragment the rows are in: columns mean what they mean in the whole
-table, groups are compared with all its rows, and the cuts that led here count.
+The code is the same as in memory. Nothing may depend on which fragment a row is in: columns mean what
+they mean in the whole table, groups are compared with all its rows, and the cuts that led here count.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Ints, Words
 from shoal.encoding.cells import Cells, pack
-from shoal.encoding.domain import Domain, costs_of
+from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, spans_of
-from shoal.kernels.partition import whole
 from shoal.kernels.sorting import run_starts
-from shoal.methods.partition import Cutting, Totals, cut_down
+from shoal.methods.base import Method
+from shoal.methods.blocks import group_rows
+from shoal.methods.partition import Totals, cut_down, whole_table
 from shoal.metrics.base import ReleaseView
 from shoal.models.requirement import Requirement
 from shoal.publish.labels import labels_of
 
 SIGN = np.uint64(1 << 63)
-"""Unsigned numbers are held as signed ones of the same order."""
-
-
-class PartitionMethod(Protocol):
-    """A method whose top cuts follow from histograms."""
-
-    def cutting(self) -> Cutting:
-        """Its rule."""
-
-
-class GroupFragment(Protocol):
-    """How the rows of a fragment are put into groups; it can travel to another process."""
-
-    def __call__(self, cells: Cells, depth: int, totals: Totals) -> Grouping:
-        """The groups of a fragment `depth` cuts down; `totals` are the whole table's."""
+"""Unsigned numbers are stored as signed ones of the same order."""
 
 
 class MeasureFragment(Protocol):
-    """What is told of a fragment's groups; it can travel to another process."""
+    """Measures a fragment's groups; it can be sent to another process."""
 
     def __call__(self, parts: ReleaseView) -> str:
-        """A text for whoever puts the fragments together."""
+        """The figures of the fragment, as text."""
 
 
 TARGET = "t"
@@ -54,21 +41,37 @@ TOLD = -1
 
 
 @dataclass(frozen=True)
-class CutOn:
-    """Groups by further cuts."""
+class GroupFragment:
+    """Puts the rows of a fragment into groups; it can be sent to another process.
 
-    method: PartitionMethod
+    A partition method goes on cutting. Any other runs inside blocks: the cuts that led to the fragment
+    are those by which the method gets its blocks, so what is left of them can be done with the rows of
+    the fragment alone, and a block's seed comes from the block.
+    """
+
+    method: Method
     requirement: Requirement
     n_rows: int
     """Of the whole table."""
+    seed: int = 0
 
     def __call__(self, cells: Cells, depth: int, totals: Totals) -> Grouping:
-        """Cut until nothing can be cut."""
-        cutting = self.method.cutting()
-        costs = costs_of(cells.domains)
-        front = whole(cells.codes, cells.starts, costs.size, cutting.along_all, depth)
-        choose = cutting.chooser(self.n_rows)
-        return cut_down(cells, self.requirement, choose, front, costs, lambda _: None, totals)
+        """The groups of a fragment `depth` cuts down; `totals` are the whole table's."""
+        rule = self.method.partition_rule()
+        if rule is None:
+            (grouping,) = group_rows(
+                self.method, cells, self.requirement, self.seed, lambda _: None
+            )
+            return grouping
+        return cut_down(
+            cells,
+            self.requirement,
+            rule,
+            whole_table(cells, sort_all=rule.compares_losses, depth=depth),
+            lambda _: None,
+            n_rows=self.n_rows,
+            totals=totals,
+        )
 
 
 @dataclass(frozen=True)
@@ -169,26 +172,3 @@ def _numbers(rows: pa.Table, name: str) -> Ints:
 def _sorted(words: Sequence[Words], key: Ints, h: Ints) -> Ints:
     """Canonical order."""
     return np.lexsort((h, key, *reversed(words)))
-
-
-# Clustering where the rows are: the blocks of a fragment, made and grouped as on one machine.
-
-
-@dataclass(frozen=True)
-class InBlocks:
-    """Groups a fragment by a method that has `block_rows`.
-
-    The top cuts are those that the method itself makes to get its blocks, so what is left of them can
-    be done with the rows of a fragment alone; a block's seed comes from the block.
-    """
-
-    method: Any
-    requirement: Requirement
-    seed: int
-
-    def __call__(self, cells: Cells, depth: int, totals: Totals) -> Grouping:  # noqa: ARG002
-        """As if the fragment were the table."""
-        found: tuple[Grouping, ...] = self.method.group(
-            cells, self.requirement, self.seed, lambda _: None
-        )
-        return found[0]

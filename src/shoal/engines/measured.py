@@ -307,14 +307,14 @@ def _personal_report(
     policy: Policy, parts: ReleaseView, name: str, shown: pa.DictionaryArray
 ) -> PersonalReport:
     levels = np.where(parts.suppressed, 0, parts.raised[name])
-    domain = tree_of(policy.how(name), name, policy.folder)
+    domain = tree_of(policy.column_spec(name), name, policy.folder)
     labels, leaves = _labels(parts, name, domain, levels)
     whole = len(parts.groupings) == 1 and parts.groupings[0].n_groups > 0
     before = after = None
     if whole:
         before = int(_counts(parts, parts.cells.sensitive[name], name).distinct().min())
         counts = _shown_counts(parts, shown, name)
-        after = int(at_worst(counts, policy.how(name), policy.folder).distinct().min())
+        after = int(at_worst(counts, policy.column_spec(name), policy.folder).distinct().min())
     rows = np.bincount(levels, minlength=1)
     return PersonalReport(
         raised_rows=int((levels > 0).sum()),

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import Cells, codes_in_order, encode
-from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, as_they_are, spans_of
+from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, groups_of_equal_rows, spans_of
 from shoal.encoding.population import with_population
-from shoal.encoding.preferences import read_wishes
+from shoal.encoding.preferences import read_preferences
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.base import Engine, Expected, Source
 from shoal.engines.files import LocalFiles, wrap
@@ -29,9 +29,10 @@ from shoal.engines.population import population_of_policy
 from shoal.engines.release_table import DETECT, MemoryRelease, ReleaseTable
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
-from shoal.io.arrow import kind_name
+from shoal.io.arrow import kind_name, without_category_order
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.frames import Table
+from shoal.methods.blocks import group_rows
 from shoal.metrics.base import ReleaseView, chosen_metrics
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
@@ -101,7 +102,7 @@ class MemoryEngine(Engine):
         """Read the columns that the policy needs."""
         self._names = list(source.names)
         read = LocalFiles().read(source.files[0], source.options, policy.needed(self._names))
-        self._table = wrap(read)
+        self._table = wrap(without_category_order(read, policy.quasi))
         self.load(policy, clock)
         progress(1.0)
 
@@ -111,8 +112,8 @@ class MemoryEngine(Engine):
         assert table is not None
         if table.n_rows == 0:
             raise InputError("The table has column names but no rows: there is nothing to publish.")
-        quasi = {name: policy.how(name) for name in policy.quasi}
-        sensitive = {name: policy.how(name) for name in sorted(policy.sensitive)}
+        quasi = {name: policy.column_spec(name) for name in policy.quasi}
+        sensitive = {name: policy.column_spec(name) for name in sorted(policy.sensitive)}
         # sorted by name: where a column stands in the table is not published content.
         # preferences decide what is published of a row: equal rows have equal preferences too
         plain = [*sorted(policy.plain), *sorted(set(policy.preferences.values()))]
@@ -123,7 +124,7 @@ class MemoryEngine(Engine):
             cells = with_population(cells, population_of_policy(policy), quasi)
         self._cells = cells
         self._preferences = {
-            name: read_wishes(cells, name, level, table.column(level))
+            name: read_preferences(cells, name, level, table.column(level))
             for name, level in policy.preferences.items()
         }
         progress(1.0)
@@ -132,7 +133,7 @@ class MemoryEngine(Engine):
     def group(self, requirement: Requirement, progress: Progress) -> int:
         """Run the policy's method."""
         policy = self._policy
-        self._groupings = policy.method.group(self._cells, requirement, policy.seed, progress)
+        self._groupings = group_rows(policy.method, self._cells, requirement, policy.seed, progress)
         return int(self._suppressed.sum())
 
     @property
@@ -145,7 +146,7 @@ class MemoryEngine(Engine):
         assert table is not None
         groupings, formed = self._groupings, None
         if policy.publish == "anatomy":
-            groupings, formed = as_they_are(cells, groupings)
+            groupings, formed = groups_of_equal_rows(cells, groupings)
         spans = tuple(spans_of(cells, grouping) for grouping in groupings)
         values = personal.apply(cells, self._preferences)
         published = self._published(spans, values)
@@ -158,7 +159,7 @@ class MemoryEngine(Engine):
             published.classes,
             self._suppressed,
             None if apart else cells.target,
-            weights=getattr(policy.method, "weights", None),
+            weights=policy.method.weights,
             formed=formed,
             raised=self._preferences,
         )

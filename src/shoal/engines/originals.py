@@ -46,7 +46,7 @@ def with_originals(rows: pa.Table, policy: Policy, originals: Originals) -> pa.T
     """The published rows with the original values; raises where one breaks the personal rule."""
     for name, values in originals.values.items():
         label = text_of(rows.column(name)).cast(pa.string())
-        domain = tree_of(policy.how(name), name, policy.folder)
+        domain = tree_of(policy.column_spec(name), name, policy.folder)
         require_rule(domain, values, originals.preferences[name], read_text(label))
         starred = pc.fill_null(pc.equal(label, STAR), False)
         paired = pc.if_else(starred, STAR, values.cast(pa.string()))

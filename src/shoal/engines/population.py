@@ -47,7 +47,7 @@ def count_population(rows: pa.Table, policy: Policy) -> Counts:
     sizes = classes["count_all"].to_numpy().astype(np.int64)
     labels = {name: one_chunk(classes[name]) for name in names}
     raw = {name: population(name) for name in names}
-    how = {name: policy.how(name) for name in names}
+    how = {name: policy.column_spec(name) for name in names}
     covered = population_of(labels, raw, how, policy.folder)
     empty = np.zeros(0, np.int64)
     starts = np.zeros(len(sizes) + 1, np.int64)

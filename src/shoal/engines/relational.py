@@ -26,7 +26,7 @@ from shoal.engines.base import (
     passing,
 )
 from shoal.engines.encode import Coded, code, columns_to_read, stored_kind
-from shoal.engines.fragments import TARGET, CutOn, Finish, GroupFragment, InBlocks
+from shoal.engines.fragments import TARGET, Finish, GroupFragment
 from shoal.engines.full_domain import Publish, Secrets, bring_cells, label_cells
 from shoal.engines.measured import (
     ColumnReport,
@@ -36,7 +36,12 @@ from shoal.engines.measured import (
     measure_release,
     note_on_shared_groups,
 )
-from shoal.engines.partition_tree import PARTED, Tops, cut_tops, fragment_rows_for
+from shoal.engines.partition_tree import (
+    FRAGMENTED,
+    PartitionTree,
+    cut_into_fragments,
+    fragment_rows_for,
+)
 from shoal.engines.queries import (
     CODED,
     class_sizes,
@@ -52,7 +57,7 @@ from shoal.evidence.evidence import Evidence, Histogram, histogram
 from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
 from shoal.methods.blocks import block_requirement
-from shoal.methods.flexible_partition import FlexiblePartition
+from shoal.methods.partition import WIDEST_ROUNDED
 from shoal.metrics.base import (
     AdditiveMetric,
     ReleaseView,
@@ -106,27 +111,25 @@ class RelationalEngine(Engine):
     def group(self, requirement: Requirement, progress: Progress) -> int | None:
         """Choose the top cuts from histograms, or run a full-domain method on the distinct cells."""
         session, coded, policy = self.session, self._coded, self._policy
-        method: Any = policy.method
+        method = policy.method
         self._cells: Cells | None = None
         with passing(session, progress, 0, 1, None):
-            if getattr(method, "from_cells", False):
+            if method.only_counts:
                 # sensitive values that only a metric needs come along where it was asked for
-                wanted = any(name_of(type(each)) == RECOGNITION for each in policy.metrics)
-                sensitive = coded.sensitive if wanted else requirement.columns
+                measured = any(name_of(type(each)) == RECOGNITION for each in policy.metrics)
+                sensitive = coded.sensitive if measured else requirement.columns
                 self._cells = bring_cells(session, coded, sensitive)
                 self._groupings: tuple[Grouping, ...] = method.group(
                     self._cells, requirement, policy.seed, progress
                 )
                 return int(self._suppressed.sum())
             most = self.fragment_rows or fragment_rows_for(coded.n_rows)
-            if hasattr(method, "cutting"):
-                self._tops = cut_tops(session, coded, requirement, method.cutting(), most, progress)
-                self._finish: GroupFragment = CutOn(method, requirement, coded.n_rows)
-            else:
-                blocks = block_requirement(requirement, method.block_rows)
-                widest = FlexiblePartition(dimension="widest").cutting()
-                self._tops = cut_tops(session, coded, blocks, widest, most, progress)
-                self._finish = InBlocks(method, requirement, policy.seed)
+            rule, wanted = method.partition_rule(), requirement
+            if rule is None:
+                assert method.block_rows is not None, "see engines/capabilities.py"
+                rule, wanted = WIDEST_ROUNDED, block_requirement(requirement, method.block_rows)
+            self._tree = cut_into_fragments(session, coded, wanted, rule, most, progress)
+            self._finish = GroupFragment(method, requirement, coded.n_rows, policy.seed)
         return None
 
     @property
@@ -138,7 +141,7 @@ class RelationalEngine(Engine):
         self._facts = self._facts_of_table() if evidence else None
         with passing(self.session, progress, 0, 1, self._coded.n_rows):
             if self._cells is None:
-                self._publish_fragments(self._tops)
+                self._publish_fragments(self._tree)
             else:
                 self._publish_cells(self._cells)
 
@@ -164,7 +167,7 @@ class RelationalEngine(Engine):
             schema={n: kind_name(read[n]) if n in read else None for n in self._names},
         )
 
-    def _publish_fragments(self, tops: Tops) -> None:
+    def _publish_fragments(self, tree: PartitionTree) -> None:
         session, coded, facts = self.session, self._coded, self._facts
         self._counting = None if facts is None else facts.counting()
         self._sums = fragment_sums(self._policy, coded, counting=self._counting)
@@ -173,7 +176,7 @@ class RelationalEngine(Engine):
             coded.sensitive,
             coded.sensitive_domains,
             coded.totals,
-            np.array([one.depth for one in tops.fragments], np.int64),
+            np.array([one.depth for one in tree.fragments], np.int64),
             tuple(f"p{i}" for i in range(len(coded.payload))),
             self._finish,
             more=(TARGET,) if coded.has_target else (),
@@ -184,10 +187,10 @@ class RelationalEngine(Engine):
         if facts is not None:
             codes = [f"c{j}" for j in range(len(coded.domains))]
             self._before = _sizes(session.ask(class_sizes(CODED, codes)))
-        schema, sizes = finish.schema(stored), [one.rows for one in tops.fragments]
-        rows = tops.rows(session, finish.columns, stored)
+        schema, sizes = finish.schema(stored), [one.rows for one in tree.fragments]
+        rows = tree.rows(session, finish.columns, stored)
         session.map_groups(PUBLISHED, rows, "node", finish, schema, sizes)
-        session.drop(PARTED)
+        session.drop(FRAGMENTED)
         session.drop(CODED)
         self._types = coded.schema
 
@@ -241,7 +244,7 @@ class RelationalEngine(Engine):
         self._types = coded.schema
         if labelled.has_stars:
             self._types = pa.schema([make.schema.field(name) for name, _ in payload])
-        weights = getattr(policy.method, "weights", None)
+        weights = policy.method.weights
         classes = len(labelled.sizes)
         target = cells.target
         self._parts = ReleaseView(
@@ -400,7 +403,7 @@ def fragment_sums(
             groupings=groupings,
             sensitive=coded.sensitive,
             has_target=coded.has_target,
-            weights=getattr(policy.method, "weights", None),
+            weights=policy.method.weights,
         ),
         counting,
     )

@@ -181,7 +181,7 @@ def _with_meaning(
         if not name:
             found[name] = one
         elif name in policy.preferences and name not in known:
-            found[name] = at_worst(one, policy.how(name), policy.folder)
+            found[name] = at_worst(one, policy.column_spec(name), policy.folder)
         else:
-            found[name] = with_meaning(one, policy.how(name), policy.folder)
+            found[name] = with_meaning(one, policy.column_spec(name), policy.folder)
     return found

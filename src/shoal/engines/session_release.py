@@ -168,7 +168,7 @@ class SessionRelease(ReleaseTable):
         np.add.at(counts, encoded.indices.to_numpy(), times)
         order = pc.sort_indices(encoded.dictionary)
         sorted_texts = encoded.dictionary.take(order)
-        meaning = meaning_of(name, sorted_texts, policy.how(name), policy.folder)
+        meaning = meaning_of(name, sorted_texts, policy.column_spec(name), policy.folder)
         return Values(sorted_texts, counts[order.to_numpy()], meaning, rows)
 
     def _findings(

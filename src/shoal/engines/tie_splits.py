@@ -1,50 +1,26 @@
-"""Where a cut goes through equal values: the row it goes through, and the two parts it makes.
+"""Cuts through equal values: the last row below such a cut, and what its two sides hold.
 
-A slice is the rows of a node with one code in one column. The first rows of it in canonical order go
-below a cut, the others above.
+A tie is the rows of a node with one code in one column. The first of them in canonical order go below
+the cut, the others above.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from shoal.arrays import Ints
-from shoal.engines import queries as questions
+from shoal.engines import queries
 from shoal.engines.base import Session
-from shoal.engines.node_histograms import Histograms, label_costs
-from shoal.kernels.costs import SET
+from shoal.methods.partition_histograms import Tie, TieSide
 
 FEW = 1_000_000
-"""So many rows are put in order to find the ones in question; of more, columns are counted first."""
+"""Up to this many rows are sorted to find the last one below; of more, columns are counted first."""
 MOST_COUNTS = 500_000
-"""Of columns as many together as make at most so many counts; of one there may be more."""
+"""As many columns are counted together as give at most this many counts; one alone may give more."""
 
 
-class Slice(NamedTuple):
-    """The rows with a code in a column of a node, the first `below` of which part from the others."""
-
-    node: int
-    column: int
-    code: int
-    rows: int
-    below: int
-
-
-@dataclass(frozen=True)
-class Part:
-    """One side of a slice that is parted."""
-
-    low: Ints
-    """(d,)"""
-    high: Ints
-    members: dict[int, Ints]
-    """Per set column, the codes that occur."""
-
-
-class Slices:
-    """What is known of the slices of a round; each thing is asked once."""
+class TieSplits:
+    """What is known of the ties of a round; everything is queried once."""
 
     def __init__(
         self, session: Session, table: str, sizes: Sequence[int], sets: Sequence[int]
@@ -52,78 +28,78 @@ class Slices:
         """sizes: of the quasi-identifiers, how many codes each has."""
         self._session, self._table, self._sizes, self._sets = session, table, sizes, sets
         self._columns = len(sizes)
-        self._last: dict[Slice, tuple[int, ...]] = {}
-        self._parts: dict[Slice, tuple[Part, Part]] = {}
-        self._values: dict[tuple[Slice, int], Mapping[int, int]] = {}
+        self._last: dict[Tie, tuple[int, ...]] = {}
+        self._sides_of: dict[Tie, tuple[TieSide, TieSide]] = {}
+        self._values: dict[tuple[Tie, int], Mapping[int, int]] = {}
 
-    def last(self, slices: Iterable[Slice]) -> list[tuple[int, ...]]:
-        """The last row below of each slice, as (c0, ..., key, h)."""
-        asked = list(slices)
+    def last(self, ties: Iterable[Tie]) -> list[tuple[int, ...]]:
+        """The last row below of each tie, as (c0, ..., key, h)."""
+        asked = list(ties)
         self._find([one for one in dict.fromkeys(asked) if one not in self._last])
         return [self._last[one] for one in asked]
 
-    def parts(self, slices: Iterable[Slice]) -> list[tuple[Part, Part]]:
-        """What both sides of each slice cover."""
-        asked = list(slices)
-        new = [one for one in dict.fromkeys(asked) if one not in self._parts]
+    def sides(self, ties: Iterable[Tie]) -> list[tuple[TieSide, TieSide]]:
+        """What both sides of each tie cover."""
+        asked = list(ties)
+        new = [one for one in dict.fromkeys(asked) if one not in self._sides_of]
         if new:
-            pieces = self._sides(new)
-            sql = questions.spans(self._table, self._columns, pieces, self._sets)
-            found = {row["part"]: self._part(row) for row in self._session.ask(sql).to_pylist()}
+            pieces = self._pieces_of(new)
+            sql = queries.spans(self._table, self._columns, pieces, self._sets)
+            found = {row["part"]: self._side(row) for row in self._session.ask(sql).to_pylist()}
             for number, one in enumerate(new):
-                self._parts[one] = found[2 * number], found[2 * number + 1]
-        return [self._parts[one] for one in asked]
+                self._sides_of[one] = found[2 * number], found[2 * number + 1]
+        return [self._sides_of[one] for one in asked]
 
-    def values(self, slices: Iterable[Slice], sensitive: int) -> list[Mapping[int, int]]:
-        """How often each code of a sensitive column occurs below, in each slice."""
-        asked = list(slices)
+    def values(self, ties: Iterable[Tie], sensitive: int) -> list[Mapping[int, int]]:
+        """How often each code of a sensitive column occurs below, in each tie."""
+        asked = list(ties)
         new = [one for one in dict.fromkeys(asked) if (one, sensitive) not in self._values]
         if new:
             found: dict[int, dict[int, int]] = {}
-            part, values, n = self._tally(self._sides(new), [f"s{sensitive}"])
+            part, values, n = self._tally(self._pieces_of(new), [f"s{sensitive}"])
             for at, value, rows in zip(part, values[:, 0], n, strict=True):
                 found.setdefault(int(at), {})[int(value)] = int(rows)
             for number, one in enumerate(new):
                 self._values[one, sensitive] = found[2 * number]
         return [self._values[one, sensitive] for one in asked]
 
-    def _tally(self, pieces: list[questions.Piece], columns: list[str]) -> tuple[Ints, Ints, Ints]:
+    def _tally(self, pieces: list[queries.Piece], columns: list[str]) -> tuple[Ints, Ints, Ints]:
         """Piece, (entries, columns) codes and rows."""
-        answer = self._session.ask(questions.piece_tally(self._table, pieces, columns))
+        answer = self._session.ask(queries.piece_tally(self._table, pieces, columns))
         part, n = (answer[name].to_numpy().astype(np.int64) for name in ("part", "n"))
         codes = [answer[f"v{i}"].to_numpy().astype(np.int64) for i in range(len(columns))]
         return part, np.stack(codes, axis=1), n
 
-    def _sides(self, slices: list[Slice]) -> list[questions.Piece]:
+    def _pieces_of(self, ties: list[Tie]) -> list[queries.Piece]:
         return [
-            questions.Piece(number, one.node, one.column, one.code, last=last)
-            for number, (one, last) in enumerate(zip(slices, self.last(slices), strict=True))
+            queries.Piece(number, one.node, one.column, one.code, last=last)
+            for number, (one, last) in enumerate(zip(ties, self.last(ties), strict=True))
         ]
 
-    def _part(self, row: dict[str, object]) -> Part:
+    def _side(self, row: dict[str, object]) -> TieSide:
         def ends(side: str) -> Ints:
             return np.array([row[f"{side}{j}"] for j in range(self._columns)], np.int64)
 
         members = {j: np.array(row[f"m{j}"], np.int64) for j in self._sets}
-        return Part(ends("l"), ends("h"), members)
+        return TieSide(ends("l"), ends("h"), members)
 
-    def _together(self, first: int, slices: int) -> range:
+    def _together(self, first: int, ties: int) -> range:
         """The columns from the first on that are counted at once."""
-        counts, end = slices * self._sizes[first], first + 1
+        counts, end = ties * self._sizes[first], first + 1
         while end < self._columns and counts * self._sizes[end] <= MOST_COUNTS:
             counts *= self._sizes[end]
             end += 1
         return range(first, end)
 
-    def _find(self, slices: list[Slice]) -> None:
+    def _find(self, ties: list[Tie]) -> None:
         """Count columns while many rows are in question, then put the rest in order."""
-        if not slices:
+        if not ties:
             return
-        first: dict[Slice, tuple[int, ...]] = dict.fromkeys(slices, ())
-        rows = {one: one.rows for one in slices}
-        place = {one: one.below for one in slices}
+        first: dict[Tie, tuple[int, ...]] = dict.fromkeys(ties, ())
+        rows = {one: one.rows for one in ties}
+        place = {one: one.below for one in ties}
         counted = 0
-        while many := [one for one in slices if rows[one] * len(slices) > FEW]:
+        while many := [one for one in ties if rows[one] * len(ties) > FEW]:
             if counted == self._columns:
                 break
             together = self._together(counted, len(many))
@@ -138,98 +114,16 @@ class Slices:
                 place[one] -= int(upto[at]) - rows[one]
                 first[one] += tuple(codes[mine[at]].tolist())
             counted = together.stop
-        places = {number: place[one] for number, one in enumerate(slices)}
-        sql = questions.nth(self._table, self._columns, _pieces(slices, first), places)
+        places = {number: place[one] for number, one in enumerate(ties)}
+        sql = queries.nth(self._table, self._columns, _pieces(ties, first), places)
         answer = self._session.ask(sql)
         names = [name for name in answer.column_names if name != "part"]
         for row in answer.to_pylist():
-            self._last[slices[row["part"]]] = tuple(row[name] for name in names)
+            self._last[ties[row["part"]]] = tuple(row[name] for name in names)
 
 
-def _pieces(slices: list[Slice], first: Mapping[Slice, tuple[int, ...]]) -> list[questions.Piece]:
+def _pieces(ties: list[Tie], first: Mapping[Tie, tuple[int, ...]]) -> list[queries.Piece]:
     return [
-        questions.Piece(number, one.node, one.column, one.code, first[one])
-        for number, one in enumerate(slices)
+        queries.Piece(number, one.node, one.column, one.code, first[one])
+        for number, one in enumerate(ties)
     ]
-
-
-# What it would lose to cut through equal values, column by column.
-
-
-NEVER = np.iinfo(np.int64).max
-
-
-def sized_losses(
-    seen: Histograms,
-    slices: Slices,
-    groups: Ints,
-    below: Ints,
-    place: Callable[[int, int], tuple[int, int]],
-    every: bool,
-) -> Ints:
-    """(n, d) loss of cutting each node along each column with below[g] rows below.
-
-    Unless `every` loss is wanted, those surely above the least are NEVER. What a cut through equal
-    values loses lies between what it would lose without them and with all of them on both sides: only
-    columns that may be the best are looked at closely.
-    """
-    d = len(seen.along)
-    least = np.empty((len(groups), d), np.int64)
-    most = np.empty((len(groups), d), np.int64)
-    at: dict[tuple[int, int], tuple[int, int]] = {}
-    for j, along in enumerate(seen.along):
-        upto, after = seen.label_up_to(j), seen.label_from(j)
-        for i, g in enumerate(groups):
-            entry, extra = at[i, j] = place(int(g), j)
-            n, above = int(below[g]), int(seen.rows[g] - below[g])
-            before = upto[entry - 1] if entry > along.starts[g] else 0
-            if extra == 0:
-                least[i, j] = most[i, j] = n * before + above * after[entry]
-                continue
-            behind = after[entry + 1] if entry + 1 < along.starts[g + 1] else 0
-            least[i, j] = n * before + above * behind
-            most[i, j] = n * upto[entry] + above * after[entry]
-    open_ones = least < most
-    if not every:
-        possible = least <= most.min(axis=1, keepdims=True)
-        most[~possible] = NEVER
-        # where one column is left, what it loses does not matter
-        open_ones &= possible & (possible.sum(axis=1, keepdims=True) > 1)
-    asked = list(zip(*np.nonzero(open_ones), strict=True))
-    wanted = [slice_at(seen, int(groups[i]), int(j), *at[i, j]) for i, j in asked]
-    for (i, j), parts in zip(asked, slices.parts(wanted), strict=True):
-        g, (entry, _) = int(groups[i]), at[i, j]
-        n, above = int(below[g]), int(seen.rows[g] - below[g])
-        under = _cost(seen, g, int(j), entry, parts[0], forward=True)
-        most[i, j] = n * under + above * _cost(seen, g, int(j), entry, parts[1], forward=False)
-    return most
-
-
-def slice_at(seen: Histograms, group: int, column: int, entry: int, extra: int) -> Slice:
-    """The slice that a cut goes through."""
-    along = seen.along[column]
-    rows = int(along.count[entry])
-    return Slice(int(seen.nodes[group]), column, int(along.code[entry]), rows, extra)
-
-
-def _cost(seen: Histograms, g: int, j: int, entry: int, part: Part, forward: bool) -> int:
-    """What the label costs of the rows before (or after) an entry and a part of its slice."""
-    along = seen.along[j]
-    code = along.code[entry]
-    others = slice(along.starts[g], entry) if forward else slice(entry + 1, along.starts[g + 1])
-    total = 0
-    for i, other in enumerate(seen.along):
-        if seen.costs.kind[i] == SET:
-            mine = slice(other.starts[g], other.starts[g + 1])
-            there = other.low[mine, j] < code if forward else other.high[mine, j] > code
-            if i == j:
-                there = other.code[mine] < code if forward else other.code[mine] > code
-            members = int((there | np.isin(other.code[mine], part.members[i])).sum())
-            low = high = members
-        else:
-            low = int(min(along.low[others, i].min(initial=part.low[i]), part.low[i]))
-            high = int(max(along.high[others, i].max(initial=part.high[i]), part.high[i]))
-            members = 0
-        ends = np.array([low]), np.array([high])
-        total += int(label_costs(seen.costs, i, *ends, np.array([members]))[0])
-    return total

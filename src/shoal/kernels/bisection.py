@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.arrays import Bools, Codes, Ints, Words
-from shoal.kernels.costs import RANGE, SET, UNIT, Costs, label_cost, tree_cost
-from shoal.kernels.hashing import mix
-from shoal.kernels.jit import inlined, kernel, number
+from shoal.kernels.jit import inlined, kernel, mix, number
+from shoal.kernels.labels import RANGE, SET, UNIT, Costs, label_cost, tree_cost
 
 ROUNDS = 3
 """Searches for the farthest row before the two ends are taken."""

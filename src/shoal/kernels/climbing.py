@@ -6,8 +6,7 @@ Dropping a cell lowers the counts of its own keys alone, so nothing is ever coun
 import numpy as np
 
 from shoal.arrays import Codes, Ints, Words
-from shoal.kernels.hashing import mix
-from shoal.kernels.jit import kernel
+from shoal.kernels.jit import kernel, mix
 
 
 @kernel

@@ -1,24 +1,14 @@
 """A 64-bit hash of a row's published values.
 
 It decides in which order equal-looking rows are handed out, so it must be the same on every machine
-and for every order of the rows. Mixing follows the finaliser of SplitMix64 (Steele, Lea and Flood,
-"Fast splittable pseudorandom number generators", 2014).
+and for every order of the rows.
 """
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.arrays import Ints, Words
-from shoal.kernels.jit import kernel
-
-
-@kernel
-def mix(state: np.uint64, word: np.uint64) -> np.uint64:
-    """Stir one word into a state."""
-    z = (state ^ word) + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+from shoal.kernels.jit import kernel, mix
 
 
 @kernel

@@ -1,9 +1,72 @@
-"""What each group covers: its smallest and largest code per column, and the members of its sets."""
+"""What the label of a group covers, and what it costs.
+
+The cost of a label is its loss (NCP: normalised certainty penalty) in whole numbers of 1/UNIT, so that
+sums are the same in any order of addition.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 
-from shoal.arrays import Codes, Ints, Words
-from shoal.kernels.jit import kernel
+from shoal.arrays import Codes, Ints
+from shoal.kernels.jit import inlined, kernel
+
+UNIT = 1 << 28
+RANGE, SET, TREE = 0, 1, 2
+
+
+class Costs(NamedTuple):
+    """Per column, the tables from which a label's loss is read."""
+
+    kind: Ints
+    """(d,) RANGE, SET or TREE."""
+    size: Ints
+    """(d,) number of codes."""
+    levels: Ints
+    """(d,) TREE: rows of its matrix; else 1."""
+    base: Ints
+    """(d,) where the column's part of the next two arrays begins."""
+    cost: Ints
+    """RANGE: place of each code. SET: loss of a set of 0..size members. TREE: loss of the node above
+    a code, at base + level * size + code."""
+    node: Codes
+    """TREE: the node above a code, laid out like its loss."""
+    seen: Ints
+    """(d + 1,) where the column's marks begin when a kernel marks the members of sets."""
+
+
+@inlined
+def label_cost(costs: Costs, column: int, low: int, high: int, members: int) -> int:
+    """Loss of the label over codes low..high, of which `members` are present (used for sets)."""
+    if low == high:
+        return 0
+    base = costs.base[column]
+    if costs.kind[column] == RANGE:
+        return min(UNIT, costs.cost[base + high] - costs.cost[base + low])
+    if costs.kind[column] == SET:
+        return costs.cost[base + members]
+    return tree_cost(costs, column, low, high)
+
+
+@kernel
+def tree_cost(costs: Costs, column: int, low: int, high: int) -> int:
+    """Loss of the lowest node over both codes."""
+    at = costs.base[column]
+    size = costs.size[column]
+    for _ in range(costs.levels[column]):
+        if costs.node[at + low] == costs.node[at + high]:
+            return costs.cost[at + low]
+        at += size
+    return UNIT
+
+
+@kernel
+def label_costs(costs: Costs, column: int, low: Ints, high: Ints, members: Ints) -> Ints:
+    """(n,) loss of many labels of one column, see `label_cost`."""
+    out = np.empty(len(low), np.int64)
+    for i in range(len(low)):
+        out[i] = label_cost(costs, column, low[i], high[i], members[i])
+    return out
 
 
 @kernel
@@ -62,87 +125,3 @@ def members(
         out[begin:at].sort()
         out_starts[g + 1] = at
     return out_starts, out[:at].copy()
-
-
-# Sets of classes as bits: which rows of one table lie under which classes of another.
-
-
-ONE = np.uint64(1)
-
-
-@kernel
-def lowest(word: np.uint64) -> int:
-    """The place of the lowest bit that is set."""
-    at = 0
-    for step in (32, 16, 8, 4, 2, 1):
-        if word & ((ONE << np.uint64(step)) - ONE) == 0:
-            word >>= np.uint64(step)
-            at += step
-    return at
-
-
-@kernel
-def list_bits(
-    words: Words,
-) -> tuple[Ints, Codes]:
-    """The bits set in each row of words: (rows + 1,) where each row's begin, and their places."""
-    n, width = words.shape
-    starts = np.zeros(n + 1, np.int64)
-    for i in range(n):
-        found = 0
-        for w in range(width):
-            word = words[i, w]
-            while word:
-                word &= word - ONE
-                found += 1
-        starts[i + 1] = starts[i] + found
-    places = np.empty(starts[n], np.int32)
-    at = 0
-    for i in range(n):
-        for w in range(width):
-            word = words[i, w]
-            while word:
-                places[at] = 64 * w + lowest(word)
-                at += 1
-                word &= word - ONE
-    return starts, places
-
-
-@kernel
-def guesses(
-    starts: Ints,
-    classes: Codes,
-    value_starts: Ints,
-    values: Codes,
-    counts: Ints,
-    size: int,
-) -> tuple[Codes, Ints, Ints]:
-    """Of each row's classes together: the most frequent value (-1 if none; of several the first), how
-    often it occurs, and how often any value does.
-
-    Row i lies under classes[starts[i]:starts[i+1]]; class c holds the values
-    values[value_starts[c]:value_starts[c+1]], all below `size`, so many times each.
-    """
-    n = len(starts) - 1
-    best = np.full(n, -1, np.int32)
-    times = np.zeros(n, np.int64)
-    known = np.zeros(n, np.int64)
-    tally = np.zeros(size, np.int64)
-    for i in range(n):
-        for at in range(starts[i], starts[i + 1]):
-            c = classes[at]
-            for entry in range(value_starts[c], value_starts[c + 1]):
-                tally[values[entry]] += counts[entry]
-                known[i] += counts[entry]
-        for at in range(starts[i], starts[i + 1]):
-            c = classes[at]
-            for entry in range(value_starts[c], value_starts[c + 1]):
-                value = values[entry]
-                count = tally[value]
-                if count > times[i] or (count == times[i] and count and value < best[i]):
-                    best[i], times[i] = value, count
-        for at in range(starts[i], starts[i + 1]):
-            c = classes[at]
-            for entry in range(value_starts[c], value_starts[c + 1]):
-                tally[values[entry]] = 0
-    return best, times, known

@@ -6,8 +6,7 @@ A class is the tuple of its nodes, one field of bits for each column, in one or 
 import numpy as np
 
 from shoal.arrays import Codes, Ints, Words
-from shoal.kernels.hashing import mix
-from shoal.kernels.jit import kernel
+from shoal.kernels.jit import kernel, mix
 
 FEW = 24
 """Up to this many values are sorted by inserting one after another."""

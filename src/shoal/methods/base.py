@@ -1,19 +1,138 @@
-"""Ask the requirement about sets of rows."""
+"""What every method is, and the questions that methods put to a requirement."""
 
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
 
+from shoal import plugins
 from shoal.arrays import Codes, Ints
 from shoal.encoding.cells import Cells
 from shoal.encoding.counts import Counts
 from shoal.encoding.grouping import Grouping
-from shoal.errors import Infeasible
+from shoal.errors import Infeasible, PolicyError, listed
 from shoal.kernels.counting import count_runs
 from shoal.models.base import POPULATION, SIZES_ONLY
 from shoal.models.requirement import Requirement
+
+if TYPE_CHECKING:
+    from shoal.methods.partition import PartitionRule
+
+Progress = Callable[[float], None]
+"""Called now and then with the share of the work that is done, 0 to 1."""
+
+QuasiColumns = Mapping[str, bool]
+"""The quasi-identifiers, in the policy's order, and whether each has a hierarchy."""
+
+
+class Method(plugins.Plugin, ABC):
+    """A way to put rows into groups.
+
+    A method is one file in `methods/` with a frozen pydantic dataclass that derives from this class;
+    its fields are the method's options.
+    """
+
+    kind: ClassVar[plugins.Kind] = "methods"
+
+    only_counts: ClassVar[bool] = False
+    """Whether equal rows are always treated alike, so that the distinct rows and their counts are all
+    that the method needs."""
+
+    @property
+    def weights(self) -> Mapping[str, float] | None:
+        """How much each quasi-identifier counts in the loss; None where all count alike."""
+        return None
+
+    @property
+    def block_rows(self) -> int | None:
+        """About how many rows a block has, where the method is to run block by block.
+
+        `group` itself knows nothing of blocks: see `methods/blocks.py`.
+        """
+        return None
+
+    def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
+        """Raise `PolicyError`, before any work, where the method cannot honour a policy.
+
+        The message should name methods that can. By default every policy is accepted.
+        """
+
+    def partition_rule(self) -> "PartitionRule | None":
+        """The rule by which the table is cut top-down, for methods that only do that.
+
+        Such a method also runs on tables larger than memory, where the rule sees histograms.
+        """
+        return None
+
+    @abstractmethod
+    def group(
+        self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
+    ) -> tuple[Grouping, ...]:
+        """Put the rows into groups that satisfy the requirement.
+
+        Parameters
+        ----------
+        cells
+            The table as codes, in canonical order.
+        requirement
+            The models of the policy. A method asks it about many groups at once.
+        seed
+            The only source of randomness.
+        progress
+            Called now and then with the share of the work that is done.
+
+        Returns
+        -------
+        tuple of Grouping
+            Mostly one grouping over all columns. A method that treats sets of columns independently
+            returns one for each set; no column belongs to two of them.
+
+        Raises
+        ------
+        Infeasible
+            No grouping satisfies the requirement.
+        """
+
+
+@dataclass(frozen=True)
+class BlockMethod(Method):
+    """A method that can run inside blocks of neighbouring rows, each as if it were the table."""
+
+    block_rows: Annotated[int, Field(ge=2)] | None = None
+    """About how many rows a block has: the method then runs inside blocks of neighbouring rows, which
+    is faster and loses more. Without it all rows are one block."""
+
+    def check(self, requirement: Requirement, columns: QuasiColumns) -> None:  # noqa: ARG002
+        """Refuse models that cannot be judged inside a block, not knowing what others suppress."""
+        found = [model.name for model in requirement.models if model.compares_with_table]
+        if self.block_rows is not None and found:
+            raise PolicyError(
+                f"method: {self.name} with `block_rows` cannot honour "
+                f"{listed(found)}: rows suppressed in one block would change what every other is "
+                "compared with. Leave `block_rows` out, or use least-loss-partition."
+            )
+
+
+class FullDomainMethod(Method):
+    """A method that generalises along hierarchies, the same value in the same way everywhere."""
+
+    only_counts: ClassVar[bool] = True
+    uses_hierarchies: ClassVar[str]
+    """What the method does with hierarchies, for the message where a column has none."""
+
+    def check(self, requirement: Requirement, columns: QuasiColumns) -> None:  # noqa: ARG002
+        """Raise `PolicyError` unless every column has a hierarchy."""
+        bare = [name for name, has_tree in columns.items() if not has_tree]
+        if bare:
+            raise PolicyError(
+                f"method: {self.name} {self.uses_hierarchies} hierarchies, but "
+                f"{listed(bare)} {'has' if len(bare) == 1 else 'have'} none. Give each a "
+                "`hierarchy`, or use least-loss-partition."
+            )
 
 
 def counts_of_runs(
@@ -23,7 +142,7 @@ def counts_of_runs(
     starts: Ints,
     totals: Mapping[str, Ints] | None = None,
 ) -> Mapping[str, Counts]:
-    """Counts of the groups rows[starts[i]:starts[i+1]] of canonical rows, per column asked about.
+    """Counts of the groups rows[starts[i]:starts[i+1]] of canonical rows, for `Requirement.holds`.
 
     totals: what groups are compared with; the whole table's where it is not given.
     """
@@ -40,36 +159,9 @@ def counts_of_runs(
     for column in requirement.columns:
         domain = cells.sensitive_domains[column]
         codes = cells.sensitive[column][rows]
-        found = count_runs(codes, starts, domain.size, domain.missing)
-        counts[column] = Counts(sizes, *found, domain, reference[column])
+        histograms = count_runs(codes, starts, domain.size, domain.missing)
+        counts[column] = Counts(sizes, *histograms, domain, reference[column])
     return counts
-
-
-# What a method is, and the two questions every method starts with.
-
-
-Progress = Callable[[float], None]
-"""Called now and then with the share of the work that is done, 0 to 1."""
-
-
-QuasiColumns = Mapping[str, bool]
-"""The quasi-identifiers, in the policy's order, and whether each has a hierarchy."""
-
-
-class Method(Protocol):
-    """What one file in `methods/` offers: a frozen pydantic dataclass whose fields are its options."""
-
-    def group(
-        self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
-    ) -> tuple[Grouping, ...]:
-        """Put the rows into groups that hold the requirement, or raise `Infeasible`.
-
-        Most methods answer with one grouping over all columns. A method that treats sets of columns
-        apart answers with one for each set, no column in two of them.
-
-        A method that cannot honour every policy also has `check(requirement, columns)`, which raises
-        `PolicyError` before any work, naming the methods that can.
-        """
 
 
 def check_feasible(cells: Cells, requirement: Requirement, *, can_suppress: bool = False) -> None:
@@ -80,7 +172,6 @@ def check_feasible(cells: Cells, requirement: Requirement, *, can_suppress: bool
     can_suppress: for methods that may leave rows out; they go on where the policy allows as many as
     the model says are needed.
     """
-
     everyone = np.arange(cells.n_rows, dtype=np.int32)
     counts = counts_of_runs(cells, requirement, everyone, np.array([0, cells.n_rows], np.int64))
     check_holds(counts, requirement, can_suppress=can_suppress)
@@ -89,12 +180,39 @@ def check_feasible(cells: Cells, requirement: Requirement, *, can_suppress: bool
 def check_holds(
     counts: Mapping[str, Counts], requirement: Requirement, *, can_suppress: bool = False
 ) -> None:
-    """The same, from the counts of all rows as one group."""
+    """The same as `check_feasible`, from the counts of all rows as one group."""
     for model in requirement.models:
-        asked = counts[model.counts_key]
-        if model.holds(asked).all():
+        everyone = counts[model.counts_key]
+        if model.holds(everyone).all():
             continue
-        may, needed = requirement.may_suppress, model.least_suppressed(asked)
+        may, needed = requirement.may_suppress, model.least_suppressed(everyone)
         if can_suppress and needed is not None and may is not None and needed <= may:
             continue
-        raise Infeasible(model.advice(asked))
+        raise Infeasible(model.advice(everyone))
+
+
+def generalisation_summary(grouping: Grouping, names: Sequence[str]) -> list[str]:
+    """Per column, how many rows were generalised by how many levels; then the suppressed rows.
+
+    For groupings that fix the levels.
+    """
+    levels = grouping.levels
+    assert levels is not None
+    sizes = np.bincount(grouping.group[grouping.group >= 0], minlength=len(levels))
+    wide = max(len(names[column]) for column in grouping.columns)
+    lines = []
+    for j, column in enumerate(grouping.columns):
+        rows = np.bincount(levels[:, j], sizes).astype(int).tolist()
+        raised = [
+            f"{_counted(level, 'level')} in {_counted(n, 'row')}"
+            for level, n in enumerate(rows)
+            if level and n
+        ]
+        lines.append(f"  {names[column]:<{wide}}  {', '.join(raised) or 'stays as it is'}")
+    if suppressed := int((grouping.group < 0).sum()):
+        lines.append(f"  {_counted(suppressed, 'row')} suppressed in these columns")
+    return lines
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

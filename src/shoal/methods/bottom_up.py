@@ -1,4 +1,6 @@
-"""Bottom-up merging: passes of merges, with a split of what grew too large after each."""
+"""Bottom-up: start from single rows, merge what is too small."""
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,155 +11,21 @@ from shoal.encoding.cells import Cells
 from shoal.encoding.domain import costs_of
 from shoal.encoding.grouping import Grouping, rows_by_group, spans_of
 from shoal.errors import Infeasible
-from shoal.kernels.costs import Costs
-from shoal.kernels.merging import Herd, label_all, merge
-from shoal.kernels.partition import Front
-from shoal.methods.base import Progress, check_feasible, counts_of_runs
-from shoal.methods.partition import LeastLossRounded, cut_down
+from shoal.kernels.jit import kernel
+from shoal.kernels.labels import SET, Costs, label_cost
+from shoal.methods.base import Method, Progress, check_feasible, counts_of_runs
+from shoal.methods.partition import LEAST_LOSS_ROUNDED, cut_down, groups_of
 from shoal.models.requirement import Requirement
 
 STRIDE = 256
-"""Codes merged between two signs of life."""
-
-
-def merge_up(cells: Cells, requirement: Requirement, progress: Progress) -> Grouping:
-    """Merge until every group holds."""
-    check_feasible(cells, requirement)
-    costs = costs_of(cells.domains)
-    columns = tuple(range(len(cells.domains)))
-    group = np.repeat(np.arange(cells.n_cells, dtype=np.int32), cells.counts)
-    group = _split(cells, requirement, group, costs)
-    at_first = 0
-    while True:
-        grouping = Grouping(group, int(group.max()) + 1, columns)
-        open_groups = np.flatnonzero(~_held(cells, requirement, grouping))
-        at_first = max(at_first, len(open_groups))
-        if not len(open_groups):
-            return grouping
-        if grouping.n_groups == 1:
-            raise Infeasible(
-                "Even one group of all rows does not hold the policy's constraints: loosen them."
-            )
-        done = 1 - len(open_groups) / at_first
-        part = len(open_groups) / at_first
-        group = _pass(cells, grouping, open_groups, costs, lambda f: progress(done + part * f))  # noqa: B023
-        group = _split(cells, requirement, group, costs)
-
-
-def _held(cells: Cells, requirement: Requirement, grouping: Grouping) -> Bools:
-    rows, starts = rows_by_group(grouping.group, grouping.n_groups)
-    return requirement.holds(counts_of_runs(cells, requirement, rows, starts))
-
-
-def _pass(
-    cells: Cells, grouping: Grouping, open_groups: Ints, costs: Costs, progress: Progress
-) -> Codes:
-    """Each open group, in the order of creation, joins its nearest group."""
-    herd, pool = _herd(cells, grouping)
-    label_all(herd, costs, grouping.n_groups)
-    marks = np.full(costs.seen[-1], -1, np.int64)
-    at = 0
-    while at < len(open_groups):
-        wanted = open_groups[at : at + STRIDE]
-        done = merge(herd, costs, pool, wanted, marks)
-        at += done
-        if done < len(wanted):
-            pool = np.concatenate([pool, np.empty_like(pool)])
-        progress(at / len(open_groups))
-    last = np.arange(len(herd.into))
-    for g in range(int(herd.used[0]) - 1, -1, -1):
-        if herd.into[g] >= 0:
-            last[g] = last[herd.into[g]]
-    return _renumbered(last[grouping.group])
-
-
-def _herd(cells: Cells, grouping: Grouping) -> tuple[Herd, Codes]:
-    spans = spans_of(cells, grouping)
-    n, d = spans.low.shape
-    begin, end = np.zeros((2 * n, d), np.int64), np.zeros((2 * n, d), np.int64)
-    pools, used = [np.empty(0, np.int32)], 0
-    for j, (starts, codes) in spans.sets.items():
-        begin[:n, j], end[:n, j] = starts[:-1] + used, starts[1:] + used
-        pools.append(codes)
-        used += len(codes)
-    pool = np.concatenate([*pools, np.empty(used + 1024, np.int32)])
-    herd = Herd(
-        size=np.concatenate([spans.sizes, np.zeros(n, np.int64)]),
-        low=np.concatenate([spans.low, spans.low]),
-        high=np.concatenate([spans.high, spans.high]),
-        loss=np.zeros(2 * n, np.int64),
-        begin=begin,
-        end=end,
-        into=np.full(2 * n, -1, np.int64),
-        used=np.array([n, used], np.int64),
-    )
-    return herd, pool
-
-
-def _renumbered(numbers: npt.NDArray[np.integer]) -> Codes:
-    """0, 1, 2, … in the order of the numbers."""
-    return np.unique(numbers, return_inverse=True)[1].astype(np.int32)
-
-
-def _split(cells: Cells, requirement: Requirement, group: Codes, costs: Costs) -> Codes:
-    """Replace groups of 2k rows or more by their rounded partition, where it has more than one part.
-
-    Parts are created after all others: group by group, inside one by their first row.
-    """
-    large = np.bincount(group) >= 2 * requirement.min_rows
-    if not large.any():
-        return group
-    front = _front(cells, group, large)
-    parts = cut_down(cells, requirement, LeastLossRounded, front, costs, lambda _: None)
-    inside = np.flatnonzero(parts.group >= 0)
-    # the first row of each part, and the group it came from, give its place
-    _, first = np.unique(parts.group[inside], return_index=True)
-    came_from = group[inside[first]]
-    alone = np.bincount(came_from, minlength=len(large))[came_from] == 1
-    order = np.lexsort((inside[first], came_from))
-    created = np.empty(len(order), np.int64)
-    created[order] = np.arange(len(order)) + len(large)
-    numbers = group.astype(np.int64)
-    numbers[inside] = np.where(alone, came_from, created)[parts.group[inside]]
-    return _renumbered(numbers)
-
-
-def _front(cells: Cells, group: Codes, large: Bools) -> Front:
-    """The open front that holds the large groups."""
-    cell = np.repeat(np.arange(cells.n_cells), cells.counts)
-    new = np.ones(cells.n_rows, np.bool_)
-    new[1:] = (cell[1:] != cell[:-1]) | (group[1:] != group[:-1])
-    first = np.flatnonzero(new)
-    weight = np.diff(np.append(first, cells.n_rows))
-    taken = large[group[first]]
-    first, weight = first[taken], weight[taken]
-    by_group = np.argsort(group[first], kind="stable")
-    first, weight = first[by_group], weight[by_group]
-    owner = group[first]
-    codes = cells.codes[cell[first]]
-    starts = np.append(np.flatnonzero(np.diff(owner, prepend=-1)), len(owner)).astype(np.int64)
-    local = np.arange(len(owner)) - np.repeat(starts[:-1], np.diff(starts))
-    order = np.stack(
-        [local[np.lexsort((local, codes[:, j], owner))] for j in range(codes.shape[1])]
-    )
-    rows = np.add.reduceat(weight, starts[:-1])
-    return Front(
-        starts,
-        codes,
-        first.astype(np.int32),
-        weight.astype(np.int32),
-        order.astype(np.int32),
-        rows.astype(np.int64),
-        np.zeros(len(rows), np.int64),
-        True,
-    )
-
-
-# Bottom-up: start from single rows, merge what is too small.
+"""Groups merged between two reports of progress."""
+NEVER = np.iinfo(np.int64).max
+NEIGHBOURS = 32
+"""Groups created around the same time that are looked at first."""
 
 
 @dataclass(frozen=True)
-class BottomUp:
+class BottomUp(Method):
     """Bottom-up: every row is a group at first; a group that does not hold merges with its nearest.
 
     The nearest group is the one that makes NCP grow least. After each pass over the groups those of
@@ -175,6 +43,254 @@ class BottomUp:
         seed: int,  # noqa: ARG002 - nothing here is random
         progress: Progress,
     ) -> tuple[Grouping, ...]:
-        """Codes by merging."""
+        """Merge until every group holds."""
+        check_feasible(cells, requirement)
+        costs = costs_of(cells.domains)
+        columns = tuple(range(len(cells.domains)))
+        group = np.repeat(np.arange(cells.n_cells, dtype=np.int32), cells.counts)
+        group = _split(cells, requirement, group)
+        at_first = 0
+        while True:
+            grouping = Grouping(group, int(group.max()) + 1, columns)
+            open_groups = np.flatnonzero(~_held(cells, requirement, grouping))
+            at_first = max(at_first, len(open_groups))
+            if not len(open_groups):
+                return (grouping,)
+            if grouping.n_groups == 1:
+                raise Infeasible(
+                    "Even one group of all rows does not hold the policy's constraints: loosen them."
+                )
+            done = 1 - len(open_groups) / at_first
 
-        return (merge_up(cells, requirement, progress),)
+            def report(share: float, done: float = done) -> None:
+                progress(done + (1 - done) * share)
+
+            group = _pass(cells, grouping, open_groups, costs, report)
+            group = _split(cells, requirement, group)
+
+
+def _held(cells: Cells, requirement: Requirement, grouping: Grouping) -> Bools:
+    rows, starts = rows_by_group(grouping.group, grouping.n_groups)
+    return requirement.holds(counts_of_runs(cells, requirement, rows, starts))
+
+
+def _pass(
+    cells: Cells, grouping: Grouping, open_groups: Ints, costs: Costs, progress: Progress
+) -> Codes:
+    """Each open group, in the order of creation, joins its nearest group."""
+    forest, pool = _forest(cells, grouping)
+    label_groups(forest, costs, grouping.n_groups)
+    marks = np.full(costs.seen[-1], -1, np.int64)
+    at = 0
+    while at < len(open_groups):
+        wanted = open_groups[at : at + STRIDE]
+        done = merge_groups(forest, costs, pool, wanted, marks)
+        at += done
+        if done < len(wanted):
+            pool = np.concatenate([pool, np.empty_like(pool)])
+        progress(at / len(open_groups))
+    last = np.arange(len(forest.into))
+    for g in range(int(forest.used[0]) - 1, -1, -1):
+        if forest.into[g] >= 0:
+            last[g] = last[forest.into[g]]
+    return _renumbered(last[grouping.group])
+
+
+def _forest(cells: Cells, grouping: Grouping) -> "tuple[MergeForest, Codes]":
+    spans = spans_of(cells, grouping)
+    n, d = spans.low.shape
+    begin, end = np.zeros((2 * n, d), np.int64), np.zeros((2 * n, d), np.int64)
+    pools, used = [np.empty(0, np.int32)], 0
+    for j, (starts, codes) in spans.sets.items():
+        begin[:n, j], end[:n, j] = starts[:-1] + used, starts[1:] + used
+        pools.append(codes)
+        used += len(codes)
+    pool = np.concatenate([*pools, np.empty(used + 1024, np.int32)])
+    forest = MergeForest(
+        size=np.concatenate([spans.sizes, np.zeros(n, np.int64)]),
+        low=np.concatenate([spans.low, spans.low]),
+        high=np.concatenate([spans.high, spans.high]),
+        loss=np.zeros(2 * n, np.int64),
+        begin=begin,
+        end=end,
+        into=np.full(2 * n, -1, np.int64),
+        used=np.array([n, used], np.int64),
+    )
+    return forest, pool
+
+
+def _renumbered(numbers: npt.NDArray[np.integer]) -> Codes:
+    """0, 1, 2, … in the order of the numbers."""
+    return np.unique(numbers, return_inverse=True)[1].astype(np.int32)
+
+
+def _split(cells: Cells, requirement: Requirement, group: Codes) -> Codes:
+    """Replace groups of 2k rows or more by their rounded partition, where it has more than one part.
+
+    Parts are created after all others: group by group, inside one by their first row.
+    """
+    large = np.bincount(group) >= 2 * requirement.min_rows
+    if not large.any():
+        return group
+    parts = cut_down(
+        cells, requirement, LEAST_LOSS_ROUNDED, groups_of(cells, group, large), lambda _: None
+    )
+    inside = np.flatnonzero(parts.group >= 0)
+    # the first row of each part, and the group it came from, give its place
+    _, first = np.unique(parts.group[inside], return_index=True)
+    came_from = group[inside[first]]
+    alone = np.bincount(came_from, minlength=len(large))[came_from] == 1
+    order = np.lexsort((inside[first], came_from))
+    created = np.empty(len(order), np.int64)
+    created[order] = np.arange(len(order)) + len(large)
+    numbers = group.astype(np.int64)
+    numbers[inside] = np.where(alone, came_from, created)[parts.group[inside]]
+    return _renumbered(numbers)
+
+
+class MergeForest(NamedTuple):
+    """Groups in the order of their creation; room for twice as many, since a union is a new group."""
+
+    size: Ints
+    """(2g,) rows; 0 for a group that was merged away or does not exist yet."""
+    low: Codes
+    """(2g, d)"""
+    high: Codes
+    """(2g, d)"""
+    loss: Ints
+    """(2g,) what the group's label costs."""
+    begin: Ints
+    """(2g, d) where the members of each set begin in `pool`."""
+    end: Ints
+    """(2g, d) and where they end."""
+    into: Ints
+    """(2g,) the union a group went into, or -1."""
+    used: Ints
+    """(2,) groups created so far, pool entries used so far."""
+
+
+@kernel
+def _label_cost(forest: MergeForest, costs: Costs, g: int) -> int:
+    """What the label of one group costs."""
+    total = 0
+    for j in range(forest.low.shape[1]):
+        members = forest.end[g, j] - forest.begin[g, j]
+        total += label_cost(costs, j, forest.low[g, j], forest.high[g, j], members)
+    return total
+
+
+@kernel
+def label_groups(forest: MergeForest, costs: Costs, n: int) -> None:
+    """Work out the label cost of the first n groups."""
+    for g in range(n):
+        forest.loss[g] = _label_cost(forest, costs, g)
+
+
+@kernel
+def _nearest(forest: MergeForest, costs: Costs, pool: Codes, g: int, marks: Ints) -> int:
+    """The live group whose union with g adds least loss; the oldest of equals; -1 if g is alone.
+
+    A union's label only grows from column to column, so a candidate is given up as soon as it has
+    cost too much. The groups created right before and after g are looked at first: they are often
+    near, and most others are then given up after a column or two.
+    """
+    low, high, size, loss = forest.low, forest.high, forest.size, forest.loss
+    begin, end, kind, seen = forest.begin, forest.end, costs.kind, costs.seen
+    d, n = low.shape[1], forest.used[0]
+    for j in range(d):
+        if kind[j] == SET:
+            for at in range(begin[g, j], end[g, j]):
+                marks[seen[j] + pool[at]] = g
+    best, found = NEVER, -1
+    mine, my_size = size[g] * loss[g], size[g]
+    for step in range(-NEIGHBOURS, n):
+        other = g + step + NEIGHBOURS // 2 if step < 0 else step
+        if other < 0 or other >= n or size[other] == 0 or other == g:
+            continue
+        rows = my_size + size[other]
+        before = mine + size[other] * loss[other]
+        most = NEVER if found < 0 else best + before
+        if rows * loss[other] > most:
+            continue
+        label = 0
+        for j in range(d):
+            a, b = low[other, j], high[other, j]
+            members = 0
+            if kind[j] == SET:
+                members = end[g, j] - begin[g, j]
+                if a == b:
+                    members += marks[seen[j] + a] != g
+                else:
+                    for at in range(begin[other, j], end[other, j]):
+                        members += marks[seen[j] + pool[at]] != g
+            a, b = min(a, low[g, j]), max(b, high[g, j])
+            label += label_cost(costs, j, a, b, members)
+            if rows * label > most:
+                break
+        growth = rows * label - before
+        if growth < best or (growth == best and other < found):
+            best, found = growth, other
+    return found
+
+
+@kernel
+def _unite(
+    forest: MergeForest,
+    costs: Costs,
+    pool: Codes,
+    g: int,
+    other: int,
+    marks: Ints,
+) -> None:
+    """Make the union of two groups; the members of g are still marked."""
+    union = forest.used[0]
+    forest.used[0] += 1
+    for j in range(forest.low.shape[1]):
+        forest.low[union, j] = min(forest.low[g, j], forest.low[other, j])
+        forest.high[union, j] = max(forest.high[g, j], forest.high[other, j])
+        forest.begin[union, j] = forest.used[1]
+        at = forest.used[1]
+        if costs.kind[j] == SET:
+            for i in range(forest.begin[g, j], forest.end[g, j]):
+                pool[at] = pool[i]
+                at += 1
+            for i in range(forest.begin[other, j], forest.end[other, j]):
+                if marks[costs.seen[j] + pool[i]] != g:
+                    pool[at] = pool[i]
+                    at += 1
+        forest.end[union, j] = forest.used[1] = at
+    forest.size[union] = forest.size[g] + forest.size[other]
+    forest.size[g] = forest.size[other] = 0
+    forest.into[g] = forest.into[other] = union
+    forest.loss[union] = _label_cost(forest, costs, union)
+
+
+@kernel
+def merge_groups(
+    forest: MergeForest,
+    costs: Costs,
+    pool: Codes,
+    open_groups: Ints,
+    marks: Ints,
+) -> int:
+    """Merge the open groups one after another. Returns how many were treated: fewer than all when
+    `pool` has no room left for the next union."""
+    for i in range(len(open_groups)):
+        g = open_groups[i]
+        if forest.size[g] == 0:
+            continue
+        other = _nearest(forest, costs, pool, g, marks)
+        if other < 0:
+            continue
+        need = 0
+        for j in range(forest.low.shape[1]):
+            need += (
+                forest.end[g, j]
+                - forest.begin[g, j]
+                + forest.end[other, j]
+                - forest.begin[other, j]
+            )
+        if forest.used[1] + need > len(pool):
+            return i
+        _unite(forest, costs, pool, g, other, marks)
+    return len(open_groups)

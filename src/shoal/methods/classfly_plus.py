@@ -1,17 +1,18 @@
 """Classfly+: several k-anonymity constraints over different columns at once."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic.dataclasses import dataclass
 
 from shoal.encoding.cells import Cells
 from shoal.encoding.grouping import Grouping
-from shoal.methods.base import Progress, QuasiColumns, check_feasible
+from shoal.methods.base import Progress
+from shoal.methods.climbing import ClimbingMethod, settle_and_climb
 from shoal.models.requirement import Requirement
 
 
 @dataclass(frozen=True)
-class ClassflyPlus:
+class ClassflyPlus(ClimbingMethod):
     """Classfly+: meets several `k` on different column sets at once, by hierarchies.
 
     Constraints that share no column are treated apart, each on its own columns. In each part the rows
@@ -27,15 +28,6 @@ class ClassflyPlus:
     """How rows are settled: `complete` by all constraints at once, `partial` by adding one after
     another (the same result), `naive` by the one constraint that covers them all."""
 
-    from_cells: ClassVar[bool] = True
-    """Rows that are equal are treated alike, so that counts of them are all it needs."""
-
-    def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
-        """Raise what this method cannot honour, before any work."""
-        from shoal.methods.constraints import check_climbable
-
-        check_climbable("classfly-plus", requirement, columns)
-
     def group(
         self,
         cells: Cells,
@@ -44,26 +36,10 @@ class ClassflyPlus:
         progress: Progress,
     ) -> tuple[Grouping, ...]:
         """One grouping for each independent set of constraints."""
-        from shoal.methods.climbing import settle_and_climb
-        from shoal.methods.constraints import (
-            components,
-            constraints_of,
-            explained,
-            union,
-            without_implied,
+        return settle_and_climb(
+            cells,
+            requirement,
+            progress,
+            one_by_one=self.variant == "partial",
+            by_union=self.variant == "naive",
         )
-
-        check_feasible(cells, requirement)
-        constraints = constraints_of(requirement, [domain.name for domain in cells.domains])
-        parts = components(without_implied(constraints)[0])
-        groupings = [
-            settle_and_climb(
-                cells,
-                union(part).columns,
-                (union(part),) if self.variant == "naive" else part,
-                self.variant == "partial",
-                lambda share, i=i: progress((i + share) / len(parts)),  # type: ignore[misc]
-            )
-            for i, part in enumerate(parts)
-        ]
-        return explained(groupings, constraints, cells, together=False)

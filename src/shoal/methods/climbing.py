@@ -1,20 +1,171 @@
-"""Climb hierarchies until constraints are met: the loop behind Datafly, Classfly and Classfly+."""
+"""Climbing hierarchies until k-anonymity constraints are met: Datafly, Classfly and Classfly+.
+
+Rows that satisfy all constraints are found as the largest anonymous subset; the column with most
+different values climbs one level in the others (or in all), and so on. The constraints may be on
+different columns (`methods/constraints.py`).
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
 from shoal.arrays import Bools, Codes, Ints
 from shoal.encoding.cells import Cells, pack
 from shoal.encoding.grouping import SUPPRESSED, Grouping
+from shoal.errors import PolicyError, listed
 from shoal.hierarchy.tree import HierarchyTree
-from shoal.methods.base import Progress
-from shoal.methods.constraints import Constraint, largest_subset
+from shoal.kernels.climbing import (
+    add_counts,
+    chase,
+    count_distinct,
+    number_pairs,
+    number_small,
+    sweep,
+)
+from shoal.methods.base import (
+    FullDomainMethod,
+    Progress,
+    QuasiColumns,
+    check_feasible,
+    generalisation_summary,
+)
+from shoal.methods.constraints import (
+    Constraint,
+    components,
+    constraints_of,
+    union,
+    without_implied,
+    words,
+)
+from shoal.models.k import K
+from shoal.models.requirement import Requirement
+
+SWEEPS = 4
+"""Sweeps that drop little before the drops are followed one by one. Most subsets settle in a few
+sweeps, which are cheap; only a long chain of drops is worth the lists that following it needs."""
+LITTLE = 1 / 8
+
+
+class ClimbingMethod(FullDomainMethod):
+    """A method that climbs hierarchies, for any number of k constraints and no other model."""
+
+    uses_hierarchies: ClassVar[str] = "climbs"
+
+    def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
+        """Raise unless every model is k, every column has a hierarchy and some constraint names it."""
+        method = self.name
+        others = {model.name: 1 for model in requirement.models if not isinstance(model, K)}
+        if others:
+            raise PolicyError(
+                f"method: {method} honours k alone, but the policy also asks for {listed(others)}. "
+                "Use least-loss-partition, flexible-partition, mondrian or bottom-up, which honour "
+                "every model."
+            )
+        super().check(requirement, columns)
+        names = list(columns)
+        named = {j for one in constraints_of(requirement, names) for j in one.columns}
+        left = [name for j, name in enumerate(names) if j not in named]
+        if left:
+            raise PolicyError(
+                f"method: {method} generalises the columns that constraints name, and none names "
+                f"{listed(left)}. Add {'it' if len(left) == 1 else 'them'} to a constraint's `on`, "
+                "or give another role."
+            )
+
+
+def settle_and_climb(
+    cells: Cells,
+    requirement: Requirement,
+    progress: Progress,
+    *,
+    one_by_one: bool = False,
+    by_union: bool = False,
+) -> tuple[Grouping, ...]:
+    """Settle the rows that meet all constraints, climb one column of the others, and so on.
+
+    Constraints that share no column are treated independently, each set with a grouping of its own.
+    one_by_one: constraints are added one after another (the same result). by_union: only the one
+    constraint that covers all of a set is looked at.
+    """
+    check_feasible(cells, requirement)
+    constraints = constraints_of(requirement, [domain.name for domain in cells.domains])
+    parts = components(without_implied(constraints)[0])
+    groupings = []
+    for i, part in enumerate(parts):
+
+        def report(share: float, i: int = i) -> None:
+            progress((i + share) / len(parts))
+
+        met = (union(part),) if by_union else part
+        groupings.append(_settle_component(cells, met, one_by_one, report))
+    return explained(groupings, constraints, cells, together=False)
+
+
+def _settle_component(
+    cells: Cells, constraints: Sequence[Constraint], one_by_one: bool, progress: Progress
+) -> Grouping:
+    """One set of constraints, on the columns that they name.
+
+    Settled rows are never touched again. What is left at the end, fewer than the largest k, is
+    suppressed.
+    """
+    columns, most = union(constraints).columns, union(constraints).k
+    rows, cell_of_row = open_rows(cells, columns, constraints)
+    group = np.full(len(rows.number), SUPPRESSED, np.int32)
+    levels = [np.zeros((0, len(columns)), np.int32)]
+    n_groups = 0
+    progress(0.0)
+    while rows.n_rows >= most:
+        settled = rows.settled(one_by_one)
+        if settled.any():
+            combination = rows.combinations(settled)
+            group[rows.number[settled]] = n_groups + combination
+            levels.append(same_levels(rows.levels, int(combination.max()) + 1))
+            n_groups += len(levels[-1])
+            rows.keep(~settled)
+        progress(1 - rows.n_rows / cells.n_rows)
+        if rows.n_rows >= most:
+            rows.climb()
+    return Grouping(group[cell_of_row], n_groups, columns, np.concatenate(levels), least=most)
+
+
+def same_levels(levels: Ints, n_groups: int) -> Codes:
+    """(n_groups, columns) the same levels for every group."""
+    return np.tile(levels.astype(np.int32), (n_groups, 1))
+
+
+def explained(
+    groupings: Sequence[Grouping], constraints: Sequence[Constraint], cells: Cells, together: bool
+) -> tuple[Grouping, ...]:
+    """The groupings with notes on what was done with the constraints.
+
+    together: one grouping meets all of them; else each independent set has its own.
+    """
+    names = [domain.name for domain in cells.domains]
+    kept, implied = without_implied(constraints)
+    notes = [
+        f"{words(weak, names)} is implied by {words(strong, names)}."
+        for weak, strong in implied.items()
+    ]
+    parts = [kept] if together else components(kept)
+    if len(parts) > 1:
+        notes.append(
+            f"The constraints fall into {len(parts)} parts that share no column, each treated apart."
+        )
+    for part, grouping in zip(parts, groupings, strict=True):
+        asked = "; ".join(words(one, names) for one in part)
+        notes.append(
+            "\n".join(
+                [f"How columns climbed for {asked}:", *generalisation_summary(grouping, names)]
+            )
+        )
+    return (replace(groupings[0], notes=tuple(notes)), *groupings[1:])
 
 
 @dataclass
-class Rows:
+class OpenRows:
     """The open rows of a subtable: cells over its columns, all at the same levels.
 
     A node is looked up from the leaf's code and never from the node below it, so levels need not
@@ -106,8 +257,6 @@ class Rows:
 
     def _values(self, j: int) -> int:
         """Different values among the open rows in one column."""
-        from shoal.kernels.climbing import count_distinct
-
         if j not in self._distinct:
             self._distinct[j] = count_distinct(self._node(j), self._size(j))
         return self._distinct[j]
@@ -119,23 +268,9 @@ class Rows:
         return number_rows(nodes, [self._size(j) for j in columns])[0]
 
 
-def number_rows(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, Codes]:
-    """(n,) equal rows get equal numbers 0, 1, 2, … as they first appear; and where each does."""
-    from shoal.kernels.climbing import number_pairs, number_small
-
-    words = pack(columns, sizes)
-    n, (word, bits) = len(columns[0]), words[0]
-    if len(words) == 1 and 1 << bits <= 4 * n + 1024:
-        return number_small(word, 1 << bits)
-    numbers, first = np.zeros(n, np.int32), np.zeros(0, np.int32)
-    for word, _ in words:
-        numbers, first = number_pairs(numbers, word)
-    return numbers, first
-
-
 def open_rows(
     cells: Cells, columns: Sequence[int], constraints: Sequence[Constraint]
-) -> tuple[Rows, Codes]:
+) -> tuple[OpenRows, Codes]:
     """All rows of the subtable over some columns, and (n_rows,) the cell of each canonical row."""
     codes = [np.ascontiguousarray(cells.codes[:, j]) for j in columns]
     if len(columns) == len(cells.domains):
@@ -148,7 +283,7 @@ def open_rows(
         tree = cells.domains[j].hierarchy
         assert tree is not None, "checked before any work"
         trees.append(tree)
-    rows = Rows(
+    rows = OpenRows(
         trees=trees,
         constraints=[
             Constraint(tuple(place[c] for c in one.columns), one.k) for one in constraints
@@ -161,68 +296,63 @@ def open_rows(
     return rows, np.repeat(of_cell, cells.counts)
 
 
-def settle_and_climb(
-    cells: Cells,
-    columns: Sequence[int],
-    constraints: Sequence[Constraint],
-    one_by_one: bool,
-    progress: Progress,
-) -> Grouping:
-    """While enough rows are open: settle those that meet the constraints, climb one column of the
-    others.
+def number_rows(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, Codes]:
+    """(n,) equal rows get equal numbers 0, 1, 2, … as they first appear; and where each does."""
+    words = pack(columns, sizes)
+    n, (word, bits) = len(columns[0]), words[0]
+    if len(words) == 1 and 1 << bits <= 4 * n + 1024:
+        return number_small(word, 1 << bits)
+    numbers, first = np.zeros(n, np.int32), np.zeros(0, np.int32)
+    for word, _ in words:
+        numbers, first = number_pairs(numbers, word)
+    return numbers, first
 
-    Settled rows are never touched again. What is left at the end, fewer than the largest K, is
-    suppressed.
+
+def largest_subset(
+    keys: Sequence[Codes] | Codes,
+    least: Sequence[int],
+    weights: Ints,
+    one_by_one: bool = False,
+) -> Bools:
+    """(n,) which cells belong to the unique largest subset that meets every constraint within itself.
+
+    keys[c] (n,): the key of each cell under constraint c, numbered 0, 1, 2, …, in a list or one
+    array; weights: rows of each cell. `one_by_one` adds the constraints in the order given, each time
+    down to a fixpoint: the same subset by another way.
     """
-    rows, cell_of_row = open_rows(cells, columns, constraints)
-    group = np.full(len(rows.number), SUPPRESSED, np.int32)
-    levels = [np.zeros((0, len(columns)), np.int32)]
-    n_groups = 0
-    most = max(constraint.k for constraint in constraints)
-    progress(0.0)
-    while rows.n_rows >= most:
-        settled = rows.settled(one_by_one)
-        if settled.any():
-            combination = rows.combinations(settled)
-            group[rows.number[settled]] = n_groups + combination
-            levels.append(_same(rows.levels, int(combination.max()) + 1))
-            n_groups += len(levels[-1])
-            rows.keep(~settled)
-        progress(1 - rows.n_rows / cells.n_rows)
-        if rows.n_rows >= most:
-            rows.climb()
-    return Grouping(
-        group[cell_of_row], n_groups, tuple(columns), np.concatenate(levels), least=most
-    )
+    n, m = len(weights), len(keys)
+    alive = np.zeros(n, np.bool_)
+    if n == 0:
+        return alive
+    table = np.asarray(keys)
+    base = np.cumsum([0, *(table.max(axis=1) + 1)]).astype(np.int64)
+    # rows are numbered in 32 bits everywhere, so counts of them fit
+    counts, rows = np.zeros(base[m], np.int32), weights.astype(np.int32)
+    floor = np.array(least, np.int64)
+    left = np.arange(n, dtype=np.int32)
+    counted = 0
+    for active in range(1 if one_by_one else m, m + 1):
+        # a constraint is first counted when it is added, over what the others have left
+        for c in range(counted, active):
+            add_counts(table[c], rows, left, counts[base[c] : base[c + 1]])
+        counted = active
+        left = _fixpoint(table[:active], base[: active + 1], counts, floor[:active], rows, left)
+    alive[left] = True
+    return alive
 
 
-def climb_together(
-    cells: Cells,
-    columns: Sequence[int],
-    constraints: Sequence[Constraint],
-    may_suppress: int,
-    progress: Progress,
-) -> Grouping:
-    """Climb all rows alike until at most `may_suppress` of them fail; suppress those."""
-    rows, cell_of_row = open_rows(cells, columns, constraints)
-    top = sum(tree.height for tree in rows.trees)
-    progress(0.0)
-    while True:
-        # most passes are decided by the first constraint; the subset is not worth finding then
-        if not rows.fail_alone(may_suppress):
-            settled = rows.settled(one_by_one=False)
-            if rows.weights[~settled].sum() <= may_suppress:
-                break
-        rows.climb()
-        progress(float(rows.levels.sum()) / top)
-    group = np.full(len(rows.number), SUPPRESSED, np.int32)
-    n_groups = 0
-    if settled.any():
-        group[settled] = rows.combinations(settled)
-        n_groups = int(group.max()) + 1
-    return Grouping(group[cell_of_row], n_groups, tuple(columns), _same(rows.levels, n_groups))
+def _fixpoint(
+    keys: Codes, base: Ints, counts: Codes, least: Ints, weights: Codes, left: Codes
+) -> Codes:
+    """Those of the cells `left` that remain when nothing fails any more; `counts` go along.
 
-
-def _same(levels: Ints, n_groups: int) -> Codes:
-    """(n_groups, columns) the same levels for every group."""
-    return np.tile(levels.astype(np.int32), (n_groups, 1))
+    A sweep that drops much pays for itself; of the others there are few: the whole is linear.
+    """
+    idle = 0
+    while idle < SWEEPS:
+        kept, fell = sweep(keys, base, counts, least, weights, left)
+        idle += len(left) - kept < LITTLE * len(left)
+        left = left[:kept]
+        if not fell:
+            return left
+    return left[: chase(keys, base, counts, least, weights, left)]

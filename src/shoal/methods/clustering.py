@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import Cells
-from shoal.encoding.domain import loss_columns, no_labels
+from shoal.encoding.domain import empty_labels, loss_columns
 from shoal.encoding.grouping import Grouping
 from shoal.kernels.cluster_index import NONE, Columns, Herd, Seeker, empty_trie, insert_all
 from shoal.kernels.clusters import Pool, Reach, State, cover_all, grow, hand_out, no_covers
@@ -32,7 +32,7 @@ def cluster(
     pool = pool_of(cells, list(asked), shift, level)
     most = cells.n_rows // max(asked.values()) + 1
     herd = Herd(
-        no_labels(columns, most),
+        empty_labels(columns, most),
         np.zeros(most, np.int64),
         np.zeros(most, np.int64),
         np.zeros((most, len(level)), np.int32),
@@ -139,7 +139,7 @@ def seeker_of(columns: Columns, shift: Ints, nodes: int) -> tuple[Seeker, Reach]
     keys = ((columns.size - 1) >> shift) + 1
     base = np.concatenate([[0], np.cumsum(keys)]).astype(np.int64)
     seeker = Seeker(
-        no_labels(columns, 1),
+        empty_labels(columns, 1),
         np.zeros(codes),
         np.zeros(base[-1]),
         base[:-1],

@@ -1,23 +1,57 @@
-"""Which nodes of the lattice are valid, found subset by subset of the columns.
+"""Incognito: all minimal full-domain generalisations, and the best of them.
 
-A subset's node is the node of the whole lattice in which the other columns stand at their top, where
-all values are one. So what is found for a subset is kept in the array of the whole lattice.
+A node of a subset of the columns is the node of the whole lattice in which the other columns are at
+their top, where all values are one. So what is found for a subset is kept in the array of the whole
+lattice.
 """
 
-from dataclasses import replace
 from itertools import combinations
-from typing import Annotated, ClassVar
 
 import numpy as np
-from pydantic import AfterValidator
 from pydantic.dataclasses import dataclass
 
 from shoal.arrays import Bools
-from shoal.encoding.cells import Cells
-from shoal.encoding.grouping import Grouping
-from shoal.methods.base import Progress, QuasiColumns
-from shoal.methods.lattice import Classes, Judge, Levels, known_metric
-from shoal.models.requirement import Requirement
+from shoal.methods.base import Progress
+from shoal.methods.lattice import (
+    Choice,
+    Classes,
+    Judge,
+    LatticeMethod,
+    Levels,
+    NodeCosts,
+    valid_everywhere,
+)
+
+
+@dataclass(frozen=True)
+class Incognito(LatticeMethod):
+    """Incognito: every row climbs alike; finds all minimal combinations of levels that hold.
+
+    Searches the subsets of the columns by size, each from its lowest levels up. What lies above a
+    node that holds is not counted, nor is a node of which a subset has failed; the counts of a node
+    come from one below it. Where a node above one that holds may fail (a model that merging can break,
+    or one that a bad class can spoil under a suppression limit above 0), all nodes are counted.
+    Without a limit nothing is suppressed. Of the minimal nodes the best by `metric` is published.
+
+    Source: LeFevre, DeWitt and Ramakrishnan, "Incognito: efficient full-domain k-anonymity", 2005.
+    Subsets start at the lowest levels that any of their candidates has, as in its variant with
+    super-roots.
+    """
+
+    def search(self, nodes: NodeCosts, progress: Progress) -> Choice | None:
+        """The best of the minimal nodes."""
+        counting, judge = nodes.counting, nodes.judge
+        valid = (valid_nodes if judge.monotone else valid_everywhere)(judge, progress)
+        minimal = counting.lattice.minimal(valid)
+        if not minimal:
+            return None
+        costs = [nodes.cost_of(levels) for levels in minimal]
+        chosen = nodes.best(minimal, costs)
+        reason = (
+            f"{len(minimal):,} of {counting.lattice.n_nodes:,} combinations of levels are minimal; "
+            "published is the best of them"
+        )
+        return Choice(chosen, costs[minimal.index(chosen)], reason, tuple(minimal))
 
 
 def valid_nodes(judge: Judge, progress: Progress, roll_up: bool = True) -> Bools:
@@ -93,64 +127,3 @@ def _candidates(valid: Bools, subset: tuple[int, ...], top: Levels) -> Bools:
         )
         found &= np.expand_dims(valid[place], i)
     return found
-
-
-# Incognito: all minimal full-domain generalisations, and the best of them.
-
-
-@dataclass(frozen=True)
-class Incognito:
-    """Incognito: every row climbs alike; finds all minimal combinations of levels that hold.
-
-    Searches the subsets of the columns by size, each from its lowest levels up. What lies above a
-    node that holds is not counted, nor is a node of which a subset has failed; the counts of a node
-    come from one below it. Where a node above one that holds may fail (a model that merging can break,
-    or one that a bad class can spoil under a suppression limit above 0), all nodes are counted.
-    Without a limit nothing is suppressed. Of the minimal nodes the best by `metric` is published.
-
-    Source: LeFevre, DeWitt and Ramakrishnan, "Incognito: efficient full-domain k-anonymity", 2005.
-    Subsets start at the lowest levels that any of their candidates has, as in its variant with
-    super-roots.
-    """
-
-    metric: Annotated[str, AfterValidator(known_metric)] = "mean-ncp"
-    """The metric by which the published node is chosen among the minimal ones."""
-
-    from_cells: ClassVar[bool] = True
-    """Rows that are equal are treated alike, so that counts of them are all it needs."""
-
-    def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
-        """Raise what this method cannot honour, before any work."""
-        from shoal.methods.lattice import check_full_domain
-
-        check_full_domain("incognito", requirement, columns)
-
-    def group(
-        self,
-        cells: Cells,
-        requirement: Requirement,
-        seed: int,  # noqa: ARG002 - nothing here is random
-        progress: Progress,
-    ) -> tuple[Grouping, ...]:
-        """One grouping, every row at the same levels, with all minimal nodes."""
-        from shoal.methods.lattice import infeasible, measuring, told, valid_everywhere
-
-        measured = measuring("incognito", self.metric, cells, requirement)
-        counting, judge = measured.counting, measured.judge
-        valid = (valid_nodes if judge.monotone else valid_everywhere)(judge, progress)
-        minimal = counting.lattice.minimal(valid)
-        if not minimal:
-            raise infeasible(cells, requirement)
-        costs = []
-        for levels in minimal:
-            classes = counting.roll(counting.raw, levels)
-            kept = judge.kept(classes)
-            assert kept is not None, "it was valid a moment ago"
-            costs.append(measured.cost(classes, kept))
-        chosen = measured.best(minimal, costs)
-        words = (
-            f"{len(minimal):,} of {counting.lattice.n_nodes:,} combinations of levels are minimal; "
-            "published is the best of them"
-        )
-        grouping = told(measured, chosen, costs[minimal.index(chosen)], words)
-        return (replace(grouping, minimal=tuple(minimal)),)

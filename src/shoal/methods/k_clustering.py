@@ -5,7 +5,7 @@ from pydantic.dataclasses import dataclass
 
 from shoal.arrays import Bools, Codes, Ints
 from shoal.encoding.cells import Cells
-from shoal.encoding.domain import UNIT, ncp_columns, no_labels
+from shoal.encoding.domain import UNIT, empty_labels, ncp_columns
 from shoal.encoding.grouping import SUPPRESSED, Grouping
 from shoal.errors import Infeasible
 from shoal.kernels.clusters import (
@@ -18,8 +18,7 @@ from shoal.kernels.clusters import (
     settle,
     start,
 )
-from shoal.methods.base import Progress, QuasiColumns, check_feasible, counts_of_runs
-from shoal.methods.blocks import BlockRows, check_blocks, in_blocks
+from shoal.methods.base import BlockMethod, Progress, check_feasible, counts_of_runs
 from shoal.methods.clustering import pool_of, seeker_of, shifts
 from shoal.models.requirement import Requirement
 
@@ -43,7 +42,7 @@ class _Clusters:
         self.seeker, self.reach = seeker_of(self.columns, self.shift, len(self.pool.trie.up))
         self.order = start_order(cells, seed)
         most = cells.n_rows // requirement.min_rows + 1
-        self.labels, self.sizes = no_labels(self.columns, most), np.zeros(most, np.int64)
+        self.labels, self.sizes = empty_labels(self.columns, most), np.zeros(most, np.int64)
         self.group = np.full(cells.n_rows, SUPPRESSED, np.int32)
         self.n = 0
         self.growing = Growing(
@@ -183,7 +182,7 @@ def cluster(cells: Cells, requirement: Requirement, seed: int, progress: Progres
 
 
 @dataclass(frozen=True)
-class KClustering:
+class KClustering(BlockMethod):
     """k-clustering: clusters grow by the row that adds least NCP, until the requirement holds.
 
     Once a cluster is large enough but does not hold yet, rows with sensitive values that it has not
@@ -194,17 +193,8 @@ class KClustering:
     Source: our own sibling of L-clustering, with NCP for its loss and no merging.
     """
 
-    block_rows: BlockRows = None
-    """Rows of a block, about: the method then runs inside blocks of neighbours, faster, for more loss.
-    All rows are one block where it is left out."""
-
-    def check(self, requirement: Requirement, columns: QuasiColumns) -> None:  # noqa: ARG002
-        """Raise what this method cannot honour, before any work."""
-        check_blocks("k-clustering", self.block_rows, requirement)
-
     def group(
         self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
     ) -> tuple[Grouping, ...]:
         """Groups by growing clusters."""
-
-        return (in_blocks(cells, requirement, self.block_rows, seed, progress, cluster),)
+        return (cluster(cells, requirement, seed, progress),)

@@ -8,8 +8,8 @@ from shoal.encoding.cells import Cells
 from shoal.encoding.domain import Kind
 from shoal.encoding.grouping import Grouping
 from shoal.errors import PolicyError, listed, nearest
-from shoal.methods.base import Progress, QuasiColumns, check_feasible
-from shoal.methods.blocks import BlockRows, in_blocks
+from shoal.methods.base import BlockMethod, Progress, QuasiColumns, check_feasible
+from shoal.methods.clustering import cluster
 from shoal.models.k import K
 from shoal.models.l import L
 from shoal.models.requirement import Requirement
@@ -19,7 +19,7 @@ MOST_VALUES = 10_000
 
 
 @dataclass(frozen=True)
-class LClustering:
+class LClustering(BlockMethod):
     """L-clustering: clusters grow by the nearest row with a new sensitive value, to l of them.
 
     Where a finished cluster is nearer than any such row, the two merge; rows that are left at the end
@@ -33,9 +33,6 @@ class LClustering:
 
     weights: dict[str, float] | None = None
     """How much each quasi column counts in the loss, 0 or more; 1 for columns that are not named."""
-    block_rows: BlockRows = None
-    """Rows of a block, about: the method then runs inside blocks of neighbours, faster, for more loss.
-    All rows are one block where it is left out."""
 
     def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise what this method cannot honour, before any work."""
@@ -60,8 +57,6 @@ class LClustering:
         self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
     ) -> tuple[Grouping, ...]:
         """Groups by growing clusters."""
-        from shoal.methods.clustering import cluster
-
         check_feasible(cells, requirement)
         asked: dict[str, int] = {}
         for model in requirement.models:
@@ -70,11 +65,7 @@ class LClustering:
         _check_sets(cells)
         weights = self.weights or {}
         by_column = [weights.get(domain.name, 1.0) for domain in cells.domains]
-
-        def grown(part: Cells, _: Requirement, its_seed: int, told: Progress) -> Grouping:
-            return cluster(part, asked, by_column, its_seed, told)
-
-        return (in_blocks(cells, requirement, self.block_rows, seed, progress, grown),)
+        return (cluster(cells, asked, by_column, seed, progress),)
 
 
 def _check_sets(cells: Cells) -> None:

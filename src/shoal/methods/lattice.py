@@ -1,12 +1,21 @@
-"""The lattice of full-domain generalisations: a node gives every column one level for all rows."""
+"""The lattice of full-domain generalisations, and what searching it takes.
+
+A node of the lattice gives every column one level for all rows. Its equivalence classes are counted from
+those of a node below it; the requirement decides which of them may be published, and a metric how good
+the release would be.
+"""
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from pydantic import PlainSerializer, PlainValidator
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from shoal import plugins
 from shoal.arrays import Bools, Codes, Ints, Words
@@ -15,8 +24,15 @@ from shoal.encoding.counts import Counts
 from shoal.encoding.grouping import SUPPRESSED, Grouping, spans_of
 from shoal.errors import Infeasible, PolicyError, listed, nearest
 from shoal.hierarchy.tree import HierarchyTree
-from shoal.methods.base import Progress, QuasiColumns, check_feasible
-from shoal.methods.constraints import climbs
+from shoal.kernels.counting import count_runs
+from shoal.kernels.lattice import lift, merge_equal, merge_histograms
+from shoal.methods.base import (
+    FullDomainMethod,
+    Progress,
+    QuasiColumns,
+    check_feasible,
+    generalisation_summary,
+)
 from shoal.metrics.base import Metric, Node, ReleaseView
 from shoal.models.base import POPULATION, SIZES_ONLY, Model
 from shoal.models.requirement import Requirement
@@ -26,6 +42,17 @@ Levels = tuple[int, ...]
 
 MOST_NODES = 4_000_000
 """Beyond this many nodes a search would take hours, and is refused."""
+Histogram = tuple[Ints, Codes, Ints]
+"""Entry starts, values and counts, as in `Counts`."""
+MOST_KEPT = 1 << 24
+"""Classes that may be kept at a time."""
+NO_ENTRIES = np.zeros(0, np.int32), np.zeros(0, np.int64)
+SAME = 1e-9
+"""Figures that differ by less, or by less than this share of the better one, are equally good."""
+PIECES = 16
+"""Pieces of work for each thread, at least."""
+LARGE = 100_000
+"""With fewer cells than this, threads wait for one another more than they help."""
 
 
 @dataclass(frozen=True)
@@ -132,16 +159,6 @@ def _right_below(nested: Bools, level: int) -> tuple[int, ...]:
     return tuple(int(a) for a in lower if not any(nested[a, c] for c in lower))
 
 
-# The classes of a node of the lattice: how many rows they have, and with which sensitive values.
-
-
-Histogram = tuple[Ints, Codes, Ints]
-"""Entry starts, values and counts, as in `Counts`."""
-MOST_KEPT = 1 << 24
-"""Classes that may be kept at a time."""
-NO_ENTRIES = np.zeros(0, np.int32), np.zeros(0, np.int64)
-
-
 @dataclass(frozen=True)
 class Classes:
     """The classes of one node."""
@@ -184,8 +201,6 @@ class Counting:
     @cached_property
     def raw(self) -> Classes:
         """The node of the raw table, its classes being the cells."""
-        from shoal.kernels.counting import count_runs
-
         words = np.zeros((self.fields[-1][0] + 1, self.cells.n_cells), np.uint64)
         for j, (word, shift, _) in enumerate(self.fields):
             words[word] |= self.cells.codes[:, j].astype(np.uint64) << shift
@@ -229,8 +244,6 @@ class Counting:
 
     def numbered(self, source: Classes, levels: Levels) -> tuple[Codes, Classes]:
         """(source's classes,) the new class of each; and the new classes."""
-        from shoal.kernels.lattice import lift, merge_equal, merge_histograms
-
         words = source.words.copy()
         for j, (low, high) in enumerate(zip(source.levels, levels, strict=True)):
             if low != high:
@@ -271,9 +284,6 @@ class Counting:
         nodes = ((classes.words[word][chosen] >> shift) & mask).astype(np.int64)
         size = len(self.lattice.trees[column].labels[classes.levels[column]])
         return np.bincount(nodes, classes.sizes[chosen], size).astype(np.int64)
-
-
-# Whether a node of the lattice may be published, and which of its classes are suppressed then.
 
 
 @dataclass(frozen=True)
@@ -343,29 +353,9 @@ class Judge:
             counts = self.counting.counts(classes, kept)
 
 
-# How good a node of the lattice is, and the release that it gives.
-
-
-SAME = 1e-9
-"""Figures that differ by less, or by less than this share of the better one, are equally good."""
-
-
-def margin(cost: float) -> float:
-    """How much more is as good."""
-    return SAME * max(1.0, abs(cost)) if abs(cost) < math.inf else 0.0
-
-
-def known_metric(name: str) -> str:
-    """The name, if there is such a metric."""
-    known = plugins.names("metrics")
-    if name not in known:
-        raise ValueError(f"found '{name}'; allowed: {listed(known, 30)}.{nearest(name, known)}")
-    return name
-
-
 @dataclass(frozen=True)
-class Measuring:
-    """Measures valid nodes by one metric, and makes a grouping of one."""
+class NodeCosts:
+    """What valid nodes cost by one metric, and the grouping that a node gives."""
 
     judge: Judge
     metric: Metric
@@ -381,6 +371,12 @@ class Measuring:
         if figure is None or math.isnan(figure):
             return math.inf
         return -figure if self.metric.high_is_good else figure
+
+    def cost_of(self, levels: Levels) -> float:
+        """The cost of a node; infinite where it is not valid."""
+        classes = self.counting.roll(self.counting.raw, levels)
+        kept = self.judge.kept(classes)
+        return math.inf if kept is None else self.cost(classes, kept)
 
     def check(self) -> None:
         """Raise, before any work, where the metric gives no figure even for the raw table."""
@@ -464,15 +460,6 @@ class Measuring:
         return ReleaseView(cells, (grouping,), (spans,), grouping.n_groups, gone, cells.target)
 
 
-# Visit the nodes of the lattice depth first: a node's classes come from the one before it.
-
-
-PIECES = 16
-"""Pieces of work for each thread, at least."""
-LARGE = 100_000
-"""With fewer cells than this, threads wait for one another more than they help."""
-
-
 def valid_everywhere(judge: Judge, progress: Progress) -> Bools:
     """(the lattice's shape) whether each node is valid, for judges that are not monotone."""
     valid = np.zeros(judge.counting.lattice.shape, np.bool_)
@@ -481,13 +468,13 @@ def valid_everywhere(judge: Judge, progress: Progress) -> Bools:
         valid[classes.levels] = judge.kept(classes) is not None
         return True
 
-    Visit(judge.counting, look).everywhere(progress)
+    Traversal(judge.counting, look).run(progress)
     return valid
 
 
 @dataclass(frozen=True)
-class Visit:
-    """Look at the nodes of a lattice."""
+class Traversal:
+    """Looks at the nodes of a lattice depth first: a node's classes come from the one before it."""
 
     counting: Counting
     look: Callable[[Classes], bool]
@@ -500,7 +487,7 @@ class Visit:
     threads: bool = True
     """Whether `look` may be called by several threads at once."""
 
-    def everywhere(self, progress: Progress) -> None:
+    def run(self, progress: Progress) -> None:
         """Begin at the bottom; several nodes at a time where that is quicker."""
         lattice, raw = self.counting.lattice, self.counting.raw
         # columns with many values first: the many nodes that come last are then small
@@ -559,55 +546,97 @@ class Visit:
         return self.worth(tuple(highest))
 
 
-# What `incognito` and `optimal` share: refusing what they cannot honour, and reporting.
+def margin(cost: float) -> float:
+    """How much more costs just as much."""
+    return SAME * max(1.0, abs(cost)) if abs(cost) < math.inf else 0.0
 
 
-def check_full_domain(method: str, requirement: Requirement, columns: QuasiColumns) -> None:
-    """Raise unless every column has a hierarchy and every constraint speaks of all of them."""
-    bare = [name for name, has_tree in columns.items() if not has_tree]
-    if bare:
-        raise PolicyError(
-            f"method: {method} searches levels of hierarchies, but {listed(bare)} "
-            f"{'has' if len(bare) == 1 else 'have'} none. Give each a `hierarchy`, or use "
-            "least-loss-partition."
-        )
-    for model in requirement.models:
-        on = model.quasi
-        if on is not None and set(on) != set(columns):
-            raise PolicyError(
-                f"method: {method} judges classes over all quasi columns, but {model.name} speaks "
-                f"of {listed(on)} alone. Leave its `on` out, or use datafly or classfly-plus, which "
-                "treat such constraints apart."
+def _metric(value: Any) -> Any:
+    """A metric's name if there is such a metric; a metric object stays."""
+    if isinstance(value, str):
+        known = plugins.names("metrics")
+        if value not in known:
+            raise ValueError(
+                f"found '{value}'; allowed: {listed(known, 30)}.{nearest(value, known)}"
             )
+    elif not isinstance(value, Metric):
+        raise ValueError("must be a metric's name, as in `metric: mean-ncp`, or a metric object")
+    return value
 
 
-def measuring(method: str, metric: str, cells: Cells, requirement: Requirement) -> Measuring:
-    """All that a search needs, or an error where it cannot begin."""
-    lattice = lattice_of(cells, method)
-    judge = Judge(Counting(cells, lattice, requirement.columns), requirement)
-    if judge.monotone:
-        check_feasible(cells, requirement)
-    found = Measuring(judge, plugins.metric(metric)())
-    found.check()
-    return found
+def _metric_name(value: Any) -> str:
+    return value if isinstance(value, str) else plugins.name_of(type(value))
 
 
-def infeasible(cells: Cells, requirement: Requirement) -> Infeasible:
-    """Why no node is valid."""
-    try:
-        check_feasible(cells, requirement)
-    except Infeasible as error:
-        return error
-    return Infeasible(
-        "No combination of levels meets the constraints. Loosen them, or raise `suppression`."
+@dataclass(frozen=True)
+class Choice:
+    """The node that a search chose."""
+
+    levels: Levels
+    cost: float
+    reason: str
+    """In words, how it was chosen."""
+    minimal: tuple[Levels, ...] = ()
+    """All minimal nodes, where the search finds them."""
+
+
+@pydantic_dataclass(frozen=True)
+class LatticeMethod(FullDomainMethod):
+    """A method that searches the lattice for the node to publish."""
+
+    uses_hierarchies: ClassVar[str] = "searches levels of"
+
+    metric: Annotated[str | Metric, PlainValidator(_metric), PlainSerializer(_metric_name)] = (
+        "mean-ncp"
     )
+    """The metric by which nodes are compared: its name or, in Python, a metric object."""
 
+    @abstractmethod
+    def search(self, nodes: NodeCosts, progress: Progress) -> Choice | None:
+        """The node to publish, or None where no node is valid."""
 
-def told(measured: Measuring, chosen: Levels, cost: float, words: str) -> Grouping:
-    """The grouping of the chosen node, with a note on how it was chosen and how columns climbed."""
-    grouping = measured.grouping(chosen)
-    metric = measured.metric
-    figure = -cost if metric.high_is_good else cost
-    names = [domain.name for domain in measured.counting.cells.domains]
-    head = f"{words} by {plugins.name_of(type(metric))} ({figure:.6g}). How columns climbed:"
-    return replace(grouping, notes=("\n".join([head, *climbs(grouping, names)]),))
+    def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
+        """Raise unless every column has a hierarchy and every constraint speaks of all of them."""
+        super().check(requirement, columns)
+        for model in requirement.models:
+            on = model.quasi
+            if on is not None and set(on) != set(columns):
+                raise PolicyError(
+                    f"method: {self.name} judges classes over all quasi columns, "
+                    f"but {model.name} speaks of {listed(on)} alone. Leave its `on` out, or use "
+                    "datafly or classfly-plus, which treat such constraints apart."
+                )
+
+    def nodes(self, cells: Cells, requirement: Requirement) -> NodeCosts:
+        """All that a search needs, or an error where it cannot begin."""
+        lattice = lattice_of(cells, self.name)
+        judge = Judge(Counting(cells, lattice, requirement.columns), requirement)
+        if judge.monotone:
+            check_feasible(cells, requirement)
+        metric = plugins.metric(self.metric)() if isinstance(self.metric, str) else self.metric
+        nodes = NodeCosts(judge, metric)
+        nodes.check()
+        return nodes
+
+    def group(
+        self,
+        cells: Cells,
+        requirement: Requirement,
+        seed: int,  # noqa: ARG002 - nothing here is random
+        progress: Progress,
+    ) -> tuple[Grouping, ...]:
+        """One grouping, every row at the same levels."""
+        nodes = self.nodes(cells, requirement)
+        choice = self.search(nodes, progress)
+        if choice is None:
+            check_feasible(cells, requirement)
+            raise Infeasible(
+                "No combination of levels meets the constraints. Loosen them, or raise `suppression`."
+            )
+        grouping = nodes.grouping(choice.levels)
+        figure = -choice.cost if nodes.metric.high_is_good else choice.cost
+        by = f"{plugins.name_of(type(nodes.metric))} ({figure:.6g})"
+        names = [domain.name for domain in cells.domains]
+        notes = [f"{choice.reason} by {by}. How columns climbed:"]
+        notes += generalisation_summary(grouping, names)
+        return (replace(grouping, notes=("\n".join(notes),), minimal=choice.minimal),)

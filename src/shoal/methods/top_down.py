@@ -10,11 +10,10 @@ from shoal.encoding.cells import Cells
 from shoal.encoding.domain import costs_of
 from shoal.encoding.grouping import Grouping
 from shoal.kernels.bisection import split_groups
-from shoal.kernels.costs import Costs
 from shoal.kernels.hashing import stir
-from shoal.methods.base import Progress, QuasiColumns, check_feasible
-from shoal.methods.blocks import BlockRows, check_blocks, in_blocks
-from shoal.methods.repair import Runs, chosen, joined
+from shoal.kernels.labels import Costs
+from shoal.methods.base import BlockMethod, Progress, check_feasible
+from shoal.methods.repair import Runs, chosen, joined, repaired
 from shoal.models.requirement import Requirement
 from shoal.threads import share
 
@@ -59,7 +58,7 @@ class Splitter:
 
 
 @dataclass(frozen=True)
-class TopDown:
+class TopDown(BlockMethod):
     """Top-down: split from the two farthest rows, each other row joining the side it widens less.
 
     A group of 2k rows or more is split; a side left with fewer than k takes the nearest rows of the
@@ -71,23 +70,9 @@ class TopDown:
     rest.
     """
 
-    block_rows: BlockRows = None
-    """Codes of a block, about: the method then runs inside blocks of neighbours, faster, for more loss.
-    All rows are one block where it is left out."""
-
-    def check(self, requirement: Requirement, columns: QuasiColumns) -> None:  # noqa: ARG002
-        """Raise what this method cannot honour, before any work."""
-        check_blocks("top-down", self.block_rows, requirement)
-
     def group(
         self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
     ) -> tuple[Grouping, ...]:
         """Groups by splitting."""
-        from shoal.methods.repair import repaired
-
         check_feasible(cells, requirement, can_suppress=True)
-
-        def mended(part: Cells, asked: Requirement, its_seed: int, told: Progress) -> Grouping:
-            return repaired(part, asked, Splitter(part, told), its_seed)
-
-        return (in_blocks(cells, requirement, self.block_rows, seed, progress, mended),)
+        return (repaired(cells, requirement, Splitter(cells, progress), seed),)

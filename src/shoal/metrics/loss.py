@@ -8,7 +8,7 @@ from pydantic.dataclasses import dataclass
 
 from shoal.arrays import Floats
 from shoal.encoding.cells import Cells
-from shoal.encoding.domain import Domain, Kind, places, whole
+from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import Spans
 from shoal.metrics.base import AdditiveMetric, Node, ReleaseView, Sums, Totals
 from shoal.metrics.labels import codes_covered, leaves_at
@@ -78,7 +78,7 @@ def _column_widths(view: ReleaseView) -> dict[str, float]:
         for j, column in enumerate(grouping.columns):
             domain = view.cells.domains[column]
             width = _label_widths(domain, spans, j)
-            widths[domain.name] = float((width * spans.sizes).sum()) + starred * whole(domain)
+            widths[domain.name] = float((width * spans.sizes).sum()) + starred * domain.width
     return widths
 
 
@@ -87,7 +87,7 @@ def _label_widths(domain: Domain, spans: Spans, j: int) -> Floats:
     if domain.kind == Kind.SET:
         members = np.diff(spans.sets[j][0]).astype(np.float64)
         return np.where(members > 1, members, 0.0)
-    place = places(domain)
+    place = domain.places
     low, high = codes_covered(domain, spans, j)
     raw = spans.low[:, j] == spans.high[:, j]
     if domain.kind == Kind.TREE:
@@ -105,7 +105,7 @@ def _node_loss(node: Node) -> float:
             if domain.missing >= 0 and len(leaves) > 1:
                 leaves[-1] = 0  # the missing value stays what it is
             total += float((leaves * node.rows_at(j)).sum())
-        total += node.suppressed_rows * whole(domain)
+        total += node.suppressed_rows * domain.width
     return total
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from shoal.arrays import Bools, Codes, Floats, Ints
-from shoal.encoding.domain import Domain, Kind, places
+from shoal.encoding.domain import Domain, Kind
 from shoal.metrics.base import AdditiveMetric, ReleaseView, Sums, Totals
 from shoal.metrics.labels import codes_covered
 from shoal.threads import each
@@ -47,7 +47,7 @@ def _ask(domain: Domain, column: int, share: float, random: np.random.Generator)
     if domain.kind == Kind.SET:
         asked[random.choice(known, max(1, round(share * known)), replace=False)] = True
         return Ask(column, 0.0, 0.0, asked)
-    place = places(domain)[:known]
+    place = domain.places[:known]
     width = int(place[-1]) + 1
     asked_width = max(1, round(share * width))
     begin = int(random.integers(0, width - asked_width + 1))
@@ -115,7 +115,7 @@ def reader_of(view: ReleaseView) -> Reader:
                 sets = (np.append(starts, starts[-1] + domain.size), np.append(members, every))
                 labels[column] = _Labels(np.zeros(0), np.zeros(0), sets, number)
                 continue
-            place = places(domain)
+            place = domain.places
             first, last = codes_covered(domain, spans, j)
             low, high = np.append(place[first], 0.0), np.append(place[last], place[-1])
             nowhere = np.append(first == domain.missing, False)

@@ -32,7 +32,7 @@ COLUMN_NAMES = ("on", "of")
 def constraint(value: Any) -> Any:
     """A model from `{k: 5, on: [age, zip]}`; a model object stays as it is."""
     if not isinstance(value, Mapping):
-        return _object(value, "holds", "a mapping with a model as a key, as in {k: 5}")
+        return _object(value, "models", "a mapping with a model as a key, as in {k: 5}")
     name = _model_name(value)
     plugin = plugins.model(name)
     fields = dataclasses.fields(plugin)
@@ -42,12 +42,12 @@ def constraint(value: Any) -> Any:
 
 def method(value: Any) -> Any:
     """A method from its name or `{name: mondrian, strict: false}`; a method object stays."""
-    return _named(value, "methods", "group", "a method's name, as in `method: mondrian`")
+    return _named(value, "methods", "a method's name, as in `method: mondrian`")
 
 
 def metric(value: Any) -> Any:
     """A metric from its name or `{name: query-error, queries: 500}`; a metric object stays."""
-    return _named(value, "metrics", "measure", "a metric's name, as in `metrics: [query-error]`")
+    return _named(value, "metrics", "a metric's name, as in `metrics: [query-error]`")
 
 
 def one_or_more(value: Any) -> Any:
@@ -99,12 +99,12 @@ def plain_named(chosen: Any) -> str | dict[str, Any]:
     return {"name": name, **options} if options else name
 
 
-def _named(value: Any, room: plugins.Kind, ability: str, wanted: str) -> Any:
+def _named(value: Any, room: plugins.Kind, wanted: str) -> Any:
     """A plug-in of a room from its name, alone or in a mapping with its options."""
     if isinstance(value, str):
         value = {"name": value}
     elif not isinstance(value, Mapping):
-        return _object(value, ability, wanted)
+        return _object(value, room, wanted)
     known, one = plugins.names(room), room.removesuffix("s")
     if "name" not in value:
         words = f"names no {one}; write `name: ...` with one of: {listed(known, 30)}"
@@ -116,12 +116,12 @@ def _named(value: Any, room: plugins.Kind, ability: str, wanted: str) -> Any:
     return _build(load[room](value["name"]), options)
 
 
-def _object(value: Any, ability: str, wanted: str) -> Any:
-    """A dataclass object that can do the work, or an error."""
+def _object(value: Any, kind: plugins.Kind, wanted: str) -> Any:
+    """A plug-in object of a kind, or an error."""
     if isinstance(value, type):
         words = f"found {found(value)}; make an object of it, as in {value.__name__}(...)"
         raise as_error(Problem((), words))
-    if not (callable(getattr(value, ability, None)) and dataclasses.is_dataclass(value)):
+    if not (isinstance(value, plugins.Plugin) and value.kind == kind):
         raise as_error(Problem((), f"found {found(value)}; must be {wanted}"))
     return value
 

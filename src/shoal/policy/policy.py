@@ -30,7 +30,7 @@ from shoal.policy.messages import Guide, Problem, as_error, found, problems_of, 
 from shoal.policy.yaml_source import Source, parse, read
 
 if TYPE_CHECKING:
-    from shoal.encoding.cells import How
+    from shoal.encoding.columns import ColumnSpec
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric
 else:  # importing them would load pyarrow
@@ -183,12 +183,12 @@ class Policy(BaseModel):
         """The columns with a role, in the policy's order."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
 
-    def how(self, name: str) -> "How":
-        """How the values of a quasi-identifier or sensitive column are ordered or generalised."""
-        from shoal.encoding.cells import How  # it loads pyarrow
+    def column_spec(self, name: str) -> "ColumnSpec":
+        """What the policy says about the values of a quasi-identifier or sensitive column."""
+        from shoal.encoding.columns import ColumnSpec  # it loads pyarrow
 
         column = self.columns[name]
-        return How(column.kind, column.order, column.hierarchy, column.levels)
+        return ColumnSpec(column.kind, column.order, column.hierarchy, column.levels)
 
     @property
     def preferences(self) -> dict[str, str]:

@@ -14,14 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Codes, Ints, Words
-from shoal.encoding.cells import How
-from shoal.encoding.values import plain
+from shoal.encoding.columns import ColumnSpec
+from shoal.encoding.values import canonical, countable
 from shoal.hierarchy.text import text_of
 from shoal.publish.reading import Reading, read
 
 MOST_BYTES = 1 << 26
 """So much memory one step of the work may take."""
-AS_IT_IS = How()
+AS_IT_IS = ColumnSpec()
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Covering:
         self,
         classes: Mapping[str, pa.Array],
         rows: Mapping[str, pa.Array],
-        how: Mapping[str, How],
+        how: Mapping[str, ColumnSpec],
         folder: Path = Path(),
     ) -> None:
         """classes: per column, (n_classes,) the label of each class. rows: for the same columns,
@@ -73,7 +73,7 @@ class Covering:
 
     def matches(self) -> Iterator[Matches]:
         """The classes over the different rows, some rows at a time."""
-        from shoal.kernels.labels import list_bits
+        from shoal.kernels.linkage import list_bits
 
         width = -(-self.n_classes // 64)
         step = max(1, MOST_BYTES // (64 * max(1, width)))
@@ -123,7 +123,7 @@ NO_CLASS = np.zeros(0, np.int32)
 def population_of(
     classes: Mapping[str, pa.Array],
     rows: Mapping[str, pa.Array],
-    how: Mapping[str, How],
+    how: Mapping[str, ColumnSpec],
     folder: Path = Path(),
 ) -> Ints:
     """(n_classes,) how many rows of another table each published class covers.
@@ -154,10 +154,7 @@ def distinct_texts(name: str, column: pa.Array | pa.ChunkedArray) -> Texts:
     """The different values of a column as text, as labels and hierarchies are matched."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
-    column = plain(name, column)
-    if pa.types.is_floating(column.type):
-        column = pc.if_else(pc.is_nan(column), None, pc.add(column, pa.scalar(0, column.type)))
-    encoded = column.dictionary_encode()
+    encoded = canonical(countable(name, column)).dictionary_encode()
     once = text_of(encoded.dictionary).dictionary_encode()
     codes = once.indices.take(encoded.indices)
     texts: list[str] = once.dictionary.to_pylist()
@@ -165,7 +162,7 @@ def distinct_texts(name: str, column: pa.Array | pa.ChunkedArray) -> Texts:
     return Texts(texts, filled, bool(codes.null_count))
 
 
-def _read(name: str, labels: Texts, values: Texts, how: How, folder: Path) -> Reading:
+def _read(name: str, labels: Texts, values: Texts, how: ColumnSpec, folder: Path) -> Reading:
     return read(name, [*labels.texts, None], values.texts, how, folder)
 
 

@@ -5,6 +5,7 @@ value is escaped where it holds a `*` or a backslash, or begins like a range or 
 a range also where it holds what separates the members there.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,11 +68,16 @@ def labels_of(domain: Domain, spans: Spans, j: int) -> Labels:
 def _ranges(domain: Domain, low: Codes, high: Codes) -> Labels:
     pairs, of_group = np.unique(low.astype(np.int64) << 32 | high, return_inverse=True)
     first, last = pairs >> 32, pairs & 0xFFFFFFFF
-    ends = escape_in_range(domain.texts)
-    text = pc.binary_join_element_wise(
-        "[", ends.take(pa.array(first)), "~", ends.take(pa.array(last)), "]", ""
-    )
-    text = _where(first == last, escape_alone(domain.texts).take(pa.array(first)), text)
+    if domain.interval_ends is None:
+        lows = highs = escape_in_range(domain.texts)
+        text = _joined("[", lows.take(pa.array(first)), "~", highs.take(pa.array(last)), "]")
+        alone = escape_alone(domain.texts)
+    else:
+        # from the lower end of the first interval to the upper end of the last one
+        lows, highs = (_ends(ends, domain) for ends in domain.interval_ends)
+        text = _joined(lows.take(pa.array(first)), ", ", highs.take(pa.array(last)))
+        alone = domain.texts
+    text = _where(first == last, alone.take(pa.array(first)), text)
     if domain.missing >= 0:
         text = _where((last == domain.missing) & (first < last), ANY, text)
     return _merged(text, of_group)
@@ -86,7 +92,7 @@ def _sets(domain: Domain, starts: Ints, codes: Codes) -> Labels:
     _, ranks = sorted_members(rank, codes, starts, domain.size)
     inside = escape_in_set(texts).take(pa.array(ranks))
     lists = pa.ListArray.from_arrays(pa.array(starts.astype(np.int32)), inside)
-    joined = pc.binary_join_element_wise("{", pc.binary_join(lists, ", "), "}", "")
+    joined = _joined("{", pc.binary_join(lists, ", "), "}")
     single = np.diff(starts) == 1
     alone = escape_alone(texts).take(pa.array(ranks[starts[:-1]]))
     encoded = _where(single, alone, joined).dictionary_encode("encode")
@@ -130,7 +136,7 @@ def leaf_texts(domain: Domain, tree: HierarchyTree, leaf: Ints) -> pa.Array:
     for level in range(1, tree.height + 1):
         several = np.flatnonzero(np.bincount(tree.nodes[level]) > 1)
         taken.append(tree.texts(np.full(len(several), level), several))
-    marked = pc.binary_join_element_wise("\\", texts, "")
+    marked = _joined("\\", texts)
     return pc.if_else(pc.is_in(texts, pa.concat_arrays(taken), skip_nulls=True), marked, texts)
 
 
@@ -140,6 +146,15 @@ def _merged(texts: pa.Array, of_group: npt.NDArray[np.integer]) -> Labels:
     encoded = texts.dictionary_encode("encode")
     places = encoded.indices.to_numpy(zero_copy_only=False)
     return Labels(encoded.dictionary, places[of_group].astype(np.int32))
+
+
+def _ends(texts: Sequence[str], domain: Domain) -> pa.Array:
+    """(size,) one end of each interval; null for the missing value."""
+    return pa.array([*texts, *[None] * (domain.size - len(texts))], pa.string())
+
+
+def _joined(*parts: pa.Array | str) -> pa.Array:
+    return pc.binary_join_element_wise(*parts, "")
 
 
 def _where(flags: Bools, this: pa.Array | str | None, other: pa.Array) -> pa.Array:

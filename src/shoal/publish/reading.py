@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Bools, Codes, Ints
-from shoal.encoding.cells import How
+from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.values import ordered_values
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.csv_file import CsvFile
@@ -389,7 +389,7 @@ def read(
     name: str,
     labels: Sequence[str | None],
     values: Sequence[str],
-    how: How,
+    how: ColumnSpec,
     folder: Path = Path(),
 ) -> Reading:
     """Read the different labels of a column against different raw values, both as text.
@@ -422,7 +422,7 @@ def read(
     return reader.done()
 
 
-def _axis(labels: Sequence[str | None], values: Sequence[str], how: How) -> Axis | None:
+def _axis(labels: Sequence[str | None], values: Sequence[str], how: ColumnSpec) -> Axis | None:
     """How the values of a column are ordered; None where they are not."""
     if isinstance(how.hierarchy, Mask):
         return None
@@ -452,7 +452,7 @@ def _looks_ordered(labels: Sequence[str | None], values: Sequence[str]) -> bool:
     return bool(values) and ordered_values(pa.array(values, pa.string()), guess=True) is not None
 
 
-def _range(label: str, axis: Axis, how: How, reader: "_Reader") -> Range | None:
+def _range(label: str, axis: Axis, how: ColumnSpec, reader: "_Reader") -> Range | None:
     """The range that a label spells, if it is one and no value of its own."""
     if isinstance(how.hierarchy, DateParts):
         found = date_part(label, "day" in how.hierarchy.parts)

@@ -244,6 +244,6 @@ def _class_sizes_in(
     require_columns(names, quasi, "The population table")
     first = pa.array(table.classes(quasi)[0])
     labels = {name: table.table.column(name).take(first) for name in quasi}
-    how = {name: policy.how(name) for name in policy.quasi} if policy else {}
+    how = {name: policy.column_spec(name) for name in policy.quasi} if policy else {}
     folder = policy.folder if policy else Path()
     return population_of(labels, {name: people.column(name) for name in quasi}, how, folder)

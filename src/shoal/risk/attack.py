@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Bools, Codes, Floats, Ints
-from shoal.encoding.cells import How
+from shoal.encoding.columns import ColumnSpec
 from shoal.engines.anatomy_release import require_files, sensitive_files
 from shoal.errors import InputError, PolicyError, counted, listed
 from shoal.io.csv_dialect import CsvOptions
@@ -211,7 +211,7 @@ def attack_tables(tables: Tables, policy: Policy) -> Attack:
         raise InputError("The known table has column names but no rows: nobody is known.")
     if not published.num_rows:
         raise InputError("The release has column names but no rows: there is nothing to attack.")
-    how = {name: policy.how(name) for name in policy.quasi}
+    how = {name: policy.column_spec(name) for name in policy.quasi}
     values = NO_VALUES
     linked = _link(tables, policy, names)
     if policy.publish == "anatomy":
@@ -274,14 +274,18 @@ class Links:
 
 def _link(tables: Tables, policy: Policy, names: Sequence[str]) -> Links:
     """Link known people to the release; Anatomy publishes quasi-identifiers as they are."""
-    how = {name: policy.how(name) for name in policy.quasi}
+    how = {name: policy.column_spec(name) for name in policy.quasi}
     if policy.publish == "anatomy":
         return link_by_equality(tables.release, tables.known, names, how)
     return link_by_labels(tables.release, tables.known, names, how, policy.folder)
 
 
 def link_by_labels(
-    release: pa.Table, known: pa.Table, names: Sequence[str], how: Mapping[str, How], folder: Path
+    release: pa.Table,
+    known: pa.Table,
+    names: Sequence[str],
+    how: Mapping[str, ColumnSpec],
+    folder: Path,
 ) -> Links:
     """By containment: a class may hold a person whose values its labels cover."""
     first, of_row, sizes = TableInMemory(release).classes(names)
@@ -291,7 +295,7 @@ def link_by_labels(
 
 
 def link_by_equality(
-    raw: pa.Table, known: pa.Table, names: Sequence[str], how: Mapping[str, How]
+    raw: pa.Table, known: pa.Table, names: Sequence[str], how: Mapping[str, ColumnSpec]
 ) -> Links:
     """By equality: of numbers and dates in ordered columns, elsewhere of texts; missing values are
     equal to each other."""
@@ -316,13 +320,17 @@ class _CodedPair:
 
     @classmethod
     def of(
-        cls, name: str, raw: pa.ChunkedArray, known: pa.ChunkedArray, how: How | None
+        cls, name: str, raw: pa.ChunkedArray, known: pa.ChunkedArray, how: ColumnSpec | None
     ) -> "_CodedPair":
         ours, theirs = distinct_texts(name, raw), distinct_texts(name, known)
         place = {text: i for i, text in enumerate(ours.texts)}
         same = [place.get(text, -1) for text in theirs.texts]
         # a raw value is published as a label for itself alone; reading it gives the values it equals
-        flat = How(how.kind, how.order) if how and how.hierarchy is None else How("unordered")
+        flat = (
+            ColumnSpec(how.kind, how.order)
+            if how and how.hierarchy is None
+            else ColumnSpec("unordered")
+        )
         labels = escape.escape_alone(pa.array(ours.texts, pa.string())).to_pylist()
         found = read(name, labels, theirs.texts, flat)
         spans = found.high >= found.low
@@ -390,7 +398,7 @@ def linkage_of(
 
     inferred: of an Anatomy release, the likeliest value of each class, by sensitive column.
     """
-    from shoal.kernels.labels import guesses
+    from shoal.kernels.linkage import guesses
 
     columns = [name for name in sensitive if name in table.column_names]
     values = {

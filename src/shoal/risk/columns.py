@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Ints
-from shoal.encoding.values import PADDED, ordered_values
+from shoal.encoding.values import PADDED_NUMBER, ordered_values
 from shoal.hierarchy.dates import DateParts
 from shoal.hierarchy.text import text_of
 
@@ -374,7 +374,7 @@ def _type_of_texts(texts: pa.Array) -> tuple[Type, bool]:
         parsed = _parsed(texts)
     if parsed.null_count:
         return Type.TEXT, False
-    if not pa.types.is_temporal(parsed.type) and pc.any(_matches(texts, PADDED)).as_py():
+    if not pa.types.is_temporal(parsed.type) and pc.any(_matches(texts, PADDED_NUMBER)).as_py():
         return (Type.CODE if pc.all(_matches(texts, DIGITS)).as_py() else Type.TEXT), False
     return _ordered_type(texts, parsed)
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.arrays import Ints
-from shoal.encoding.values import known, plain
+from shoal.encoding.values import canonical, countable
 from shoal.engines.base import Session, part_of, passing, source_at
 from shoal.engines.capabilities import INSTEAD
 from shoal.engines.encode import MOST_VALUES, as_read, check_kinds, stored_kind
@@ -345,7 +345,7 @@ class Normalize:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Normalize a batch."""
         normalized = [
-            known(plain(place, as_read(batch.column(place), kind))).cast(stored_kind(kind))
+            canonical(countable(place, as_read(batch.column(place), kind))).cast(stored_kind(kind))
             for place, kind in self.columns
         ]
         return pa.RecordBatch.from_arrays(normalized, schema=self.schema)

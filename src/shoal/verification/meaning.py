@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.arrays import Codes, Ints
-from shoal.encoding.cells import How, number_as_sensitive
+from shoal.encoding.columns import ColumnSpec, encode_sensitive
 from shoal.encoding.counts import Counts
 from shoal.encoding.domain import Domain
 from shoal.errors import HierarchyError
@@ -43,10 +43,10 @@ class Meaning:
         return np.bincount(codes, counts, minlength=self.domain.size).astype(np.int64)
 
 
-def meaning_of(name: str, texts: pa.Array, how: How, folder: Path) -> Meaning:
+def meaning_of(name: str, texts: pa.Array, how: ColumnSpec, folder: Path) -> Meaning:
     """What the published texts of a column mean."""
     try:
-        return Meaning(*number_as_sensitive(name, texts, how, folder))
+        return Meaning(*encode_sensitive(name, texts, how, folder))
     except HierarchyError:  # it speaks of rows of the different values, which are no rows of a file
         raise HierarchyError(
             f"The release's column '{name}' holds values that have no place in the order, hierarchy or "
@@ -54,7 +54,7 @@ def meaning_of(name: str, texts: pa.Array, how: How, folder: Path) -> Meaning:
         ) from None
 
 
-def with_meaning(counts: Counts, how: How, folder: Path) -> Counts:
+def with_meaning(counts: Counts, how: ColumnSpec, folder: Path) -> Counts:
     """The same histograms with the codes, meaning and totals that the policy gives the column.
 
     Everything is made from the published texts: the totals are those of the published rows.

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Codes, Ints
-from shoal.encoding.cells import How
-from shoal.encoding.counts import Counts, Raised
+from shoal.encoding.columns import ColumnSpec
+from shoal.encoding.counts import Counts, RaisedCounts
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.values import ordered_values
 from shoal.errors import VerificationFailed
@@ -69,7 +69,7 @@ Node = tuple[int, int]
 """Level of the tree, 0 being the leaves, and number on it."""
 
 
-def tree_of(how: How, name: str, folder: Path) -> Domain:
+def tree_of(how: ColumnSpec, name: str, folder: Path) -> Domain:
     """The column's domain as the policy alone gives it."""
     assert how.hierarchy is not None
     assert how.levels is not None
@@ -130,7 +130,7 @@ def texts_of_tree(tree: HierarchyTree) -> dict[str, Node]:
     return known
 
 
-def at_worst(counts: Counts, how: How, folder: Path) -> Counts:
+def at_worst(counts: Counts, how: ColumnSpec, folder: Path) -> Counts:
     """The histograms of a release alone: what a raised label hides is taken at its worst."""
     assert counts.domain is not None
     domain = tree_of(how, counts.domain.name, folder)
@@ -175,7 +175,7 @@ def _raised(
     owners: npt.NDArray[np.intp],
     values: Codes,
     raised: list[tuple[Node, npt.NDArray[np.intp], Ints]],
-) -> Raised:
+) -> RaisedCounts:
     """A raised label is one value more only where nothing in sight, and no raised label below it,
     may be the same value."""
     assert domain.levels is not None
@@ -194,7 +194,7 @@ def _raised(
                 new[those] = False
         more += new
         below.append((set(leaves.tolist()), groups))
-    return Raised(more, by_level)
+    return RaisedCounts(more, by_level)
 
 
 def require_rule(domain: Domain, original: pa.Array, wish: pa.Array, published: pa.Array) -> None:

@@ -13,12 +13,13 @@ from pydantic.dataclasses import dataclass
 from shoal.comparison.worker import WARM_UP_ROWS
 from shoal.encoding.grouping import Grouping
 from shoal.errors import PolicyError
+from shoal.methods.base import Method
 
 SECRET = "a value of somebody"
 
 
 @dataclass(frozen=True)
-class Mondrian:
+class Mondrian(Method):
     """Misbehaves."""
 
     how: str = "lie"

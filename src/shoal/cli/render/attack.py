@@ -39,9 +39,7 @@ def _figures(console: Console, found: "Attack") -> Table:
         return f"{count:,}{share}"
 
     table.add_row("people with a candidate row", *(people(one.linked) for one in both))
-    table.add_row(
-        "pinned to one row", *(_alarm(people(one.pinned), one.pinned) for one in both)
-    )
+    table.add_row("pinned to one row", *(_alarm(people(one.pinned), one.pinned) for one in both))
     for name in found.release.sensitive:
         guesses = [one.sensitive.get(name) for one in both]
         cells = ["" if g is None else _alarm(people(g.pinned), g.pinned) for g in guesses]

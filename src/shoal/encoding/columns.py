@@ -1,0 +1,301 @@
+"""From a column's distinct values to its domain and their codes.
+
+Ordered values are numbered in ascending order, hierarchy leaves depth first, sensitive values by their
+text, and other quasi-identifiers from the rarest to the most common value.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.arrays import Codes, Floats, Ints
+from shoal.encoding.domain import UNIT, Domain, Kind, units_of, with_missing_text
+from shoal.encoding.values import (
+    Tally,
+    describe_uncovered,
+    ordered_values,
+    require_covered,
+    tally_of,
+)
+from shoal.errors import HierarchyError, InputError
+from shoal.hierarchy import Hierarchy
+from shoal.hierarchy.text import text_of
+from shoal.hierarchy.tree import with_missing
+
+ANY = "*"
+BOOLEANS = ("false", "true")
+INTERVAL = re.compile(r"([\[(][^,]+), ([^,]+[\])])")
+"""The text of an interval, as `pd.cut` and `Series.cut` of polars write it."""
+
+Encoded = tuple[Domain, npt.NDArray[np.integer]]
+"""A domain, and (m,) the code of each value of a tally."""
+
+
+@dataclass(frozen=True)
+class ColumnSpec:
+    """What a policy says about the values of a column."""
+
+    kind: str | None = None
+    """`ordered`, `unordered`, or None to decide by the values."""
+    order: tuple[str, ...] | None = None
+    """The values of an ordered column, lowest first."""
+    hierarchy: Hierarchy | None = None
+    levels: Mapping[str, int] | None = None
+    """Sensitive only: the sensitivity level of each value, by its text."""
+    from_categories: bool = False
+    """Whether the order is that of a categorical column and not the policy's."""
+
+    def with_order_of(self, column: pa.Array) -> "ColumnSpec":
+        """This spec with the order of an ordered categorical, unless the policy decides.
+
+        Numbers and dates whose categories ascend keep their own order, which knows their distances.
+        """
+        kind = column.type
+        if not (pa.types.is_dictionary(kind) and kind.ordered and len(column.dictionary)):
+            return self
+        if self.kind == "unordered" or self.order is not None or self.hierarchy is not None:
+            return self
+        categories = column.dictionary
+        if pa.types.is_large_string(categories.type) or pa.types.is_string_view(categories.type):
+            categories = categories.cast(pa.string())
+        parsed = ordered_values(categories, guess=True)
+        if parsed is not None and pc.sort_indices(parsed).equals(_counting(len(parsed))):
+            return self
+        order = tuple(text_of(categories).to_pylist())
+        return replace(self, kind="ordered", order=order, from_categories=True)
+
+
+BY_VALUES = ColumnSpec()
+"""The spec of a column about which the policy says nothing."""
+
+
+def encode_quasi(
+    name: str, column: pa.Array, spec: ColumnSpec = BY_VALUES, folder: Path = Path()
+) -> tuple[Domain, Codes]:
+    """The domain of a quasi-identifier and the (n,) codes of its rows."""
+    tally = tally_of(name, column)
+    domain, codes = quasi_domain(tally, spec.with_order_of(column), folder)
+    return domain, tally.rows(codes, domain.missing)
+
+
+def encode_sensitive(
+    name: str, column: pa.Array, spec: ColumnSpec = BY_VALUES, folder: Path = Path()
+) -> tuple[Domain, Codes]:
+    """The domain of a sensitive column and the (n,) codes of its rows; see `sensitive_domain`."""
+    tally = tally_of(name, column)
+    domain, codes = sensitive_domain(tally, spec, folder)
+    return domain, tally.rows(codes, domain.missing)
+
+
+def quasi_domain(tally: Tally, spec: ColumnSpec = BY_VALUES, folder: Path = Path()) -> Encoded:
+    """The domain of a quasi-identifier and the codes of its values."""
+    if not len(tally.values):
+        raise InputError(
+            f"Column '{tally.name}' is a quasi-identifier but all of its values are missing. "
+            "Give it the role 'identifier', so that it is dropped, or leave its rows out."
+        )
+    if spec.hierarchy is not None:
+        return _by_hierarchy(tally, spec.hierarchy, folder)
+    return _by_order(tally, spec) or _by_frequency(tally)
+
+
+def sensitive_domain(tally: Tally, spec: ColumnSpec = BY_VALUES, folder: Path = Path()) -> Encoded:
+    """The domain of a sensitive column and the codes of its values.
+
+    By text, unless the policy says it is ordered or has a hierarchy. A `*`, which stands for a
+    suppressed value in a release, counts as missing.
+    """
+    kept = np.arange(len(tally.values)) != _star(tally)
+    known = tally if kept.all() else tally.only(kept)
+    if not len(known.values):
+        domain, codes = _by_text(known)
+    elif spec.hierarchy is not None:
+        domain, codes = _by_hierarchy(known, spec.hierarchy, folder)
+    elif spec.kind == "ordered" or spec.order is not None:
+        ordered = _by_order(known, replace(spec, kind="ordered"))
+        assert ordered is not None  # values without an order were refused
+        domain, codes = ordered
+        if spec.order is None:
+            _check_order_readable(known)
+    else:
+        domain, codes = _by_text(known)
+    if spec.levels is not None:
+        domain = replace(domain, levels=_levels(known, domain, spec.levels))
+    every = np.full(len(kept), domain.missing, np.int32)
+    every[kept] = codes
+    return domain, every
+
+
+def check_no_star(tally: Tally) -> None:
+    """Refuse a sensitive value that would be taken for a suppressed one in the release."""
+    star = _star(tally)
+    if star < 0:
+        return
+    rows = int(tally.counts[star])
+    raise InputError(
+        f"Column '{tally.name}' is sensitive and reads '{ANY}' in {rows:,} "
+        f"row{'s' if rows > 1 else ''}{tally.where(np.array([star]))}. In a release this means that "
+        "a value is suppressed, so the two could not be distinguished. Make it a missing value, or "
+        "another word."
+    )
+
+
+def _star(tally: Tally) -> int:
+    place: int = pc.index(text_of(tally.values), ANY).as_py()
+    return place
+
+
+def _levels(tally: Tally, domain: Domain, levels: Mapping[str, int]) -> Codes:
+    known = pa.array(list(levels), pa.string())
+    has_level = pc.is_in(text_of(tally.values), known).to_numpy(zero_copy_only=False)
+    if description := describe_uncovered("have no level in the policy", has_level, tally):
+        raise HierarchyError(
+            f"{description} Add what is missing to the `levels` of column '{tally.name}'."
+        )
+    # leaves of a hierarchy that are not in the table need no level
+    return np.array([levels.get(text, 0) for text in domain.texts.to_pylist()], np.int32)
+
+
+def _by_order(tally: Tally, spec: ColumnSpec) -> Encoded | None:
+    """Ascending codes if the column is ordered or, where the policy does not decide, can be."""
+    order = spec.order
+    if spec.kind == "ordered" and order is None and _is_boolean(tally.values):
+        order = BOOLEANS
+    if order is not None:
+        domain, codes = _by_list(tally, order)
+        ends = interval_ends(order) if spec.from_categories else None
+        return replace(domain, interval_ends=ends), codes
+    if spec.kind == "unordered":
+        return None
+    parsed = ordered_values(tally.values, guess=spec.kind is None)
+    if parsed is None:
+        return None
+    problem = "are neither numbers nor dates, but the column is to be ordered"
+    require_covered(problem, parsed.is_valid().to_numpy(zero_copy_only=False), tally)
+    return _ascending(tally, parsed)
+
+
+def _check_order_readable(tally: Tally) -> None:
+    """Refuse an order that could not be recognised in the text of a release."""
+    texts = text_of(tally.values).cast(pa.string())
+    parsed = ordered_values(texts, guess=False)
+    if not _is_boolean(tally.values) and (parsed is None or parsed.null_count):
+        raise InputError(
+            f"Column '{tally.name}' is sensitive and to be ordered, but the order of values of the "
+            f"type {tally.values.type} cannot be recognised in a release. Give it an `order`, or turn "
+            "it into numbers, dates, or times without a zone."
+        )
+
+
+def _is_boolean(values: pa.Array) -> bool:
+    return bool(pa.types.is_boolean(values.type)) or set(text_of(values).to_pylist()) <= {*BOOLEANS}
+
+
+def _ascending(tally: Tally, parsed: pa.Array) -> Encoded:
+    unique = pc.unique(parsed)
+    unique = unique.take(pc.sort_indices(unique))
+    codes = pc.index_in(parsed, unique).to_numpy(zero_copy_only=False)
+    place = _as_floats(unique)
+    if not np.isfinite(place).all():
+        raise InputError(
+            f"Column '{tally.name}' has infinite values, at which no interval can end. "
+            "Replace them by a missing value or by the largest finite one."
+        )
+    if max(-place[0], place[-1]) > np.finfo(np.float64).max / 4:
+        place = place / 4  # otherwise the width might overflow
+    width = place[-1] - place[0]
+    positions = np.rint((place - place[0]) / (width or 1.0) * UNIT).astype(np.int64)
+    return _range_domain(tally, text_of(unique), positions, units_of(unique)), codes
+
+
+def _by_list(tally: Tally, order: Sequence[str]) -> Encoded:
+    """Labels of an ordered list are measured by their rank in it."""
+    labels = pa.array(list(order), pa.string())
+    place = pc.index_in(text_of(tally.values), labels)
+    codes = pc.fill_null(place, -1).to_numpy(zero_copy_only=False)
+    require_covered("are not in its 'order' list", codes >= 0, tally)
+    positions = np.arange(len(order), dtype=np.int64) * UNIT // max(1, len(order) - 1)
+    return _range_domain(tally, labels, positions, np.arange(len(order), dtype=np.float64)), codes
+
+
+def interval_ends(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The lower and upper ends, as in `(0` and `3]`, of texts that are ascending intervals."""
+    matches = [INTERVAL.fullmatch(text) for text in texts]
+    ends = [(match[1], match[2]) for match in matches if match]
+    if not ends or len(ends) < len(texts):
+        return None
+    for (_, upper), (lower, _) in pairwise(ends):
+        if upper[:-1] != lower[1:] and not _is_before(upper[:-1], lower[1:]):
+            return None
+    lows, highs = zip(*ends, strict=True)
+    return lows, highs
+
+
+def _is_before(upper: str, lower: str) -> bool:
+    try:
+        return float(upper) <= float(lower)
+    except ValueError:
+        return False
+
+
+def _range_domain(tally: Tally, texts: pa.Array, positions: Ints, units: Floats) -> Domain:
+    missing = -1
+    if tally.missing:
+        missing = len(texts)
+        positions = np.append(positions, 2 * UNIT)
+        units = np.append(units, units[-1])
+    texts = with_missing_text(texts, missing)
+    return Domain(tally.name, Kind.RANGE, texts, missing, positions, units=units)
+
+
+def _as_floats(values: pa.Array) -> Floats:
+    kind = values.type
+    if pa.types.is_temporal(kind):
+        values = values.view(pa.int32() if kind.bit_width == 32 else pa.int64())
+    if pa.types.is_integer(values.type):
+        # exact differences first: large numbers may be closer together than a float's precision
+        whole = values.to_numpy(zero_copy_only=False)
+        if whole.itemsize < 8:
+            whole = whole.astype(np.int64)
+        return (whole - whole[0]).view(np.uint64).astype(np.float64)
+    return values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+
+
+def _by_hierarchy(tally: Tally, hierarchy: Hierarchy, folder: Path) -> Encoded:
+    tree, codes = hierarchy.build(tally.values, tally.name, folder)
+    require_covered(hierarchy.uncovered, codes >= 0, tally)
+    missing = -1
+    if tally.missing:
+        missing = tree.n_leaves
+        tree = with_missing(tree)
+    texts = with_missing_text(pa.array(tree.labels[0], pa.string()), missing)
+    return Domain(tally.name, Kind.TREE, texts, missing, hierarchy=tree), codes
+
+
+def _by_text(tally: Tally) -> Encoded:
+    return _set_domain(tally, pc.sort_indices(text_of(tally.values)).to_numpy())
+
+
+def _by_frequency(tally: Tally) -> Encoded:
+    by_text = pc.sort_indices(text_of(tally.values)).to_numpy()
+    return _set_domain(tally, by_text[np.argsort(tally.counts[by_text], kind="stable")])
+
+
+def _set_domain(tally: Tally, order: npt.NDArray[np.integer]) -> Encoded:
+    """Values without an order of their own; `order` lists their places."""
+    codes = np.empty(len(order), np.int32)
+    codes[order] = np.arange(len(order), dtype=np.int32)
+    missing = len(order) if tally.missing else -1
+    texts = with_missing_text(text_of(tally.values).take(pa.array(order)), missing)
+    return Domain(tally.name, Kind.SET, texts, missing), codes
+
+
+def _counting(n: int) -> pa.Array:
+    return pa.array(np.arange(n, dtype=np.uint64))
