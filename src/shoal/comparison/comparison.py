@@ -14,6 +14,7 @@ from shoal.comparison.ranking import Recommendation, Unfinished, ranked, recomme
 from shoal.comparison.runner import run_job
 from shoal.engines.files import LocalFiles, wrap
 from shoal.errors import InputError, percent
+from shoal.io.arrow import without_category_order
 from shoal.io.csv_dialect import CsvOptions
 from shoal.plugins import name_of
 from shoal.policy import Policy
@@ -200,6 +201,7 @@ def compare(
         names = local.names(path, options)
         plan = make_plan(rules, names, methods, k)
         table = local.read(path, options, rules.needed(names))
+        table = without_category_order(table, rules.quasi)
     else:
         frame = wrap(data)
         plan = make_plan(rules, frame.names, methods, k)

@@ -17,9 +17,9 @@ def text_of(values: pa.Array) -> pa.Array:
     """(n,) string: each value as text; a missing value stays missing.
 
     Whole floats have no decimals (`39`), dates and times are ISO (`1964-03-07`,
-    `1964-03-07T12:30:00`), a time of midnight without a zone is its date alone, booleans are `true`
-    and `false`, decimals keep their places and never have an exponent. Bytes are the text that they
-    make in UTF-8, if any.
+    `1964-03-07T12:30:00`), a time of midnight without a zone is its date alone, durations are
+    `3 days` or `3 days 12:30:00`, booleans are `true` and `false`, decimals keep their places and
+    never have an exponent. Bytes are their text in UTF-8, if any.
     """
     kind = values.type
     if isinstance(values, pa.ChunkedArray):
@@ -34,6 +34,8 @@ def text_of(values: pa.Array) -> pa.Array:
         return _text_of_decimals(values)
     if pa.types.is_timestamp(kind) or pa.types.is_time(kind):
         return _text_of_times(values)
+    if pa.types.is_duration(kind):
+        return _text_of_durations(values)
     if is_bytes(kind):
         return text_of_bytes(values)
     return _text_of_others(values)
@@ -105,6 +107,24 @@ def _text_of_times(values: pa.Array) -> pa.Array:
     texts = pc.replace_substring_regex(texts, r"([+-]\d\d)(\d\d)$", r"\1:\2")
     # frames without a date type hold dates as midnights
     return pc.replace_substring_regex(texts, "T00:00:00$", "")
+
+
+def _text_of_durations(values: pa.Array) -> pa.Array:
+    per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[values.type.unit]
+    coded = values.dictionary_encode()
+    counts = coded.dictionary.view(pa.int64()).to_pylist()
+    texts = pa.array([_text_of_duration(count, per_second) for count in counts], pa.string())
+    return texts.take(coded.indices)
+
+
+def _text_of_duration(count: int, per_second: int) -> str:
+    seconds, fraction = divmod(abs(count), per_second)
+    minutes, second = divmod(seconds, 60)
+    hours, minute = divmod(minutes, 60)
+    days, hour = divmod(hours, 24)
+    part = f".{fraction:0{len(str(per_second)) - 1}}".rstrip("0") if fraction else ""
+    clock = f" {hour:02}:{minute:02}:{second:02}{part}" if seconds % 86_400 or fraction else ""
+    return f"{'-' if count < 0 else ''}{days} days{clock}"
 
 
 def _text_of_others(values: pa.Array) -> pa.Array:

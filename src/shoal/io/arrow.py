@@ -1,5 +1,7 @@
 """Small things done to Arrow columns on their way in and out."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -75,6 +77,21 @@ def tidy(column: pa.DictionaryArray) -> pa.DictionaryArray:
     new_code = pc.index_in(values, once).cast(column.type.index_type)
     codes = new_code.take(column.indices)
     return pa.DictionaryArray.from_arrays(codes, once, ordered=ordered)
+
+
+def without_category_order(table: pa.Table, names: Iterable[str]) -> pa.Table:
+    """The table with some of its ordered categoricals as unordered ones.
+
+    For quasi-identifiers of files: engines for tables larger than memory do not read the categories,
+    and all engines must give the same release.
+    """
+    for name in names:
+        at = table.schema.get_field_index(name)
+        kind = table.schema.field(at).type if at >= 0 else None
+        if kind is not None and pa.types.is_dictionary(kind) and kind.ordered:
+            unordered = pa.dictionary(kind.index_type, kind.value_type)
+            table = table.set_column(at, name, table.column(at).cast(unordered))
+    return table
 
 
 def whole_numbers(texts: pa.Array) -> pa.Array:

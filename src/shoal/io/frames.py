@@ -1,6 +1,8 @@
-"""What is special about pandas: object columns, an index, notes in `attrs`, categories.
+"""Tables of other libraries in and out: pandas, polars, pyarrow, and others that offer Arrow streams.
 
-Works on the user's own objects through their methods; pandas itself is not imported.
+Works on the user's own objects through their methods and narwhals; pandas and polars themselves are
+not imported. A release has the kind of the table it was made from. Its categories are those of its own
+rows: a category that no published row has would tell of people who are not in the release.
 """
 
 import datetime
@@ -21,6 +23,7 @@ from shoal.errors import InputError, listed
 from shoal.io.arrow import gather, one_chunk, whole_numbers, without_metadata
 from shoal.threads import each
 
+ALLOWED = "a pandas, polars or pyarrow table or a DuckDB relation"
 FAMILIES: tuple[tuple[type, str], ...] = (
     (bool, "bool"),
     (np.bool_, "bool"),
@@ -32,58 +35,11 @@ FAMILIES: tuple[tuple[type, str], ...] = (
     (datetime.datetime, "datetime"),
     (datetime.date, "date"),
 )
-"""Types that count as one kind of value; the first that fits is taken."""
+"""Python types that count as one kind of value; the first that fits is taken."""
 NUMBERS = frozenset({"int", "float"})
-"""May stand together in a column: both are numbers to everyone."""
-
-
-def as_arrow(column: str, series: Any) -> pa.Array:
-    """An object column as Arrow, if its values are of one kind."""
-    kinds = {_family(kind) for kind in {type(value) for value in series.dropna()}}
-    if len(kinds) > 1 and not kinds <= NUMBERS:
-        raise InputError(
-            f"Column '{column}' mixes values of the types {listed(sorted(kinds))}. Make it one "
-            f"type first, for instance with df['{column}'].astype(str)."
-        )
-    try:
-        return pa.Array.from_pandas(series)
-    except (pa.ArrowException, OverflowError):
-        # The library's message quotes a value, so it is not passed on.
-        if kinds == {"int"}:
-            missing = series.isna()
-            texts = [None if m else str(v) for v, m in zip(series, missing, strict=True)]
-            return whole_numbers(pa.array(texts, pa.string()))
-        raise InputError(
-            f"Column '{column}' holds Python objects ({listed(sorted(kinds))}) that Arrow cannot "
-            "take. Make them texts, numbers or dates first."
-        ) from None
-
-
-def _family(kind: type) -> str:
-    return next((name for base, name in FAMILIES if issubclass(kind, base)), kind.__name__)
-
-
-def tidy_categories(frame: Any) -> Any:
-    """The frame with categories made from its own values alone; see `arrow.tidy` for the reasons."""
-    for name, dtype in frame.dtypes.items():
-        if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):
-            column = frame[name].cat.remove_unused_categories()
-            if not dtype.ordered:
-                column = column.cat.reorder_categories(sorted(column.cat.categories, key=_sort_key))
-            frame[name] = column
-    return frame
-
-
-def _sort_key(value: Any) -> tuple[bool, Any]:
-    """Numbers by size, anything else by text."""
-    is_number = isinstance(value, numbers.Real)
-    return (not is_number, value if is_number else str(value))
-
-
-# Frames of other libraries in and out: pandas, polars, pyarrow, and whatever offers Arrow.
-
-
-ALLOWED = "a pandas, polars or pyarrow table or a DuckDB relation"
+"""Kinds that may be mixed in a column."""
+MOST_PERIODS = 100_000
+"""Periods between the first and the last one: with more, only those that occur are counted."""
 
 
 class Table(Protocol):
@@ -109,9 +65,9 @@ class Table(Protocol):
     ) -> Any:
         """A frame of the same kind with these columns in this order.
 
-        labels: published texts, already in output order; rows: (n_out,) the input row behind each
-        output row, for every column that has no labels. `keep_index` keeps the labels of a pandas
-        index; otherwise rows are numbered afresh.
+        labels: published texts, already in output order; rows: (n_out,) the input row of each output
+        row, for every column without labels. `keep_index` keeps the labels of a pandas index;
+        otherwise rows are numbered again.
         """
 
 
@@ -144,14 +100,14 @@ class ArrowTable:
     ) -> pa.Table:
         """See Table.release."""
 
-        def made(name: str) -> pa.Array:
+        def published(name: str) -> pa.Array:
             return labels[name] if name in labels else gather(self.native.column(name), rows)
 
-        # Only what leaves is gathered, a few columns at a time: a second table is never held.
-        arrays = each(made, columns)
+        # only published columns are gathered, a few at a time: there is never a second table
+        arrays = each(published, columns)
         fields = []
         for name, array in zip(columns, arrays, strict=True):
-            at = self.native.schema.get_field_index(name)  # -1 for a column that is added
+            at = self.native.schema.get_field_index(name)  # -1 for an added column
             old = self.native.schema.field(at) if at >= 0 else None
             same = old is not None and old.type == array.type
             fields.append(old if same else pa.field(name, array.type))
@@ -179,27 +135,29 @@ class FrameTable:
         try:
             return self._column(name)
         except (pa.ArrowException, UnicodeError, OverflowError):
-            # The library's message may quote a value, so it is not passed on.
+            # the library's message may quote a value, so it is not passed on
             raise InputError(
-                f"Column '{name}' holds values that Arrow cannot take: of several types, or broken "
-                "text. Make it one type first."
+                f"Column '{name}' has values that Arrow cannot represent: of several types, or broken "
+                "text. Convert it to one type first."
             ) from None
 
     def _column(self, name: str) -> pa.Array:
         series = self.frame[name]
+        is_pandas = self.frame.implementation.is_pandas()
         if series.dtype == nw.Object:
-            return self._objects(name)
+            if is_pandas:
+                return _from_objects(name, series.to_native())
+            raise InputError(
+                f"Column '{name}' has Python objects. Cast it to texts, numbers or dates first."
+            )
         if series.dtype in (nw.Int128, nw.UInt128):
             return whole_numbers(_texts(series))
-        # Types that Arrow has no name for, such as a pandas period, are known by their text.
+        if is_pandas and series.dtype in (nw.Unknown, nw.Categorical, nw.Enum):
+            scale = _periods_or_intervals(series.to_native())
+            if scale is not None:
+                return scale
+        # types that Arrow does not have are known by their text
         return _texts(series) if series.dtype == nw.Unknown else one_chunk(series.to_arrow())
-
-    def _objects(self, name: str) -> pa.Array:
-        if self.frame.implementation.is_pandas():
-            return as_arrow(name, self.frame[name].to_native())
-        raise InputError(
-            f"Column '{name}' holds Python objects. Cast it to texts, numbers or dates first."
-        )
 
     def release(
         self,
@@ -209,18 +167,19 @@ class FrameTable:
         keep_index: bool,
     ) -> Any:
         """See Table.release."""
-        untouched = [name for name in columns if name not in labels]
-        made = {name: labels[name] for name in columns if name in labels}
+        unchanged = [name for name in columns if name not in labels]
+        generalised = {name: labels[name] for name in columns if name in labels}
         parts = []
-        if untouched:
-            parts.append(self.frame.select(untouched)[rows])
-        if made:
-            parts.append(nw.from_arrow(pa.table(made), backend=self.frame.implementation))
+        if unchanged:
+            parts.append(_with_used_categories(self.frame.select(unchanged)[rows]))
+        if generalised:
+            table = pa.table(generalised)
+            parts.append(nw.from_arrow(table, backend=self.frame.implementation))
         if self.frame.implementation.is_pandas():
             parts = [self._indexed(part, rows, keep_index) for part in parts]
         joined = nw.concat(parts, how="horizontal").select(columns).to_native()
         if self.frame.implementation.is_pandas():
-            joined = tidy_categories(joined)
+            joined = _with_used_pandas_categories(joined)
             joined.attrs.clear()
         return joined
 
@@ -232,22 +191,18 @@ class FrameTable:
         return nw.from_native(native, eager_only=True)
 
 
-def _texts(series: nw.Series[Any]) -> pa.Array:
-    return one_chunk(series.cast(nw.String).to_arrow()).cast(pa.string())
-
-
 def wrap(native: Any) -> Table:
-    """The user's table, ready for the pipeline. DuckDB relations go through `engines.tables`."""
+    """The user's table, ready for the pipeline. DuckDB relations are wrapped by the engines."""
     if is_into_series(native):
         raise InputError(f"A {_kind(native)} is one column. Pass a table: {ALLOWED}.")
     try:
         frame = nw.from_native(native, pass_through=True)
     except nw.exceptions.DuplicateError:
-        # The columns of a pyarrow table are its values; its names are called otherwise.
+        # `columns` of a pyarrow table are its values
         check_names(list(getattr(native, "column_names", None) or native.columns))
         raise
     if isinstance(frame, nw.LazyFrame):
-        raise InputError(f"A {_kind(native)} holds no rows yet: collect() it first.")
+        raise InputError(f"A {_kind(native)} has no rows yet: collect() it first.")
     if isinstance(frame, nw.DataFrame):
         return _eager(frame, native)
     if hasattr(native, "__arrow_c_stream__"):
@@ -269,14 +224,14 @@ def _streamed(native: Any) -> Table:
         table = pa.table(native)
     except (pa.ArrowException, TypeError, ValueError):
         raise InputError(
-            f"The Arrow stream of a {_kind(native)} holds no table. Pass {ALLOWED}."
+            f"The Arrow stream of a {_kind(native)} is not a table. Pass {ALLOWED}."
         ) from None
     check_names(list(table.column_names))
     return ArrowTable(table)
 
 
 def check_names(names: Sequence[Any]) -> None:
-    """Raise an InputError unless every name is a text of its own."""
+    """Raise an InputError unless all names are texts and different."""
     odd = [f"{name!r} ({type(name).__name__})" for name in names if not isinstance(name, str)]
     if odd:
         raise InputError(
@@ -288,6 +243,107 @@ def check_names(names: Sequence[Any]) -> None:
         raise InputError(
             f"The table has more than one column named {listed(doubled)}. Rename them first."
         )
+
+
+def _texts(series: nw.Series[Any]) -> pa.Array:
+    return one_chunk(series.cast(nw.String).to_arrow()).cast(pa.string())
+
+
+def _from_objects(column: str, series: Any) -> pa.Array:
+    """A pandas column of Python objects as Arrow, if its values are of one kind."""
+    kinds = {_family(kind) for kind in {type(value) for value in series.dropna()}}
+    if len(kinds) > 1 and not kinds <= NUMBERS:
+        raise InputError(
+            f"Column '{column}' mixes values of the types {listed(sorted(kinds))}. Convert it to one "
+            f"type first, for instance with df['{column}'].astype(str)."
+        )
+    try:
+        return pa.Array.from_pandas(series)
+    except (pa.ArrowException, OverflowError):
+        # the library's message quotes a value, so it is not passed on
+        if kinds == {"int"}:
+            missing = series.isna()
+            texts = [None if m else str(v) for v, m in zip(series, missing, strict=True)]
+            return whole_numbers(pa.array(texts, pa.string()))
+        raise InputError(
+            f"Column '{column}' has Python objects ({listed(sorted(kinds))}) that Arrow cannot "
+            "represent. Convert them to texts, numbers or dates first."
+        ) from None
+
+
+def _family(kind: type) -> str:
+    return next((name for base, name in FAMILIES if issubclass(kind, base)), kind.__name__)
+
+
+def _periods_or_intervals(series: Any) -> pa.Array | None:
+    """A pandas column of periods or intervals as a categorical of their texts; None for others.
+
+    Periods are ordered, and intervals unless they overlap; a categorical of them is as ordered as it
+    says itself.
+    """
+    dtype = str(series.dtype)
+    if dtype == "category":
+        if not str(series.cat.categories.dtype).startswith(("interval", "period")):
+            return None
+        ordered = bool(series.cat.ordered)
+    elif dtype.startswith("interval"):
+        series = series.astype("category")
+        ordered = bool(series.cat.categories.is_non_overlapping_monotonic)
+    elif dtype.startswith("period"):
+        return _periods(series)
+    else:
+        return None
+    codes = series.cat.codes.to_numpy()
+    texts = [str(category) for category in series.cat.categories]
+    return _categorical(codes, texts, ordered=ordered)
+
+
+def _periods(series: Any) -> pa.Array:
+    """Periods on the scale of all periods from the first to the last one."""
+    distinct = series.astype("category").cat
+    codes, periods = distinct.codes.to_numpy(), list(distinct.categories)
+    n = (periods[-1] - periods[0]).n + 1 if periods else 0
+    if n <= MOST_PERIODS:
+        codes = np.where(codes < 0, -1, series.array.asi8 - (periods[0].ordinal if n else 0))
+        periods = [periods[0] + step for step in range(n)]
+    return _categorical(codes, [str(period) for period in periods], ordered=True)
+
+
+def _categorical(codes: Any, texts: list[str], *, ordered: bool) -> pa.DictionaryArray:
+    """A categorical in Arrow; the code -1 is missing."""
+    indices = pa.array(codes.astype(np.int32), mask=codes < 0)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(texts, pa.string()), ordered=ordered)
+
+
+def _with_used_categories(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """A polars frame whose enumerations have only the categories that occur, in the same order."""
+    if not frame.implementation.is_polars():
+        return frame
+    used = {}
+    for name, dtype in frame.schema.items():
+        if isinstance(dtype, nw.Enum):
+            present = set(frame[name].drop_nulls().unique().cast(nw.String).to_list())
+            categories = [category for category in dtype.categories if category in present]
+            used[name] = nw.col(name).cast(nw.Enum(categories))
+    return frame.with_columns(**used) if used else frame
+
+
+def _with_used_pandas_categories(frame: Any) -> Any:
+    """A pandas frame with the categories that occur, sorted where they have no order of their own:
+    in the order of their first appearance they would tell the order of the input."""
+    for name, dtype in frame.dtypes.items():
+        if str(dtype) == "category":
+            column = frame[name].cat.remove_unused_categories()
+            if not dtype.ordered:
+                column = column.cat.reorder_categories(sorted(column.cat.categories, key=_sort_key))
+            frame[name] = column
+    return frame
+
+
+def _sort_key(value: Any) -> tuple[bool, Any]:
+    """Numbers by size, anything else by text."""
+    is_number = isinstance(value, numbers.Real)
+    return (not is_number, value if is_number else str(value))
 
 
 def _kind(native: Any) -> str:

@@ -65,7 +65,7 @@ class Policy(BaseModel):
     method: Annotated[Method, PlainValidator(parts.method)] = Field(
         default_factory=lambda: parts.method(DEFAULT_METHOD)
     )
-    """ColumnSpec rows are put into groups, with the method's options."""
+    """How rows are put into groups, with the method's options."""
     default: Literal["drop"] | None = None
     """`drop` leaves out the table's columns that are not listed; without it they are an error."""
     suppression: Annotated[float, BeforeValidator(_share)] | None = None

@@ -1,10 +1,12 @@
-"""Raw values that could be taken for a label get a backslash, so that a reader can always tell.
+"""The label of every group in every column.
 
 Labels are `[a~b]` (a range), `{a, b}` (a set), `*` (anything) and texts with a `*` (masked). A raw
-value is escaped where it holds a `*` or a backslash, or begins like a range or a set; inside a set or
-a range also where it holds what separates the members there.
+value that could be taken for a label is escaped with a backslash: where it contains a `*` or a
+backslash, or begins like a range or a set; inside a set or a range also where it contains what
+separates the members there.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,29 +22,7 @@ from shoal.kernels.labels import members as sorted_members
 
 ANY = "*"
 MISSING = "<missing>"
-"""How a missing value is written inside a set; on its own it stays missing."""
-
-
-def escape_alone(raw: pa.Array) -> pa.Array:
-    """Raw texts as published when nothing else stands in the cell."""
-    escaped = pc.replace_substring_regex(raw, r"([\\*])", r"\\\1")
-    return pc.replace_substring_regex(escaped, r"^([\[{])", r"\\\1")
-
-
-def escape_in_set(raw: pa.Array) -> pa.Array:
-    """Raw texts as members of a set; null becomes MISSING."""
-    escaped = pc.replace_substring_regex(raw, r"([\\*,{}])", r"\\\1")
-    escaped = pc.replace_substring_regex(escaped, r"^([\[<])", r"\\\1")
-    return pc.fill_null(escaped, MISSING)
-
-
-def escape_in_range(raw: pa.Array) -> pa.Array:
-    """Raw texts as ends of a range."""
-    escaped = pc.replace_substring_regex(raw, r"([\\*~\]])", r"\\\1")
-    return pc.replace_substring_regex(escaped, r"^([\[{])", r"\\\1")
-
-
-# The label of every group in every column: the one place where labels are made.
+"""How a missing value is written inside a set; on its own it is published as missing."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +47,16 @@ def labels_of(domain: Domain, spans: Spans, j: int) -> Labels:
 def _ranges(domain: Domain, low: Codes, high: Codes) -> Labels:
     pairs, of_group = np.unique(low.astype(np.int64) << 32 | high, return_inverse=True)
     first, last = pairs >> 32, pairs & 0xFFFFFFFF
-    ends = escape_in_range(domain.texts)
-    text = pc.binary_join_element_wise(
-        "[", ends.take(pa.array(first)), "~", ends.take(pa.array(last)), "]", ""
-    )
-    text = _where(first == last, escape_alone(domain.texts).take(pa.array(first)), text)
+    if domain.interval_ends is None:
+        lows = highs = escape_in_range(domain.texts)
+        text = _joined("[", lows.take(pa.array(first)), "~", highs.take(pa.array(last)), "]")
+        alone = escape_alone(domain.texts)
+    else:
+        # from the lower end of the first interval to the upper end of the last one
+        lows, highs = (_ends(ends, domain) for ends in domain.interval_ends)
+        text = _joined(lows.take(pa.array(first)), ", ", highs.take(pa.array(last)))
+        alone = domain.texts
+    text = _where(first == last, alone.take(pa.array(first)), text)
     if domain.missing >= 0:
         text = _where((last == domain.missing) & (first < last), ANY, text)
     return _merged(text, of_group)
@@ -86,7 +71,7 @@ def _sets(domain: Domain, starts: Ints, codes: Codes) -> Labels:
     _, ranks = sorted_members(rank, codes, starts, domain.size)
     inside = escape_in_set(texts).take(pa.array(ranks))
     lists = pa.ListArray.from_arrays(pa.array(starts.astype(np.int32)), inside)
-    joined = pc.binary_join_element_wise("{", pc.binary_join(lists, ", "), "}", "")
+    joined = _joined("{", pc.binary_join(lists, ", "), "}")
     single = np.diff(starts) == 1
     alone = escape_alone(texts).take(pa.array(ranks[starts[:-1]]))
     encoded = _where(single, alone, joined).dictionary_encode("encode")
@@ -98,7 +83,7 @@ def _sets(domain: Domain, starts: Ints, codes: Codes) -> Labels:
 
 
 def _nodes(domain: Domain, low: Codes, levels: Codes) -> Labels:
-    """Node texts, in depth-first order; a leaf stands before the nodes above it."""
+    """Node texts, in depth-first order; a leaf comes before the nodes above it."""
     tree = domain.hierarchy
     assert tree is not None
     first = low.astype(np.int64)
@@ -118,29 +103,57 @@ def _nodes(domain: Domain, low: Codes, levels: Codes) -> Labels:
         (level < tree.height) & (alone == leaf) & same.to_numpy(zero_copy_only=False)
     )
     texts = _where(whole, leaf_texts(domain, tree, leaf), texts)
-    # below the root the missing value is alone, and stays missing
+    # below the root the missing value is alone, and is published as missing
     gone = (leaf == domain.missing) & (level < tree.height)
     return _merged(_where(gone, None, texts), of_group)
 
 
 def leaf_texts(domain: Domain, tree: HierarchyTree, leaf: Ints) -> pa.Array:
-    """How these leaves are published: escaped also where a node over several leaves reads the same."""
+    """How these leaves are published: escaped also where a node over several leaves has their text."""
     texts = escape_alone(domain.texts.take(pa.array(leaf)))
     taken = [pa.array([], pa.string())]
     for level in range(1, tree.height + 1):
         several = np.flatnonzero(np.bincount(tree.nodes[level]) > 1)
         taken.append(tree.texts(np.full(len(several), level), several))
-    marked = pc.binary_join_element_wise("\\", texts, "")
+    marked = _joined("\\", texts)
     return pc.if_else(pc.is_in(texts, pa.concat_arrays(taken), skip_nulls=True), marked, texts)
 
 
 def _merged(texts: pa.Array, of_group: npt.NDArray[np.integer]) -> Labels:
-    """Labels that read the same are one: two ranges with missing values, or a node and the one above
-    it, may share a text."""
+    """Equal labels are one: two ranges with missing values, or a node and the one above it, may have
+    the same text."""
     encoded = texts.dictionary_encode("encode")
     places = encoded.indices.to_numpy(zero_copy_only=False)
     return Labels(encoded.dictionary, places[of_group].astype(np.int32))
 
 
+def _ends(texts: Sequence[str], domain: Domain) -> pa.Array:
+    """(size,) one end of each interval; null for the missing value."""
+    return pa.array([*texts, *[None] * (domain.size - len(texts))], pa.string())
+
+
+def _joined(*parts: pa.Array | str) -> pa.Array:
+    return pc.binary_join_element_wise(*parts, "")
+
+
 def _where(flags: Bools, this: pa.Array | str | None, other: pa.Array) -> pa.Array:
     return pc.if_else(pa.array(flags), this, other)
+
+
+def escape_alone(raw: pa.Array) -> pa.Array:
+    """Raw texts as published alone in a cell."""
+    escaped = pc.replace_substring_regex(raw, r"([\\*])", r"\\\1")
+    return pc.replace_substring_regex(escaped, r"^([\[{])", r"\\\1")
+
+
+def escape_in_set(raw: pa.Array) -> pa.Array:
+    """Raw texts as members of a set; null becomes MISSING."""
+    escaped = pc.replace_substring_regex(raw, r"([\\*,{}])", r"\\\1")
+    escaped = pc.replace_substring_regex(escaped, r"^([\[<])", r"\\\1")
+    return pc.fill_null(escaped, MISSING)
+
+
+def escape_in_range(raw: pa.Array) -> pa.Array:
+    """Raw texts as ends of a range."""
+    escaped = pc.replace_substring_regex(raw, r"([\\*~\]])", r"\\\1")
+    return pc.replace_substring_regex(escaped, r"^([\[{])", r"\\\1")

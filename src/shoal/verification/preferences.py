@@ -80,7 +80,7 @@ def tree_of(how: ColumnSpec, name: str, folder: Path) -> Domain:
 
 
 def leaf_text(tree: HierarchyTree, leaf: int) -> str:
-    """ColumnSpec a value is published that is not raised."""
+    """How a value is published that is not raised."""
     text = re.sub(r"([\\*])", r"\\\1", tree.labels[0][leaf])
     text = re.sub(r"^([\[{])", r"\\\1", text)
     wide = {
@@ -93,7 +93,7 @@ def leaf_text(tree: HierarchyTree, leaf: int) -> str:
 
 
 def node_text(tree: HierarchyTree, node: Node) -> str:
-    """ColumnSpec a value is published that is raised to a node."""
+    """How a value is published that is raised to a node."""
     leaves, label = under(tree, node), tree.labels[node[0]][node[1]]
     alone = len(leaves) == 1 and tree.labels[0][leaves[0]] == label
     return leaf_text(tree, int(leaves[0])) if alone else label
