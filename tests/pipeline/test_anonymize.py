@@ -82,11 +82,6 @@ def test_keywords_make_a_policy_or_change_one() -> None:
     assert (changed.seed, changed.method) == (9, "mondrian")
 
 
-def test_an_unknown_keyword_is_named() -> None:
-    with pytest.raises(PolicyError, match=r"sed: unknown key; allowed: k, .* mean 'seed'"):
-        shoal.anonymize(TABLE, POLICY, sed=5)
-
-
 def test_losing_nearly_all_is_worth_a_warning() -> None:
     release = shoal.anonymize(TABLE, POLICY, constraints=[{"k": 40}])
     assert any("Nearly all detail" in words for words in release.warnings)
