@@ -152,7 +152,10 @@ CASES = {
         ["run", "parts", "p.yaml", "-o", "out.csv", "--engine", "spark://127.0.0.1:1"],
         "cannot be reached",
     ),
-    "minimal uniques": (["inspect", "parts", "--msu", "2", *MEMORY], "not available on large"),
+    "minimal uniques": (
+        ["inspect", "parts", "--msu", "2", *MEMORY],
+        "not available for tables larger",
+    ),
     "no rows": (["run", "none.parquet", "p.yaml", "-o", "out.csv", *MEMORY], "no rows"),
     "no rows in Spark": (["run", "none.parquet", "p.yaml", "-o", "out.csv", *SPARK], "no rows"),
     "inspect no rows": (["inspect", "none.parquet", *MEMORY], "no rows"),

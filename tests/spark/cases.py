@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from shoal.engines.files import LocalFiles
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
-from tests.large.people import COLUMNS, TREES, people
+from tests.out_of_core.patients import COLUMNS, TREES, patients
 
 ILL: dict[str, Any] = {"of": "illness"}
 AGE_ZIP, JOB_SEX = ["age", "zip"], ["job", "sex"]
@@ -123,7 +123,7 @@ def name_of(number: int, layout: Layout) -> str:
 
 def put(folder: Path, layout: Layout) -> tuple[Path, Path]:
     """The people in one file and in several, as a layout wants it."""
-    table = people(ROWS)
+    table = patients(ROWS)
     ending = ".parquet" if layout.kind == "frame" else layout.kind
     parts = folder / f"parts{ending}"
     parts.mkdir()

@@ -20,8 +20,8 @@ import shoal
 from shoal.cli.app import app
 from shoal.engines.spark import opening
 from shoal.engines.spark.session import SparkTables
-from tests.large.certificates import certificate_in, require_same
-from tests.large.people import people
+from tests.out_of_core.certificates import certificate_in, require_same
+from tests.out_of_core.patients import patients
 from tests.spark.cases import LAYOUTS
 from tests.spark.cluster import Cluster
 from tests.spark.conftest import SETTINGS, Tell
@@ -43,7 +43,7 @@ constraints: [{k: 4}, {l: 2, of: illness}]
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "table").mkdir()
-    table = people(200)
+    table = patients(200)
     for i in range(2):
         pq.write_table(table.slice(100 * i, 100), tmp_path / "table" / f"{i}.parquet")
     pq.write_table(table, tmp_path / "table.parquet")

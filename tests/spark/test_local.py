@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from tests.large.people import people
+from tests.out_of_core.patients import patients
 from tests.spark.cases import FIRST, policy_of, read_all, rows_of
 from tests.spark.cluster import MARK, QUICK_JAVA, START_SECONDS, require_java
 from tests.spark.processes import command, kill, marked, until_gone
@@ -40,7 +40,7 @@ POLICY = policy_of(FIRST[1])
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     require_java()
-    pq.write_table(people(300), tmp_path / "table.parquet")
+    pq.write_table(patients(300), tmp_path / "table.parquet")
     (tmp_path / "policy.yaml").write_text(POLICY.to_yaml())
     lines = (f"{name} {value}\n" for name, value in SETTINGS.items())
     (tmp_path / "spark-defaults.conf").write_text("".join(lines))

@@ -9,7 +9,7 @@ import shoal
 from shoal.engines.spark.session import EXCHANGED, SparkTables
 from shoal.progress import Clock
 from shoal.release import Release
-from tests.large.runs import run_in
+from tests.out_of_core.session_runs import run_in
 from tests.spark.cases import (
     ASKED,
     FIRST,

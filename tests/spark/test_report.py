@@ -12,9 +12,9 @@ from shoal.engines.session_release import SessionRelease
 from shoal.engines.spark.session import SparkTables
 from shoal.io.csv_dialect import CsvOptions
 from shoal.report.certificate_check import differences_of, read_certificate
-from tests.large.certificates import certificate_in, require_same
-from tests.large.people import people
-from tests.large.test_run import policy_of
+from tests.out_of_core.certificates import certificate_in, require_same
+from tests.out_of_core.patients import patients
+from tests.out_of_core.test_run import policy_of
 from tests.spark.cases import rows_of
 
 
@@ -30,7 +30,7 @@ def require_fits(session: SparkTables, told: dict[str, Any], folder: Path, polic
 
 @pytest.mark.parametrize("late", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_of_a_frame(session: SparkTables, tmp_path: Path, late: bool) -> None:
-    table: pa.Table = people(700)
+    table: pa.Table = patients(700)
     pq.write_table(table, tmp_path / "in.parquet")
     reports = {name: tmp_path / f"{name}.json" for name in ("one", "frame")}
     policy = policy_of("classfly-plus")

@@ -23,8 +23,7 @@ from shoal.policy import Policy
 from shoal.progress import Clock
 from shoal.risk.inspection import inspect, inspection_of
 from shoal.risk.table import TableInSession
-from tests.large.people import COLUMNS
-from tests.large.people import people as patients
+from tests.out_of_core.patients import COLUMNS, patients
 from tests.spark.cases import LAYOUTS
 from tests.spark.conftest import Tell
 
@@ -45,10 +44,10 @@ def rows_of(table: pa.Table) -> Rows:
 
 
 def asked(session: SparkTables, name: str) -> Rows:
-    return rows_of(session.ask(f"SELECT * FROM {name}"))
+    return rows_of(session.query(f"SELECT * FROM {name}"))
 
 
-def people(n: int) -> pa.Table:
+def three_columns(n: int) -> pa.Table:
     return pa.table(
         {
             "name": [f"n{i * 7919 % 1000}" for i in range(n)],
@@ -129,7 +128,7 @@ def test_values_of_every_type_come_back(session: SparkTables, tmp_path: Path) ->
     )
     pq.write_table(table, tmp_path / "t.parquet")
     schema = session.read("typed", [tmp_path / "t.parquet"], table.column_names, COMMA)
-    back = session.ask("SELECT * FROM typed")
+    back = session.query("SELECT * FROM typed")
     assert schema.types == table.schema.types
     assert back.schema.types == carried(schema).types
     assert rows_of(back) == rows_of(table)
@@ -174,7 +173,7 @@ def test_map_keep_and_drop(session: SparkTables, tmp_path: Path) -> None:
     from pyspark.errors import AnalysisException
 
     with pytest.raises(AnalysisException):
-        session.ask("SELECT * FROM coded")
+        session.query("SELECT * FROM coded")
 
 
 def test_what_spark_says_of_a_plan_does_not_double(session: SparkTables, told: Tell) -> None:
@@ -204,7 +203,7 @@ def test_a_longer_table_is_exchanged_in_more_parts(
     conf = session._spark.conf
     nothing = SimpleNamespace(contains=lambda _: False)
     for ending in (".csv", ".parquet"):
-        folder = in_files(tmp_path / f"f{ending}", people(95), 2, ending)
+        folder = in_files(tmp_path / f"f{ending}", three_columns(95), 2, ending)
         session.read("long", [folder], ["age"], COMMA)
         # the tests told Spark how many, so it is left alone
         assert conf.get(EXCHANGED) == "1"
@@ -213,7 +212,7 @@ def test_a_longer_table_is_exchanged_in_more_parts(
             session.read("long", [folder], ["age"], COMMA)
         assert conf.get(EXCHANGED) == "10"
         sent = "SELECT spark_partition_id() AS part FROM (SELECT p0 FROM long DISTRIBUTE BY p0)"
-        assert len(set(session.ask(sent)["part"].to_pylist())) > 5
+        assert len(set(session.query(sent)["part"].to_pylist())) > 5
         conf.set(EXCHANGED, "1")
 
 
@@ -249,7 +248,7 @@ def test_a_folder_is_written_alike_from_any_parts(
     session: SparkTables, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shoal.engines.spark.files.PART_ROWS", 150)
-    table = pa.concat_tables([people(400), people(30)]).sort_by("age")
+    table = pa.concat_tables([three_columns(400), three_columns(30)]).sort_by("age")
     target = tmp_path / f"out{ending}"
     seen = []
     for files in (1, 5):

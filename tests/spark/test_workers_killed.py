@@ -12,7 +12,7 @@ import shoal
 from shoal.engines.spark import opening
 from shoal.engines.spark.session import SparkTables
 from shoal.progress import Clock
-from tests.large.runs import run_in
+from tests.out_of_core.session_runs import run_in
 from tests.spark.cases import ASKED, Layout, policy_of, put, read_all, rows_of
 from tests.spark.cluster import Cluster
 from tests.spark.conftest import Tell

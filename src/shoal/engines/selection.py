@@ -11,7 +11,7 @@ import pyarrow as pa
 from shoal.engines.base import Engine, Expected, Session, Source
 from shoal.engines.encode import columns_to_read
 from shoal.engines.memory import MemoryEngine
-from shoal.engines.queries import rows_of
+from shoal.engines.queries import select
 from shoal.engines.relational import RAW, RELEASE, RelationalEngine
 from shoal.engines.session_release import SessionRelease
 from shoal.errors import InputError
@@ -123,7 +123,7 @@ class SparkEngine(RelationalEngine):
             return
         names, rows = self._finished.names, self._finished.rows
         columns = [f"p{i}" for i in range(len(names))]
-        query = rows_of(RELEASE, columns)
+        query = select(RELEASE, columns)
         self.session.write(query, paths[0], names, columns, options, rows)
 
     def frames(self) -> tuple[Any, dict[str, Any]]:

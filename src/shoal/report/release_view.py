@@ -36,8 +36,8 @@ def rows_of(release: Release, table: ReleaseTable | None = None) -> Iterator[Rel
 def contents(table: ReleaseTable, name: str) -> Contents:
     """What a column of a published table holds, counted."""
     if isinstance(table, SessionRelease):
-        kind = table.kind(name)
-        return contents_in_session(table.session, table.table, name, table.place(name), kind)
+        kind = table.stored(name)[1]
+        return contents_in_session(table.session, table.table, name, table.stored(name)[0], kind)
     assert isinstance(table, MemoryRelease | AnatomyRelease)
     return contents_of(name, table.read([name]).column(0))
 

@@ -203,7 +203,7 @@ class SparkTables:
         """How many rows a table has that is kept."""
         return self._tables.rows(name)
 
-    def ask(self, sql: str) -> pa.Table:
+    def query(self, sql: str) -> pa.Table:
         """A small answer."""
         with understood(self._place):
             return self._tables.answer(sql).toArrow()
