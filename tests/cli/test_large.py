@@ -167,7 +167,7 @@ CASES = {
     ),
     "a strange type in Spark": (
         ["run", "strange.parquet", "p.yaml", "-o", "out.csv", *SPARK],
-        "column 'age' is of type duration[s]",
+        "column 'age' has the type duration[s]",
     ),
     "inspect a strange type in Spark": (["inspect", "strange.parquet", *SPARK], "duration[s]"),
     "types that differ": (
@@ -222,7 +222,7 @@ CASES = {
         ["run", "parts", "p.yaml", "-o", "out.arrow", *SPARK],
         "Spark writes folders of Parquet or CSV",
     ),
-    "Arrow into Spark": (["inspect", "t.arrow", *SPARK], "Spark reads no Arrow files"),
+    "Arrow into Spark": (["inspect", "t.arrow", *SPARK], "Spark does not read Arrow files"),
     "a report that is none": (
         ["run", "parts", "p.yaml", "-o", "out.csv", *MEMORY, "--report", "r.pdf"],
         "the name of a report ends in",
