@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import InputError
-from shoal.io import commit as hidden
+from shoal.io import commit
 from shoal.io.commit import replacing, replacing_folder
 
 GONE = 2**22 + 1  # above any process number
@@ -73,7 +73,7 @@ def test_a_file_is_made_by_nobody_else(tmp_path: Path, monkeypatch: pytest.Monke
 
 def left(target: Path, pid: int, where: str | None = None) -> list[Path]:
     """The names of a run that is over: the new one and the old one."""
-    with hidden.own_names(target) as names:
+    with commit.temporary_names(target) as names:
         mine = f".{os.getpid()}.{hidden._host()}."
         theirs = f".{pid}.{where or hidden._host()}."
         return [name.with_name(name.name.replace(mine, theirs)) for name in names]
