@@ -25,7 +25,7 @@ from shoal.encoding.grouping import SUPPRESSED, Grouping, spans_of
 from shoal.errors import Infeasible, PolicyError, listed, nearest
 from shoal.hierarchy.tree import HierarchyTree
 from shoal.kernels.counting import count_runs
-from shoal.kernels.lattice import lift, merge_equal, merge_histograms
+from shoal.kernels.equivalence_classes import lift, merge_histograms, number_equal
 from shoal.methods.base import (
     FullDomainMethod,
     Progress,
@@ -249,7 +249,8 @@ class Counting:
             if low != high:
                 word, shift, mask = self.fields[j]
                 lift(words[word], shift, mask, self.lattice.lift(j, low, high))
-        numbers, merged, sizes = merge_equal(words, source.sizes)
+        numbers, first = number_equal(words)
+        sizes = np.bincount(numbers, source.sizes, len(first)).astype(np.int64)
         histograms = {}
         for name, (starts, values, counts) in source.histograms.items():
             size = self.cells.sensitive_domains[name].size
@@ -257,7 +258,7 @@ class Counting:
         people = source.people
         if people is not None:
             people = np.bincount(numbers, people, len(sizes)).astype(np.int64)
-        return numbers, Classes(levels, merged, sizes, histograms, people)
+        return numbers, Classes(levels, words[:, first], sizes, histograms, people)
 
     def counts(self, classes: Classes, kept: Bools | None = None) -> Mapping[str, Counts]:
         """What the models are asked about; with `kept`, of these classes alone, and compared with the
