@@ -24,8 +24,8 @@ def number_equal(words: Words) -> tuple[Codes, Codes]:
     while size < 2 * n:
         size *= 2
     mask, half = np.uint64(size - 1), np.uint64(32)
-    # a slot holds a number, counted from 1, below half of the hash: most strangers that meet in a
-    # slot are told apart without looking their words up
+    # a slot holds a number, counted from 1, below half of the hash: most different
+    # rows that meet in a slot are recognised without comparing their words
     slots = np.zeros(size, np.uint64)
     numbers = np.empty(n, np.int32)
     first = np.empty(n, np.int32)

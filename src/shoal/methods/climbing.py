@@ -155,11 +155,9 @@ def explained(
             f"The constraints fall into {len(parts)} parts that share no column, each treated apart."
         )
     for part, grouping in zip(parts, groupings, strict=True):
-        asked = "; ".join(words(one, names) for one in part)
+        met = "; ".join(words(one, names) for one in part)
         notes.append(
-            "\n".join(
-                [f"How columns climbed for {asked}:", *generalisation_summary(grouping, names)]
-            )
+            "\n".join([f"How columns climbed for {met}:", *generalisation_summary(grouping, names)])
         )
     return (replace(groupings[0], notes=tuple(notes)), *groupings[1:])
 
