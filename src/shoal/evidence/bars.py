@@ -146,8 +146,8 @@ def _tree(domain: Domain, before: Ints) -> _Choice:
     assert tree is not None
     for level in range(max(1, tree.height)):
         nodes = tree.nodes[level][:known].astype(np.int64)
-        held = np.bincount(nodes, before, len(tree.labels[level])).astype(np.int64)
-        bars = _frequent_values(tree.labels[level].__getitem__, held, in_order=True)
+        rows = np.bincount(nodes, before, len(tree.labels[level])).astype(np.int64)
+        bars = _frequent_values(tree.labels[level].__getitem__, rows, in_order=True)
         of_value = bars.of_value[nodes]
         if before[of_value >= 0].sum() >= MOST_ROWS * before.sum():
             break
@@ -156,8 +156,8 @@ def _tree(domain: Domain, before: Ints) -> _Choice:
 
 def _binned(domain: Domain, before: Ints, guess: bool) -> _Choice | None:
     """Bins with round edges; None where single values can be shown, or nothing else."""
-    held = np.flatnonzero(before)
-    if len(held) <= MOST_BARS and (before[held] >= COMMON).all():
+    occurring = np.flatnonzero(before)
+    if len(occurring) <= MOST_BARS and (before[occurring] >= COMMON).all():
         return None
     axis = axis_of(domain.texts.slice(0, len(before)), before, guess)
     if axis is None or (not guess and (np.diff(axis.at) < 0).any()):

@@ -232,7 +232,7 @@ def _checked(release: Release) -> list[str]:
     checks = [
         "The published rows were read as a stranger would read them, with nothing known of how they "
         "were made: put into classes by the text that stands in their quasi columns.",
-        "Every constraint of the policy was asked of every class. A release in which one falls short "
+        "Every constraint of the policy was checked on every class. A release in which one falls short "
         "is never handed over or written.",
     ]
     if policy.publish == "anatomy":
@@ -303,7 +303,7 @@ def _plain_columns(release: Release, published: ReleaseTable) -> Iterator[str]:
         if known and single / known >= NEARLY_UNIQUE:
             yield (
                 f"{name} is plain and published as it is, but {percent(single / known)} of its values "
-                "belong to one row alone: whoever knows the value knows the row. Consider the role "
+                "belong to one row alone: to know the value is to know the row. Consider the role "
                 "identifier or quasi."
             )
             continue
@@ -335,8 +335,8 @@ def _dominant(release: Release) -> Iterator[str]:
         if found.share >= DOMINANT:
             called = "one value" if found.label is None else f"the value '{found.label}'"
             yield (
-                f"{percent(found.share)} of all rows have {called} of {name}: whoever guesses it for "
-                "somebody is mostly right, whatever is published."
+                f"{percent(found.share)} of all rows have {called} of {name}: guessing it for "
+                "anybody is mostly right, whatever is published."
             )
 
 

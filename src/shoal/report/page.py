@@ -84,13 +84,13 @@ def _sections(certificate: dict[str, Any]) -> list[tuple[str, str]]:
     """The table of contents: the id of each section, and its name."""
     found: list[tuple[str, str, Any]] = [
         ("warnings", "To think about", certificate["warnings"]),
-        ("asked", "What was asked", True),
+        ("asked", "What the policy asks", True),
         ("guaranteed", "What is guaranteed", True),
         ("risk", "Risk", True),
         ("cost", "Cost", True),
         ("sizes", "Group sizes", True),
         ("suppression", "Suppression", True),
-        ("personal", "People's own wishes", certificate["personal"]),
+        ("personal", "People's own preferences", certificate["personal"]),
         ("anatomy", "Anatomy", certificate["anatomy"]),
         ("sample", "Sample", certificate["sample"]["rows"] or certificate["anatomy"]),
         ("reproduce", "How to repeat it", True),
