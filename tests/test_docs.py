@@ -27,7 +27,7 @@ from shoal.policy import Column, Policy
 from shoal.policy.column import ROLES
 from shoal.policy.yaml_source import parse
 from shoal.release import ComponentReport, ConstraintReport, PersonalReport, RaisedLabel
-from shoal.reproduction.base import Claim, Figure, Line, Reproduction, Result
+from shoal.reproduction.base import Claim, Figure, Findings, Line, Reproduction
 from shoal.risk.assessment import Reidentification, Risk
 from shoal.risk.attack import Attack, Guess, Linkage
 from shoal.risk.inspection import ColumnReport, Inspection, Search
@@ -93,7 +93,7 @@ def test_every_json_field_is_documented() -> None:
     for part in (Attack, Linkage, Guess):
         assert {field.name for field in dataclasses.fields(part)} <= learnt
     again = named(section("docs/commands.md", "shoal reproduce"))
-    for part in (Reproduction, Result, Claim, Figure, Line):
+    for part in (Reproduction, Findings, Claim, Figure, Line):
         assert {field.name for field in dataclasses.fields(part)} - {"result"} <= again
     compared = named(section("docs/commands.md", "shoal compare"))
     assert set(TWO_K.to_dict()) | {"input", "policy_file", "outputs", "frontier"} <= compared

@@ -43,7 +43,7 @@ def reproduce(
     Writes a page with everything (index.html), and each figure as a drawing (SVG) and as a table
     (CSV). A full run takes minutes and says how many.
     """
-    from shoal.progress import ProgressEvent, displayed
+    from shoal.progress import displayed
     from shoal.reproduction.run import experiment
     from shoal.reproduction.run import reproduce as run
 
@@ -54,11 +54,7 @@ def reproduce(
     expected = "a minute" if minutes == 1 else f"{minutes:g} minutes"
     typer.echo(f"This takes about {expected} on two cores.", err=True)
     with displayed(True) as progress:
-
-        def report(step: str, share: float) -> None:
-            progress(ProgressEvent(step, share))
-
-        found = run(name, adult, quick, folder, report, force=force)
+        found = run(name, adult, quick, folder, progress, force=force)
     if json:
         from shoal.cli.console import print_json
 

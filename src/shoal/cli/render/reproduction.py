@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shoal.cli.console import NARROW, block, counted, indented, lines, safe, section, tick
-from shoal.reproduction.base import WORDS
+from shoal.reproduction.base import OUTCOMES
 
 if TYPE_CHECKING:
     from shoal.reproduction.base import Claim, Reproduction
@@ -40,12 +40,12 @@ def _counts(found: "Reproduction") -> str:
 
 def _claim(console: Console, claim: "Claim") -> RenderableType:
     mark = Text("?", STYLES[None]) if claim.held is None else tick(console, claim.held)
-    outcome = Text(WORDS[claim.held], style=STYLES[claim.held])
+    outcome = Text(claim.outcome, style=STYLES[claim.held])
     text, ours = Text(safe(claim.text)), Text(safe(claim.found), style="dim")
     if console.width < NARROW:
         return Group(Text.assemble(mark, " ", outcome), indented(Group(text, ours)))
     row = Table.grid(padding=(0, 2, 0, 0))
-    row.add_column(no_wrap=True, width=max(len(word) for word in WORDS.values()) + 2)
+    row.add_column(no_wrap=True, width=max(len(word) for word in OUTCOMES.values()) + 2)
     row.add_column()
     row.add_row(Text.assemble(mark, " ", outcome), Group(text, ours))
     return row
