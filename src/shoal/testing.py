@@ -223,7 +223,7 @@ def _class_faults(plugin: Any, base: type[Plugin]) -> Faults:
     cls = _class_of(plugin)
     if not issubclass(cls, base):
         raise TypeError(f"the class does not derive from {base.__name__}")
-    if not (dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen):  # type: ignore[attr-defined]
+    if not (dataclasses.is_dataclass(_class_of(plugin)) and cls.__dataclass_params__.frozen):
         raise TypeError("the class is not a frozen dataclass, so its options can be changed")
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", cls.name):
         yield f"the name '{cls.name}' is not in kebab case"
@@ -402,7 +402,7 @@ def _judgement_faults(model: Model, groups: Sequence[Values], others: Values) ->
     counts = histograms(groups, others)
     before = pickle.dumps(counts)
     held: Any = model.holds(counts)
-    if getattr(held, "dtype", None) != np.bool_ or held.shape != (len(groups),):
+    if np.asarray(held).dtype != np.bool_ or np.shape(held) != (len(groups),):
         yield "holds() does not give one truth value per group"
         return
     if pickle.dumps(counts) != before:
