@@ -8,7 +8,7 @@ import pytest
 
 import shoal
 from shoal.errors import Infeasible, PolicyError
-from shoal.io.output_names import beside
+from shoal.io.output_names import sensitive_paths
 from tests.anatomy.plain import people, policy
 from tests.releases import Fixed, every_method
 
@@ -51,7 +51,7 @@ def test_methods_that_take_k_alone_say_so(method: dict[str, Any]) -> None:
 
 def test_a_method_that_treats_columns_apart_is_refused() -> None:
     apart = Fixed(((0,) * 8, (0,) * 8), ((0,), (1,)))
-    with pytest.raises(PolicyError, match="publish: anatomy needs groups of people"):
+    with pytest.raises(PolicyError, match="publish: anatomy needs groups of rows"):
         shoal.anonymize(people(8), policy(method=apart))
 
 
@@ -93,8 +93,8 @@ def test_names_that_are_taken(quasi: str, secret: str, group: str, count: str) -
 
 def test_files_that_belong_together() -> None:
     path = Path("some.where/out.csv.gz")
-    assert beside(path, ["ill"]) == {"ill": Path("some.where/out.sensitive.csv.gz")}
-    several = beside(Path("out.PARQUET"), ["ill", "../x", ".._x", "ILL", "ж" * 99])
+    assert sensitive_paths(path, ["ill"]) == {"ill": Path("some.where/out.sensitive.csv.gz")}
+    several = sensitive_paths(Path("out.PARQUET"), ["ill", "../x", ".._x", "ILL", "ж" * 99])
     assert [p.name for p in several.values()] == [
         "out.ill-2.PARQUET",
         "out.___x.PARQUET",

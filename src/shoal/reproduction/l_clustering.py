@@ -207,13 +207,15 @@ def _sample(table: pa.Table, rows: int) -> pa.Table:
 
 
 def _run(table: pa.Table, method: str, d: int, ell: int, times: int, seed: int = 0) -> Point:
-    from shoal.pipeline.run import anonymize
+    from shoal.pipeline.run import anonymize_table
+    from shoal.policy import Policy
+    from shoal.progress import Clock
 
-    policy = _policy(method, d, ell) | {"seed": seed}
+    policy = Policy.load(_policy(method, d, ell) | {"seed": seed})
     seconds = []
     for _ in range(times):
         watch = Stopwatch()
-        release = anonymize(table, policy, progress=watch)
+        release = anonymize_table(table, policy, Clock(watch))
         seconds.append(watch.seconds["group"])
     loss, share = release.metrics["loss"], release.metrics["relative-loss"]
     assert loss is not None

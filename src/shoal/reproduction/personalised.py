@@ -187,10 +187,12 @@ def sample(table: pa.Table, rows: int, seed: int) -> pa.Table:
 
 
 def _run(table: pa.Table, model: str, k: int, seed: int) -> tuple[float, ...]:
-    from shoal.pipeline.run import anonymize
+    from shoal.pipeline.run import anonymize_table
+    from shoal.policy import Policy
+    from shoal.progress import Clock
 
     watch = Stopwatch()
-    release = anonymize(table, _policy(model, k) | {"seed": seed}, progress=watch)
+    release = anonymize_table(table, Policy.load(_policy(model, k) | {"seed": seed}), Clock(watch))
     loss, rate = release.metrics["ncp"], release.metrics["recognition-rate"]
     assert loss is not None
     assert rate is not None

@@ -27,17 +27,17 @@ from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.columns import ColumnSpec
 from shoal.engines.anatomy_release import require_files, sensitive_files
 from shoal.errors import InputError, PolicyError, counted, listed
-from shoal.io.csv_dialect import CsvOptions
+from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.policy import Policy
 from shoal.policy.anatomy import group_name
 from shoal.progress import ProgressCallback, ProgressEvent, ignore_event
 from shoal.publish import labels as escape
 from shoal.publish.covering import Covering, Matches, distinct_texts
-from shoal.publish.reading import read
+from shoal.publish.label_parser import parse_labels
 from shoal.release import Release
 from shoal.results import Record, Result
 from shoal.risk.anatomy_inference import LikeliestValues, likeliest_values
-from shoal.risk.table import DETECT, TableInMemory, read_table
+from shoal.risk.table import TableInMemory, read_table
 from shoal.risk.uniqueness import RowKeys
 
 STAR = "*"
@@ -332,7 +332,7 @@ class _CodedPair:
             else ColumnSpec("unordered")
         )
         labels = escape.escape_alone(pa.array(ours.texts, pa.string())).to_pylist()
-        found = read(name, labels, theirs.texts, flat)
+        found = parse_labels(name, labels, theirs.texts, flat)
         spans = found.high >= found.low
         merged = list(range(len(labels)))
         if spans.any():

@@ -13,13 +13,12 @@ from typing import Any
 from shoal.engines.selection import LOCAL
 from shoal.errors import InputError, counted
 from shoal.io.commit import replacing
-from shoal.io.csv_dialect import CsvOptions
+from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.policy import Policy
 from shoal.progress import ProgressCallback, ignore_event
 from shoal.results import Record, Result
 from shoal.risk.columns import Treatment, Type
 from shoal.risk.inspection import ColumnReport, Inspection, inspect
-from shoal.risk.table import DETECT
 from shoal.risk.uniqueness import THRESHOLD
 
 K = 5
