@@ -21,8 +21,8 @@ from shoal.engines.column_types import storage_type
 from shoal.engines.encode import EncodedTable
 from shoal.engines.queries import ENCODED, count_combinations, squared_counts
 from shoal.errors import InputError
-from shoal.evidence.collect import BARS, WORDS, Counting, told
-from shoal.evidence.generality import rows_of_levels
+from shoal.evidence.collect import BARS, LEVELS, Counting, sums_of
+from shoal.evidence.generality import sensitive_rows_by_level
 from shoal.hierarchy.text import text_of
 from shoal.metrics.base import ReleaseView, Sums
 from shoal.metrics.recognition_rate import RecognitionRate
@@ -263,8 +263,8 @@ class SensitiveColumns:
             value, n = self._numbers(count_combinations(self.table, [code]), code, "n")
             rows = np.zeros(self.encoded.sensitive_domains[name].size, np.int64)
             rows[value[value >= 0]] = n[value >= 0]
-            sums |= told(BARS, name, counting.sensitive[name].rows(rows))
-            sums |= told(WORDS, name, rows_of_levels(parts, name))
+            sums |= sums_of(BARS, name, counting.sensitive[name].rows(rows))
+            sums |= sums_of(LEVELS, name, sensitive_rows_by_level(parts, name))
         return sums
 
     def recognition_rate(self, metric: RecognitionRate, parts: ReleaseView) -> float | None:
