@@ -34,26 +34,26 @@ class TieSplits:
 
     def last(self, ties: Iterable[Tie]) -> list[tuple[int, ...]]:
         """The last row below of each tie, as (c0, ..., key, h)."""
-        asked = list(ties)
-        self._find([one for one in dict.fromkeys(asked) if one not in self._last])
-        return [self._last[one] for one in asked]
+        wanted = list(ties)
+        self._find([one for one in dict.fromkeys(wanted) if one not in self._last])
+        return [self._last[one] for one in wanted]
 
     def sides(self, ties: Iterable[Tie]) -> list[tuple[TieSide, TieSide]]:
         """What both sides of each tie cover."""
-        asked = list(ties)
-        new = [one for one in dict.fromkeys(asked) if one not in self._sides_of]
+        wanted = list(ties)
+        new = [one for one in dict.fromkeys(wanted) if one not in self._sides_of]
         if new:
             pieces = self._pieces_of(new)
-            sql = queries.spans(self._table, self._columns, pieces, self._sets)
-            found = {row["part"]: self._side(row) for row in self._session.ask(sql).to_pylist()}
+            sql = queries.piece_spans(self._table, self._columns, pieces, self._sets)
+            found = {row["part"]: self._side(row) for row in self._session.query(sql).to_pylist()}
             for number, one in enumerate(new):
                 self._sides_of[one] = found[2 * number], found[2 * number + 1]
-        return [self._sides_of[one] for one in asked]
+        return [self._sides_of[one] for one in wanted]
 
     def values(self, ties: Iterable[Tie], sensitive: int) -> list[Mapping[int, int]]:
         """How often each code of a sensitive column occurs below, in each tie."""
-        asked = list(ties)
-        new = [one for one in dict.fromkeys(asked) if (one, sensitive) not in self._values]
+        wanted = list(ties)
+        new = [one for one in dict.fromkeys(wanted) if (one, sensitive) not in self._values]
         if new:
             found: dict[int, dict[int, int]] = {}
             part, values, n = self._tally(self._pieces_of(new), [f"s{sensitive}"])
@@ -61,11 +61,11 @@ class TieSplits:
                 found.setdefault(int(at), {})[int(value)] = int(rows)
             for number, one in enumerate(new):
                 self._values[one, sensitive] = found[2 * number]
-        return [self._values[one, sensitive] for one in asked]
+        return [self._values[one, sensitive] for one in wanted]
 
     def _tally(self, pieces: list[queries.Piece], columns: list[str]) -> tuple[Ints, Ints, Ints]:
         """Piece, (entries, columns) codes and rows."""
-        answer = self._session.ask(queries.piece_tally(self._table, pieces, columns))
+        answer = self._session.query(queries.piece_counts(self._table, pieces, columns))
         part, n = (answer[name].to_numpy().astype(np.int64) for name in ("part", "n"))
         codes = [answer[f"v{i}"].to_numpy().astype(np.int64) for i in range(len(columns))]
         return part, np.stack(codes, axis=1), n
@@ -115,8 +115,8 @@ class TieSplits:
                 first[one] += tuple(codes[mine[at]].tolist())
             counted = together.stop
         places = {number: place[one] for number, one in enumerate(ties)}
-        sql = queries.nth(self._table, self._columns, _pieces(ties, first), places)
-        answer = self._session.ask(sql)
+        sql = queries.nth_rows(self._table, self._columns, _pieces(ties, first), places)
+        answer = self._session.query(sql)
         names = [name for name in answer.column_names if name != "part"]
         for row in answer.to_pylist():
             self._last[ties[row["part"]]] = tuple(row[name] for name in names)
