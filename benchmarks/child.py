@@ -38,7 +38,7 @@ def policy(method: object) -> dict[str, object]:
 
 def run(source: str, target: str, method: str) -> dict[str, object]:
     """The whole run. A small one first loads the compiled kernels, as any second run finds them."""
-    from shoal.pipeline.run import run as shoal_run
+    from shoal import run as shoal_run
 
     asked = policy(json.loads(method))
     small = Path(target).with_name("small.csv")

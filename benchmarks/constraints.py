@@ -31,7 +31,7 @@ from shoal.methods.base import Method
 from shoal.methods.classfly_plus import ClassflyPlus
 from shoal.methods.datafly import Datafly
 from shoal.models.requirement import Requirement
-from shoal.reproduction._synthetic import (
+from shoal.reproduction.synthetic import (
     COLUMNS,
     CONSTRAINTS,
     cells_of,

@@ -23,7 +23,7 @@ ROUNDED = 1.1e-4
 
 def figures(path: Path, policy: Any) -> dict[Any, float]:
     """What we find in a file, by model, sensitive column and options."""
-    found = shoal.survey(path, policy)
+    found = shoal.verify(path, policy).strengths
     return {(one.model, one.of, *one.options.values()): one.reached for one in found}
 
 

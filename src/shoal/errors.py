@@ -90,3 +90,21 @@ def percent(share: float) -> str:
     if shown == "100.0" and share < 1:
         return ">99.9 %"
     return f"{shown} %"
+
+
+def format_seconds(seconds: float) -> str:
+    """Return `0.04 s`, `12.3 s`, `4 min`."""
+    if seconds < 0.995:
+        return f"{max(seconds, 0.01):.2f} s"
+    if seconds < 99.5:
+        return f"{seconds:.1f} s"
+    return f"{seconds:,.0f} s" if seconds < 600 else f"{seconds / 60:,.0f} min"
+
+
+def format_memory(memory: int) -> str:
+    """Return `<1 MB`, `12 MB`, `1.3 GB`."""
+    if memory < 1_000_000:
+        return "<1 MB"
+    if memory < 999.5 * 1_000_000:
+        return f"{memory / 1_000_000:.0f} MB"
+    return f"{memory / 1_000_000 / 1000:,.1f} GB"

@@ -295,8 +295,19 @@ class Release(Result, Generic[FrameT]):
         }
 
     def _records(self) -> list[Record]:
-        """One record for each guarantee."""
-        return [finding.to_dict() for finding in self.findings]
+        """One record: several releases then make the table of a parameter sweep."""
+        found = {
+            finding.model + (f" of {finding.of}" if finding.of else ""): finding.reached
+            for finding in self.findings
+        }
+        counts = ("rows", "published_rows", "suppressed_rows", "groups", "published_classes")
+        return [
+            {"method": self.method, "seed": self.seed}
+            | found
+            | {name: getattr(self, name) for name in counts}
+            | {name: value for name, value in self.metrics.items() if name not in counts}
+            | {"seconds": sum(self.seconds.values())}
+        ]
 
     def _headline(self) -> str:
         found = ", ".join(

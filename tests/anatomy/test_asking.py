@@ -16,9 +16,9 @@ PLAIN = {"columns": {"age": "quasi", "ill": "sensitive"}, "constraints": [{"k": 
 def test_release_frame_and_file_hold_the_same(tmp_path: Path) -> None:
     made = shoal.anonymize(people(60), policy())
     file = made.write(tmp_path / "out.csv")
-    assert shoal.verify(made) == shoal.verify(file, policy())
-    assert shoal.survey(made) == shoal.survey(file, policy())
-    assert {one.of for one in shoal.survey(made)} == {"ill", "pay"}
+    assert shoal.verify(made).findings == shoal.verify(file, policy()).findings
+    assert shoal.verify(made).strengths == shoal.verify(file, policy()).strengths
+    assert {one.of for one in shoal.verify(made).strengths} == {"ill", "pay"}
     with pytest.raises(shoal.PolicyError, match="more than one table"):
         shoal.verify(made.table, policy())
 
@@ -27,12 +27,12 @@ def test_so_they_do_without_anatomy(tmp_path: Path) -> None:
     made = shoal.anonymize(people(40).select(["age", "ill"]), PLAIN)
     file = made.write(tmp_path / "out.csv")
     for release in (made, made.table, made.table.to_pandas()):
-        assert shoal.verify(release, PLAIN) == shoal.verify(file, PLAIN)
-        assert shoal.survey(release, PLAIN) == shoal.survey(file, PLAIN)
+        assert shoal.verify(release, PLAIN).findings == shoal.verify(file, PLAIN).findings
+        assert shoal.verify(release, PLAIN).strengths == shoal.verify(file, PLAIN).strengths
     with pytest.raises(shoal.PolicyError, match="Give the policy"):
         shoal.verify(made.table)
     with pytest.raises(shoal.InputError):
-        shoal.survey(3, PLAIN)
+        shoal.verify(3, PLAIN)
 
 
 def test_shares_are_not_rounded_up() -> None:

@@ -51,7 +51,7 @@ def test_methods_that_take_k_alone_say_so(method: dict[str, Any]) -> None:
 
 def test_a_method_that_treats_columns_apart_is_refused() -> None:
     apart = Fixed(((0,) * 8, (0,) * 8), ((0,), (1,)))
-    with pytest.raises(PolicyError, match="publish: anatomy needs groups of people"):
+    with pytest.raises(PolicyError, match="publish: anatomy needs groups of rows"):
         shoal.anonymize(people(8), policy(method=apart))
 
 

@@ -33,7 +33,7 @@ def check_json(result, code, words, kind):
 
 CASES = {
     "no such table": (["run", "none.csv", "p.yaml"], 2, "does not exist", "InputError"),
-    "a folder": (["run", ".", "p.yaml"], 2, "directory", "InputError"),
+    "a folder": (["run", ".", "p.yaml"], 2, "folder", "InputError"),
     "an empty table": (["run", "empty.csv", "p.yaml"], 2, "empty", "InputError"),
     "no such policy": (["run", "t.csv", "none.yaml"], 2, "no such file", "PolicyError"),
     "a bad policy": (["run", "t.csv", "bad.yaml"], 2, "quasy", "PolicyError"),
@@ -81,7 +81,7 @@ def test_what_nobody_foresaw_shows_its_type_and_never_its_text(shoal, small, mon
     def fail(*_, **__):
         raise ValueError("cannot parse 'Jane Roe'")
 
-    monkeypatch.setattr(pipeline, "run", fail)
+    monkeypatch.setattr(pipeline, "run_files", fail)
     result = shoal("run", *small, "-o", "out.csv")
     check(result, 1, "ValueError")
     assert "Jane" not in result.err
@@ -93,7 +93,7 @@ def test_the_system_saying_no_is_the_users_to_act_on(shoal, small, monkeypatch):
     def fail(*_, **__):
         raise OSError(28, "No space left on device", "out.csv")
 
-    monkeypatch.setattr(pipeline, "run", fail)
+    monkeypatch.setattr(pipeline, "run_files", fail)
     check(shoal("run", *small, "-o", "out.csv"), 2, "out.csv: No space left on device")
 
 
@@ -101,10 +101,10 @@ def test_stopping_takes_one_line(shoal, small, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pipeline, "run", stop)
+    monkeypatch.setattr(pipeline, "run_files", stop)
     result = shoal("run", *small, "-o", "out.csv")
     assert result.code == 130
-    assert result.err.splitlines() == ["Interrupted: nothing half-written is left behind."]
+    assert result.err.splitlines() == ["Interrupted: no incomplete file is left behind."]
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_init_writes_a_policy_that_runs(shoal, sample, tmp_path):
     made = shoal("init", sample.table)
     assert made.code == 0
     assert "policy.yaml" in made.out
-    assert "check them in the file first" in made.out
+    assert "check them first" in made.out
     assert Policy.load(tmp_path / "policy.yaml").quasi
     assert shoal("run", sample.table, "policy.yaml", "-o", "out.csv").code == 0
 
@@ -87,7 +87,7 @@ def test_inspect_shows_the_three_attackers_and_what_was_asked_for(shoal, sample)
     assert "In the population" not in plain
     seen = shoal("inspect", sample.table, "--fraction", "0.1", "--msu", "2")
     assert seen.code == 0
-    for words in ("marketer", "In the population", "Dankar's rule", "Smallest column sets"):
+    for words in ("marketer", "In the population", "Dankar's rule", "Minimal sample uniques"):
         assert words in seen.out
     assert max(map(len, seen.out.rstrip().splitlines()[:-1])) <= 80
     data = shoal("inspect", sample.table, "--fraction", "0.1", "--msu", "2", "--json").data()
@@ -107,7 +107,7 @@ def test_inspect_shows_no_risk_without_quasi_columns(shoal, tmp_path):
     table.write_text("name,disease\n" + "".join(f"person {i},flu\n" for i in range(20)))
     seen = shoal("inspect", table, "--fraction", "0.1")
     assert seen.code == 0
-    assert "No column is suspected" in seen.out
+    assert "No column looks like a quasi-identifier" in seen.out
     assert "prosecutor" not in seen.out
     assert "In the population" not in seen.out
 

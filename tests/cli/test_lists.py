@@ -42,12 +42,12 @@ def test_an_explanation_holds_the_whole_docstring_and_the_options(shoal):
 
 def test_metrics_say_when_they_are_measured(shoal, monkeypatch):
     assert "shoal run --metric query-error" in " ".join(shoal("metrics", "query-error").out.split())
-    assert "Every release is measured by it." in shoal("metrics", "loss").out
+    assert "It is measured for every release." in shoal("metrics", "loss").out
     assert shoal("metrics", "loss", "--json").data()["on_request"] is False
     listed = shoal("metrics", "--json").data()["metrics"]
     assert [each["name"] for each in listed if each["on_request"]] == ["query-error"]
     monkeypatch.setenv("COLUMNS", "300")
-    lines = [line for line in shoal("metrics").out.splitlines() if "On request alone." in line]
+    lines = [line for line in shoal("metrics").out.splitlines() if "Only on request." in line]
     assert [line.split()[0] for line in lines] == ["query-error"]
 
 

@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from shoal.cli.console import counted, safe, typed
-from shoal.cli.render.release import show_findings, show_release, show_strengths
+from shoal.cli.render.page import command, counted, safe
+from shoal.cli.render.release import show_release
+from shoal.cli.render.verification import show_strengths, show_verification
+from shoal.engines.measured import Measured
 from shoal.errors import percent
 from shoal.policy import Policy
-from shoal.release import Release
+from shoal.release import Release, RunSummary
 from shoal.verification.check import Finding, Strength
+from shoal.verification.verification import Verification
 
 POLICY = Policy.load(
     {
@@ -26,26 +29,33 @@ RELEASE = Release(
     table=None,
     policy=POLICY,
     findings=(K, L),
-    metrics={"mean-ncp": 0.2345, "largest-group": 9.0, "mean-group": 6.2},
-    rows=200,
-    published_rows=198,
-    suppressed_rows=2,
-    groups=32,
-    published_classes=31,
-    method="mondrian",
-    seed=7,
-    seconds={"read": 0.01, "group": 1.5, "verify": 0.006},
-    warnings=("Something to think about.",),
-    notes=("Something good to know.",),
-    column_loss={"age": 0.0, "zip": 0.469},
+    measured=Measured(
+        rows=200,
+        suppressed_rows=2,
+        groups=32,
+        classes=31,
+        metrics={"mean-ncp": 0.2345, "largest-group": 9.0, "mean-group": 6.2},
+        column_loss={"age": 0.0, "zip": 0.469},
+        columns={},
+        components=(),
+    ),
+    run=RunSummary(
+        method="mondrian",
+        seed=7,
+        published_rows=198,
+        seconds={"read": 0.01, "group": 1.5, "verify": 0.006},
+        warnings=("Something to think about.",),
+        notes=("Something good to know.",),
+        output=Path("out/release.csv"),
+    ),
 )
 
 SUMMARY = """
 ╭─ Verified: every guarantee was found in the written file ────────────────────╮
 │                                                                              │
-│     guarantee     asked  found  classes  failing                             │
-│  ✔  k                 5      6       31        0                             │
-│  ✔  l of disease      3      3       31        0                             │
+│     guarantee     required  found  classes  failing                          │
+│  ✔  k                    5      6       31        0                          │
+│  ✔  l of disease         3      3       31        0                          │
 │                                                                              │
 │  rows     200 in, 198 out, 2 suppressed                                      │
 │  groups   32 of 6.2 rows on average, 9 at most                               │
@@ -75,20 +85,20 @@ def page(show, *arguments, width=80):
 
 
 def test_the_summary_letter_by_letter():
-    assert page(show_release, RELEASE, Path("out/release.csv")).strip() == SUMMARY.strip()
+    assert page(show_release, RELEASE).strip() == SUMMARY.strip()
 
 
 @pytest.mark.parametrize("width", [30, 40, 59, 60, 100])
 def test_the_summary_fits_any_width(width):
-    shown = page(show_release, RELEASE, Path("r.csv"), width=width)
+    shown = page(show_release, RELEASE, width=width)
     assert max(map(len, shown.splitlines())) <= width
     for words in ("k", "disease", "age", "zip", "46.9 %"):
         assert words in shown
 
 
 def test_lines_of_a_note_stay_lines():
-    told = replace(RELEASE, notes=("How columns climbed:\n  age  1 level\n  zip  stays",))
-    shown = page(show_release, told, Path("r.csv"))
+    notes = ("How columns climbed:\n  age  1 level\n  zip  stays",)
+    shown = page(show_release, replace(RELEASE, run=replace(RELEASE.run, notes=notes)))
     assert "  Note: How columns climbed:\n    age  1 level\n    zip  stays\n" in shown
     assert "\ufffd" not in shown
 
@@ -96,33 +106,38 @@ def test_lines_of_a_note_stay_lines():
 def test_metrics_on_request_are_in_words():
     asked = POLICY.replace_keys(metrics=["query-error", "cm"])
     figures = RELEASE.metrics | {"query-error": 0.123456, "cm": None}
-    shown = page(show_release, replace(RELEASE, policy=asked, metrics=figures), Path("r.csv"))
+    measured = replace(RELEASE.measured, metrics=figures)
+    shown = page(show_release, replace(RELEASE, policy=asked, measured=measured))
     assert "0.123, mean relative error" in shown
-    assert "does not apply: the policy names no target" in shown
+    assert "does not apply: the policy has no target" in shown
 
 
 def test_places_without_a_figure_are_explained():
     found = [Strength("k", None, 5), Strength("l", "ill", 2), Strength("l", "pay", 2)]
     found += [Strength("alpha", "ill", 1), Strength("t", "pay", 0.5)]
-    assert "Only l and alpha can be told of ill:" in page(show_strengths, found, POLICY.quasi)
-    assert "Only l" not in page(show_strengths, found[:1] + found[2:3] + found[4:], POLICY.quasi)
+    words = "Only l and alpha can be checked on ill"
+    assert words in page(show_strengths, found, POLICY.quasi, ["ill"])
+    assert "Only l" not in page(show_strengths, found, POLICY.quasi)
 
 
 def test_large_groups_have_separators():
-    large = replace(RELEASE, metrics=RELEASE.metrics | {"largest-group": 1556.0})
-    assert "1,556 at most" in page(show_release, large, Path("r.csv"))
+    figures = RELEASE.metrics | {"largest-group": 1556.0}
+    large = replace(RELEASE, measured=replace(RELEASE.measured, metrics=figures))
+    assert "1,556 at most" in page(show_release, large)
 
 
 def test_what_falls_short_is_marked():
     failed = replace(L, reached=1, failing=4, smallest_failing=5)
-    shown = page(show_findings, (K, failed), POLICY.quasi, Path("r.csv"))
+    found = Verification((K, failed), (), POLICY.quasi, path=Path("r.csv"))
+    shown = page(show_verification, found)
     assert "1 of 2 guarantees found" in shown
     assert "✘  l of disease" in shown
 
 
-def test_a_release_without_rows_holds_whatever_is_asked():
+def test_a_release_without_rows_has_no_figure():
     empty = replace(K, classes=0, reached=2**63 - 1)
-    assert "none" in page(show_findings, (empty,), POLICY.quasi, Path("r.csv"))
+    found = Verification((empty,), (), POLICY.quasi, path=Path("r.csv"))
+    assert "none" in page(show_verification, found)
 
 
 @pytest.mark.parametrize(
@@ -136,4 +151,4 @@ def test_percent_does_not_round_to_all_or_nothing(share, words):
 def test_small_words():
     assert [counted(n, "row") for n in (0, 1, 2000)] == ["0 rows", "1 row", "2,000 rows"]
     assert safe("a\x1b[1m\nb") == "a\ufffd[1m\ufffdb"
-    assert typed("cd", Path("my files")) == "cd 'my files'"
+    assert command("cd", Path("my files")) == "cd 'my files'"

@@ -9,7 +9,8 @@ from rich.console import Console
 
 from shoal.cli.render.comparison import show_comparison
 from shoal.comparison.outcome import Outcome
-from shoal.comparison.ranking import format_memory, format_seconds, times
+from shoal.comparison.ranking import times
+from shoal.errors import format_memory, format_seconds
 from tests.comparison.comparisons import ONE_K, POLICY, TWO_K, comparison, done
 
 WIDE = """

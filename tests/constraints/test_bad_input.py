@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal import run
 from shoal.errors import Infeasible, PolicyError, ShoalError
-from shoal.pipeline.run import run
 
 TABLE = pa.table(
     {

@@ -7,10 +7,9 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal import run, verify
 from shoal.engines.files import LocalFiles
 from shoal.errors import VerificationFailed
-from shoal.pipeline.run import run
-from shoal.pipeline.verify import verify
 from shoal.verification.check import require
 
 POLICY: dict[str, Any] = {

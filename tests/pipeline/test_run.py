@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
+from shoal import verify
 from shoal.engines.files import LocalFiles
 from shoal.errors import Infeasible, InputError, PolicyError
-from shoal.pipeline.verify import verify
 from tests.pipeline.test_anonymize import POLICY, TABLE
 from tests.releases import shuffled, text_rows
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from shoal.reproduction.base import Claim, Figure, Line, Reproduction, Result
+from shoal.reproduction.base import Claim, Figure, Findings, Line, Reproduction
 
 X = (1024.0, 2048.0, 10240.0)
 FOUND = Reproduction(
@@ -15,7 +15,7 @@ FOUND = Reproduction(
     made="2026-02-03",
     machine="A processor, 2 cores, Linux x86_64",
     versions={"shoal": "0.1.0", "python": "3.13.1"},
-    result=Result(
+    result=Findings(
         claims=(
             Claim("The first loses least.", True, "0.1 beside 0.2, 12.5 % less."),
             Claim(

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.errors import InputError
-from shoal.reproduction._adult import ALL_ROWS, COLUMNS, TRAINING_ROWS, adult_like, adult_table
+from shoal.reproduction.adult import ALL_ROWS, COLUMNS, TRAINING_ROWS, adult_like, adult_table
 
 
 def write_uci(path: Path, rows: list[dict[str, object]], dot: str = "", remark: str = "") -> Path:

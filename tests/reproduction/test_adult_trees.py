@@ -3,7 +3,7 @@
 import pytest
 
 import shoal
-from shoal.reproduction._adult import COLUMNS, HIERARCHIES, adult_like
+from shoal.reproduction.adult import COLUMNS, HIERARCHIES, adult_like
 
 HEIGHTS = {
     "age": 6,

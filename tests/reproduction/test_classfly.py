@@ -6,7 +6,8 @@ from datetime import date
 import numpy as np
 import pytest
 
-from shoal.reproduction._synthetic import (
+from shoal.reproduction.classfly_plus import METHODS, ClassflyPlus, Measurements, Sizes, judge
+from shoal.reproduction.synthetic import (
     COLUMNS,
     CONSTRAINTS,
     cells_of,
@@ -14,7 +15,6 @@ from shoal.reproduction._synthetic import (
     columns_named,
     domains,
 )
-from shoal.reproduction.classfly_plus import METHODS, ClassflyPlus, Found, judged
 from tests.reproduction.tiny import CLASSFLY
 
 ROWS, SIZES = (1000, 2000, 3000), (2, 4, 8)
@@ -22,9 +22,9 @@ AS_CLAIMED = {"datafly": 0.5, "naive": 0.55, "complete": 0.58, "partial": 0.58}
 TIMES = {"datafly": 1.0, "naive": 3.0, "complete": 2.0, "partial": 2.1}
 
 
-def found() -> Found:
+def found() -> Measurements:
     """Just what the paper claims."""
-    made = Found(ROWS, ROWS, SIZES, 1, compared=6)
+    made = Measurements(Sizes(ROWS, ROWS, SIZES, 1, 1), compared=6)
     for rows in ROWS:
         for size in SIZES:
             grown = 1 + rows / 1e5
@@ -34,15 +34,17 @@ def found() -> Found:
     return made
 
 
-def outcomes(made: Found) -> list[bool | None]:
-    return [claim.held for claim in judged(made)]
+def outcomes(made: Measurements) -> list[bool | None]:
+    return [claim.held for claim in judge(made)]
 
 
 def test_what_is_as_claimed_holds() -> None:
     assert outcomes(found()) == [True] * 10
 
 
-def change(made: Found, what: str, name: str, factor: float, rows: int = 0, size: int = 0) -> Found:
+def change(
+    made: Measurements, what: str, name: str, factor: float, rows: int = 0, size: int = 0
+) -> Measurements:
     for point, values in getattr(made, what).items():
         if rows in (0, point[0]) and size in (0, point[1]):
             values[name] *= factor
@@ -66,7 +68,7 @@ def change(made: Found, what: str, name: str, factor: float, rows: int = 0, size
         (9, change(found(), "seconds", "datafly", 0.1, 3000, 4)),
     ],
 )
-def test_what_is_otherwise_does_not_hold(claim: int, made: Found) -> None:
+def test_what_is_otherwise_does_not_hold(claim: int, made: Measurements) -> None:
     assert outcomes(made)[claim] is False
 
 

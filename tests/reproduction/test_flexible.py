@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.reproduction._adult import adult_table
+from shoal.reproduction.adult import adult_table
 from shoal.reproduction.flexible_partition import (
     BOTTOM_UP,
     METHODS,
@@ -12,10 +12,10 @@ from shoal.reproduction.flexible_partition import (
     STRICT,
     WIDEST,
     FlexiblePartition,
-    Found,
-    Of,
+    Measurements,
+    Point,
     bound,
-    judged,
+    judge,
 )
 from tests.reproduction.tiny import FLEXIBLE
 
@@ -23,19 +23,19 @@ KS = (2, 5, 30)
 ROWS = 1000
 
 
-def found() -> Found:
+def found() -> Measurements:
     """Just what the paper claims."""
     of = {}
     for k in KS:
         for name in METHODS:
             ours = name in (OURS, WIDEST)
             groups = ROWS // k - 2 * (not ours)
-            of[name, k] = Of(groups, bound(ROWS, k), 10.0 - ours, 5.0 - ours, 0.1)
-    return Found(ROWS, KS, of)
+            of[name, k] = Point(groups, bound(ROWS, k), 10.0 - ours, 5.0 - ours, 0.1)
+    return Measurements(ROWS, KS, of)
 
 
-def outcomes(made: Found) -> list[bool | None]:
-    return [claim.held for claim in judged(made)]
+def outcomes(made: Measurements) -> list[bool | None]:
+    return [claim.held for claim in judge(made)]
 
 
 def test_what_is_as_claimed_holds() -> None:
@@ -45,23 +45,23 @@ def test_what_is_as_claimed_holds() -> None:
 @pytest.mark.parametrize(
     ("claim", "name", "other"),
     [
-        (0, OURS, Of(199, 5, 9, 4, 0.1)),
-        (0, WIDEST, Of(201, 5, 9, 4, 0.1)),
-        (1, OURS, Of(200, 6, 9, 4, 0.1)),
-        (1, WIDEST, Of(200, 6, 9, 4, 0.1)),
-        (2, OURS, Of(200, 5, 10, 4, 0.1)),
-        (3, BOTTOM_UP, Of(150, 9, 10, 4, 0.1)),
-        (4, STRICT, Of(200, 5, 10, 5, 0.1)),
-        (5, OURS, Of(200, 5, 9, 4, 1.1)),
+        (0, OURS, Point(199, 5, 9, 4, 0.1)),
+        (0, WIDEST, Point(201, 5, 9, 4, 0.1)),
+        (1, OURS, Point(200, 6, 9, 4, 0.1)),
+        (1, WIDEST, Point(200, 6, 9, 4, 0.1)),
+        (2, OURS, Point(200, 5, 10, 4, 0.1)),
+        (3, BOTTOM_UP, Point(150, 9, 10, 4, 0.1)),
+        (4, STRICT, Point(200, 5, 10, 5, 0.1)),
+        (5, OURS, Point(200, 5, 9, 4, 1.1)),
     ],
 )
-def test_what_is_otherwise_does_not_hold(claim: int, name: str, other: Of) -> None:
+def test_what_is_otherwise_does_not_hold(claim: int, name: str, other: Point) -> None:
     made = found()
-    made.of[name, 5] = other
+    made.points[name, 5] = other
     held = outcomes(made)
     assert held[claim] is False
     assert held.count(False) == 1
-    assert claim in (0, 1, 5) or "not at k = 5" in judged(made)[claim].found
+    assert claim in (0, 1, 5) or "not at k = 5" in judge(made)[claim].found
 
 
 def parts(n: int, k: int) -> list[int]:

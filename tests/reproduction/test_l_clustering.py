@@ -5,32 +5,32 @@ from dataclasses import replace
 import pytest
 
 from shoal.errors import InputError
-from shoal.reproduction._adult import adult_like
-from shoal.reproduction.base import Claim, Result
+from shoal.reproduction.adult import adult_like
+from shoal.reproduction.base import Claim, Findings
 from shoal.reproduction.l_clustering import (
-    NAMES,
+    METHODS,
     OURS,
     QUICK,
-    Found,
     LClustering,
+    Measurements,
     Point,
     Sizes,
-    claims,
     figures,
+    judge,
 )
 from tests.reproduction.tiny import L_CLUSTERING
 
 
-def tiny() -> Result:
+def tiny() -> Findings:
     return LClustering(L_CLUSTERING).run(adult_like(400), True, lambda *_: None)
 
 
 @pytest.fixture(scope="module")
-def result() -> Result:
+def result() -> Findings:
     return tiny()
 
 
-def test_a_tiny_run_draws_every_figure(result: Result) -> None:
+def test_a_tiny_run_draws_every_figure(result: Findings) -> None:
     shown = [figure.shows.split(":")[0] for figure in result.figures]
     assert shown == [
         *("Fig. 2(a)", "Fig. 2(b)", "Fig. 3(a)", "Fig. 3(b)", "Fig. 4(a)", "Fig. 4(b)"),
@@ -44,13 +44,13 @@ def test_a_tiny_run_draws_every_figure(result: Result) -> None:
     assert result.figures[-1].lines[0].x == (100, 200), "no more rows than there are"
 
 
-def test_a_tiny_run_judges_every_claim(result: Result) -> None:
+def test_a_tiny_run_judges_every_claim(result: Findings) -> None:
     assert len(result.claims) == 15
     assert all(claim.found for claim in result.claims)
     assert any("fewer rows" in note for note in result.notes)
 
 
-def test_only_times_differ_from_run_to_run(result: Result) -> None:
+def test_only_times_differ_from_run_to_run(result: Findings) -> None:
     again = tiny()
     for one, other in zip(result.figures, again.figures, strict=True):
         if one.y_label != "seconds":
@@ -89,20 +89,18 @@ def as_feared(method: str, d: int, ell: int, rows: int) -> Point:
     return Point(1e6 / d / ell, 0.05 * ell, (1 - d / 1e3) * (1 + (ell if d > 5 else -ell) / 100))
 
 
-def _found(sizes: Sizes, point: object, spread: float = 0.001) -> Found:
+def _found(sizes: Sizes, point: object, spread: float = 0.001) -> Measurements:
     assert callable(point)
     every = {(d, ell) for d in sizes.quasi for ell in sizes.every_l}
     every |= {(d, ell) for d in sizes.every_quasi for ell in sizes.some_l}
-    fixed, middle = sizes.repeated
-    repeated = {(fixed, ell) for ell in sizes.some_l} | {(d, middle) for d in sizes.quasi}
-    return Found(
+    return Measurements(
         sizes,
         45_222,
-        {(m, d, ell): point(m, d, ell, 45_222) for m in NAMES for d, ell in sorted(every)},
-        {at: tuple(0.05 + spread * i for i in range(sizes.repeats)) for at in sorted(repeated)},
+        {(m, d, ell): point(m, d, ell, 45_222) for m in METHODS for d, ell in sorted(every)},
+        {at: tuple(0.05 + spread * i for i in range(sizes.repeats)) for at in sizes.repeated_at},
         {
             (m, d, ell, n): point(m, d, ell, n)
-            for m in NAMES
+            for m in METHODS
             for d, ell in sizes.growing_at
             for n in sizes.growing
         },
@@ -114,20 +112,20 @@ def _told(judged: tuple[Claim, ...]) -> list[str]:
 
 
 def test_claims_that_hold_are_found_to() -> None:
-    judged = claims(_found(Sizes(), as_claimed, spread=0.00001))
+    judged = judge(_found(Sizes(), as_claimed, spread=0.00001))
     assert all(claim.held is True for claim in judged), _told(judged)
     assert judged[1].found == "at 2 QI, l = 2: 8,000 times"
 
 
 def test_claims_that_do_not_hold_are_found_not_to() -> None:
-    judged = claims(_found(Sizes(), as_feared, spread=0.01))
+    judged = judge(_found(Sizes(), as_feared, spread=0.01))
     assert all(claim.held is False for claim in judged), _told(judged)
     assert "not for L-clustering, l = 2 (2 to 3, 3 to 4 and 4 more), " in judged[2].found
 
 
 def test_what_cannot_be_told_is_said_so() -> None:
     sizes = replace(Sizes(), growing=(10_000,), every_l=tuple(range(3, 14)), some_l=(3, 7, 12))
-    judged = claims(_found(sizes, as_claimed))
+    judged = judge(_found(sizes, as_claimed))
     untold = [claim.text for claim in judged if claim.held is None]
     assert len(untold) == 3, untold
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from shoal.drawing.chart import SERIES
-from shoal.reproduction._page import _tick, drawn, write
-from shoal.reproduction.base import WORDS, Figure, Reproduction
+from shoal.reproduction.base import Figure, Reproduction
+from shoal.reproduction.page import _tick, drawn, write
 from shoal.reproduction.run import names, reproduce
 from tests.browser import DESKTOP, NARROW, opened
 from tests.reproduction.fixed import FOUND
@@ -25,7 +25,7 @@ def check_page(found: Reproduction, folder: Path, width: int, scheme: str) -> No
         assert claims.count() == len(found.result.claims)
         for row, claim in zip(claims.all(), found.result.claims, strict=True):
             assert row.locator("th").inner_text() == claim.text.replace(" %", "\xa0%")
-            assert row.locator(".badge").inner_text() == WORDS[claim.held]
+            assert row.locator(".badge").inner_text() == claim.outcome
         charts = seen.charts
         assert list(charts) == [figure.name for figure in found.result.figures]
         for figure in found.result.figures:

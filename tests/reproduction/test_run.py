@@ -8,16 +8,17 @@ import pytest
 
 from shoal.drawing import page as needs
 from shoal.errors import InputError
-from shoal.reproduction import _page as _files
+from shoal.progress import ProgressEvent
 from shoal.reproduction import classfly_plus
-from shoal.reproduction._page import check_folder, write
-from shoal.reproduction.base import Figure, Result
+from shoal.reproduction import page as files
+from shoal.reproduction.base import Figure, Findings
+from shoal.reproduction.page import check_folder, write
 from shoal.reproduction.run import experiment, names, reproduce
 from tests.reproduction.fixed import FOUND
 from tests.reproduction.tiny import made_tiny
 
 
-def test_experiments_are_found_by_their_files() -> None:
+def test_experiments_are_found_by_their_class() -> None:
     assert names() == ["classfly-plus", "flexible-partition", "l-clustering", "personalised"]
     for name in names():
         found = experiment(name)
@@ -41,16 +42,16 @@ def test_what_is_no_time_comes_out_the_same(monkeypatch: pytest.MonkeyPatch) -> 
         assert one
 
 
-def _without_times(result: Result) -> list[Figure]:
+def _without_times(result: Findings) -> list[Figure]:
     return [figure for figure in result.figures if not figure.name.startswith("time")]
 
 
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     made_tiny(monkeypatch)
-    told: list[tuple[str, float]] = []
-    reproduce("classfly-plus", quick=True, progress=lambda step, share: told.append((step, share)))
-    assert {step for step, _ in told} == {"precision", "times"}
-    assert all(0 <= share <= 1 for _, share in told)
+    events: list[ProgressEvent] = []
+    reproduce("classfly-plus", quick=True, progress=events.append)
+    assert {event.step for event in events} == {"precision", "times"}
+    assert all(0 <= event.share <= 1 for event in events)
 
 
 def test_a_folder_with_files_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +82,7 @@ def test_nothing_is_left_of_a_run_that_fails(
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(_files, "_write_csv", fail)
+    monkeypatch.setattr(files, "_write_csv", fail)
     with pytest.raises(ZeroDivisionError):
         write(FOUND, tmp_path / "new" / "folder", force=False)
     assert not list(tmp_path.iterdir())
@@ -96,7 +97,7 @@ def test_nothing_is_left_of_a_run_that_fails(
 def test_a_folder_that_may_not_be_written_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_files.os, "access", lambda *_: False)
+    monkeypatch.setattr(files.os, "access", lambda *_: False)
     with pytest.raises(InputError, match="no right to write"):
         check_folder(tmp_path / "new", force=False)
 
@@ -111,5 +112,5 @@ def test_without_what_draws_it_says_so_before_any_work(
 
 def test_the_counts_add_up() -> None:
     assert FOUND.held == {"held": 1, "did not hold": 1, "cannot tell": 1}
-    none = replace(FOUND, result=Result((), ()))
+    none = replace(FOUND, result=Findings((), ()))
     assert set(none.held.values()) == {0}

@@ -4,8 +4,8 @@ import time
 
 import shoal
 from shoal.progress import ProgressEvent
-from shoal.reproduction._adult import adult_like
-from shoal.reproduction._timing import Stopwatch
+from shoal.reproduction.adult import adult_like
+from shoal.reproduction.timing import Stopwatch
 
 
 def test_each_step_has_its_own_time(monkeypatch) -> None:  # type: ignore[no-untyped-def]

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal import anonymize
 from shoal.errors import InputError
-from shoal.pipeline.run import anonymize
 from shoal.policy import Policy
 from shoal.risk.draft import draft_policy, quoted
 from shoal.risk.inspection import inspect

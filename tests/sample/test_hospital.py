@@ -8,9 +8,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.errors import InputError
-from shoal.sample import hospital as illness
-from shoal.sample import hospital as names
-from shoal.sample import hospital as people
+from shoal.sample import people
 from shoal.sample.hospital import REFERENCE_DAY, TOWNS, hospital
 
 COLUMNS = {
@@ -110,14 +108,14 @@ def test_pay_goes_with_work(rows: list[dict[str, Any]]) -> None:
 
 
 def test_names_fit_the_sex_and_hold_unicode(rows: list[dict[str, Any]]) -> None:
-    first = {"female": set(names.FEMALE), "male": set(names.MALE)}
+    first = {"female": set(people.FEMALE), "male": set(people.MALE)}
     assert not first["female"] & first["male"]
     for row in rows:
         given, family = row["name"].split(" ")
         assert given in first[row["sex"]]
-        assert family in names.FAMILY
+        assert family in people.FAMILY
     assert sum(not row["name"].isascii() for row in rows) > 2_000
-    for listed in (names.FEMALE, names.MALE, names.FAMILY):
+    for listed in (people.FEMALE, people.MALE, people.FAMILY):
         assert len(set(listed)) == len(listed) >= 60
 
 
@@ -148,7 +146,7 @@ def test_all_races_and_levels_of_education_occur(table: pa.Table) -> None:
 
 
 def test_diseases_depend_on_age_and_sex(rows: list[dict[str, Any]]) -> None:
-    assert {row["disease"] for row in rows} == set(illness.DISEASES)
+    assert {row["disease"] for row in rows} == set(people.DISEASES)
 
     def share(disease: str, people: list[dict[str, Any]]) -> float:
         return mean([row["disease"] == disease for row in people])
@@ -171,6 +169,6 @@ def test_a_quarter_states_a_protection_level(table: pa.Table) -> None:
 
 
 def test_levels_of_the_diseases() -> None:
-    assert sorted(illness.LEVELS.values()) == [1, 1, 2, 2, 3, 3, 4, 4]
-    assert illness.LEVELS["HIV"] == illness.LEVELS["Cancer"] == 4
-    assert illness.LEVELS["Flu"] == illness.LEVELS["Indigestion"] == 1
+    assert sorted(people.LEVELS.values()) == [1, 1, 2, 2, 3, 3, 4, 4]
+    assert people.LEVELS["HIV"] == people.LEVELS["Cancer"] == 4
+    assert people.LEVELS["Flu"] == people.LEVELS["Indigestion"] == 1

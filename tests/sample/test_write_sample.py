@@ -10,9 +10,9 @@ import yaml
 
 from shoal.errors import InputError
 from shoal.policy.policy import Policy
-from shoal.sample import hospital as people
-from shoal.sample import write_sample
-from shoal.sample.hospital import LEVELS, hospital
+from shoal.sample import people, write_sample
+from shoal.sample.hospital import hospital
+from shoal.sample.people import LEVELS
 
 SHIPPED = files("shoal.sample")
 

@@ -98,7 +98,7 @@ def test_ctrl_c(folder: Path, stage: str) -> None:
         assert until_gone(marked(MARK, mark)) == []
     assert (process.returncode, told) == (130, "")
     said = [line for line in rest.splitlines() if not line.startswith("{")]
-    assert said == ["Interrupted: nothing half-written is left behind."]
+    assert said == ["Interrupted: no incomplete file is left behind."]
     assert names_in(folder) == before
 
 

@@ -323,8 +323,8 @@ def test_a_release_and_a_raw_table_are_looked_at_as_on_one_machine(
     theirs = session.frame("handed", names)
     with open_release(theirs, policy, Clock()) as release:
         found = examine(release, policy, Clock())
-    assert found.findings == shoal.verify(alone, policy)
-    assert found.strengths == shoal.survey(alone, policy)
+    assert found.findings == shoal.verify(alone, policy).findings
+    assert found.strengths == shoal.verify(alone, policy).strengths
     quasi = list(policy.quasi)
     assert shoal.assess(theirs, quasi).to_dict() == approximately(
         shoal.assess(released, quasi).to_dict()

@@ -53,7 +53,10 @@ def groups(place: int) -> tuple[list[list[int | None]], list[int | None]]:
 
 
 def test_every_figure_is_that_of_the_textbook(foreign: Path) -> None:
-    found = {(s.model, s.of, *s.options.values()): s.reached for s in shoal.survey(foreign, POLICY)}
+    found = {
+        (s.model, s.of, *s.options.values()): s.reached
+        for s in shoal.verify(foreign, POLICY).strengths
+    }
     assert found.pop(("k", None)) == 5
     assert found.pop(("average-risk", None)) == pytest.approx(3 / 18, abs=1e-4)
     for place, of, distance in ((0, "ill", "hierarchical"), (1, "pay", "ordered")):
@@ -77,7 +80,7 @@ def test_every_figure_is_that_of_the_textbook(foreign: Path) -> None:
 
 
 def test_what_is_stated_holds_when_it_is_asked(foreign: Path) -> None:
-    for one in shoal.survey(foreign, POLICY):
+    for one in shoal.verify(foreign, POLICY).strengths:
         if math.isinf(one.reached):
             continue
         asked = {one.model: float(f"{one.reached:g}"), **one.options}
@@ -155,4 +158,4 @@ def test_values_that_the_policy_does_not_know_are_told(tmp_path: Path) -> None:
 def test_a_release_without_rows_has_nothing_to_tell(tmp_path: Path) -> None:
     path = tmp_path / "none.csv"
     path.write_text("age,town,ill,pay\n")
-    assert shoal.survey(path, POLICY) == ()
+    assert shoal.verify(path, POLICY).strengths == ()

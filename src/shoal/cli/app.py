@@ -1,7 +1,7 @@
 """The `shoal` command.
 
-Nothing heavy is imported here: `shoal --help` must answer at once, so every command imports what it
-needs in its own body.
+Nothing heavy is imported here, so that `shoal --help` answers at once: `shoal.api` loads table
+libraries only when a function is called.
 """
 
 import sys
@@ -15,25 +15,26 @@ from shoal.cli.console import report_usage, stopped
 from shoal.cli.demo import demo
 from shoal.cli.init import init
 from shoal.cli.inspect import inspect
-from shoal.cli.listing import methods, metrics, models
+from shoal.cli.methods import methods
+from shoal.cli.metrics import metrics
+from shoal.cli.models import models
 from shoal.cli.reproduce import reproduce
 from shoal.cli.run import run
 from shoal.cli.verify import verify
+from shoal.version import __version__
 
 app = typer.Typer(
     name="shoal",
     no_args_is_help=True,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,  # plain help: loading Rich would take longer than all the rest
-    pretty_exceptions_enable=False,  # they show values of variables, and those may be people's
+    rich_markup_mode=None,  # plain help: loading Rich takes longer than everything else
+    pretty_exceptions_enable=False,  # they show local variables, which may hold people's values
 )
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
-        from shoal import __version__
-
+def _show_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"shoal {__version__}")
         raise typer.Exit
 
@@ -50,8 +51,8 @@ def shoal(
     Start with `shoal demo`. For a table of your own: `shoal inspect TABLE` shows who stands out,
     `shoal init TABLE` drafts a policy, `shoal run TABLE POLICY -o RELEASE` makes the release.
 
-    Exit codes: 0 done, 2 bad input or policy, 3 no release can meet the policy, 4 a release does
-    not hold what was promised.
+    Exit codes: 0 success, 2 bad input or policy, 3 no release can meet the policy, 4 a release does
+    not hold its guarantees.
     """
 
 
@@ -73,22 +74,22 @@ for command in (
 
 def main() -> NoReturn:
     """Run the command line and leave with its exit code."""
-    _never_choke_on_output()
+    _replace_unprintable()
     arguments = sys.argv[1:]
     try:
         code: Any = app(arguments, prog_name="shoal", standalone_mode=False)
     except KeyboardInterrupt:
         code = stopped()
     except Exception as error:
-        # Typer and Click name the class differently from version to version
+        # Typer and Click give the class different names in different versions
         if not hasattr(error, "format_message"):
             raise
         code = report_usage(error, as_json="--json" in arguments)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _never_choke_on_output() -> None:
-    """A character that the terminal does not know becomes a `?` instead of an error."""
+def _replace_unprintable() -> None:
+    """Print a `?` for a character that the terminal's encoding lacks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:

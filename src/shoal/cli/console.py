@@ -1,86 +1,19 @@
-"""Where things are printed: Rich on a terminal, plain text elsewhere, JSON for machines."""
+"""Where commands print, and how errors reach the user: one line, an exit code, no traceback."""
 
 import functools
 import json
-import math
 import os
-import shlex
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any, ParamSpec
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import typer
-from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
-from rich.text import Text
 
-NARROW = 60
-"""On a terminal below this width less is shown beside each other."""
+from shoal.errors import ShoalError, ShoalWarning
 
-
-def out() -> Console:
-    """Standard output. No markup and no guessing at colours: a column may be called `[bold]`."""
-    return Console(markup=False, highlight=False, emoji=False, soft_wrap=False)
-
-
-def indented(body: RenderableType, by: int = 2) -> Padding:
-    """Moved to the right, and ending as early on the other side."""
-    return Padding(body, (0, by), expand=False)
-
-
-def block(console: Console, body: RenderableType) -> None:
-    """Print a part of a page, with an empty line after it."""
-    console.print(indented(body))
-    console.print()
-
-
-def section(console: Console, title: str, body: RenderableType) -> None:
-    """Print a part of a page under a title."""
-    block(console, Group(Text(title, style="bold"), indented(body)))
-
-
-def lines(console: Console, title: str, words: Iterable[str]) -> None:
-    """Print paths or commands under a title, unbroken so that they can be copied."""
-    console.print(Text(f"  {title}", style="bold"))
-    for each in words:
-        console.print(Text(f"    {safe(each)}"), soft_wrap=True)
-    console.print()
-
-
-def typed(*words: object) -> str:
-    """A command as one would type it."""
-    return shlex.join(str(word) for word in words)
-
-
-def print_json(data: Any) -> None:
-    """One JSON document on standard output."""
-    unicode = (sys.stdout.encoding or "ascii").lower().startswith("utf")
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=not unicode))
-
-
-def safe(name: str) -> str:
-    """A name without characters that could steer the terminal."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
-
-
-def tick(console: Console, holds: bool) -> Text:
-    """A mark for what holds and one for what does not."""
-    marks = ("no", "yes") if console.options.ascii_only else ("✘", "✔")
-    return Text(marks[holds], style="green" if holds else "bold red")
-
-
-def figure(number: float) -> str:
-    """A model's figure; `none` where there is none that holds."""
-    return f"{number:g}" if math.isfinite(number) else "none"
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 row`, `2,000 rows`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-# How errors reach the user: one line, the right exit code, no traceback and no one's values.
-
+if TYPE_CHECKING:
+    from rich.console import Console
 
 P = ParamSpec("P")
 
@@ -90,13 +23,31 @@ INTERRUPTED = 130
 DEBUG = "SHOAL_DEBUG"
 
 
+def out() -> "Console":
+    """Return standard output, without markup or highlighting: a column may be called `[bold]`."""
+    from rich.console import Console  # loading it takes longer than `shoal --help`
+
+    return Console(markup=False, highlight=False, emoji=False, soft_wrap=False)
+
+
+def print_json(data: Any) -> None:
+    """Print one JSON document on standard output."""
+    unicode = (sys.stdout.encoding or "ascii").lower().startswith("utf")
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=not unicode))
+
+
 def guarded(body: Callable[P, None]) -> Callable[P, None]:
-    """A command whose errors are reported, as JSON if it was asked for JSON."""
+    """Wrap a command so that its errors are reported, as JSON with `--json`.
+
+    Warnings are part of what a command prints, so Python's own output of them is switched off.
+    """
 
     @functools.wraps(body)
     def command(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            body(*args, **kwargs)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ShoalWarning)
+                body(*args, **kwargs)
         except KeyboardInterrupt:
             raise typer.Exit(stopped()) from None
         except (typer.Exit, BrokenPipeError):
@@ -110,13 +61,13 @@ def guarded(body: Callable[P, None]) -> Callable[P, None]:
 
 
 def stopped() -> int:
-    """Say that the user stopped the work; gives the exit code."""
-    print("Interrupted: nothing half-written is left behind.", file=sys.stderr)
+    """Report that the user stopped the command; returns the exit code."""
+    print("Interrupted: no incomplete file is left behind.", file=sys.stderr)
     return INTERRUPTED
 
 
 def report_usage(error: Any, as_json: bool) -> int:
-    """Report a mistake in the command's own words and options."""
+    """Report a mistake in the command's arguments or options."""
     if as_json:
         _print(error.format_message(), "UsageError", USAGE, as_json)
     else:
@@ -125,9 +76,7 @@ def report_usage(error: Any, as_json: bool) -> int:
 
 
 def error_of(work: Callable[[], None]) -> dict[str, Any]:
-    """What JSON says about the error that some work raises; nothing if it raises none."""
-    from shoal.errors import ShoalError
-
+    """Return the error that a function raises as JSON reports it, or nothing."""
     try:
         work()
     except ShoalError as error:
@@ -136,18 +85,16 @@ def error_of(work: Callable[[], None]) -> dict[str, Any]:
 
 
 def _report(error: Exception, as_json: bool) -> int:
-    from shoal.errors import ShoalError
-
     if isinstance(error, ShoalError):
         return _print(str(error), type(error).__name__, error.exit_code, as_json)
     kind = type(error).__name__
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
         return _print(f"{place}{error.strerror}.", kind, USAGE, as_json)
-    # the text of an unforeseen error may hold a value of the table, its type cannot
+    # the text of an unexpected error may contain a value of the table, its type cannot
     words = (
-        f"sorry, Shoal met something it did not foresee ({kind}). Nothing was published. "
-        f"Run it again with {DEBUG}=1 to see where; the trace may show values of the table."
+        f"an unexpected error occurred ({kind}), which is a bug in Shoal. Nothing was published. "
+        f"Run again with {DEBUG}=1 to see a traceback; it may show values of the table."
     )
     return _print(words, kind, BUG, as_json)
 
@@ -161,7 +108,7 @@ def _print(words: str, kind: str, exit_code: int, as_json: bool) -> int:
 
 
 def _wrapped(words: str) -> str:
-    """Lines broken between words where somebody reads them on a terminal."""
+    """Return the text with lines broken between words, on a terminal."""
     if not sys.stderr.isatty():
         return words
     import shutil

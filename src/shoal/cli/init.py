@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli.console import guarded
+from shoal import api
+from shoal.cli.console import guarded, out, print_json
 from shoal.cli.options import (
     Encoding,
     Engine,
@@ -15,8 +16,7 @@ from shoal.cli.options import (
     Quote,
     Separator,
     TableOrFolder,
-    csv_options,
-    where_again,
+    engine_options,
 )
 
 
@@ -36,28 +36,23 @@ def init(
 ) -> None:
     """Draft a commented policy for a table.
 
-    The draft runs as it is, but was made from names and counts alone: read it before you trust
-    it.
+    The draft can be run at once, but it comes from column names and counts alone: read it before you
+    rely on it.
     """
-    from shoal.cli.console import out, print_json
-    from shoal.progress import displayed
-
-    with displayed(True) as progress:
-        from shoal.risk.draft import write_draft
-
-        options = csv_options(separator, quote, encoding)
-        draft = write_draft(
-            table,
-            output,
-            force=force,
-            engine=engine,
-            memory=memory,
-            options=options,
-            progress=progress,
-        )
+    draft = api.draft_policy(
+        table,
+        output,
+        force=force,
+        engine=engine,
+        memory=memory,
+        separator=separator,
+        quote=quote,
+        encoding=encoding,
+        progress=True,
+    )
     if json:
         print_json({"input": str(table), "policy": str(output), "roles": draft.roles})
     else:
         from shoal.cli.render.inspection import show_draft
 
-        show_draft(out(), draft.inspection, table, output, where_again(engine, memory))
+        show_draft(out(), draft, table, output, engine_options(engine, memory))

@@ -1,22 +1,23 @@
-"""`shoal inspect`: what a table gives away as it is."""
+"""`shoal inspect`: who stands out in a table."""
 
 from typing import Annotated
 
 import typer
 
-from shoal.cli.console import guarded
+from shoal import api
+from shoal.cli.console import guarded, out, print_json
 from shoal.cli.options import (
     Encoding,
     Engine,
     Json,
     Memory,
+    ProgressForm,
     Quote,
     Separator,
     TableOrFolder,
-    Telling,
-    csv_options,
-    where_again,
+    engine_options,
 )
+from shoal.cli.progress import progress_of
 
 
 @guarded
@@ -26,13 +27,13 @@ def inspect(
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="Share of a population that is in the table: estimates who is unique there.",
+            help="The share of a population that is in the table, to estimate who is unique there.",
         ),
     ] = None,
     msu: Annotated[
         int | None,
         typer.Option(
-            metavar="SIZE", help="Find minimal sample uniques of up to so many columns together."
+            metavar="SIZE", help="Find minimal sample uniques of up to this many columns."
         ),
     ] = None,
     engine: Engine = "local",
@@ -40,33 +41,27 @@ def inspect(
     separator: Separator = None,
     quote: Quote = None,
     encoding: Encoding = None,
-    telling: Telling = "bar",
+    progress: ProgressForm = "bar",
     json: Json = False,
 ) -> None:
     """Show who stands out in a table, and suggest roles.
 
-    Counts and column names only: no value of the table is shown.
+    Only counts and column names are shown, never a value of the table.
     """
-    from shoal.cli.console import out, print_json
-    from shoal.cli.progress import progress_of
-    from shoal.progress import displayed
-
-    options = csv_options(separator, quote, encoding)
-    with displayed(progress_of(telling)) as progress:
-        from shoal.risk.inspection import inspect
-
-        found = inspect(
-            table,
-            fraction=fraction,
-            msu=msu,
-            engine=engine,
-            memory=memory,
-            options=options,
-            progress=progress,
-        )
+    found = api.inspect(
+        table,
+        fraction=fraction,
+        msu=msu,
+        engine=engine,
+        memory=memory,
+        separator=separator,
+        quote=quote,
+        encoding=encoding,
+        progress=progress_of(progress),
+    )
     if json:
         print_json({"input": str(table), **found.to_dict()})
     else:
         from shoal.cli.render.inspection import show_inspection
 
-        show_inspection(out(), found, table, where_again(engine, memory))
+        show_inspection(out(), found, table, engine_options(engine, memory))

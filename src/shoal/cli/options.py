@@ -1,12 +1,9 @@
 """Arguments and options that several commands share."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
-
-if TYPE_CHECKING:
-    from shoal.io.csv_dialect import CsvOptions
 
 Table = Annotated[
     Path,
@@ -20,7 +17,11 @@ TableOrFolder = Annotated[
         "part files.",
     ),
 ]
+ReleaseFile = Annotated[Path, typer.Argument(metavar="RELEASE", help="The published file.")]
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy: a YAML file.")]
+PluginName = Annotated[
+    str | None, typer.Argument(metavar="NAME", help="Describe this one.", show_default=False)
+]
 Engine = Annotated[
     str,
     typer.Option(
@@ -35,36 +36,33 @@ Memory = Annotated[
         show_default=False,
     ),
 ]
-Telling = Annotated[
+ProgressForm = Annotated[
     Literal["bar", "json"],
-    typer.Option(
-        "--progress", help="How to show how far it is: a bar on a terminal, or lines of JSON."
-    ),
+    typer.Option("--progress", help="Show progress as a bar on a terminal, or as lines of JSON."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead, for machines.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")]
+Seed = Annotated[
+    int | None,
+    typer.Option(min=0, help="A seed in place of the policy's.", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 Separator = Annotated[
     str | None,
-    typer.Option(metavar="CHAR", help="Between the fields of a CSV file; else found by looking."),
+    typer.Option(metavar="CHAR", help="The separator of a CSV file; detected if not given."),
 ]
 Quote = Annotated[
     str | None,
-    typer.Option(metavar="CHAR", help="Around fields of a CSV file; else found by looking."),
+    typer.Option(metavar="CHAR", help="The quote of a CSV file; detected if not given."),
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Of a CSV file, such as latin-1; else found by looking."),
+    typer.Option(
+        metavar="NAME", help="The encoding of a CSV file, such as latin-1; detected if not given."
+    ),
 ]
 
 
-def csv_options(separator: str | None, quote: str | None, encoding: str | None) -> "CsvOptions":
-    """What was said about the CSV file."""
-    from shoal.io.csv_dialect import CsvOptions
-
-    return CsvOptions(separator=separator, quote=quote, encoding=encoding)
-
-
-def where_again(engine: str, memory: str | None) -> list[str]:
-    """The options that say where to work, for a command to come."""
+def engine_options(engine: str, memory: str | None) -> list[str]:
+    """Return the options that choose the engine, for a command to show."""
     named = [] if engine == "local" else ["--engine", engine]
     return named if memory is None else [*named, "--memory", memory]

@@ -1,11 +1,12 @@
-"""`shoal reproduce`: a paper's experiments, run again."""
+"""`shoal reproduce`: the experiments of a paper, run again."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from shoal.cli.console import guarded
+from shoal import api
+from shoal.cli.console import guarded, out, print_json
 from shoal.cli.options import Force, Json
 
 
@@ -15,7 +16,7 @@ def reproduce(
         str,
         typer.Argument(
             metavar="NAME",
-            help="Which: classfly-plus, l-clustering, personalised or flexible-partition.",
+            help="The paper: classfly-plus, l-clustering, personalised or flexible-partition.",
         ),
     ],
     adult: Annotated[
@@ -23,48 +24,34 @@ def reproduce(
         typer.Option(
             metavar="PATH",
             help="The Adult table, a file or its folder, as the UCI archive or ARX ship it; "
-            "else a table like it is made up.",
+            "a similar table is generated if not given.",
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="On less data, in about a minute.")
+        bool, typer.Option("--quick", help="Use less data, for about a minute.")
     ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FOLDER", help="Where the files go; else shoal-NAME."
+            "--output", "-o", metavar="FOLDER", help="Where to write; shoal-NAME if not given."
         ),
     ] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Run a paper's experiments again: its figures, and what became of its claims.
+    """Run the experiments of a paper again, and compare the results with its claims.
 
     Writes a page with everything (index.html), and each figure as a drawing (SVG) and as a table
-    (CSV). A full run takes minutes and says how many.
+    (CSV). A full run takes minutes; how many is shown at the start.
     """
-    from shoal.progress import ProgressEvent, displayed
-    from shoal.reproduction.run import experiment
-    from shoal.reproduction.run import reproduce as run
-
     folder = output or Path(f"shoal-{name}")
-    # asked for here, so that the time is told before the work and after mistakes in the name
-    full = experiment(name).minutes
-    minutes = 1 if quick else full
+    minutes = api.expected_minutes(name, quick)
     expected = "a minute" if minutes == 1 else f"{minutes:g} minutes"
     typer.echo(f"This takes about {expected} on two cores.", err=True)
-    with displayed(True) as progress:
-
-        def report(step: str, share: float) -> None:
-            progress(ProgressEvent(step, share))
-
-        found = run(name, adult, quick, folder, report, force=force)
+    found = api.reproduce(name, adult=adult, quick=quick, folder=folder, force=force, progress=True)
     if json:
-        from shoal.cli.console import print_json
-
         print_json({**found.to_dict(), "folder": str(folder)})
     else:
-        from shoal.cli.console import out
         from shoal.cli.render.reproduction import show_reproduction
 
         show_reproduction(out(), found, folder)

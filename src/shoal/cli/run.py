@@ -1,11 +1,12 @@
 """`shoal run`: from a table and a policy to a verified file."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from shoal.cli.console import guarded
+from shoal import api
+from shoal.cli.console import guarded, out, print_json
 from shoal.cli.options import (
     Encoding,
     Engine,
@@ -13,12 +14,16 @@ from shoal.cli.options import (
     Json,
     Memory,
     PolicyFile,
+    ProgressForm,
     Quote,
+    Seed,
     Separator,
     TableOrFolder,
-    Telling,
-    csv_options,
 )
+from shoal.cli.progress import progress_of
+
+if TYPE_CHECKING:
+    from shoal.api import MethodName, MetricName
 
 
 @guarded
@@ -32,15 +37,16 @@ def run(
         ),
     ],
     force: Force = False,
-    seed: Annotated[
+    k: Annotated[
         int | None,
-        typer.Option(min=0, help="Instead of the policy's seed.", show_default=False),
+        typer.Option(min=1, help="A k in place of the policy's.", show_default=False),
     ] = None,
+    seed: Seed = None,
     method: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Instead of the policy's method, with its own defaults.",
+            help="A method in place of the policy's, with its default options.",
             show_default=False,
         ),
     ] = None,
@@ -48,7 +54,7 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Measure this too, beside the policy's metrics; may be repeated.",
+            help="Another metric to measure; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -56,7 +62,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="Write a report too: .html with its certificate beside it, or .json alone.",
+            help="Also write a report: .html with its certificate beside it, or .json alone.",
             show_default=False,
         ),
     ] = None,
@@ -65,58 +71,44 @@ def run(
     separator: Separator = None,
     quote: Quote = None,
     encoding: Encoding = None,
-    telling: Telling = "bar",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors alone.")] = False,
+    progress: ProgressForm = "bar",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
     json: Json = False,
 ) -> None:
-    """Anonymise a table by a policy, and verify the result.
+    """Anonymise a table by a policy, and verify the release.
 
-    The release appears only after it has been read back and found to hold every guarantee. With
+    The release appears only after it was read back and found to hold every guarantee. With
     `publish: anatomy` the tables of sensitive values appear beside it.
     """
-    from shoal.cli.console import out, print_json
-    from shoal.cli.progress import progress_of
-    from shoal.progress import displayed
-
-    changes: dict[str, Any] = {"seed": seed, "method": method}
-    given = {key: value for key, value in changes.items() if value is not None}
-    with displayed(progress_of(telling, quiet)) as progress:
-        from shoal.engines.anatomy_release import sensitive_files
-        from shoal.io.output_names import report_files
-        from shoal.pipeline.run import run as run_pipeline
-        from shoal.plugins import name_of
-        from shoal.policy import Policy
-
-        asked = Policy.load(policy)
-        if metric:
-            known = {name_of(type(each)) for each in asked.metrics}
-            new = [name for name in dict.fromkeys(metric) if name not in known]
-            given["metrics"] = (*asked.metrics, *new)
-        if given:
-            asked = asked.replace_keys(**given)
-        options = csv_options(separator, quote, encoding)
-        release = run_pipeline(
-            table,
-            asked,
-            output,
-            options=options,
-            force=force,
-            report=report,
-            progress=progress,
-            engine=engine,
-            memory=memory,
-        )
-        others = sensitive_files(output, asked)
-        reports = report_files(report) if report else []
+    release = api.run(
+        table,
+        policy,
+        output,
+        k=k,
+        method=cast("MethodName | None", method),
+        metrics=cast("list[MetricName] | None", metric),
+        seed=seed,
+        report=report,
+        force=force,
+        engine=engine,
+        memory=memory,
+        separator=separator,
+        quote=quote,
+        encoding=encoding,
+        progress=progress_of(progress, quiet),
+    )
     if json:
-        paths = {"input": table, "policy": policy, "output": output}
-        written = {
-            "sensitive_outputs": {name: str(path) for name, path in others.items()},
-            "report": [str(path) for path in reports],
+        files = {
+            "input": str(table),
+            "policy": str(policy),
+            "output": str(output),
+            "sensitive_outputs": {
+                name: str(path) for name, path in release.sensitive_outputs.items()
+            },
+            "report": [str(path) for path in release.reports],
         }
-        data = release.to_dict() | {name: str(path) for name, path in paths.items()}
-        print_json(data | written)
+        print_json(release.to_dict() | files)
     elif not quiet:
         from shoal.cli.render.release import show_release
 
-        show_release(out(), release, output, others, reports)
+        show_release(out(), release)

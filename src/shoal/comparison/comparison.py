@@ -47,6 +47,8 @@ class Comparison(Result):
     """Of the table's file."""
     warnings: tuple[str, ...] = ()
     """What was guessed about the file."""
+    outputs: tuple[Path, ...] = ()
+    """The files that were written."""
 
     @property
     def method(self) -> str:

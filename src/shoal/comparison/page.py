@@ -15,7 +15,6 @@ import numpy as np
 
 from shoal.comparison.comparison import Comparison
 from shoal.comparison.outcome import Outcome
-from shoal.comparison.ranking import format_memory, format_seconds
 from shoal.drawing.chart import (
     FAINT,
     INK,
@@ -28,7 +27,7 @@ from shoal.drawing.chart import (
     legend_below,
 )
 from shoal.drawing.page import render, require_drawing
-from shoal.errors import InputError, percent
+from shoal.errors import InputError, format_memory, format_seconds, percent
 from shoal.io.commit import check_target, replacing_all
 from shoal.version import __version__
 

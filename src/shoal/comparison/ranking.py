@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shoal.comparison.outcome import Outcome, Status
-from shoal.errors import percent
+from shoal.errors import format_seconds, percent
 
 NEAR = 0.02
 """Within this share of the least loss speed decides: so little is not worth waiting for."""
 FAR = 1.1
 """From this many times the loss on, the policy's own method is called behind."""
-MEGABYTE = 1_000_000
 UNFINISHED: tuple[Status, ...] = ("failed", "over budget", "infeasible", "cannot")
 """In the order in which they are reported."""
 
@@ -214,21 +213,3 @@ def at_k(k: int | None) -> str:
 def times(ratio: float) -> str:
     """`30 % more`, `2.4 times as much`."""
     return f"{(ratio - 1) * 100:.0f} % more" if ratio < 2 else f"{ratio:,.1f} times as much"
-
-
-def format_seconds(seconds: float) -> str:
-    """`0.04 s`, `12.3 s`, `4 min`."""
-    if seconds < 0.995:
-        return f"{max(seconds, 0.01):.2f} s"
-    if seconds < 99.5:
-        return f"{seconds:.1f} s"
-    return f"{seconds:,.0f} s" if seconds < 600 else f"{seconds / 60:,.0f} min"
-
-
-def format_memory(memory: int) -> str:
-    """`<1 MB`, `12 MB`, `1.3 GB`."""
-    if memory < MEGABYTE:
-        return "<1 MB"
-    if memory < 999.5 * MEGABYTE:
-        return f"{memory / MEGABYTE:.0f} MB"
-    return f"{memory / MEGABYTE / 1000:,.1f} GB"

@@ -28,10 +28,10 @@ import pyarrow.compute as pc
 from shoal.comparison.outcome import Figures, Risk
 from shoal.errors import InputError, ShoalError
 from shoal.models.requirement import Requirement
-from shoal.pipeline.run import anonymize
+from shoal.pipeline.run import anonymize_table
 from shoal.policy import Policy
 from shoal.policy.anatomy import count_name, group_name
-from shoal.progress import ProgressCallback, ProgressEvent, ignore_event
+from shoal.progress import Clock, ProgressCallback, ProgressEvent, ignore_event
 from shoal.release import Release
 from shoal.risk.assessment import assess
 
@@ -129,13 +129,13 @@ def warm_up(table: pa.Table, policy: Policy) -> None:
     wanted = max(WARM_UP_ROWS, min(least, table.num_rows // 4))
     rows = np.unique(np.linspace(0, table.num_rows - 1, min(wanted, table.num_rows)).astype(int))
     with suppress(Exception):  # the run itself will report it
-        figures_of(anonymize(table.take(pa.array(rows)), policy), 0.0, 0)
+        figures_of(anonymize_table(table.take(pa.array(rows)), policy, Clock()), 0.0, 0)
 
 
 def measure(table: pa.Table, policy: Policy, progress: ProgressCallback = ignore_event) -> Figures:
     """Make a release of the table, which is verified as every release is, and measure it."""
     peak, began = PeakMemory(), time.perf_counter()
-    release = anonymize(table, policy, progress=progress)
+    release = anonymize_table(table, policy, Clock(progress))
     return figures_of(release, time.perf_counter() - began, peak.bytes())
 
 

@@ -38,9 +38,9 @@ from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.policy.anatomy import count_name, group_name
 from shoal.progress import Clock, Progress, no_progress
-from shoal.publish import personal
-from shoal.publish.anatomy import Anatomy, part
-from shoal.publish.assemble import Published, assemble, shape
+from shoal.publish.anatomy import Anatomy, split_tables
+from shoal.publish.assemble import PublishedRows, assemble, output_layout
+from shoal.publish.preferences import apply_preferences, published_hashes
 from shoal.verification.digest import digest_of
 
 
@@ -51,7 +51,7 @@ class _Labelled:
     parts: ReleaseView
     groupings: tuple[Grouping, ...]
     """As the method formed them."""
-    published: Published | Anatomy
+    published: PublishedRows | Anatomy
     personal: Mapping[str, pa.DictionaryArray]
     """Per sensitive column with preferences, (n_rows,) what is published of it."""
 
@@ -148,7 +148,7 @@ class MemoryEngine(Engine):
         if policy.publish == "anatomy":
             groupings, formed = groups_of_equal_rows(cells, groupings)
         spans = tuple(spans_of(cells, grouping) for grouping in groupings)
-        values = personal.apply(cells, self._preferences)
+        values = apply_preferences(cells, self._preferences)
         published = self._published(spans, values)
         # who has which class of a sensitive target cannot be known once it is in another table
         apart = formed is not None and policy.target in policy.sensitive
@@ -176,28 +176,28 @@ class MemoryEngine(Engine):
 
     def _published(
         self, spans: tuple[Spans, ...], values: Mapping[str, pa.DictionaryArray]
-    ) -> Published | Anatomy:
+    ) -> PublishedRows | Anatomy:
         policy, cells, table = self._policy, self._cells, self._table
         assert table is not None
         if policy.publish == "anatomy":
             plain, sensitive = sorted(policy.plain), sorted(policy.sensitive)
             grouping = self._groupings[0]
-            return part(cells, grouping, table.column, policy.quasi, plain, sensitive)
+            return split_tables(cells, grouping, table.column, policy.quasi, plain, sensitive)
         hashes = None
         if values:  # the order of rows follows from what is published of them
             same = sorted(name for name in (*policy.plain, *policy.sensitive) if name not in values)
-            hashes = personal.hashes(cells, values, [table.column(n) for n in same], policy.seed)
+            hashes = published_hashes(cells, values, [table.column(n) for n in same], policy.seed)
         kept = policy.order == "kept"
         return assemble(cells, self._groupings, spans, kept, values, hashes)
 
-    def _gather(self, published: Published, table: Table) -> None:
+    def _gather(self, published: PublishedRows, table: Table) -> None:
         policy = self._policy
         starred = np.zeros(0, np.int64)
         if policy.suppressed == "starred":
             starred = np.setdiff1d(np.arange(self._cells.n_rows), published.rows)
         kept = policy.order == "kept"
         columns = policy.published(table.names)
-        release = shape(published, columns, table.column, starred, keep_order=kept)
+        release = output_layout(published, columns, table.column, starred, keep_order=kept)
         release = release.decoded() if self._decode else release
         self._rows = release.rows
         frame = table.release(release.columns, release.labels, release.rows, kept)

@@ -1,19 +1,30 @@
-"""Labels of growing groups: what they cover, how wide they are, what one more value makes of them.
+"""An index of the rows and clusters of k-clustering and L-clustering, by which the nearest is found.
 
-A label is, per column, a range of codes and, where the column generalises to sets, a set of bits.
-Ranges are kept whole: a hierarchy's label spans all leaves of its node, and a range that holds the
-missing value and another spans the column. A value then lies inside a label exactly when it changes
-nothing.
+A label is, per column, a range of codes and, where the column generalises to sets, a set of bits. Ranges
+are kept whole: a hierarchy's label spans all leaves of its node, and a range that holds the missing
+value and another spans the column. A value then lies inside a label exactly when it changes nothing.
+
+Items are indexed by their keys in a trie, one column a level. A search goes down where an item costs
+least, and leaves out whatever costs more than the best found so far.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.arrays import Bools, Codes, Floats, Ints, Words
 from shoal.kernels.jit import inlined, kernel, number
 
 RANGE, SET, TREE = 0, 1, 2
+NONE = -1
+FEW = 8
+"""A node of the index with more items is split; one that shrinks to half of it becomes a list again."""
+SLACK = 1.0 - 1e-9
+"""A bound is lowered by this much before it may rule anything out: it may have been added up in
+another order than the distance itself."""
+TAKEN, OPEN = 1, 0
+"""Whether a row belongs to a cluster."""
 
 
 class Columns(NamedTuple):
@@ -150,6 +161,25 @@ def widen(columns: Columns, label: Label, g: int, codes: Codes) -> None:
 
 
 @kernel
+def width_with(columns: Columns, label: Label, g: int, j: int, code: int) -> float:
+    """The width of a label once it covers a code that it does not cover yet."""
+    if columns.kind[j] == SET:
+        members = 1
+        for at in range(columns.word[j], columns.word[j + 1]):
+            members += ones(label.bits[g, at])
+        return columns.counted[columns.base[j] + j + members]
+    low, high = range_over(columns, j, min(label.low[g, j], code), max(label.high[g, j], code))
+    return range_width(columns, j, low, high)
+
+
+@kernel
+def copy_label(label: Label, g: int, other: Label, h: int) -> None:
+    """Make label g the same as label h of another array."""
+    label.low[g], label.high[g] = other.low[h], other.high[h]
+    label.bits[g], label.width[g] = other.bits[h], other.width[h]
+
+
+@kernel
 def recount(columns: Columns, label: Label, g: int, j: int) -> None:
     """Work out the width of a set of several values."""
     members = 0
@@ -224,14 +254,6 @@ def widths_with(columns: Columns, label: Label, g: int, j: int, widths: Floats) 
         mine[first:left] = counted[last - first + 1]
         mine[right + 1 : last + 1] = counted[last - first + 1]
         left, right = first, last
-
-
-# An index of items by their keys, one column a level, that shrinks and grows.
-
-
-FEW = 8
-"""A node with more items is split; one that shrinks to half of it becomes a list again."""
-NONE = -1
 
 
 class Trie(NamedTuple):
@@ -476,199 +498,218 @@ def offer(trie: Trie, item: int, mask: np.uint64) -> None:
         node = trie.up[node]
 
 
-# Finished clusters, and which of them is nearest to a growing one.
+class RowPool(NamedTuple):
+    """The rows that belong to no cluster yet.
 
+    Equal rows are one cell; rows of a cell with equal sensitive values are one atom. Canonical rows
+    ascend with their cells.
+    """
 
-CLASSES = 6
-"""Labels are told apart by width: 1, 2, 3-4, 5-8, 9-16 and more."""
-SLACK = 1.0 - 1e-9
-"""A bound is lowered by this much before it may rule anything out: it may have been added up in
-another order than the distance itself."""
-
-
-class Herd(NamedTuple):
-    """Clusters, each in a place of its own."""
-
-    label: Label
-    """Their labels."""
-    size: Ints
-    """(c,) rows."""
-    finished: Ints
-    """(c,) when it was finished: 0, 1, 2, …"""
-    anchor: Codes
-    """(c, d) one of its rows."""
+    codes: Codes
+    """(cells, d)"""
+    cell_atoms: Ints
+    """(cells + 1,) cell i holds the atoms cell_atoms[i]..cell_atoms[i + 1]."""
+    atom_cell: Codes
+    """(atoms,)"""
+    atom_rows: Ints
+    """(atoms + 1,) atom i holds the rows rows[atom_rows[i]..atom_rows[i + 1]]."""
+    rows: Codes
+    """(n,) canonical rows, ascending in each atom."""
+    atom_of: Codes
+    """(n,) the atom of each canonical row."""
+    head: Ints
+    """(atoms,) no row before this one is open."""
+    alive: Codes
+    """(atoms,) open rows."""
+    taken: npt.NDArray[np.int8]
+    """(n,) OPEN or TAKEN, by canonical row."""
+    values: Codes
+    """(atoms, sensitive columns) the sensitive value, numbered through all columns; -1 if missing."""
+    bits: Words
+    """(atoms,) its values as bits; where there are more than 64, several share one."""
+    left: Ints
+    """(values,) open rows with each value."""
+    column: Ints
+    """(values,) the sensitive column of each value."""
+    distinct: Ints
+    """(sensitive columns,) values that some open row has."""
     trie: Trie
-    """An index of them by their anchors and widths."""
+    """An index of the cells."""
     level: Ints
     """(d,) the column of each level of the index."""
     shift: Ints
-    """(d,) per column, how many codes share a key: 1 << shift."""
+    """(d,) per column, how many codes share a key of the index: 1 << shift."""
 
 
-class Seeker(NamedTuple):
-    """The growing cluster, and what it costs to reach each code from it."""
+class GrowingCluster(NamedTuple):
+    """The cluster that grows, and what it costs it to cover each code of each column."""
 
     label: Label
     """(1, …) its label."""
     widths: Floats
     """By code: the width of the label once it covers the code."""
+    own: Floats
+    """By code: what a row with it loses itself."""
+    others: Floats
+    """By code: what each row of the cluster loses then."""
+    key: Floats
+    """By key: the least of both together."""
     near: Floats
     """By key: the least width over its codes."""
-    near_base: Ints
-    """(d,) where the column's keys begin."""
     inside: Bools
     """By key: whether it holds a code that the label covers already."""
+    key_base: Ints
+    """(d,) where the column's keys begin."""
+    rest: Floats
+    """(d + 1,) per level of the index, the least cost of this and all deeper ones."""
     stack: Codes
-    """Nodes to be visited."""
+    """Nodes of the index to be visited."""
     sums: Floats
     """What they cost at least."""
 
 
+@kernel
+def take(pool: RowPool, row: int) -> None:
+    """Take a row out."""
+    pool.taken[row] = TAKEN
+    atom = pool.atom_of[row]
+    pool.alive[atom] -= 1
+    for a in range(pool.values.shape[1]):
+        value = pool.values[atom, a]
+        if value >= 0:
+            pool.left[value] -= 1
+            if pool.left[value] == 0:
+                pool.distinct[a] -= 1
+    if pool.alive[atom] > 0:
+        return
+    cell = pool.atom_cell[atom]
+    offers, open_rows = np.uint64(0), 0
+    for other in range(pool.cell_atoms[cell], pool.cell_atoms[cell + 1]):
+        if pool.alive[other] > 0:
+            offers |= pool.bits[other]
+            open_rows += pool.alive[other]
+    if open_rows == 0:
+        remove(pool.trie, number(cell))
+    elif offers != pool.trie.masks[cell]:
+        offer(pool.trie, cell, offers)
+
+
+@kernel
+def brings(pool: RowPool, atom: int, need: Ints, seen: Ints, now: int) -> bool:
+    """Whether a row of the atom has a new value for a column that still needs some."""
+    for a in range(len(need)):
+        if need[a] > 0:
+            value = pool.values[atom, a]
+            if value >= 0 and seen[value] != now:
+                return True
+    return False
+
+
+@kernel
+def wanted(pool: RowPool, need: Ints, seen: Ints, now: int) -> np.uint64:
+    """The bits of which a row must have one."""
+    if len(seen) > 64:
+        return ~np.uint64(0)
+    bits = np.uint64(0)
+    for value in range(len(seen)):
+        if seen[value] != now and need[pool.column[value]] > 0:
+            bits |= np.uint64(1) << np.uint64(value)
+    return bits
+
+
+@kernel
+def cell_brings(pool: RowPool, cell: int, need: Ints, seen: Ints, now: int) -> bool:
+    """Whether some open row of the cell brings what is needed."""
+    for atom in range(pool.cell_atoms[cell], pool.cell_atoms[cell + 1]):
+        if pool.alive[atom] > 0 and brings(pool, atom, need, seen, now):
+            return True
+    return False
+
+
+@kernel
+def lowest_row(pool: RowPool, cell: int, need: Ints, seen: Ints, now: int, any_row: bool) -> int:
+    """The first open row of a cell that brings what is needed; with `any_row` the first at all."""
+    found = len(pool.rows)
+    for atom in range(pool.cell_atoms[cell], pool.cell_atoms[cell + 1]):
+        if pool.alive[atom] == 0 or not (any_row or brings(pool, atom, need, seen, now)):
+            continue
+        at = pool.head[atom]
+        while pool.taken[pool.rows[at]] == TAKEN:
+            at += 1
+        pool.head[atom] = at
+        found = min(found, pool.rows[at])
+    return found
+
+
 @inlined
-def width_class(label: Label, c: int, j: int) -> int:
-    """The class of a label: 0 for a single value."""
-    width = label.width[c, j]
-    if label.low[c, j] >= 0 and label.low[c, j] == label.high[c, j]:
-        return 0
-    if width <= 2:
-        return 1
-    if width <= 4:
-        return 2
-    if width <= 8:
-        return 3
-    return 4 if width <= 16 else 5
-
-
-@inlined
-def class_floor(kind: int) -> float:
-    """The least width of a class of several values (one value and the missing one may have 1)."""
-    return 1.0 if kind == 1 else float((1 << (kind - 1)) + 1)
+def visit_first(stack: Codes, sums: Floats, at: int, last: int) -> None:
+    """Put a node to the end of the stack, so that it is visited first."""
+    node, cost = stack[at], sums[at]
+    stack[at], sums[at] = stack[last], sums[last]
+    stack[last], sums[last] = node, cost
 
 
 @kernel
-def enter(herd: Herd, c: int) -> None:
-    """Put a cluster into the index, by its label as it is now."""
-    for level in range(len(herd.level)):
-        j = herd.level[level]
-        kind = width_class(herd.label, c, j)
-        # a code of the label; a single value is its own anchor
-        key = herd.anchor[c, j] >> herd.shift[j]
-        herd.trie.keys[c, level] = key * CLASSES + kind
-    insert(herd.trie, c)
-
-
-@kernel
-def leave(herd: Herd, c: int) -> None:
-    """Take a cluster out of the index."""
-    remove(herd.trie, c)
-
-
-@kernel
-def nearest_cluster(
-    columns: Columns, herd: Herd, seeker: Seeker, rows: int, least: int, most: float
+def nearest_cell(
+    pool: RowPool,
+    growing: GrowingCluster,
+    base: Ints,
+    rows: int,
+    bits: np.uint64,
+    need: Ints,
+    seen: Ints,
+    now: int,
+    any_row: bool,
 ) -> tuple[int, float]:
-    """The cluster nearest to the growing one, and how far it is; the one finished first of equals.
+    """The nearest cell that brings what is needed, and how far it is; the lowest of equals.
 
-    None unless it is nearer than `most`. Every cluster has `least` rows.
+    With `any_row` every open row will do.
     """
+    trie = pool.trie
     # arrays by their own names: reaching into tuples inside the loops costs more than the work
-    kind, weight, word, base = columns.kind, columns.weight, columns.word, columns.base
-    size_of, missing, place, counted = columns.size, columns.missing, columns.place, columns.counted
-    tree, first_leaf, last_leaf = columns.tree, columns.first, columns.last
-    my_low, my_high, my_bits = seeker.label.low[0], seeker.label.high[0], seeker.label.bits[0]
-    my_width, near, near_base, within = (
-        seeker.label.width[0],
-        seeker.near,
-        seeker.near_base,
-        seeker.inside,
-    )
-    low_of, high_of, bits_of = herd.label.low, herd.label.high, herd.label.bits
-    width_of, rows_of, finished, column_at = herd.label.width, herd.size, herd.finished, herd.level
-    down, right, head, after = herd.trie.down, herd.trie.right, herd.trie.head, herd.trie.after
-    node_key, node_level = herd.trie.key, herd.trie.level
-    stack, sums = seeker.stack, seeker.sums
-    d = len(kind)
-    best, found = most, NONE
+    down, right, head, after = trie.down, trie.right, trie.head, trie.after
+    node_key, node_level, offers, masks = trie.key, trie.level, trie.offers, trie.masks
+    codes, column_at, loss = pool.codes, pool.level, growing.own
+    of_others, of_key, of_rest = growing.others, growing.key, growing.rest
+    key_base, stack, sums = growing.key_base, growing.stack, growing.sums
+    exact = len(seen) <= 64
+    d = codes.shape[1]
+    best, found = np.inf, NONE
     stack[0], sums[0] = 0, 0.0
     top = 1
     while top > 0:
         top -= 1
         node, so_far = stack[top], sums[top]
-        if so_far * SLACK > best:
+        level = node_level[node]
+        if (so_far + of_rest[level]) * SLACK > best:
             continue
         child = down[node]
         if child == NONE:
-            c = head[node]
-            while c != NONE:
-                mine = theirs = 0.0
-                many = rows_of[c]
-                for j in range(d):
-                    low, high = low_of[c, j], high_of[c, j]
-                    if low >= 0 and low == my_low[j] and high == my_high[j]:
-                        continue
-                    if kind[j] == SET:
-                        members, more_mine, more_theirs = 0, False, False
-                        for at in range(word[j], word[j + 1]):
-                            a, b = my_bits[at], bits_of[c, at]
-                            members += ones(a | b)
-                            more_mine |= (b & ~a) != 0
-                            more_theirs |= (a & ~b) != 0
-                        width = counted[base[j] + j + members]
-                    else:
-                        low, high = min(low, my_low[j]), max(high, my_high[j])
-                        if low == high:
-                            continue
-                        if kind[j] == RANGE:
-                            if high == missing[j]:
-                                low = 0
-                            width = place[base[j] + high] - place[base[j] + low] + 1.0
-                        else:
-                            at = tree[j] + low
-                            while last_leaf[at] < high:
-                                at += size_of[j]
-                            low, high = first_leaf[at], last_leaf[at]
-                            width = counted[base[j] + j + high - low + 1]
-                        more_mine = low != my_low[j] or high != my_high[j]
-                        more_theirs = low != low_of[c, j] or high != high_of[c, j]
-                    if more_mine:
-                        mine += weight[j] * (width / my_width[j])
-                    if more_theirs:
-                        theirs += weight[j] * (width / width_of[c, j])
-                    if (rows * mine + many * theirs) * SLACK > best:
-                        break
-                far = rows * mine + many * theirs
-                if far < best or (far == best and found != NONE and finished[c] < finished[found]):
-                    best, found = far, c
-                c = after[c]
+            cell = head[node]
+            while cell != NONE:
+                if any_row or (
+                    masks[cell] & bits and (exact or cell_brings(pool, cell, need, seen, now))
+                ):
+                    own = others = 0.0
+                    for j in range(d):
+                        at = base[j] + codes[cell, j]
+                        own += loss[at]
+                        others += of_others[at]
+                    far = own + rows * others
+                    if far < best or (far == best and cell < found):
+                        best, found = far, cell
+                cell = after[cell]
             continue
-        j = column_at[node_level[node]]
-        first, first_cost = NONE, np.inf
+        rest, keys = of_rest[level + 1], key_base[column_at[level]]
+        bottom = cheapest = top
         while child != NONE:
-            # what a cluster with this key costs at least in this column
-            key = node_key[child]
-            at, sort = near_base[j] + key // CLASSES, key % CLASSES
-            width, cost = near[at], so_far
-            if sort == 0:
-                if not within[at]:
-                    cost += weight[j] * (rows * width / my_width[j] + least * width)
-                elif my_width[j] > 1:
-                    cost += weight[j] * (least * my_width[j])
-            else:
-                floor = 2.0 if sort == 1 and missing[j] < 0 else class_floor(sort)
-                width = max(width, floor)
-                if width > my_width[j]:
-                    cost += weight[j] * (rows * width / my_width[j])
-            if cost * SLACK <= best:
-                if cost < first_cost:
-                    if first != NONE:
-                        stack[top], sums[top] = first, first_cost
-                        top += 1
-                    first, first_cost = child, cost
-                else:
+            if any_row or offers[child] & bits:
+                cost = so_far + of_key[keys + node_key[child]]
+                if (cost + rest) * SLACK <= best:
                     stack[top], sums[top] = child, cost
+                    cheapest = top if cost < sums[cheapest] else cheapest
                     top += 1
             child = right[child]
-        if first != NONE:
-            stack[top], sums[top] = first, first_cost
-            top += 1
+        if top > bottom:
+            visit_first(stack, sums, cheapest, top - 1)
     return found, best

@@ -1,4 +1,4 @@
-"""What the label of a group covers, and what it costs.
+"""Labels of groups: what they cover, what they cost, and what one more row adds to that.
 
 The cost of a label is its loss (NCP: normalised certainty penalty) in whole numbers of 1/UNIT, so that
 sums are the same in any order of addition.
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.arrays import Codes, Ints
+from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.kernels.jit import inlined, kernel
 
 UNIT = 1 << 28
@@ -125,3 +125,92 @@ def members(
         out[begin:at].sort()
         out_starts[g + 1] = at
     return out_starts, out[:at].copy()
+
+
+class GroupLabels(NamedTuple):
+    """Labels that grow row by row, of several groups."""
+
+    low: Codes
+    """(g, d) the smallest code."""
+    high: Codes
+    """(g, d) the largest code."""
+    members: Ints
+    """(g, d) members of each set."""
+    bits: Words
+    """(g, words) the members of all sets, a bit for each code."""
+
+
+@kernel
+def empty_labels(costs: Costs, n: int) -> GroupLabels:
+    """Labels of n groups without rows."""
+    d = len(costs.kind)
+    return GroupLabels(
+        np.full((n, d), np.iinfo(np.int32).max, np.int32),
+        np.full((n, d), -1, np.int32),
+        np.zeros((n, d), np.int64),
+        np.zeros((n, costs.seen[d] // 64 + 1), np.uint64),
+    )
+
+
+@kernel
+def clear_label(labels: GroupLabels, g: int) -> None:
+    """Let a group cover nothing again."""
+    labels.low[g] = np.iinfo(np.int32).max
+    labels.high[g] = -1
+    labels.members[g] = 0
+    labels.bits[g] = 0
+
+
+@kernel
+def widen(labels: GroupLabels, costs: Costs, g: int, codes: Codes) -> None:
+    """Let a group cover one more row."""
+    for j in range(len(codes)):
+        code = codes[j]
+        labels.low[g, j] = min(labels.low[g, j], code)
+        labels.high[g, j] = max(labels.high[g, j], code)
+        if costs.kind[j] == SET:
+            at = costs.seen[j] + code
+            bit = np.uint64(1) << np.uint64(at & 63)
+            if labels.bits[g, at >> 6] & bit == 0:
+                labels.bits[g, at >> 6] |= bit
+                labels.members[g, j] += 1
+
+
+@kernel
+def widen_all(labels: GroupLabels, costs: Costs, codes: Codes, rows: Codes, starts: Ints) -> None:
+    """Let each group cover its rows rows[starts[g]:starts[g+1]]."""
+    for g in range(len(starts) - 1):
+        for i in range(starts[g], starts[g + 1]):
+            widen(labels, costs, g, codes[rows[i]])
+
+
+@kernel
+def growth(labels: GroupLabels, costs: Costs, g: int, codes: Codes, limit: int) -> int:
+    """What one more row adds to the cost of a group's label; `limit` or more where it is so much."""
+    total = 0
+    for j in range(len(codes)):
+        code, low, high = codes[j], labels.low[g, j], labels.high[g, j]
+        members = labels.members[g, j]
+        if costs.kind[j] == SET:
+            at = costs.seen[j] + code
+            if (labels.bits[g, at >> 6] >> np.uint64(at & 63)) & np.uint64(1) == 1:
+                continue
+        elif low <= code <= high:
+            continue
+        total += label_cost(costs, j, min(low, code), max(high, code), members + 1)
+        total -= label_cost(costs, j, low, high, members)
+        if total >= limit:
+            break
+    return total
+
+
+@kernel
+def nearest_label(labels: GroupLabels, costs: Costs, codes: Codes, allowed: Bools) -> int:
+    """The allowed group to whose label one row adds least; the first of equals; -1 if there is none."""
+    best, found = np.iinfo(np.int64).max, -1
+    for g in range(len(allowed)):
+        if allowed[g]:
+            cost = growth(labels, costs, g, codes, best)
+            if cost < best:
+                best, found = cost, g
+    return found

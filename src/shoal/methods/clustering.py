@@ -1,84 +1,34 @@
-"""L-clustering's tables: from cells and constraints to the arrays of its loop."""
+"""What k-clustering and L-clustering share: the index of open rows and room for a growing cluster."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import Cells
-from shoal.encoding.domain import empty_labels, loss_columns
-from shoal.encoding.grouping import Grouping
-from shoal.kernels.cluster_index import NONE, Columns, Herd, Seeker, empty_trie, insert_all
-from shoal.kernels.clusters import Pool, Reach, State, cover_all, grow, hand_out, no_covers
-from shoal.methods.base import Progress
+from shoal.encoding.domain import empty_labels
+from shoal.kernels.cluster_index import (
+    NONE,
+    Columns,
+    GrowingCluster,
+    RowPool,
+    empty_trie,
+    insert_all,
+)
 
 STRIDE = 512
-"""Clusters grown, or rows handed out, between two signs of life."""
+"""Clusters grown, or rows assigned, between two reports of progress."""
 MOST_KEYS = 256
 """A column with more codes is indexed by runs of codes."""
-
-
-def cluster(
-    cells: Cells,
-    asked: Mapping[str, int],
-    weights: Sequence[float],
-    seed: int,
-    progress: Progress,
-) -> Grouping:
-    """Clusters with so many values of each sensitive column; there is at least one."""
-    columns = loss_columns(cells.domains, weights)
-    shift = shifts(cells)
-    level = level_order(cells)
-    pool = pool_of(cells, list(asked), shift, level)
-    most = cells.n_rows // max(asked.values()) + 1
-    herd = Herd(
-        empty_labels(columns, most),
-        np.zeros(most, np.int64),
-        np.zeros(most, np.int64),
-        np.zeros((most, len(level)), np.int32),
-        empty_trie(np.zeros((most, len(level)), np.int32), np.zeros(most, np.uint64)),
-        level,
-        shift,
-    )
-    state = State(
-        np.random.default_rng(seed).permutation(cells.n_rows).astype(np.int32),
-        np.repeat(np.arange(cells.n_cells, dtype=np.int32), cells.counts),
-        np.full(cells.n_rows, NONE, np.int32),
-        np.array(list(asked.values()), np.int64),
-        np.zeros(len(asked), np.int64),
-        np.full(len(pool.left), NONE, np.int64),
-        np.zeros(cells.n_rows, np.int32),
-        np.zeros(3, np.int64),
-    )
-    seeker, reach = seeker_of(columns, shift, max(len(herd.trie.up), len(pool.trie.up)))
-    while grow(columns, pool, herd, seeker, reach, state, STRIDE):
-        progress(float(state.at[0]) / cells.n_rows)
-    n = int(state.at[2])
-    covers = no_covers(n, len(seeker.near), seeker.near_base)
-    cover_all(columns, herd, covers)
-    for begin in range(0, cells.n_rows, 8 * STRIDE):
-        rows = state.order[begin : begin + 8 * STRIDE]
-        hand_out(columns, pool, herd, covers, rows, state.cell_of, state.group)
-        progress((begin + state.at[0]) / (cells.n_rows + state.at[0]))
-    return Grouping(state.group, n, tuple(range(len(cells.domains))))
-
-
-def level_order(cells: Cells) -> Ints:
-    """The columns, those that tell most rows apart first."""
-    spread = []
-    for j, domain in enumerate(cells.domains):
-        share = np.bincount(cells.codes[:, j], cells.counts, domain.size) / cells.n_rows
-        spread.append(float((share * share).sum()))
-    return np.argsort(spread, kind="stable").astype(np.int64)
 
 
 def pool_of(
     cells: Cells,
     sensitive: Sequence[str],
-    shift: Ints,
     level: Ints,
-) -> Pool:
-    """All rows, open, by cell and atom."""
+) -> RowPool:
+    """All rows, none in a cluster yet; level: the columns in the order of the index."""
+    shift = shifts(cells)
     cell = np.repeat(np.arange(cells.n_cells, dtype=np.int32), cells.counts)
     values, column, offset = [], [], 0
     for a, name in enumerate(sensitive):
@@ -113,7 +63,7 @@ def pool_of(
     insert_all(trie)
     left = np.bincount(by_row[by_row >= 0], minlength=offset).astype(np.int64)
     column_of = np.array(column, np.int64)
-    return Pool(
+    return RowPool(
         np.ascontiguousarray(cells.codes),
         cell_atoms,
         atom_cell,
@@ -130,31 +80,28 @@ def pool_of(
         np.bincount(column_of[left > 0], minlength=len(sensitive)).astype(np.int64),
         trie,
         level,
+        shift,
     )
 
 
-def seeker_of(columns: Columns, shift: Ints, nodes: int) -> tuple[Seeker, Reach]:
-    """Room for the growing cluster and what surrounds it."""
-    codes = int(columns.base[-1])
-    keys = ((columns.size - 1) >> shift) + 1
+def growing_cluster(columns: Columns, pool: RowPool, nodes: int) -> GrowingCluster:
+    """Room for a growing cluster and for searches in an index of so many nodes."""
+    d, codes = len(columns.kind), int(columns.base[-1])
+    keys = ((columns.size - 1) >> pool.shift) + 1
     base = np.concatenate([[0], np.cumsum(keys)]).astype(np.int64)
-    seeker = Seeker(
-        empty_labels(columns, 1),
-        np.zeros(codes),
-        np.zeros(base[-1]),
-        base[:-1],
-        np.zeros(base[-1], np.bool_),
-        np.zeros(nodes + 1, np.int32),
-        np.zeros(nodes + 1),
+    return GrowingCluster(
+        label=empty_labels(columns, 1),
+        widths=np.zeros(codes),
+        own=np.zeros(codes),
+        others=np.zeros(codes),
+        key=np.zeros(base[-1]),
+        near=np.zeros(base[-1]),
+        inside=np.zeros(base[-1], np.bool_),
+        key_base=base[:-1],
+        rest=np.zeros(d + 1),
+        stack=np.zeros(nodes + 1, np.int32),
+        sums=np.zeros(nodes + 1),
     )
-    reach = Reach(
-        np.zeros(codes),
-        np.zeros(codes),
-        np.zeros(base[-1]),
-        np.zeros(len(columns.kind) + 1),
-        np.zeros(len(columns.kind)),
-    )
-    return seeker, reach
 
 
 def shifts(cells: Cells) -> Ints:

@@ -1,34 +1,74 @@
-"""k-clustering around its compiled loop: asking the requirement, and handing out what is left."""
+"""k-clustering: grow small clusters, each by the row that adds least loss."""
+
+from typing import NamedTuple
 
 import numpy as np
 from pydantic.dataclasses import dataclass
 
-from shoal.arrays import Bools, Codes, Ints
+from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import UNIT, empty_labels, ncp_columns
 from shoal.encoding.grouping import SUPPRESSED, Grouping
 from shoal.errors import Infeasible
-from shoal.kernels.clusters import (
+from shoal.kernels.cluster_index import (
+    NONE,
     OPEN,
-    Growing,
-    far_from,
-    grow_all,
-    grow_to,
-    join_k_cluster,
-    settle,
-    start,
+    Columns,
+    GrowingCluster,
+    Label,
+    RowPool,
+    copy_label,
+    inside,
+    lowest_row,
+    nearest_cell,
+    start_label,
+    take,
+    wanted,
+    widen,
+    width_with,
+    widths_with,
 )
+from shoal.kernels.jit import kernel, number, truth
 from shoal.methods.base import BlockMethod, Progress, check_feasible, counts_of_runs
-from shoal.methods.clustering import pool_of, seeker_of, shifts
+from shoal.methods.clustering import STRIDE, growing_cluster, pool_of
 from shoal.models.requirement import Requirement
 
-STRIDE = 512
-"""Clusters grown between two signs of life."""
 AT_ONCE = 64
-"""Clusters that are asked at a time whether they still hold with one more row."""
-
+"""Clusters that are judged at a time with one more row."""
 PAIRS = 4096
 """Pairs of rows by which columns are compared."""
+ANY = ~np.uint64(0)
+"""The values of any row will do."""
+
+
+@dataclass(frozen=True)
+class KClustering(BlockMethod):
+    """k-clustering: clusters grow by the row that adds least NCP, until the requirement holds.
+
+    Once a cluster is large enough but does not hold yet, rows with sensitive values that it has not
+    come first. Rows left at the end join the cluster to which they add least, among those that hold
+    with them; a row that fits nowhere is suppressed. The order in which rows start clusters is
+    random: it comes from the seed.
+
+    Source: our own sibling of L-clustering, with NCP for its loss and no merging.
+    """
+
+    def group(
+        self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
+    ) -> tuple[Grouping, ...]:
+        """Groups by growing clusters."""
+        check_feasible(cells, requirement)
+        clusters = _Clusters(cells, requirement, seed)
+        if requirement.only_size:
+            clusters.grow_by_size(progress)
+        else:
+            clusters.grow_and_judge(progress)
+        if clusters.n == 0:
+            raise Infeasible(
+                "No cluster of rows holds all of the policy's constraints together: loosen them."
+            )
+        clusters.assign_rest()
+        return (Grouping(clusters.group, clusters.n, tuple(range(len(cells.domains)))),)
 
 
 class _Clusters:
@@ -37,15 +77,14 @@ class _Clusters:
     def __init__(self, cells: Cells, requirement: Requirement, seed: int) -> None:
         self.cells, self.requirement = cells, requirement
         self.columns = ncp_columns(cells.domains)
-        self.shift = shifts(cells)
-        self.pool = pool_of(cells, requirement.columns, self.shift, costly_first(cells))
-        self.seeker, self.reach = seeker_of(self.columns, self.shift, len(self.pool.trie.up))
+        self.pool = pool_of(cells, requirement.columns, costly_first(cells))
+        self.growing = growing_cluster(self.columns, self.pool, len(self.pool.trie.up))
         self.order = start_order(cells, seed)
         most = cells.n_rows // requirement.min_rows + 1
         self.labels, self.sizes = empty_labels(self.columns, most), np.zeros(most, np.int64)
         self.group = np.full(cells.n_rows, SUPPRESSED, np.int32)
         self.n = 0
-        self.growing = Growing(
+        self.rows = ClusterRows(
             np.zeros(cells.n_rows, np.int32),
             np.zeros(2, np.int64),
             np.ones(len(requirement.columns), np.int64),
@@ -53,11 +92,10 @@ class _Clusters:
         )
 
     def holds(self, groups: list[Codes]) -> Bools:
-        """(g,) whether each of these sets of rows holds."""
+        """(g,) whether each of these sets of rows satisfies the requirement."""
         starts = np.cumsum([0, *map(len, groups)]).astype(np.int64)
         rows = np.concatenate(groups).astype(np.int32)
-        asked = counts_of_runs(self.cells, self.requirement, rows, starts)
-        return self.requirement.holds(asked)
+        return self.requirement.holds(counts_of_runs(self.cells, self.requirement, rows, starts))
 
     def grow_by_size(self, progress: Progress) -> None:
         """All clusters, where every one that is large enough holds."""
@@ -65,55 +103,45 @@ class _Clusters:
         while before < self.n:
             before = self.n
             at, self.n = grow_all(
-                self.columns, self.pool, self.seeker, self.reach, self.shift, self.growing, self.order,
-                at, self.requirement.min_rows, self.group, self.labels, self.sizes, self.n, STRIDE,
+                self.columns, self.pool, self.growing, self.rows, self.order, at,
+                self.requirement.min_rows, self.group, self.labels, self.sizes, self.n, STRIDE,
             )  # fmt: skip
             progress(self.n / len(self.sizes))
 
-    def grow_and_ask(self, progress: Progress) -> None:
+    def grow_and_judge(self, progress: Progress) -> None:
         """All clusters, each grown until it holds; one that never does is taken apart again."""
-        least, size = self.requirement.min_rows, self.growing.size
+        least, size = self.requirement.min_rows, self.rows.size
         for i, row in enumerate(self.order):
             if self.pool.taken[row] != OPEN:
                 continue
             if int(self.pool.alive.sum()) < least:
                 break
-            start(self.columns, self.pool, self.seeker, self.growing, int(row))
-            grown = self._grow(least, False)
-            while grown and not self.holds([self.growing.rows[: size[0]]])[0]:
-                grown = self._grow(int(size[0]) + 1, True)
+            start(self.columns, self.pool, self.growing, self.rows, int(row))
+            grown = self._grow(least, new_values=False)
+            while grown and not self.holds([self.rows.rows[: size[0]]])[0]:
+                grown = self._grow(int(size[0]) + 1, new_values=True)
             if not grown:
                 break  # every open row is in it, and still it does not hold
-            settle(self.seeker, self.growing, self.group, self.labels, self.sizes, self.n)
+            settle(self.growing, self.rows, self.group, self.labels, self.sizes, self.n)
             self.n += 1
             progress(i / len(self.order))
 
-    def _grow(self, rows: int, new_values: bool) -> bool:
-        grown: bool = grow_to(
-            self.columns,
-            self.pool,
-            self.seeker,
-            self.reach,
-            self.shift,
-            self.growing,
-            rows,
-            new_values,
-        )
-        return grown
+    def _grow(self, rows: int, *, new_values: bool) -> bool:
+        return bool(grow_to(self.columns, self.pool, self.growing, self.rows, rows, new_values))
 
-    def hand_out(self) -> None:
+    def assign_rest(self) -> None:
         """Each row left, in the random order, joins the nearest cluster that holds with it."""
-        models = self.requirement.models
-        free = all(model.holds_when_joined for model in models)
+        always = self.requirement.holds_when_joined
         far = np.zeros(len(self.sizes))
         cell_of = np.repeat(np.arange(self.cells.n_cells), self.cells.counts)
         for row in self.order[self.group[self.order] == SUPPRESSED]:
             codes = self.pool.codes[cell_of[row]]
-            c = int(far_from(self.columns, self.labels, self.sizes, self.n, codes, far))
-            if not free:
+            c = int(distances(self.columns, self.labels, self.sizes, self.n, codes, far))
+            if not always:
                 c = self._first_that_holds(int(row), np.argsort(far[: self.n], kind="stable"))
             if c != SUPPRESSED:
-                join_k_cluster(self.columns, self.labels, self.sizes, c, codes)
+                widen(self.columns, self.labels, c, codes)
+                self.sizes[c] += 1
                 self.group[row] = c
 
     def _first_that_holds(self, row: int, nearest: Ints) -> int:
@@ -162,39 +190,169 @@ def start_order(cells: Cells, seed: int) -> Codes:
     return shuffled[np.argsort(by_row, kind="stable")].astype(np.int32)
 
 
-def cluster(cells: Cells, requirement: Requirement, seed: int, progress: Progress) -> Grouping:
-    """Clusters that hold."""
-    check_feasible(cells, requirement)
-    clusters = _Clusters(cells, requirement, seed)
-    if requirement.only_size:
-        clusters.grow_by_size(progress)
-    else:
-        clusters.grow_and_ask(progress)
-    if clusters.n == 0:
-        raise Infeasible(
-            "No cluster of rows holds all of the policy's constraints together: loosen them."
-        )
-    clusters.hand_out()
-    return Grouping(clusters.group, clusters.n, tuple(range(len(cells.domains))))
+class ClusterRows(NamedTuple):
+    """The rows of the growing cluster."""
+
+    rows: Codes
+    """(n,) its rows, in the order in which they came."""
+    size: Ints
+    """(2,) how many they are; its number."""
+    need: Ints
+    """(sensitive columns,) 1: a new value of any column is welcome."""
+    seen: Ints
+    """(values,) the last cluster that met the value."""
 
 
-# k-clustering: grow small clusters, each by the row that adds least loss.
+@kernel
+def start(
+    columns: Columns, pool: RowPool, growing: GrowingCluster, cluster: ClusterRows, row: int
+) -> None:
+    """Begin a new cluster with a row."""
+    cluster.size[0] = 0
+    cluster.size[1] += 1
+    start_label(columns, growing.label, 0, pool.codes[pool.atom_cell[pool.atom_of[row]]])
+    admit(pool, cluster, row)
 
 
-@dataclass(frozen=True)
-class KClustering(BlockMethod):
-    """k-clustering: clusters grow by the row that adds least NCP, until the requirement holds.
+@kernel
+def admit(pool: RowPool, cluster: ClusterRows, row: int) -> None:
+    """Move a row from the pool into the cluster."""
+    take(pool, row)
+    cluster.rows[cluster.size[0]] = row
+    cluster.size[0] += 1
+    atom = pool.atom_of[row]
+    for a in range(pool.values.shape[1]):
+        value = pool.values[atom, a]
+        if value >= 0:
+            cluster.seen[value] = cluster.size[1]
 
-    Once a cluster is large enough but does not hold yet, rows with sensitive values that it has not
-    come first. Rows left at the end join the cluster to which they add least, among those that hold
-    with them; a row that fits nowhere is suppressed. The order in which rows start clusters is
-    random: it comes from the seed.
 
-    Source: our own sibling of L-clustering, with NCP for its loss and no merging.
+@kernel
+def grow_to(
+    columns: Columns,
+    pool: RowPool,
+    growing: GrowingCluster,
+    cluster: ClusterRows,
+    rows: int,
+    new_values: bool,
+) -> bool:
+    """Let the cluster grow to so many rows; False where no row is left.
+
+    With `new_values` a row must bring a sensitive value that the cluster has not, while there is one.
     """
+    need, seen, now = cluster.need, cluster.seen, cluster.size[1]
+    while cluster.size[0] < rows:
+        if pool.trie.below[0] == 0:
+            return False
+        size = cluster.size[0]
+        price_codes(columns, pool, growing, size)
+        cell, any_row = number(NONE), truth(False)
+        if new_values:
+            bits = wanted(pool, need, seen, now)
+            cell, _ = nearest_cell(
+                pool, growing, columns.base, size, bits, need, seen, now, any_row
+            )
+        if cell == NONE:
+            any_row = truth(True)
+            cell, _ = nearest_cell(pool, growing, columns.base, size, ANY, need, seen, now, any_row)
+        admit(pool, cluster, lowest_row(pool, cell, need, seen, now, any_row))
+        widen(columns, growing.label, number(0), pool.codes[cell])
+    return True
 
-    def group(
-        self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
-    ) -> tuple[Grouping, ...]:
-        """Groups by growing clusters."""
-        return (cluster(cells, requirement, seed, progress),)
+
+@kernel
+def price_codes(columns: Columns, pool: RowPool, growing: GrowingCluster, rows: int) -> None:
+    """Fill in what each code adds to the NCP of the growing cluster of so many rows."""
+    # arrays by their own names: reaching into tuples inside the loops costs more than the work
+    all_widths, all_own, all_others, all_keys = (
+        growing.widths,
+        growing.own,
+        growing.others,
+        growing.key,
+    )
+    base_of, size_of, key_base, rest = columns.base, columns.size, growing.key_base, growing.rest
+    width_of, level, shift = growing.label.width[0], pool.level, pool.shift
+    d = len(size_of)
+    for j in range(d):
+        widths_with(columns, growing.label, 0, j, all_widths)
+        base, size, wide, by = base_of[j], size_of[j], width_of[j], shift[j]
+        widths, own = all_widths[base : base + size], all_own[base : base + size]
+        others = all_others[base : base + size]
+        keys = all_keys[key_base[j] : key_base[j] + ((size - 1) >> by) + 1]
+        if by == 0:
+            for code in range(size):
+                own[code], others[code] = widths[code], widths[code] - wide
+                keys[code] = widths[code] + rows * (widths[code] - wide)
+            continue
+        keys[:] = np.inf
+        for code in range(size):
+            own[code], others[code] = widths[code], widths[code] - wide
+            keys[code >> by] = min(keys[code >> by], own[code] + rows * others[code])
+    rest[d] = 0.0
+    for i in range(d - 1, -1, -1):
+        # nothing costs less than a value that the label covers
+        rest[i] = rest[i + 1] + width_of[level[i]]
+
+
+@kernel
+def settle(
+    growing: GrowingCluster, cluster: ClusterRows, group: Codes, label: Label, sizes: Ints, n: int
+) -> None:
+    """Keep the grown cluster as number n."""
+    copy_label(label, n, growing.label, number(0))
+    sizes[n] = cluster.size[0]
+    for i in range(cluster.size[0]):
+        group[cluster.rows[i]] = n
+
+
+@kernel
+def grow_all(
+    columns: Columns,
+    pool: RowPool,
+    growing: GrowingCluster,
+    cluster: ClusterRows,
+    order: Codes,
+    at: int,
+    rows: int,
+    group: Codes,
+    label: Label,
+    sizes: Ints,
+    n: int,
+    most: int,
+) -> tuple[int, int]:
+    """Grow up to `most` clusters of so many rows each; the place in `order` and clusters so far."""
+    left = 0
+    for row in range(len(group)):
+        left += pool.taken[row] == OPEN
+    for _ in range(most):
+        if left < rows:
+            break
+        while pool.taken[order[at]] != OPEN:
+            at += 1
+        start(columns, pool, growing, cluster, number(order[at]))
+        grow_to(columns, pool, growing, cluster, rows, truth(False))
+        left -= rows
+        settle(growing, cluster, group, label, sizes, n)
+        n += 1
+    return at, n
+
+
+@kernel
+def distances(
+    columns: Columns, label: Label, sizes: Ints, n: int, codes: Codes, far: Floats
+) -> int:
+    """Fill in what a row would add to the NCP of each of n clusters; the first of the least."""
+    best, found = np.inf, NONE
+    for c in range(n):
+        total = 0.0
+        for j in range(len(columns.kind)):
+            wide = label.width[c, j]
+            if inside(columns, label, c, j, codes[j]):
+                total += wide
+                continue
+            width = width_with(columns, label, c, j, codes[j])
+            total += width + sizes[c] * (width - wide)
+        far[c] = total
+        if total < best:
+            best, found = total, c
+    return found

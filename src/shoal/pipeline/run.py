@@ -3,7 +3,7 @@
 They are the same on every engine; what differs is behind `Engine`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,8 @@ from shoal.io.commit import check_targets, replacing_all
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.output_names import is_page, report_files
 from shoal.models.requirement import Requirement
-from shoal.policy import Policy, resolve_policy
-from shoal.progress import Clock, Progress, ProgressCallback, ignore_event, no_progress
+from shoal.policy import Policy
+from shoal.progress import Clock, Progress, no_progress
 from shoal.release import Release, RunSummary
 from shoal.verification.check import require
 
@@ -36,47 +36,6 @@ NEARLY_ALL = 0.9
 """Above this mean NCP a run warns that hardly any detail is left."""
 READ_BACK = 0.2
 """The share of verification that reads the release back."""
-
-
-AnyPolicy = Policy | Mapping[str, Any] | str | Path
-
-
-def anonymize(
-    data: Any,
-    policy: AnyPolicy | None = None,
-    *,
-    progress: ProgressCallback | None = None,
-    **keywords: Any,
-) -> Release[Any]:
-    """Make a table safe to publish; see `shoal.anonymize`."""
-    clock = Clock(progress or ignore_event)
-    return anonymize_table(data, lambda names: resolve_policy(policy, names, keywords), clock)
-
-
-def run(
-    source: str | Path,
-    policy: AnyPolicy,
-    target: str | Path,
-    *,
-    options: CsvOptions = DETECT,
-    force: bool = False,
-    report: str | Path | None = None,
-    progress: ProgressCallback | None = None,
-    engine: str = LOCAL,
-    memory: str | None = None,
-) -> Release[Any]:
-    """Anonymise a file into another; see `shoal.run`."""
-    return run_files(
-        Path(source),
-        Policy.load(policy),
-        Path(target),
-        Clock(progress or ignore_event),
-        options=options,
-        force=force,
-        report=report,
-        engine=engine,
-        memory=memory,
-    )
 
 
 def anonymize_table(

@@ -28,49 +28,14 @@ from shoal.policy import Policy
 from shoal.policy.released_columns import check_released_columns, columns_to_verify
 from shoal.progress import Clock
 from shoal.release import Release
-from shoal.verification.check import Finding, Strength
-
-
-def verify(
-    release: Any,
-    policy: Any = None,
-    options: CsvOptions = DETECT,
-    *,
-    engine: str = LOCAL,
-    memory: str | None = None,
-) -> tuple[Finding, ...]:
-    """Check a policy's models on a release; see `shoal.verify`."""
-    return _verdict(release, policy, options, engine, memory).findings
-
-
-def survey(
-    release: Any,
-    policy: Any = None,
-    options: CsvOptions = DETECT,
-    *,
-    engine: str = LOCAL,
-    memory: str | None = None,
-) -> tuple[Strength, ...]:
-    """What a release satisfies by the models that need only their figure."""
-    return _verdict(release, policy, options, engine, memory).strengths
-
-
-def _verdict(
-    release: Any, policy: Any, options: CsvOptions, engine: str, memory: str | None
-) -> Verdict:
-    known, clock = policy_of(release, policy), Clock()
-    with open_release(
-        release, known, clock, options=options, engine=engine, memory=memory
-    ) as table:
-        return examine(table, known, clock)
 
 
 def policy_of(release: Any, policy: Any = None) -> Policy:
-    """The policy to check; a `Release` brings its own."""
+    """The policy to check; a `Release` has its own."""
     if policy is None and isinstance(release, Release):
         return release.policy
     if policy is None:
-        raise PolicyError("Give the policy that the release was made by: it says what must hold.")
+        raise PolicyError("Give the policy of the release: it says which guarantees to check.")
     return Policy.load(policy)
 
 

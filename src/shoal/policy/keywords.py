@@ -131,6 +131,8 @@ def keys_to_replace(policy: "Policy", changes: Mapping[str, Any]) -> dict[str, A
         settings[name] = {**_as_settings(settings.get(name, {})), **given}
     if settings:
         replaced["columns"] = _changed_columns(policy, settings)
+    if "metrics" in changes:
+        replaced["metrics"] = _more_metrics(policy, parts.one_or_more(changes["metrics"]))
     figures = {name: changes[name] for name in FIGURES if name in changes}
     if figures:
         if "constraints" in changes:
@@ -215,6 +217,20 @@ def _changed_columns(policy: "Policy", settings: Mapping[str, Any]) -> dict[str,
             kept |= {"hierarchy": None, "kind": None, "order": None}
         columns[name] = {**kept, **new}
     return columns
+
+
+def _more_metrics(policy: "Policy", metrics: Iterable[Any]) -> list[Any]:
+    """The policy's metrics and further ones; a bare name does not replace one with options."""
+    new: dict[str, Any] = {}
+    for metric in metrics:
+        name = metric.get("name") if isinstance(metric, Mapping) else metric
+        new[name if isinstance(name, str) else plugins.name_of(type(name))] = metric
+    kept = {
+        metric.name: metric
+        for metric in policy.metrics
+        if isinstance(new.get(metric.name, ""), str)
+    }
+    return [*kept.values(), *(metric for name, metric in new.items() if name not in kept)]
 
 
 def _column_settings(keywords: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

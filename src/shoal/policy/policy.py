@@ -235,6 +235,8 @@ class Policy(BaseModel):
             Columns that take another role.
         hierarchies, kinds, orders
             Per column its hierarchy, its kind or the order of its values.
+        metrics
+            Metrics to measure in addition to those of the policy.
         constraints, method, suppression, seed, ...
             Any other key of a policy: it is replaced.
 

@@ -1,8 +1,8 @@
-"""Part people from their sensitive values: exact rows with a group id, and counts per group.
+"""Anatomy: exact rows with a group id, and apart from them the sensitive values counted per group.
 
-Order could link the two again, so it is made anew from what each table shows: rows by group and text,
-values by group and text, groups by the text of their rows. A row's sensitive value has no say in where
-the row stands.
+The order of rows could link the two again, so each table is ordered by its own content: rows by group
+and text, values by group and text, groups by the text of their rows. The place of a row does not depend
+on its sensitive value.
 
 Source: Xiao and Tao, "Anatomy: simple and effective privacy preservation", 2006.
 """
@@ -26,33 +26,33 @@ from shoal.threads import each
 
 
 @dataclass(frozen=True)
-class Counted:
+class SensitiveCounts:
     """The sensitive table of one column: a value of a group per row, by group and text."""
 
     rows: Ints
-    """(entries,) an input row that holds the value; the same one wherever the value occurs."""
+    """(entries,) an input row with the value; the same one wherever the value occurs."""
     group: Ints
     """(entries,) the group's id."""
     count: Ints
-    """(entries,) rows of the group that hold it; above 0."""
+    """(entries,) rows of the group with it; above 0."""
 
 
 @dataclass(frozen=True)
 class Anatomy:
-    """What leaves the house."""
+    """The tables of an Anatomy release."""
 
     rows: Ints
-    """(published,) the input row behind each row of the first table, in the published order."""
+    """(published,) the input row of each row of the first table, in the published order."""
     group: Ints
     """(published,) its group, 1 and up."""
-    sensitive: dict[str, Counted]
+    sensitive: dict[str, SensitiveCounts]
     classes: int
     """Different combinations of quasi-identifiers."""
     sizes: Ints
     """(classes,) rows with each."""
 
 
-def part(
+def split_tables(
     cells: Cells,
     grouping: Grouping,
     column: Callable[[str], pa.Array],
@@ -60,7 +60,7 @@ def part(
     plain: Sequence[str],
     sensitive: Sequence[str],
 ) -> Anatomy:
-    """The two tables of a grouping; suppressed rows are in neither."""
+    """The tables of a grouping; suppressed rows are in none."""
     kept = np.flatnonzero(grouping.group != SUPPRESSED)
     rows, group = cells.rows[kept], _dense(grouping.group[kept])
     place, sizes = _places(rows, column, quasi, plain)
@@ -72,7 +72,7 @@ def part(
     for name, (of, ranks, count) in entries.items():
         by = np.lexsort((ranks, ids[of]))
         _, first = np.unique(values[name][0], return_index=True)
-        counted[name] = Counted(rows[first][ranks[by]], ids[of][by], count[by])
+        counted[name] = SensitiveCounts(rows[first][ranks[by]], ids[of][by], count[by])
     return Anatomy(rows[order], ids[group][order], counted, len(sizes), sizes)
 
 
@@ -85,11 +85,11 @@ def _dense(group: Codes) -> Codes:
 def _places(
     rows: Ints, column: Callable[[str], pa.Array], quasi: Sequence[str], plain: Sequence[str]
 ) -> tuple[Codes, Ints]:
-    """(n,) each row's place by what the first table shows of it, and the rows of every class."""
-    shown = [gather(column(name), rows) for name in (*quasi, *plain)]
-    ranked = each(_ranks, shown)
-    # values that read alike may differ (0 and -0), and then the order of the input must not decide
-    _, alike = np.unique(hash_rows(len(rows), [], shown, 0), return_inverse=True)
+    """(n,) each row's place by its content in the first table, and the rows of every class."""
+    content = [gather(column(name), rows) for name in (*quasi, *plain)]
+    ranked = each(_ranks, content)
+    # values with one text may differ (0 and -0), and then the order of the input must not decide
+    _, alike = np.unique(hash_rows(len(rows), [], content, 0), return_inverse=True)
     ranked.append((alike.astype(np.int32), len(rows)))
     ranks, sizes = [rank for rank, _ in ranked], [size for _, size in ranked]
     classes, n_classes = number_rows(ranks[: len(quasi)], sizes[: len(quasi)])
@@ -118,7 +118,7 @@ def _entries(group: Codes, ranks: Codes, size: int) -> tuple[Ints, Ints, Ints]:
 def _ids(group: Codes, place: Codes, entries: Sequence[tuple[Ints, Ints, Ints]]) -> Ints:
     """(groups,) ids from 1 in the order of the groups' rows, then of their values.
 
-    Groups that agree in all of it cannot be told apart.
+    Groups that agree in all of these are indistinguishable.
     """
     n_groups = int(group.max()) + 1
     by = np.lexsort((place, group))

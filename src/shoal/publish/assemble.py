@@ -1,4 +1,7 @@
-"""In which order rows leave: by what is published of them, never by where they stood."""
+"""The published rows: their labels, classes and order, and the columns of the published table.
+
+Rows are ordered by what is published of them, never by their place in the input.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +17,97 @@ from shoal.hierarchy.text import text_of
 from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
 from shoal.publish.labels import ANY, Labels, labels_of
 from shoal.threads import each
+
+
+@dataclass(frozen=True)
+class PublishedRows:
+    """The rows of a release, before they become a frame or a file."""
+
+    rows: Ints
+    """(published,) the input row of each published row, in the published order."""
+    labels: dict[str, pa.DictionaryArray]
+    """Per quasi-identifier and per column with preferences, (published,) its label."""
+    classes: int
+    """Different combinations of labels."""
+    suppressed: Bools
+    """(n_rows,) canonical rows that are suppressed in every column."""
+    sizes: Ints
+    """(classes,) rows of each class."""
+    blank: Bools
+    """(published,) rows whose other cells are starred too: suppressed in some columns together with
+    too few others."""
+
+
+def assemble(
+    cells: Cells,
+    groupings: Sequence[Grouping],
+    spans: Sequence[Spans],
+    keep_order: bool,
+    personal: Mapping[str, pa.DictionaryArray] | None = None,
+    hashes: Words | None = None,
+) -> PublishedRows:
+    """Label the groups and order their rows; rows suppressed in all columns are left out.
+
+    personal: sensitive columns that are published with preferences, (n_rows,) in canonical order;
+    `hashes` are then those of what is published apart from the quasi-identifiers.
+    """
+    labels: list[Labels] = []
+    groups: list[Codes] = []
+    names: list[str] = []
+    suppressed = np.ones(cells.n_rows, np.bool_)
+    blank = np.zeros(cells.n_rows, np.bool_)
+    for grouping, span in zip(groupings, spans, strict=True):
+        is_suppressed = grouping.group == SUPPRESSED
+        suppressed &= is_suppressed
+        if is_suppressed.sum() < grouping.least:
+            blank |= is_suppressed
+        domains = [cells.domains[column] for column in grouping.columns]
+        new = each(lambda j, d=domains, s=span: labels_of(d[j], s, j), range(len(domains)))  # type: ignore[misc]
+        labels += [_with_star(label) for label in new] if is_suppressed.any() else new
+        names += [domain.name for domain in domains]
+        groups += [grouping.group] * len(domains)
+    classes, n_classes = _classes(labels, groups, suppressed)
+    order = publish_order(cells.hashes if hashes is None else hashes, classes, n_classes, blank)
+    if keep_order:
+        order = order[np.argsort(cells.rows[order], kind="stable")]
+    published = {
+        name: pa.DictionaryArray.from_arrays(pa.array(label.of_group[group[order]]), label.texts)
+        for name, label, group in zip(names, labels, groups, strict=True)
+    }
+    for name, column in (personal or {}).items():
+        published[name] = _starred(column.take(pa.array(order)), blank[order])
+    sizes = np.bincount(classes[classes != SUPPRESSED], minlength=n_classes)
+    return PublishedRows(cells.rows[order], published, n_classes, suppressed, sizes, blank[order])
+
+
+def _starred(column: pa.DictionaryArray, blank: Bools) -> pa.DictionaryArray:
+    if not blank.any():
+        return column
+    return pc.if_else(pa.array(blank), ANY, column.dictionary_decode()).dictionary_encode()
+
+
+def _with_star(label: Labels) -> Labels:
+    """Labels in which the group SUPPRESSED (-1, so the last one) reads `*`."""
+    texts = label.texts.to_pylist()
+    if ANY not in texts:
+        texts.append(ANY)
+    star = np.int32(texts.index(ANY))
+    return Labels(pa.array(texts, pa.string()), np.append(label.of_group, star))
+
+
+def _classes(labels: list[Labels], groups: list[Codes], suppressed: Bools) -> tuple[Codes, int]:
+    """(n_rows,) the class of each canonical row, SUPPRESSED where it is not published."""
+    if len({id(group) for group in groups}) == 1 and not suppressed.any():
+        # with one grouping the classes of its groups suffice
+        every = np.arange(len(labels[0].of_group), dtype=np.int32)
+        of_group, n_classes = classes_of(labels, [every] * len(labels))
+        return of_group[groups[0]], n_classes
+    classes = np.full(len(suppressed), SUPPRESSED, np.int32)
+    kept = np.flatnonzero(~suppressed)
+    if not len(kept):
+        return classes, 0
+    classes[kept], n_classes = classes_of(labels, [group[kept] for group in groups])
+    return classes, n_classes
 
 
 def classes_of(labels: list[Labels], groups: list[Codes]) -> tuple[Codes, int]:
@@ -48,8 +142,8 @@ def publish_order(
 ) -> Ints:
     """Canonical rows class by class, inside a class by the hash of what else is published of them.
 
-    hashes: (n_rows,) these hashes. blank: (n_rows,) of these nothing else is published; they stand
-    last, since their place among the others would tell something of what is hidden.
+    hashes: (n_rows,) these hashes. blank: (n_rows,) rows of which nothing else is published; they are
+    last, since their place among the others would disclose something of what is suppressed.
     """
     rows, starts = rows_by_group(classes, n_classes)
     order = rows.astype(np.int64)
@@ -59,139 +153,39 @@ def publish_order(
     return order
 
 
-# Put the published table together: which rows, in which order, with which labels.
-
-
-NOTHING: Mapping[str, pa.DictionaryArray] = {}
-
-
 @dataclass(frozen=True)
-class Published:
-    """What leaves the house, before it takes the shape of a frame or a file."""
-
-    rows: Ints
-    """(published,) the input row behind each published row, in the published order."""
-    labels: dict[str, pa.DictionaryArray]
-    """Per quasi-identifier and per column in which wishes count, (published,) its label."""
-    classes: int
-    """Different combinations of labels."""
-    suppressed: Bools
-    """(n_rows,) canonical rows that are suppressed in every column."""
-    sizes: Ints
-    """(classes,) rows of each class."""
-    blank: Bools
-    """(published,) rows whose other cells are starred too: suppressed in some columns, with too few
-    others to hide among."""
-
-
-def assemble(
-    cells: Cells,
-    groupings: Sequence[Grouping],
-    spans: Sequence[Spans],
-    keep_order: bool,
-    personal: Mapping[str, pa.DictionaryArray] = NOTHING,
-    hashes: Words | None = None,
-) -> Published:
-    """Label the groups and bring their rows into an order; rows suppressed everywhere are left out.
-
-    personal: sensitive columns that are published otherwise than they are, (n_rows,) in canonical
-    order; `hashes` are then those of what is published beside the quasi-identifiers.
-    """
-    labels: list[Labels] = []
-    groups: list[Codes] = []
-    names: list[str] = []
-    suppressed = np.ones(cells.n_rows, np.bool_)
-    blank = np.zeros(cells.n_rows, np.bool_)
-    for grouping, span in zip(groupings, spans, strict=True):
-        hidden = grouping.group == SUPPRESSED
-        suppressed &= hidden
-        if hidden.sum() < grouping.least:
-            blank |= hidden
-        domains = [cells.domains[column] for column in grouping.columns]
-        made = each(lambda j, d=domains, s=span: labels_of(d[j], s, j), range(len(domains)))  # type: ignore[misc]
-        labels += [_with_star(label) for label in made] if hidden.any() else made
-        names += [domain.name for domain in domains]
-        groups += [grouping.group] * len(domains)
-    classes, n_classes = _classes(labels, groups, suppressed)
-    order = publish_order(cells.hashes if hashes is None else hashes, classes, n_classes, blank)
-    if keep_order:
-        order = order[np.argsort(cells.rows[order], kind="stable")]
-    published = {
-        name: pa.DictionaryArray.from_arrays(pa.array(label.of_group[group[order]]), label.texts)
-        for name, label, group in zip(names, labels, groups, strict=True)
-    }
-    for name, column in personal.items():
-        published[name] = _starred(column.take(pa.array(order)), blank[order])
-    sizes = np.bincount(classes[classes != SUPPRESSED], minlength=n_classes)
-    return Published(cells.rows[order], published, n_classes, suppressed, sizes, blank[order])
-
-
-def _starred(column: pa.DictionaryArray, blank: Bools) -> pa.DictionaryArray:
-    if not blank.any():
-        return column
-    return pc.if_else(pa.array(blank), ANY, column.dictionary_decode()).dictionary_encode()
-
-
-def _with_star(label: Labels) -> Labels:
-    """Labels in which the group SUPPRESSED (-1, so the last one) reads `*`."""
-    texts = label.texts.to_pylist()
-    if ANY not in texts:
-        texts.append(ANY)
-    star = np.int32(texts.index(ANY))
-    return Labels(pa.array(texts, pa.string()), np.append(label.of_group, star))
-
-
-def _classes(labels: list[Labels], groups: list[Codes], suppressed: Bools) -> tuple[Codes, int]:
-    """(n_rows,) the class of each canonical row, SUPPRESSED where it leaves the table."""
-    if len({id(group) for group in groups}) == 1 and not suppressed.any():
-        # one grouping: its groups are classed, not every row
-        every = np.arange(len(labels[0].of_group), dtype=np.int32)
-        of_group, n_classes = classes_of(labels, [every] * len(labels))
-        return of_group[groups[0]], n_classes
-    classes = np.full(len(suppressed), SUPPRESSED, np.int32)
-    kept = np.flatnonzero(~suppressed)
-    if not len(kept):
-        return classes, 0
-    classes[kept], n_classes = classes_of(labels, [group[kept] for group in groups])
-    return classes, n_classes
-
-
-# The columns of the published table: labels, untouched columns, and starred rows if asked for.
-
-
-@dataclass(frozen=True)
-class Shape:
+class OutputLayout:
     """How to gather the published table from the input."""
 
     columns: tuple[str, ...]
     """Published columns, in the order of the input."""
     labels: dict[str, pa.Array]
-    """Columns that are made anew, in published order; the others keep their values and type."""
+    """Columns with new values, in published order; the others keep their values and type."""
     rows: Ints
-    """(published,) the input row behind each published row."""
+    """(published,) the input row of each published row."""
 
-    def decoded(self) -> "Shape":
-        """The same with labels as plain text, for readers that would show a dictionary as such."""
+    def decoded(self) -> "OutputLayout":
+        """The same with labels as plain text, for frames that would keep a dictionary."""
         texts = {
             name: label.dictionary_decode() if pa.types.is_dictionary(label.type) else label
             for name, label in self.labels.items()
         }
-        return Shape(self.columns, texts, self.rows)
+        return OutputLayout(self.columns, texts, self.rows)
 
 
-def shape(
-    published: Published,
+def output_layout(
+    published: PublishedRows,
     columns: Sequence[str],
     column: Callable[[str], pa.Array],
     starred: Ints,
     keep_order: bool,
-) -> Shape:
+) -> OutputLayout:
     """The published table; `starred` are input rows to publish with every cell as `*`.
 
-    A star has no place in a column of numbers: columns that get one become text.
+    Columns with a star become text.
     """
     if not len(starred) and not published.blank.any():
-        return Shape(tuple(columns), dict(published.labels), published.rows)
+        return OutputLayout(tuple(columns), dict(published.labels), published.rows)
     rows = np.concatenate([published.rows, starred])
     blank = np.concatenate([published.blank, np.ones(len(starred), np.bool_)])
     order = np.argsort(rows, kind="stable") if keep_order else np.arange(len(rows))
@@ -205,4 +199,4 @@ def shape(
             text = text_of(column(name).take(pa.array(rows))).cast(pa.string())
             text = pc.if_else(pa.array(blank), ANY, text)
         labels[name] = text.take(pa.array(order))
-    return Shape(tuple(columns), labels, rows[order])
+    return OutputLayout(tuple(columns), labels, rows[order])

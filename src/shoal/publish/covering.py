@@ -1,8 +1,8 @@
-"""Which rows of another table lie under which published classes.
+"""Which rows of another table are covered by which published classes.
 
 For every value of the other table and every column there is a set of classes whose label covers it,
-kept as bits. The classes over a row are the sets of its values, cut with each other: a few machine
-words per column, so ten thousand classes against millions of rows take seconds.
+stored as bits. The classes that cover a row are the intersection of the sets of its values: a few
+machine words per column, so ten thousand classes against millions of rows take seconds.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,47 +14,47 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Codes, Ints, Words
-from shoal.encoding.columns import ColumnSpec
+from shoal.encoding.columns import BY_VALUES, ColumnSpec
 from shoal.encoding.values import canonical, countable
 from shoal.hierarchy.text import text_of
-from shoal.publish.reading import Reading, read
+from shoal.io.arrow import one_chunk
+from shoal.publish.label_parser import LabelCoverage, parse_labels
 
 MOST_BYTES = 1 << 26
-"""So much memory one step of the work may take."""
-AS_IT_IS = ColumnSpec()
+"""The memory that one step of the work may take."""
 
 
 @dataclass(frozen=True)
 class Matches:
-    """The classes over some rows."""
+    """The classes that cover some rows."""
 
     rows: slice
-    """Which rows."""
     starts: Ints
-    """(rows + 1,) row i lies under the classes starts[i]..starts[i+1] of the next array."""
+    """(rows + 1,) row i is covered by the classes starts[i]..starts[i+1] of the next array."""
     classes: Codes
 
 
 class Covering:
-    """Published classes, and the different rows of another table under them."""
+    """Published classes, and the different rows of another table that they cover."""
 
     def __init__(
         self,
         classes: Mapping[str, pa.Array],
         rows: Mapping[str, pa.Array],
-        how: Mapping[str, ColumnSpec],
+        specs: Mapping[str, ColumnSpec],
         folder: Path = Path(),
     ) -> None:
         """classes: per column, (n_classes,) the label of each class. rows: for the same columns,
-        (n_rows,) raw values, of any type. how: what the policy says of the columns."""
+        (n_rows,) raw values, of any type. specs: what the policy says about the columns."""
         names = list(classes)
         self.n_classes = len(next(iter(classes.values())))
         labels = {name: distinct_texts(name, classes[name]) for name in names}
         values = {name: distinct_texts(name, rows[name]) for name in names}
-        self._readings = {
-            name: _read(name, labels[name], values[name], how.get(name, AS_IT_IS), folder)
-            for name in names
-        }
+        self._readings: dict[str, LabelCoverage] = {}
+        for name in names:
+            spec = specs.get(name, BY_VALUES).with_order_of(one_chunk(rows[name]))
+            texts = [*labels[name].texts, None]
+            self._readings[name] = parse_labels(name, texts, values[name].texts, spec, folder)
         self._of_class = {name: labels[name].codes for name in names}
         sizes = [reading.n_values for reading in self._readings.values()]
         self._codes, self.row_of, self.counts = _distinct_rows(
@@ -72,15 +72,16 @@ class Covering:
         return len(self.counts)
 
     def matches(self) -> Iterator[Matches]:
-        """The classes over the different rows, some rows at a time."""
+        """The classes that cover the different rows, some rows at a time."""
         from shoal.kernels.linkage import list_bits
 
         width = -(-self.n_classes // 64)
         step = max(1, MOST_BYTES // (64 * max(1, width)))
         if not self.n_classes:
-            yield Matches(slice(0, self.n_rows), np.zeros(self.n_rows + 1, np.int64), NO_CLASS)
+            nothing = np.zeros(self.n_rows + 1, np.int64)
+            yield Matches(slice(0, self.n_rows), nothing, np.zeros(0, np.int32))
             return
-        # the sets of a column with few values are made once, those of others where they are needed
+        # the sets of a column with few values are computed once, those of others where needed
         small = {
             name: self._bits(name, np.arange(reading.n_values), width)
             for name, reading in self._readings.items()
@@ -117,25 +118,22 @@ class Covering:
         return out.view("<u8").astype(np.uint64, copy=False)
 
 
-NO_CLASS = np.zeros(0, np.int32)
-
-
 def population_of(
     classes: Mapping[str, pa.Array],
     rows: Mapping[str, pa.Array],
-    how: Mapping[str, ColumnSpec],
+    specs: Mapping[str, ColumnSpec],
     folder: Path = Path(),
 ) -> Ints:
     """(n_classes,) how many rows of another table each published class covers.
 
     See `Covering` for the arguments.
     """
-    found = Covering(classes, rows, how, folder)
-    counts = np.zeros(found.n_classes, np.int64)
-    for part in found.matches():
-        weights = np.repeat(found.counts[part.rows], np.diff(part.starts))
+    covering = Covering(classes, rows, specs, folder)
+    counts = np.zeros(covering.n_classes, np.int64)
+    for part in covering.matches():
+        weights = np.repeat(covering.counts[part.rows], np.diff(part.starts))
         # whole numbers below 2**53, so sums of floats are exact
-        counts += np.bincount(part.classes, weights, found.n_classes).astype(np.int64)
+        counts += np.bincount(part.classes, weights, covering.n_classes).astype(np.int64)
     return counts
 
 
@@ -152,18 +150,12 @@ class Texts:
 
 def distinct_texts(name: str, column: pa.Array | pa.ChunkedArray) -> Texts:
     """The different values of a column as text, as labels and hierarchies are matched."""
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    encoded = canonical(countable(name, column)).dictionary_encode()
+    encoded = canonical(countable(name, one_chunk(column))).dictionary_encode()
     once = text_of(encoded.dictionary).dictionary_encode()
     codes = once.indices.take(encoded.indices)
     texts: list[str] = once.dictionary.to_pylist()
     filled = pc.fill_null(codes.cast(pa.int64()), len(texts)).to_numpy(zero_copy_only=False)
     return Texts(texts, filled, bool(codes.null_count))
-
-
-def _read(name: str, labels: Texts, values: Texts, how: ColumnSpec, folder: Path) -> Reading:
-    return read(name, [*labels.texts, None], values.texts, how, folder)
 
 
 def _distinct_rows(columns: list[Ints], sizes: list[int]) -> tuple[Ints, Ints, Ints]:

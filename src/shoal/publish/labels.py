@@ -1,8 +1,9 @@
-"""Raw values that could be taken for a label get a backslash, so that a reader can always tell.
+"""The label of every group in every column.
 
 Labels are `[a~b]` (a range), `{a, b}` (a set), `*` (anything) and texts with a `*` (masked). A raw
-value is escaped where it holds a `*` or a backslash, or begins like a range or a set; inside a set or
-a range also where it holds what separates the members there.
+value that could be taken for a label is escaped with a backslash: where it contains a `*` or a
+backslash, or begins like a range or a set; inside a set or a range also where it contains what
+separates the members there.
 """
 
 from collections.abc import Sequence
@@ -21,29 +22,7 @@ from shoal.kernels.labels import members as sorted_members
 
 ANY = "*"
 MISSING = "<missing>"
-"""How a missing value is written inside a set; on its own it stays missing."""
-
-
-def escape_alone(raw: pa.Array) -> pa.Array:
-    """Raw texts as published when nothing else stands in the cell."""
-    escaped = pc.replace_substring_regex(raw, r"([\\*])", r"\\\1")
-    return pc.replace_substring_regex(escaped, r"^([\[{])", r"\\\1")
-
-
-def escape_in_set(raw: pa.Array) -> pa.Array:
-    """Raw texts as members of a set; null becomes MISSING."""
-    escaped = pc.replace_substring_regex(raw, r"([\\*,{}])", r"\\\1")
-    escaped = pc.replace_substring_regex(escaped, r"^([\[<])", r"\\\1")
-    return pc.fill_null(escaped, MISSING)
-
-
-def escape_in_range(raw: pa.Array) -> pa.Array:
-    """Raw texts as ends of a range."""
-    escaped = pc.replace_substring_regex(raw, r"([\\*~\]])", r"\\\1")
-    return pc.replace_substring_regex(escaped, r"^([\[{])", r"\\\1")
-
-
-# The label of every group in every column: the one place where labels are made.
+"""How a missing value is written inside a set; on its own it is published as missing."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +83,7 @@ def _sets(domain: Domain, starts: Ints, codes: Codes) -> Labels:
 
 
 def _nodes(domain: Domain, low: Codes, levels: Codes) -> Labels:
-    """Node texts, in depth-first order; a leaf stands before the nodes above it."""
+    """Node texts, in depth-first order; a leaf comes before the nodes above it."""
     tree = domain.hierarchy
     assert tree is not None
     first = low.astype(np.int64)
@@ -124,13 +103,13 @@ def _nodes(domain: Domain, low: Codes, levels: Codes) -> Labels:
         (level < tree.height) & (alone == leaf) & same.to_numpy(zero_copy_only=False)
     )
     texts = _where(whole, leaf_texts(domain, tree, leaf), texts)
-    # below the root the missing value is alone, and stays missing
+    # below the root the missing value is alone, and is published as missing
     gone = (leaf == domain.missing) & (level < tree.height)
     return _merged(_where(gone, None, texts), of_group)
 
 
 def leaf_texts(domain: Domain, tree: HierarchyTree, leaf: Ints) -> pa.Array:
-    """How these leaves are published: escaped also where a node over several leaves reads the same."""
+    """How these leaves are published: escaped also where a node over several leaves has their text."""
     texts = escape_alone(domain.texts.take(pa.array(leaf)))
     taken = [pa.array([], pa.string())]
     for level in range(1, tree.height + 1):
@@ -141,8 +120,8 @@ def leaf_texts(domain: Domain, tree: HierarchyTree, leaf: Ints) -> pa.Array:
 
 
 def _merged(texts: pa.Array, of_group: npt.NDArray[np.integer]) -> Labels:
-    """Labels that read the same are one: two ranges with missing values, or a node and the one above
-    it, may share a text."""
+    """Equal labels are one: two ranges with missing values, or a node and the one above it, may have
+    the same text."""
     encoded = texts.dictionary_encode("encode")
     places = encoded.indices.to_numpy(zero_copy_only=False)
     return Labels(encoded.dictionary, places[of_group].astype(np.int32))
@@ -159,3 +138,22 @@ def _joined(*parts: pa.Array | str) -> pa.Array:
 
 def _where(flags: Bools, this: pa.Array | str | None, other: pa.Array) -> pa.Array:
     return pc.if_else(pa.array(flags), this, other)
+
+
+def escape_alone(raw: pa.Array) -> pa.Array:
+    """Raw texts as published alone in a cell."""
+    escaped = pc.replace_substring_regex(raw, r"([\\*])", r"\\\1")
+    return pc.replace_substring_regex(escaped, r"^([\[{])", r"\\\1")
+
+
+def escape_in_set(raw: pa.Array) -> pa.Array:
+    """Raw texts as members of a set; null becomes MISSING."""
+    escaped = pc.replace_substring_regex(raw, r"([\\*,{}])", r"\\\1")
+    escaped = pc.replace_substring_regex(escaped, r"^([\[<])", r"\\\1")
+    return pc.fill_null(escaped, MISSING)
+
+
+def escape_in_range(raw: pa.Array) -> pa.Array:
+    """Raw texts as ends of a range."""
+    escaped = pc.replace_substring_regex(raw, r"([\\*~\]])", r"\\\1")
+    return pc.replace_substring_regex(escaped, r"^([\[{])", r"\\\1")

@@ -27,7 +27,7 @@ from shoal.policy import Policy
 from shoal.policy.canonical import to_data
 from shoal.policy.column import Column
 from shoal.policy.parts import plain_named
-from shoal.publish.reading import enclosed, pieces, plain, split_at
+from shoal.publish.label_parser import enclosed, join_pieces, pieces, split_at
 from shoal.release import Release
 from shoal.report.release_view import contents as contents_of_column
 from shoal.report.release_view import digests_of, rows_of
@@ -76,13 +76,13 @@ def _named(label: str) -> set[str]:
     found = pieces(label)
     if enclosed(found, "[", "]"):
         ends = split_at(found[1:-1], "~")
-        return {plain(end) for end in ends} if len(ends) == 2 else set()
+        return {join_pieces(end) for end in ends} if len(ends) == 2 else set()
     if enclosed(found, "{", "}"):
         members = [
             part[1:] if place and part[:1] == [(" ", True)] else part
             for place, part in enumerate(split_at(found[1:-1], ","))
         ]
-        return {plain(member) for member in members if member != pieces("<missing>")}
+        return {join_pieces(member) for member in members if member != pieces("<missing>")}
     return set()
 
 

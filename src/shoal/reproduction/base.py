@@ -1,20 +1,32 @@
-"""What an experiment is, and what it finds."""
+"""A paper's experiments: what they measure, what the paper claims, and how the figures behave.
 
-from collections.abc import Callable
+Light to import: the command line needs some of it before any work.
+"""
+
+import math
+import statistics
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from shoal.errors import listed
+from shoal.results import Record, Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+StepProgress = Callable[[str, float], None]
+"""Called with a step and the share of it that is done."""
 
-Progress = Callable[[str, float], None]
-"""Told what is being done, and the share that is done."""
+OUTCOMES = {True: "held", False: "did not hold", None: "cannot tell"}
+"""What a claim turned out to be."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says, and what we found."""
+    """A claim of a paper, judged by our figures."""
 
     text: str
     """The claim, in our words."""
@@ -23,9 +35,10 @@ class Claim:
     found: str
     """Our figures, in a short sentence."""
 
-
-WORDS = {True: "held", False: "did not hold", None: "cannot tell"}
-"""What became of a claim."""
+    @property
+    def outcome(self) -> str:
+        """`held`, `did not hold` or `cannot tell`."""
+        return OUTCOMES[self.held]
 
 
 @dataclass(frozen=True)
@@ -52,12 +65,12 @@ class Figure:
     lines: tuple[Line, ...]
     kind: Literal["lines", "bars"] = "lines"
     log: bool = False
-    """Whether the upright axis is logarithmic."""
+    """Whether the vertical axis is logarithmic."""
 
 
 @dataclass(frozen=True)
-class Result:
-    """All that one run found."""
+class Findings:
+    """The findings of one run."""
 
     claims: tuple[Claim, ...]
     figures: tuple[Figure, ...]
@@ -65,9 +78,9 @@ class Result:
     """What a reader must know to judge the figures."""
 
 
-@dataclass(frozen=True)
-class Reproduction:
-    """What was found, and when, where and on which data."""
+@dataclass(frozen=True, repr=False)
+class Reproduction(Result):
+    """The findings of a paper's experiments, with when, where and on which data they were made."""
 
     name: str
     title: str
@@ -80,32 +93,82 @@ class Reproduction:
     """The day."""
     machine: str
     versions: dict[str, str]
-    """Of Shoal, Python and what computes."""
-    result: Result
+    """Of Shoal, Python and the numerical packages."""
+    result: Findings
 
     @property
     def held(self) -> dict[str, int]:
         """How many claims `held`, `did not hold`, and of how many one `cannot tell`."""
-        every = [WORDS[claim.held] for claim in self.result.claims]
-        return {word: every.count(word) for word in WORDS.values()}
+        outcomes = [claim.outcome for claim in self.result.claims]
+        return {outcome: outcomes.count(outcome) for outcome in OUTCOMES.values()}
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, for JSON."""
-        found = asdict(self)
-        result: dict[str, Any] = found.pop("result")
-        return found | result
+        """Return the whole result as plain values that JSON can hold."""
+        data = asdict(self)
+        findings: dict[str, Any] = data.pop("result")
+        return data | findings
+
+    def _records(self) -> Sequence[Record]:
+        return [
+            {"claim": claim.text, "outcome": claim.outcome, "found": claim.found}
+            for claim in self.result.claims
+        ]
+
+    def _headline(self) -> str:
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in self.held.items() if count)
+        return f"{self.name}, {len(self.result.claims)} claims: {counts}"
 
 
-class Experiment(Protocol):
-    """What one file in `reproduction/` offers, named after the method: `l_clustering.py` holds the
-    class `LClustering`, made without arguments. Files that start with `_` are for all of them."""
+class Experiment(ABC):
+    """The experiments of one paper, in a module of this package."""
 
-    title: str
-    source: str
+    name: ClassVar[str]
+    """As the command line knows it: that of the method."""
+    title: ClassVar[str]
+    source: ClassVar[str]
     """The paper."""
-    uses_adult: bool
-    minutes: float
+    uses_adult: ClassVar[bool] = True
+    minutes: ClassVar[float]
     """About how long the full run takes on two cores."""
 
-    def run(self, adult: "pa.Table | None", quick: bool, progress: Progress) -> Result:
+    @abstractmethod
+    def run(self, adult: "pa.Table | None", quick: bool, progress: StepProgress) -> Findings:
         """Run the paper's experiments; `quick` on less, for about a minute."""
+
+
+def lines_of(x: Sequence[float], series: Mapping[str, Sequence[float | None]]) -> tuple[Line, ...]:
+    """The lines of a figure over the same places, by their labels."""
+    return tuple(Line(label, tuple(x), tuple(y)) for label, y in series.items())
+
+
+def linear_fit(x: Sequence[float], y: Sequence[float]) -> float:
+    """How well a straight line fits: r squared; 1 where all are equal."""
+    if len(set(y)) < 2 or len(set(x)) < 2:
+        return 1.0
+    return statistics.correlation(x, y) ** 2
+
+
+def slope(x: Sequence[float], y: Sequence[float]) -> float:
+    """Of the straight line that fits best."""
+    return statistics.linear_regression(x, y).slope
+
+
+def exponent(x: Sequence[float], y: Sequence[float]) -> float:
+    """The power of x with which y grows, from the first to the last."""
+    return math.log(y[-1] / y[0]) / math.log(x[-1] / x[0])
+
+
+def falls(x: Sequence[float], lines: Mapping[str, Sequence[float]]) -> str:
+    """Where which lines fall: `not for ours (2 to 3)`; empty where none does."""
+    found = {}
+    for name, y in lines.items():
+        steps = [f"{x[i]:,g} to {x[i + 1]:,g}" for i, (a, b) in enumerate(pairwise(y)) if b < a]
+        if steps:
+            found[name] = f"{name} ({listed(steps, 2)})"
+    return f"not for {listed(found.values(), 3)}" if found else ""
+
+
+def between(y: Sequence[float], form: str = ".3g") -> str:
+    """`0.12 to 3`, or one figure where they look the same."""
+    low, high = format(min(y), form), format(max(y), form)
+    return low if low == high else f"{low} to {high}"

@@ -33,7 +33,7 @@ from shoal.policy.anatomy import group_name
 from shoal.progress import ProgressCallback, ProgressEvent, ignore_event
 from shoal.publish import labels as escape
 from shoal.publish.covering import Covering, Matches, distinct_texts
-from shoal.publish.reading import read
+from shoal.publish.label_parser import parse_labels
 from shoal.release import Release
 from shoal.results import Record, Result
 from shoal.risk.anatomy_inference import LikeliestValues, likeliest_values
@@ -332,7 +332,7 @@ class _CodedPair:
             else ColumnSpec("unordered")
         )
         labels = escape.escape_alone(pa.array(ours.texts, pa.string())).to_pylist()
-        found = read(name, labels, theirs.texts, flat)
+        found = parse_labels(name, labels, theirs.texts, flat)
         spans = found.high >= found.low
         merged = list(range(len(labels)))
         if spans.any():

@@ -1,4 +1,4 @@
-"""The sample: a made-up hospital table, a policy for it that teaches, and the hierarchy it uses."""
+"""The sample: a made-up hospital table, a policy that explains itself, and the hierarchy it uses."""
 
 import csv
 import shutil
@@ -21,9 +21,9 @@ class SamplePaths:
     table: Path
     """The hospital table."""
     policy: Path
-    """Its policy, which finds its hierarchies beside itself."""
+    """Its policy, with hierarchies in files beside it."""
     personal: Path
-    """Another one, in which people's own wishes count."""
+    """Another one, which respects people's own preferences."""
     hierarchies: tuple[Path, ...]
     """The hierarchy files that the policy names."""
 
@@ -32,7 +32,7 @@ class SamplePaths:
 
 
 def paths_in(folder: Path) -> SamplePaths:
-    """Where `write_sample` puts things in a folder; none of them need be there yet."""
+    """The paths of the files that `write_sample` writes into a folder."""
     return SamplePaths(
         folder / "hospital.csv",
         folder / "policy.yaml",
@@ -46,8 +46,8 @@ def write_sample(
 ) -> SamplePaths:
     """Write the hospital table, its policy and the policy's hierarchies into a folder.
 
-    The folder is made if need be. Files of an earlier sample are replaced only with `force`, and
-    each appears whole or not at all.
+    The folder is created if it does not exist. Files of an earlier sample are replaced only with
+    `force`, and each is written completely or not at all.
     """
     folder = Path(folder)
     paths = paths_in(folder)
@@ -80,7 +80,7 @@ def _check_free(folder: Path, paths: SamplePaths, force: bool) -> None:
 
 
 def _write_table(path: Path, rows: int, seed: int) -> None:
-    # here, not at the top: whoever only asks where the sample lies should not wait for pyarrow
+    # imported here, so that the paths of the sample can be asked for without loading pyarrow
     from shoal.sample.hospital import hospital
 
     table = hospital(rows, seed)

@@ -1,15 +1,14 @@
-"""A census-like table of any size: eight quasi-identifiers and four other columns, for measuring.
+"""A census-like table of any size, for benchmarks: eight quasi-identifiers and four other columns.
 
-Skewed as a census is: most people share their values with many, and many still stand alone.
+Skewed as a census is: most people share their values with many others, and many are still unique.
 """
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Floats
-from shoal.sample import hospital as illness
-from shoal.sample import hospital as people
-from shoal.sample.hospital import falling, pick, pick_given, source, texts
+from shoal.sample import people
+from shoal.sample.people import falling, pick, pick_given, seeded, texts
 
 AGE_WEIGHTS = people.ages({15: 0, 16: 8, 30: 10, 45: 9, 60: 9, 75: 5, 90: 1, 99: 0.1})
 MARITAL = ("never married", "married", "divorced", "widowed", "separated")
@@ -27,7 +26,7 @@ N_ZIPS = 1_500
 
 
 def marital_given_age() -> Floats:
-    """(100, statuses) weights: single first, then married, then parted by choice or by death."""
+    """(100, statuses) weights: single first, then married, then separated by choice or by death."""
     at: dict[str, dict[int, float]] = {
         "never married": {15: 100, 22: 92, 35: 30, 60: 9, 99: 5},
         "married": {15: 0, 22: 7, 35: 58, 60: 64, 80: 45, 99: 10},
@@ -40,7 +39,7 @@ def marital_given_age() -> Floats:
 
 def census(rows: int, seed: int = 7) -> pa.Table:
     """A table of made-up people aged 16 to 99; the same rows and seed give the same table."""
-    rng = source(rows, seed)
+    rng = seeded(rows, seed)
     age = pick(rng, rows, AGE_WEIGHTS)
     sex = pick(rng, rows, [51, 49])
     race = pick(rng, rows, list(people.RACES.values()))
@@ -63,7 +62,7 @@ def census(rows: int, seed: int = 7) -> pa.Table:
             "zip": texts(zips, pick(rng, rows, falling(N_ZIPS, 0.9))),
             "hours": hours,
             "salary": people.salary(rng, age, education, hours),
-            "disease": texts(illness.DISEASES, illness.disease(rng, age, sex)),
+            "disease": texts(people.DISEASES, people.disease(rng, age, sex)),
             "weight": np.round(np.exp(6.5 + 0.7 * rng.standard_normal(rows)), 2),
         }
     )

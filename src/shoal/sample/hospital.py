@@ -1,252 +1,20 @@
-"""Seeded draws for made-up tables: whole columns at a time, so millions of rows take seconds."""
+"""The sample hospital table: made-up patients, similar enough to real ones to be worth protecting."""
 
 import datetime
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Floats, Ints
-from shoal.errors import InputError
-
-
-def source(rows: int, seed: int) -> np.random.Generator:
-    """The one source of chance of a table, after a look at what was asked."""
-    if rows < 0 or seed < 0:
-        raise InputError(
-            f"A sample table needs rows and a seed of 0 or more; found rows {rows}, seed {seed}."
-        )
-    return np.random.default_rng(seed)
-
-
-def pick(rng: np.random.Generator, rows: int, weights: Sequence[float] | Floats) -> Ints:
-    """(rows,) numbers 0..m-1, each as likely as its weight."""
-    return pick_given(rng, np.zeros(rows, dtype=np.int64), np.array([weights], dtype=np.float64))
-
-
-def pick_given(rng: np.random.Generator, given: Ints, weights: Floats) -> Ints:
-    """(rows,) numbers 0..m-1; row i draws by the weights in line given[i] of the (g, m) matrix.
-
-    The lines of running sums are laid end to end, line g reaching from g to g + 1, so one search
-    serves all rows.
-    """
-    sums = np.cumsum(weights, axis=1)
-    lines = sums / sums[:, -1:] + np.arange(len(weights))[:, None]
-    found = np.searchsorted(lines.ravel(), given + rng.random(len(given)), side="right")
-    # given + chance may round up to the next line: keep it in its own
-    picked: Ints = np.clip(found - given * weights.shape[1], 0, weights.shape[1] - 1)
-    return picked
-
-
-def falling(m: int, power: float = 1.0) -> Floats:
-    """(m,) weights that fall off as towns and names do: the i-th has 1 / i**power."""
-    weights: Floats = np.arange(1, m + 1, dtype=np.float64) ** -power
-    return weights
-
-
-def texts(words: Sequence[str], codes: Ints) -> pa.Array:
-    """(rows,) string: the word of each code."""
-    return pa.array(words, pa.string()).take(pa.array(codes))
-
-
-def with_gaps(rng: np.random.Generator, values: pa.Array, share: float) -> pa.Array:
-    """The values with about this share of them missing."""
-    return pc.if_else(pa.array(rng.random(len(values)) >= share), values, None)
-
-
-# First and family names for made-up people, from many lands and in several scripts.
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-FEMALE = _words(
-    "Mary Anna Linda Emma Olivia Sarah Grace Alice Chloë Zoë Amélie Inès Solvår Åsa Käthe "
-    "Łucja Małgorzata Šárka Željka Ólöf Đurđa Élodie Noémie Núria Begoña Conceição Ainhoa "
-    "Ayşe Gülşen Şebnem Ngọc Thảo Aisha Fatima Layla Amina Priya Ananya Lakshmi Mei Yuki Hana "
-    "Ji-woo Eun-ji Siobhán Aoife Wanjirũ Adaeze Ngozi Tala Leilani Мария Ольга Софія Ελένη Μαρία "
-    "שרה نور Rosa Lucía Ximena Guadalupe Keisha Imani"
-)
-
-MALE = _words(
-    "James John Bill Sam Noah Liam Ethan Jack Henry Théo François Jérôme Søren Åke Björn Jürgen "
-    "Łukasz Paweł Jiří Željko Ólafur Đorđe Zoltán Gergő João Nuno José Ángel Iñaki Mehmet Çağrı "
-    "Özgür Quốc Đức Omar Yusuf Ali Ibrahim Arjun Rohan Ravi Wei Haruto Kenji Min-jun Seán Oisín "
-    "Kamau Chidi Emeka Kofi Keanu Tane Иван Дмитро Γιώργος Νίκος דוד يوسف Luis Mateo Diego "
-    "Andrés DeShawn Malik"
-)
-
-FAMILY = _words(
-    "Smith Johnson Brown Garcia Miller Davis Martínez López Wilson Anderson Thomas Taylor Moore "
-    "Nguyễn Trần Kim Park Lee Chen Wang Patel Singh Khan Sharma Rahman Fernando Tanaka Satō Suzuki "
-    "O'Brien O'Neill MacDonald D'Angelo Müller Schröder Weiß Groß Lefèvre Béranger L'Hôte "
-    "Kowalski Wójcik Dvořák Novák Horváth Szabó Ionescu Țurcanu Petrović Đukić Øverland Lindström "
-    "Jónsdóttir Gonçalves Araújo Muñoz Peña Yılmaz Öztürk Hosseini Haddad al-Masri Cohen Levi "
-    "Okafor Adeyemi Mensah Kamau Tesfaye Traoré Diallo Baptiste Joseph Kealoha Tuilagi Begay "
-    "Иванов Шевченко Παπαδόπουλος Smith-Jones García-Márquez"
-)
-
-
-# How the made-up people of both sample tables are spread: ages, origin, schooling, work, pay.
-
-
-SEXES = ("female", "male")
-
-RACES = {
-    "White": 62.0,
-    "Black": 13.0,
-    "East Asian": 6.0,
-    "Mixed": 6.0,
-    "South Asian": 5.0,
-    "Southeast Asian": 3.0,
-    "Other": 2.5,
-    "Native American": 1.5,
-    "Pacific Islander": 1.0,
-}
-
-HOME = "United States"
-ABROAD = {
-    "White": "Canada, United Kingdom, Germany, Poland, Ukraine, Italy, Russia, Ireland, France, "
-    "Greece, Portugal, Sweden, Türkiye, Iran, Brazil, Argentina",
-    "Black": "Haiti, Jamaica, Nigeria, Ethiopia, Ghana, Kenya, Côte d'Ivoire, Somalia",
-    "East Asian": "China, South Korea, Japan, Taiwan",
-    "South Asian": "India, Pakistan, Bangladesh, Nepal, Sri Lanka",
-    "Southeast Asian": "Philippines, Viet Nam, Thailand, Cambodia",
-    "Pacific Islander": "Samoa, Tonga",
-    "Mixed": "Mexico, Dominican Republic, Cuba, Colombia, El Salvador, Peru",
-}
-NATIONALITIES = (HOME, *(name for names in ABROAD.values() for name in names.split(", ")))
-FOREIGN = {"White": 0.05, "Black": 0.09, "Native American": 0.01, "Mixed": 0.3, "Other": 0.35}
-"""Share of foreigners; where not named, half."""
-
-EDUCATION = {
-    "no schooling": (0, 1.0),
-    "primary school": (11, 4.0),
-    "lower secondary": (15, 9.0),
-    "upper secondary": (18, 30.0),
-    "vocational training": (19, 12.0),
-    "some college": (19, 14.0),
-    "bachelor": (21, 19.0),
-    "master": (23, 9.0),
-    "doctorate": (27, 2.0),
-}
-"""Each level with the earliest age at which one has it, and its weight among adults."""
-
-YEARLY_PAY = (19e3, 21e3, 24e3, 31e3, 36e3, 37e3, 52e3, 66e3, 84e3)
-"""What each level of education earns with 40 hours a week in mid-life, before chance."""
-
-WORKING_AGE = 16
-
-
-def ages(weights: dict[int, float]) -> Floats:
-    """(100,) the weight of each age 0..99, drawn as lines between the ages given."""
-    return np.interp(np.arange(100), list(weights), list(weights.values()))
-
-
-def nationality_given_race() -> Floats:
-    """(races, nationalities) weights: each race has its own lands, and a few of every other."""
-    weights = np.empty((len(RACES), len(NATIONALITIES)))
-    for i, race in enumerate(RACES):
-        lands = ABROAD.get(race, "").split(", ")
-        near = [falling(len(lands))[lands.index(n)] if n in lands else 0.01 for n in NATIONALITIES]
-        share = FOREIGN.get(race, 0.5)
-        weights[i] = share * np.array(near) / sum(near[1:])
-        weights[i, 0] = 1 - share
-    return weights
-
-
-def education_given_age() -> Floats:
-    """(100, levels) weights: nothing before its time, and less schooling in the older years."""
-    earliest, weight = (np.array(column) for column in zip(*EDUCATION.values(), strict=True))
-    age, level = np.arange(100)[:, None], np.arange(len(EDUCATION))
-    weights: Floats = weight * (age >= earliest) * np.exp(-np.maximum(age - 45, 0) * level / 150)
-    return weights
-
-
-def work_hours(rng: np.random.Generator, age: Ints) -> Ints:
-    """(rows,) hours of paid work a week: none, part-time, the usual 40, or long."""
-    share_working = ages({15: 0, 16: 0.25, 24: 0.75, 30: 0.82, 55: 0.78, 66: 0.2, 80: 0.02})[age]
-    share_working[age < WORKING_AGE] = 0
-    part = 6 + np.minimum(28, (rng.random(len(age)) * 30).astype(np.int64))
-    long = 41 + (35 * rng.random(len(age)) ** 3).astype(np.int64)
-    usual = np.full(len(age), 40)
-    young_or_old = ((age < 23) | (age > 62)).astype(np.int64)
-    kind = pick_given(rng, young_or_old, np.array([[0.22, 0.5, 0.28], [0.65, 0.27, 0.08]]))
-    hours = np.choose(kind, [part, usual, long])
-    return np.where(rng.random(len(age)) < share_working, hours, 0)
-
-
-def salary(rng: np.random.Generator, age: Ints, education: Ints, hours: Ints) -> Ints:
-    """(rows,) pay a year in whole hundreds, 0 without work: a long tail to the right."""
-    in_mid_life = ages({16: 0.6, 25: 0.8, 45: 1.1, 60: 1.1, 70: 0.9})[age]
-    usual = np.array(YEARLY_PAY)[education] * in_mid_life * hours / 40
-    hundreds = np.rint(usual * np.exp(0.4 * rng.standard_normal(len(age))) / 100)
-    return np.where(hours > 0, np.maximum(hundreds, 1), 0).astype(np.int64) * 100
-
-
-# The eight diseases of the sample tables: whom they strike, and how much one would hide them.
-
-
-LEVELS = {
-    "HIV": 4,
-    "Cancer": 4,
-    "Phthisis": 3,
-    "Hepatitis": 3,
-    "Heart Disease": 2,
-    "Asthma": 2,
-    "Flu": 1,
-    "Indigestion": 1,
-}
-"""How sensitive each disease is, 4 being the most."""
-
-DISEASES = tuple(LEVELS)
-
-OLDEST = (14, 29, 44, 59, 74, 99)
-BY_AGE = (
-    (0.1, 1, 0.5, 1, 0.5, 25, 48, 24),
-    (2, 2, 3, 5, 1.5, 16, 42, 28.5),
-    (3.5, 6, 4, 8, 6, 12, 33, 27),
-    (2, 14, 4, 8, 17, 9, 24, 22),
-    (0.7, 22, 4, 5, 30, 7, 17, 14),
-    (0.2, 24, 5, 3, 37, 5, 16, 10),
-)
-"""Weights of the diseases, one line per band of ages that ends at `OLDEST`."""
-FOR_MEN = (2.5, 1, 1.6, 1.4, 1.4, 0.85, 1, 0.9)
-"""How much more often each strikes men."""
-
-STATES_A_LEVEL = (0.21, 0.24, 0.3, 0.36)
-"""Share of people who state a protection level, by the level of their disease."""
-LEVEL_STATED = ((4.0, 3, 2, 1), (3, 4, 2, 1), (1, 2, 4, 3), (1, 1, 3, 5))
-"""Weights of the level they state, one line per level of their disease: who has more to hide asks
-for more, but not always."""
-
-
-def disease(rng: np.random.Generator, age: Ints, sex: Ints) -> Ints:
-    """(rows,) a disease each; `sex` is 1 for men."""
-    by_age = np.array(BY_AGE, dtype=np.float64)
-    weights = np.concatenate([by_age, by_age * FOR_MEN])
-    band = np.searchsorted(np.array(OLDEST), age)
-    return pick_given(rng, band + len(by_age) * sex, weights)
-
-
-def protection_level(rng: np.random.Generator, ill_with: Ints) -> tuple[Ints, Floats]:
-    """(rows,) the level 1..4 a person would state, and the chance that they do."""
-    level = np.array(list(LEVELS.values()))[ill_with] - 1
-    stated = pick_given(rng, level, np.array(LEVEL_STATED)) + 1
-    return stated, np.array(STATES_A_LEVEL)[level]
-
-
-# The sample hospital table: made-up patients, alike enough to real ones to be worth hiding.
-
+from shoal.arrays import Ints
+from shoal.sample import people
+from shoal.sample.people import falling, pick, pick_given, seeded, texts
 
 REFERENCE_DAY = datetime.date(2024, 12, 31)
-"""The day on which everybody's age is counted: the last of a year, so that nobody's birthday of
-that year is still to come."""
+"""The day on which ages are counted: the last of a year, so that all birthdays of the year are past."""
 
-AGE_WEIGHTS = ages({0: 8, 2: 5, 12: 3, 20: 6, 32: 9, 45: 9, 62: 10, 72: 9, 84: 5, 99: 0.3})
+AGE_WEIGHTS = people.ages({0: 8, 2: 5, 12: 3, 20: 6, 32: 9, 45: 9, 62: 10, 72: 9, 84: 5, 99: 0.3})
 
 TOWNS = {2108: (30, 40.0), 2138: (8, 17), 2453: (5, 12), 1602: (10, 14), 3060: (4, 7), 501: (3, 4)}
 """Each town's first zip code with how many it has and its share of the patients in percent."""
@@ -278,40 +46,40 @@ def birth_dates(rng: np.random.Generator, age: Ints) -> npt.NDArray[np.datetime6
 
 def full_names(rng: np.random.Generator, sex: Ints) -> pa.Array:
     """(rows,) a first name by sex and a family name."""
-    women = pick(rng, len(sex), falling(len(FEMALE), 0.5))
-    men = pick(rng, len(sex), falling(len(MALE), 0.5)) + len(FEMALE)
-    first = texts(FEMALE + MALE, np.where(sex == 0, women, men))
-    family = texts(FAMILY, pick(rng, len(sex), falling(len(FAMILY), 0.5)))
+    women = pick(rng, len(sex), falling(len(people.FEMALE), 0.5))
+    men = pick(rng, len(sex), falling(len(people.MALE), 0.5)) + len(people.FEMALE)
+    first = texts(people.FEMALE + people.MALE, np.where(sex == 0, women, men))
+    family = texts(people.FAMILY, pick(rng, len(sex), falling(len(people.FAMILY), 0.5)))
     return pc.binary_join_element_wise(first, family, " ")
 
 
 def hospital(rows: int = 10_000, seed: int = 7) -> pa.Table:
     """A table of made-up patients; the same rows and seed give the same table."""
-    rng = source(rows, seed)
+    rng = seeded(rows, seed)
     age = pick(rng, rows, AGE_WEIGHTS)
     sex = pick(rng, rows, [53, 47])
-    race = pick(rng, rows, list(RACES.values()))
-    nationality = pick_given(rng, race, nationality_given_race())
-    education = pick_given(rng, age, education_given_age())
-    hours = work_hours(rng, age)
-    ill_with = disease(rng, age, sex)
+    race = pick(rng, rows, list(people.RACES.values()))
+    nationality = pick_given(rng, race, people.nationality_given_race())
+    education = pick_given(rng, age, people.education_given_age())
+    hours = people.work_hours(rng, age)
+    ill_with = people.disease(rng, age, sex)
     zips = zip_weights()
-    level, chance = protection_level(rng, ill_with)
+    level, chance = people.protection_level(rng, ill_with)
     level_stated = pa.array(level, mask=rng.random(rows) >= chance)
-    education_stated = texts(tuple(EDUCATION), education)
+    education_stated = texts(tuple(people.EDUCATION), education)
     return pa.table(
         {
             "name": full_names(rng, sex),
             "birth_date": pa.array(birth_dates(rng, age)),
             "age": age,
-            "sex": texts(SEXES, sex),
-            "race": texts(tuple(RACES), race),
+            "sex": texts(people.SEXES, sex),
+            "race": texts(tuple(people.RACES), race),
             "zip": texts(tuple(zips), pick(rng, rows, list(zips.values()))),
-            "education": with_gaps(rng, education_stated, NO_EDUCATION_STATED),
-            "nationality": texts(NATIONALITIES, nationality),
-            "work_hours": with_gaps(rng, pa.array(hours), NO_HOURS_STATED),
-            "salary": salary(rng, age, education, hours),
-            "disease": texts(DISEASES, ill_with),
+            "education": people.with_gaps(rng, education_stated, NO_EDUCATION_STATED),
+            "nationality": texts(people.NATIONALITIES, nationality),
+            "work_hours": people.with_gaps(rng, pa.array(hours), NO_HOURS_STATED),
+            "salary": people.salary(rng, age, education, hours),
+            "disease": texts(people.DISEASES, ill_with),
             "protection_level": level_stated,
         }
     )

@@ -1,4 +1,4 @@
-"""What an attacker learns, before and after, for the eye."""
+"""Print what an attacker learns from a release, and from the raw table."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,27 +7,26 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.console import NARROW, block, counted, safe, section
+from shoal.cli.render.page import NARROW, block, counted, print_warnings, safe, section
 from shoal.errors import percent
 
 if TYPE_CHECKING:
-    from shoal.risk.attack import Attack, Guess
+    from shoal.api import Attack, Guess
 
 
 def show_attack(console: Console, found: "Attack", known: Path) -> None:
-    """Who is pinned, how many candidates there are, and how good a guess is."""
+    """Print who is found, how many candidates there are, and how good a guess is."""
     console.print()
     people = counted(found.people, "known person").replace("persons", "people")
     block(console, Text.assemble((safe(known.name), "bold"), f": {people}"))
     columns = ", ".join(map(safe, found.columns))
     block(console, Text.assemble(("linked by ", "dim"), columns))
-    section(console, "What is learnt", _figures(console, found))
-    for words in found.warnings:
-        block(console, Text(f"Warning: {safe(words)}", style="yellow"))
+    section(console, "What an attacker learns", _figures(console, found))
+    print_warnings(console, found.warnings)
 
 
 def _figures(console: Console, found: "Attack") -> Table:
-    """A line per figure: the raw table, if it was given, beside the release."""
+    """Return a line for each figure: the raw table, if it was given, and the release."""
     both = [one for one in (found.raw, found.release) if one is not None]
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
     table.add_column("")
@@ -68,7 +67,7 @@ def _number(value: float | None) -> str:
 
 
 def _shown(guess: "Guess") -> tuple[float, float]:
-    """Base rate and best guess: as they really are if that is known, else as expected."""
+    """Return base rate and best guess: as measured if that is known, otherwise as expected."""
     if guess.measured_base_rate is None or guess.measured_best_guess is None:
         return guess.base_rate, guess.best_guess
     return guess.measured_base_rate, guess.measured_best_guess

@@ -1,41 +1,45 @@
-"""Methods side by side, for the eye."""
+"""Print a comparison: a table of methods, the recommendation, and what has no result."""
 
 import re
 import textwrap
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.console import NARROW, block, indented, lines, safe, section
-from shoal.errors import percent
+from shoal.cli.render.page import (
+    NARROW,
+    block,
+    indented,
+    lines,
+    print_warnings,
+    safe,
+    section,
+)
+from shoal.errors import format_memory, format_seconds, percent
 
 if TYPE_CHECKING:
-    from shoal.comparison.comparison import Comparison
-    from shoal.comparison.outcome import Figures
+    from shoal.api import Comparison, Figures
 
-HELD = "\0"
-"""Stands for a space at which no line ends."""
+NO_BREAK = "\0"
+"""Marks a space at which no line ends."""
 WIDE = 78
 """From this width on every figure has its column."""
 
 
-def show_comparison(console: Console, found: "Comparison", written: Sequence[Path] = ()) -> None:
-    """The table, the recommendation, and what has no result."""
+def show_comparison(console: Console, found: "Comparison") -> None:
+    """Print a comparison."""
     console.print()
     block(console, _head(found))
     if found.done:
         block(console, _table(console, found))
         block(console, Text(_legend(console, found), style="dim"))
     _recommend(console, found)
-    _missing(console, found)
-    for words in found.warnings:
-        block(console, Text(f"Warning: {safe(words)}", style="yellow"))
-    if written:
-        lines(console, "Written", [str(path) for path in written])
+    _unfinished(console, found)
+    print_warnings(console, found.warnings)
+    if found.outputs:
+        lines(console, "Written", [str(path) for path in found.outputs])
 
 
 def _head(found: "Comparison") -> Text:
@@ -45,12 +49,12 @@ def _head(found: "Comparison") -> Text:
         words.append(f", k = {found.ks[0]:,}")
     if found.replaced:
         ks = ", ".join(f"{k:,}" for k in found.ks)
-        words.append(f"; k = {ks} instead of the k of every k constraint")
+        words.append(f"; k = {ks} in place of that of every k constraint")
     return words
 
 
 def _table(console: Console, found: "Comparison") -> Table:
-    """A line per method that is done, k by k, the best first."""
+    """Return a line for each method that finished, by k, the best first."""
     shown = _columns(console, found)
     gap = 1 if len(shown) > 6 else 2
     table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
@@ -75,7 +79,7 @@ def _table(console: Console, found: "Comparison") -> Table:
 
 
 def _columns(console: Console, found: "Comparison") -> list[str]:
-    """Less beside each other where it is narrow."""
+    """Return the columns that fit the terminal."""
     if console.width >= WIDE:
         some = any(one.figures and one.figures.suppressed_rows for one in found.done)
         hidden = ["suppr."] if some else []
@@ -86,8 +90,6 @@ def _columns(console: Console, found: "Comparison") -> list[str]:
 
 
 def _cells(figures: "Figures") -> dict[str, str]:
-    from shoal.comparison.ranking import format_memory, format_seconds
-
     return {
         "loss": percent(figures.loss),
         "risk": percent(figures.risk.average),
@@ -115,7 +117,7 @@ def _legend(console: Console, found: "Comparison") -> str:
         parts.append("* the policy's own method")
     shown = _columns(console, found)
     if "risk" in shown:
-        what = "the chance to pick a person's row"
+        what = "the chance that a person's row is found"
         if found.by_risk:
             what = "how often the best guess at a sensitive value is right"
         worst = ", and at worst" if "worst" in shown else ""
@@ -126,21 +128,21 @@ def _legend(console: Console, found: "Comparison") -> str:
 def _recommend(console: Console, found: "Comparison") -> None:
     chosen = found.recommended
     if chosen is None:
-        section(console, "No method finished", Text("Why is told below."))
+        section(console, "No method finished", Text("The reasons are below."))
         return
     words = [chosen.reason, *filter(None, (chosen.own, chosen.further))]
     body = Group(*(_wrapped(console, safe(each)) for each in words))
-    section(console, f"Take {chosen.method}", body)
+    section(console, f"Recommended: {chosen.method}", body)
 
 
 def _wrapped(console: Console, words: str) -> Text:
-    """Lines that never begin with a percent sign or a unit."""
-    held = re.sub(r"(?<=\d) (?=%|s\b|min\b)|(?<=k) (?==)|(?<==) (?=\d)", HELD, words)
-    lines = textwrap.wrap(held, max(console.width - 8, 20), break_on_hyphens=False)
-    return Text("\n".join(lines).replace(HELD, " "))
+    """Return lines that never begin with a percent sign or a unit."""
+    joined = re.sub(r"(?<=\d) (?=%|s\b|min\b)|(?<=k) (?==)|(?<==) (?=\d)", NO_BREAK, words)
+    broken = textwrap.wrap(joined, max(console.width - 8, 20), break_on_hyphens=False)
+    return Text("\n".join(broken).replace(NO_BREAK, " "))
 
 
-def _missing(console: Console, found: "Comparison") -> None:
+def _unfinished(console: Console, found: "Comparison") -> None:
     parts: list[RenderableType] = []
     for line in found.unfinished:
         where = f", {line.where}" if line.where else ""

@@ -1,4 +1,4 @@
-"""What was found in a table before it is published, for the eye."""
+"""Print what was found in a table before it is published, and the draft of a policy."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -8,19 +8,30 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.console import block, counted, indented, lines, safe, section, typed
+from shoal.cli.render.page import (
+    block,
+    command,
+    counted,
+    indented,
+    lines,
+    print_warnings,
+    safe,
+    section,
+)
 from shoal.errors import percent
 
 if TYPE_CHECKING:
-    from shoal.risk.inspection import ColumnReport, Inspection
-if TYPE_CHECKING:
-    from shoal.risk.assessment import Reidentification
-    from shoal.risk.population import PopulationUniques
-    from shoal.risk.uniqueness import MinimalUniques
-
+    from shoal.api import (
+        ColumnReport,
+        Draft,
+        Inspection,
+        MinimalUniques,
+        PopulationUniques,
+        Reidentification,
+    )
 
 WIDTHS = {"column": 0, "type": 76, "distinct": 50, "missing": 66, "unique": 0, "role": 0}
-"""What is said of a column, and how wide a terminal must be for it."""
+"""The columns of the table, and the terminal width from which each is shown."""
 ROLE_STYLES = {
     "identifier": "red",
     "quasi": "yellow",
@@ -28,46 +39,53 @@ ROLE_STYLES = {
     "plain": "",
     "preference": "cyan",
 }
+SETS_SHOWN = 5
+ESTIMATORS = {
+    "pitman": "Pitman",
+    "zayatz": "Zayatz",
+    "slide-negative-binomial": "slid negative binomial",
+}
 
 
 def show_inspection(
     console: Console, found: "Inspection", path: Path, where: Sequence[str] = ()
 ) -> None:
-    """The columns, the suggested roles with their reasons, and who stands out."""
+    """Print the columns, the suggested roles with their reasons, and who stands out."""
     size = f"{counted(found.rows, 'row')}, {counted(len(found.columns), 'column')}"
     console.print()
     block(console, Text.assemble((safe(path.name), "bold"), f": {size}"))
     block(console, _columns(console, found))
     section(console, "Suggested roles", _reasons(found))
     section(console, "Who stands out", _risk(found))
-    if found.quasi:  # without one there is nothing to be picked out by
-        section(console, "How likely a row is picked out", picked_out(found.risk))
+    if found.quasi:  # without one nobody can be recognised
+        section(console, "Re-identification risk", picked_out(found.risk))
         if found.population_uniques is not None:
             section(console, "In the population", in_population(found.population_uniques))
     if found.minimal_uniques is not None:
-        title = "Smallest column sets that single somebody out (minimal)"
+        title = "Minimal sample uniques: the smallest column sets that single out a row"
         section(console, title, singling_out(found.minimal_uniques))
-    for warning in found.warnings:
-        block(console, Text(f"Warning: {safe(warning)}", style="yellow"))
-    lines(console, "Next", [typed("shoal", "init", path, *where)])
+    print_warnings(console, found.warnings)
+    lines(console, "Next", [command("shoal", "init", path, *where)])
 
 
 def show_draft(
-    console: Console, found: "Inspection", table: Path, policy: Path, where: Sequence[str] = ()
+    console: Console, draft: "Draft", table: Path, policy: Path, where: Sequence[str] = ()
 ) -> None:
-    """Where the draft is, and what to do with it; `where`: options that say where to work."""
-    by_role = {role: [c.name for c in found.columns if c.role == role] for role in ROLE_STYLES}
+    """Print where the draft is, and what to do with it; `where`: options that choose the engine."""
+    by_role = {
+        role: [name for name, given in draft.roles.items() if given == role] for role in ROLE_STYLES
+    }
     console.print()
     lines(console, "Written", [str(policy)])
     roles = {role: Text(", ".join(map(safe, names))) for role, names in by_role.items() if names}
     section(console, "Suggested roles", _by_role(roles.items()))
-    block(console, Text("They come from names and counts alone: check them in the file first."))
+    block(console, Text("They come from column names and counts alone: check them first."))
     release = f"{table.name.partition('.')[0]}-release.csv"
-    lines(console, "Then", [typed("shoal", "run", table, policy, "-o", release, *where)])
+    lines(console, "Then", [command("shoal", "run", table, policy, "-o", release, *where)])
 
 
 def _columns(console: Console, found: "Inspection") -> RenderableType:
-    """A line each; what matters least is left out where the terminal is narrow."""
+    """Return a line for each column; on a narrow terminal the least important figures are left out."""
     shown = [heading for heading, width in WIDTHS.items() if console.width >= width]
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
     for heading in shown:
@@ -82,8 +100,8 @@ def _columns(console: Console, found: "Inspection") -> RenderableType:
     for column in found.columns:
         cells = _cells(column, found.rows)
         table.add_row(*(cells[heading] for heading in shown))
-    words = "unique: rows that stand alone among the quasi columns, and would not without this one"
-    return Group(table, Text(), Text(words, style="dim"))
+    legend = "unique: rows that are unique on all quasi columns, and would not be without this one"
+    return Group(table, Text(), Text(legend, style="dim"))
 
 
 def _cells(column: "ColumnReport", rows: int) -> dict[str, Text]:
@@ -106,7 +124,7 @@ def _role(column: "ColumnReport") -> Text:
 
 
 def _reasons(found: "Inspection") -> RenderableType:
-    """Columns with one role and reason share a line."""
+    """Return a line for each role and reason, with the columns that share them."""
     groups: dict[tuple[str, str], list[str]] = {}
     for column in sorted(found.columns, key=lambda c: list(ROLE_STYLES).index(c.role)):
         groups.setdefault((column.role, column.reason), []).append(safe(column.name))
@@ -127,9 +145,7 @@ def _by_role(texts: Iterable[tuple[str, Text]]) -> Table:
 
 def _risk(found: "Inspection") -> RenderableType:
     if not found.quasi:
-        return Text(
-            "No column is suspected to be a quasi-identifier: name them yourself in a policy."
-        )
+        return Text("No column looks like a quasi-identifier: name them yourself in a policy.")
     quasi = counted(len(found.quasi), "suspected quasi column")
     parts: list[RenderableType] = [
         Text(
@@ -167,23 +183,12 @@ def _bound(found: "Inspection") -> list[RenderableType]:
     if not found.search.bounded:
         return []
     tried, possible = found.search.tried, found.search.possible
-    words = f"The search was cut short: {tried:,} of {possible:,} sets, the most telling first."
-    return [Text(words, style="dim")]
-
-
-# The risk figures of a table, for the eye.
-
-
-SHOWN = 5
-NAMES = {
-    "pitman": "Pitman",
-    "zayatz": "Zayatz",
-    "slide-negative-binomial": "slid negative binomial",
-}
+    text = f"The search was cut short: {tried:,} of {possible:,} sets, the most identifying first."
+    return [Text(text, style="dim")]
 
 
 def picked_out(found: "Reidentification") -> RenderableType:
-    """The three attackers in three lines."""
+    """Return the three attackers in three lines."""
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
     table.add_column("")
     limit = f"above {found.threshold * 100:g} %"
@@ -195,53 +200,53 @@ def picked_out(found: "Reidentification") -> RenderableType:
     words = (
         "counted in a population table"
         if found.basis == "population"
-        else "without a population table all three count in the table itself"
+        else "counted in the table itself, as there is no population table"
     )
     return Group(
         table,
         Text(),
         Text(words, style="dim"),
-        Text("docs/risk.md says what these mean", style="dim"),
+        Text("docs/risk.md explains these figures", style="dim"),
     )
 
 
 def in_population(found: "PopulationUniques") -> RenderableType:
-    """What the rule says, and each estimator."""
+    """Return the estimate that Dankar's rule chooses, and each estimator."""
     if found.dankar is None or found.share is None:
         return Text("Cannot be estimated: the table has no rows.")
     if found.chosen == "counted":
         return Text(
-            f"{found.dankar:,.0f} of {found.population:,} people ({percent(found.share)}) are alone "
-            "with their values: the table holds them all, so they were counted."
+            f"{found.dankar:,.0f} of {found.population:,} people ({percent(found.share)}) are unique: "
+            "the table contains the whole population, so they were counted."
         )
     head = Text(
         f"About {found.dankar:,.0f} of {found.population:,} people ({percent(found.share)}) are "
-        f"alone with their values, if the table holds {percent(found.fraction)} of them."
+        f"unique there, if the table contains {percent(found.fraction)} of them."
     )
     table = Table.grid(padding=(0, 2))
     table.add_column()
     table.add_column(justify="right", no_wrap=True)
-    for field, name in NAMES.items():
+    for field, name in ESTIMATORS.items():
         value = getattr(found, field.replace("-", "_"))
-        mark = ", by Dankar's rule the one to use" if field == found.chosen else ""
+        mark = ", chosen by Dankar's rule" if field == found.chosen else ""
         shown = "cannot be estimated" if value is None else f"{value:,.0f}"
         table.add_row(Text.assemble(name, (mark, "dim")), shown)
     return Group(head, Text(), indented(table))
 
 
 def singling_out(found: "MinimalUniques") -> RenderableType:
-    """The sets with most minimal sample uniques, and each column's part in them."""
+    """Return the sets with most minimal sample uniques, and each column's share in them."""
     most = counted(found.largest_size, "column")
     if not found.total:
-        return Text(f"No set of up to {most} singles a row out.")
-    head = Text(f"{counted(found.rows, 'row')} stand alone on some set of up to {most}:")
+        return Text(f"No set of up to {most} singles out a row.")
+    head = Text(f"{counted(found.rows, 'row')} are unique on some set of up to {most}:")
     sets = Table.grid(padding=(0, 2))
     sets.add_column(justify="right", no_wrap=True)
     sets.add_column()
-    for one in found.sets[:SHOWN]:
+    for one in found.sets[:SETS_SHOWN]:
         sets.add_row(f"{one.count:,}", ", ".join(map(safe, one.columns)))
-    rest = len(found.sets) - SHOWN
+    rest = len(found.sets) - SETS_SHOWN
     more = [Text(f"  and {counted(rest, 'other set')}", style="dim")] if rest > 0 else []
     parts = sorted(found.columns.items(), key=lambda one: -one[1])
     words = ", ".join(f"{safe(name)} {percent(share)}" for name, share in parts if share)
-    return Group(head, indented(sets), *more, Text(), Text(f"Part of them: {words}"))
+    return Group(head, indented(sets), *more, Text(), Text(f"Share of each column: {words}"))

@@ -1,4 +1,4 @@
-"""What became of a paper's claims, for the eye."""
+"""Print what became of the claims of a paper."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,18 +7,28 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.console import NARROW, block, counted, indented, lines, safe, section, tick
-from shoal.reproduction.base import WORDS
+from shoal.cli.render.page import (
+    NARROW,
+    block,
+    counted,
+    indented,
+    lines,
+    message,
+    safe,
+    section,
+    tick,
+)
 
 if TYPE_CHECKING:
-    from shoal.reproduction.base import Claim, Reproduction
+    from shoal.api import Claim, Reproduction
 
 
 STYLES = {True: "green", False: "bold red", None: "yellow"}
+WIDEST = len("did not hold")
 
 
 def show_reproduction(console: Console, found: "Reproduction", folder: Path) -> None:
-    """The claims with our figures, what to know about them, and where the figures are."""
+    """Print the claims with our figures, what to know about them, and where the files are."""
     about = [Text(found.title, style="bold"), Text(found.source, style="dim"), Text(found.data)]
     if found.quick:
         about.append(Text("A quick run, on less data than the paper's."))
@@ -26,13 +36,13 @@ def show_reproduction(console: Console, found: "Reproduction", folder: Path) -> 
     claims = [_claim(console, claim) for claim in found.result.claims]
     section(console, _counts(found), Group(*_with_space(claims)))
     for note in found.result.notes:
-        block(console, Text(f"Note: {note}"))
+        message(console, f"Note: {note}")
     figures = counted(len(found.result.figures), "figure")
     lines(console, f"Written: a page, and {figures} as SVG and CSV", [str(folder / "index.html")])
 
 
 def _counts(found: "Reproduction") -> str:
-    """`Of 10 claims 7 held, 2 did not hold`."""
+    """Return `Of 10 claims: 7 held, 2 did not hold`."""
     total = counted(len(found.result.claims), "claim")
     each = ", ".join(f"{count} {word}" for word, count in found.held.items() if count)
     return f"Of {total}: {each}"
@@ -40,17 +50,17 @@ def _counts(found: "Reproduction") -> str:
 
 def _claim(console: Console, claim: "Claim") -> RenderableType:
     mark = Text("?", STYLES[None]) if claim.held is None else tick(console, claim.held)
-    outcome = Text(WORDS[claim.held], style=STYLES[claim.held])
+    outcome = Text(claim.outcome, style=STYLES[claim.held])
     text, ours = Text(safe(claim.text)), Text(safe(claim.found), style="dim")
     if console.width < NARROW:
         return Group(Text.assemble(mark, " ", outcome), indented(Group(text, ours)))
     row = Table.grid(padding=(0, 2, 0, 0))
-    row.add_column(no_wrap=True, width=max(len(word) for word in WORDS.values()) + 2)
+    row.add_column(no_wrap=True, width=WIDEST + 2)
     row.add_column()
     row.add_row(Text.assemble(mark, " ", outcome), Group(text, ours))
     return row
 
 
 def _with_space(parts: list[RenderableType]) -> list[RenderableType]:
-    """The parts with an empty line between each two."""
+    """Return the parts with empty lines between them."""
     return [each for part in parts for each in (part, Text())][:-1]

@@ -1,4 +1,4 @@
-"""The personal rule: who asked for more protection than their value has gets a wider one published."""
+"""Personal preferences: where a person prefers more protection, a more general value is published."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,8 +17,8 @@ Levels = npt.NDArray[np.integer]
 def published_texts(domain: Domain) -> list[str | None]:
     """How each node of a column's tree is published: the leaves, then the nodes level by level.
 
-    Leaves are escaped where they could be taken for a wider value, as everywhere; a leaf that stands
-    for itself on higher levels too reads as a leaf there.
+    Leaves are escaped where they could be taken for a more general value; a leaf that stands for
+    itself on higher levels too is published as a leaf there.
     """
     tree = domain.hierarchy
     assert tree is not None
@@ -33,10 +33,10 @@ def published_texts(domain: Domain) -> list[str | None]:
     return texts
 
 
-def apply(cells: Cells, levels: Mapping[str, Levels]) -> dict[str, pa.DictionaryArray]:
-    """Per column in which wishes count, (n_rows,) what is published, in canonical order.
+def apply_preferences(cells: Cells, levels: Mapping[str, Levels]) -> dict[str, pa.DictionaryArray]:
+    """Per column with preferences, (n_rows,) what is published, in canonical order.
 
-    levels: (n_rows,) the level of the tree at which each canonical row is published.
+    levels: (n_rows,) the hierarchy level at which each canonical row is published.
     """
     return {
         name: _labels(cells.sensitive_domains[name], cells.sensitive[name], level)
@@ -51,7 +51,7 @@ def _labels(domain: Domain, codes: Codes, levels: Levels) -> pa.DictionaryArray:
     offsets = np.cumsum([0, *(len(level) for level in tree.labels)])
     place = offsets[levels] + tree.nodes[levels, codes]
     texts = published_texts(domain)
-    # one number per text: nothing but the text decides where a row stands
+    # one number per text: only the text decides the place of a row
     known = sorted({text for text in texts if text is not None})
     number = {text: i for i, text in enumerate(known)}
     of_place = np.array([-1 if text is None else number[text] for text in texts], np.int32)
@@ -62,13 +62,13 @@ def _labels(domain: Domain, codes: Codes, levels: Levels) -> pa.DictionaryArray:
     )
 
 
-def hashes(
+def published_hashes(
     cells: Cells, labels: Mapping[str, pa.DictionaryArray], others: Sequence[pa.Array], seed: int
 ) -> Words:
-    """(n_rows,) per canonical row a hash of what is published of it beside the quasi-identifiers.
+    """(n_rows,) per canonical row a hash of what is published of it apart from quasi-identifiers.
 
-    Rows leave in its order: one made of the values behind the labels would tell something of them.
-    others: the published columns that are as they were, in the input's order.
+    Rows are published in its order: a hash of the original values would disclose something of them.
+    others: the other published columns, in the input's order.
     """
     order = pa.array(cells.rows)
     columns = [*(labels[name] for name in sorted(labels)), *(each.take(order) for each in others)]

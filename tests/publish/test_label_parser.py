@@ -14,7 +14,7 @@ from shoal.encoding.columns import ColumnSpec
 from shoal.hierarchy import parse_hierarchy
 from shoal.policy import Policy
 from shoal.publish.covering import Covering, distinct_texts, population_of
-from shoal.publish.reading import read
+from shoal.publish.label_parser import parse_labels
 from tests import naive
 from tests.examples import examples
 from tests.publish.test_any_table import COLUMNS, METHODS, arrow, release_of, tables
@@ -31,7 +31,7 @@ def how_of(policy: Policy) -> dict[str, ColumnSpec]:
 
 def covered(label: str | None, values: list[str], how: ColumnSpec = PLAIN) -> list[str | None]:
     """The values that a label covers; None where it covers the missing one too."""
-    found = read("c", [label], values, how).covers()[:, 0]
+    found = parse_labels("c", [label], values, how).covers()[:, 0]
     return [v for v, yes in zip([*values, None], found, strict=True) if yes]
 
 
@@ -44,7 +44,7 @@ def test_a_label_covers_its_own_value_and_one_for_one_value_nothing_else(
     release = release_of(raw, method, min(k, table.num_rows), "kept")
     for name, how in how_of(ASKED).items():
         labels, values = distinct_texts(name, release[name]), distinct_texts(name, table[name])
-        found = read(name, [*labels.texts, None], values.texts, how)
+        found = parse_labels(name, [*labels.texts, None], values.texts, how)
         assert not found.unread.any()
         matrix = found.covers()
         assert matrix[values.codes, labels.codes].all()
@@ -151,10 +151,10 @@ def test_labels_of_any_tool(label: str | None, values: list[str]) -> None:
 
 
 def test_what_cannot_be_read_is_counted() -> None:
-    found = read("age", ["about 30", "[1~2]", "40"], ["1"], ColumnSpec("ordered"))
+    found = parse_labels("age", ["about 30", "[1~2]", "40"], ["1"], ColumnSpec("ordered"))
     assert found.unread.tolist() == [True, False, False]
     tree = ColumnSpec(hierarchy=parse_hierarchy({"tree": {"any": ["a", "b"]}}))
-    found = read("t", ["any", "a", "c", "{a, b}"], ["a"], tree)
+    found = parse_labels("t", ["any", "a", "c", "{a, b}"], ["a"], tree)
     assert found.unread.tolist() == [False, False, True, False]
     assert covered("any", ["a", "b", "c"], tree) == ["a", "b", None]
 
@@ -244,7 +244,7 @@ def test_methods_that_climb_are_read_back(method: Any, data: st.DataObject) -> N
         return
     for name, how in how_of(CLIMBING).items():
         labels, values = distinct_texts(name, made[name]), distinct_texts(name, raw[name])
-        found = read(name, [*labels.texts, None], values.texts, how)
+        found = parse_labels(name, [*labels.texts, None], values.texts, how)
         assert not found.unread.any()
         assert found.covers()[values.codes, labels.codes].all()
 
@@ -261,5 +261,17 @@ def test_numbers_that_were_read_as_floats() -> None:
         },
     )
     labels = made.table["n"].to_pylist()
-    found = read("n", labels[:2], long, ColumnSpec("ordered")).covers()[:2]
+    found = parse_labels("n", labels[:2], long, ColumnSpec("ordered")).covers()[:2]
     assert found.tolist() == [[True, False], [False, True]]
+
+
+def test_durations_and_intervals_of_categories() -> None:
+    spans = ["0 days", "1 days", "1 days 12:00:00", "-1 days"]
+    assert covered("[0 days~1 days]", spans) == ["0 days", "1 days"]
+    assert covered("[-1 days~0 days]", spans) == ["0 days", "-1 days"]
+    bins = ("(-inf, 3]", "(3, 6]", "(6, inf]")
+    cut = ColumnSpec("ordered", bins, from_categories=True)
+    assert covered("(-inf, 6]", list(bins), cut) == ["(-inf, 3]", "(3, 6]"]
+    assert covered("(3, 6]", list(bins), cut) == ["(3, 6]"]
+    # raw numbers are found in the intervals of a release too
+    assert covered("(0, 6]", ["0", "3", "6", "7"]) == ["3", "6"]

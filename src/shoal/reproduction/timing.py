@@ -1,4 +1,4 @@
-"""How long something takes."""
+"""Processor time, over all threads, which a busy machine hardly changes."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -6,30 +6,27 @@ from typing import TypeVar
 
 from shoal.progress import ProgressEvent
 
-Made = TypeVar("Made")
+T = TypeVar("T")
 
 
-def timed(call: Callable[[], Made]) -> tuple[Made, float]:
-    """What a call gives, and the seconds of processor time that it takes, over all threads."""
+def timed(call: Callable[[], T]) -> tuple[T, float]:
+    """The result of a call, and the seconds of processor time that it takes."""
     began = time.process_time()
-    made = call()
-    return made, time.process_time() - began
+    result = call()
+    return result, time.process_time() - began
 
 
 def fastest(calls: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Seconds of each call, which take turns; all above the fastest is other work of the machine."""
-    every: dict[str, list[float]] = {name: [] for name in calls}
+    """Seconds of each call; the calls take turns, and the least time counts."""
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(repeats):
         for name, call in calls.items():
-            every[name].append(timed(call)[1])
-    return {name: min(seconds) for name, seconds in every.items()}
-
-
-# What each step of a release costs the processor, which a busy machine does not change much.
+            seconds[name].append(timed(call)[1])
+    return {name: min(each) for name, each in seconds.items()}
 
 
 class Stopwatch:
-    """Watches a release being made; the seconds of each step are those of all threads."""
+    """A progress callback that takes the seconds of each step of a run."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}

@@ -1,0 +1,1064 @@
+"""One typed function for each task: the functions of `shoal`, and all that the command line calls.
+
+Everything that a command shows is in the object that the function returns. Importing this module
+loads no table library: each function imports what it needs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from shoal.errors import warn
+from shoal.progress import Clock, ProgressCallback, ProgressEvent, displayed
+from shoal.results import Result
+
+if TYPE_CHECKING:
+    from shoal.comparison.comparison import Comparison as Comparison
+    from shoal.comparison.outcome import Figures as Figures
+    from shoal.engines.measured import PersonalReport as PersonalReport
+    from shoal.hierarchy import Hierarchy
+    from shoal.io.csv_dialect import CsvOptions
+    from shoal.methods.base import Method
+    from shoal.metrics.base import Metric as Metric
+    from shoal.models.base import Model
+    from shoal.plugins import Option as Option
+    from shoal.policy import Policy
+    from shoal.release import Frame, FrameT
+    from shoal.release import Release as Release
+    from shoal.reproduction.base import Claim as Claim
+    from shoal.reproduction.base import Reproduction as Reproduction
+    from shoal.risk.assessment import Assessment
+    from shoal.risk.assessment import Reidentification as Reidentification
+    from shoal.risk.attack import Attack as Attack
+    from shoal.risk.attack import Guess as Guess
+    from shoal.risk.draft import Draft as Draft
+    from shoal.risk.inspection import ColumnReport as ColumnReport
+    from shoal.risk.inspection import Inspection as Inspection
+    from shoal.risk.population import PopulationUniques as PopulationUniques
+    from shoal.risk.uniqueness import MinimalUniques as MinimalUniques
+    from shoal.sample import SamplePaths
+    from shoal.verification.check import Finding as Finding
+    from shoal.verification.check import Strength as Strength
+    from shoal.verification.verification import CertificateCheck as CertificateCheck
+    from shoal.verification.verification import Verification as Verification
+
+    PathLike = str | os.PathLike[str]
+    PolicyLike = Policy | Mapping[str, Any] | PathLike
+    Names = str | Iterable[str]
+    Figure = float | Mapping[str, float]
+    Constraint = Model | Mapping[str, Any]
+    HierarchyLike = Hierarchy | Mapping[str, Any] | PathLike
+
+MethodName = Literal[
+    "bottom-up",
+    "classfly",
+    "classfly-plus",
+    "datafly",
+    "flexible-partition",
+    "incognito",
+    "k-clustering",
+    "l-clustering",
+    "least-loss-partition",
+    "mondrian",
+    "optimal",
+    "top-down",
+]
+"""The methods that come with Shoal; those of other packages are given as objects."""
+MetricName = Literal[
+    "average-class-size",
+    "cm",
+    "dm",
+    "dm-kept",
+    "general-loss",
+    "groups",
+    "largest-group",
+    "loss",
+    "mean-group",
+    "mean-ncp",
+    "ncp",
+    "non-uniform-entropy",
+    "precision",
+    "query-error",
+    "recognition-rate",
+    "relative-loss",
+    "relative-non-uniform-entropy",
+    "suppressed-rows",
+]
+"""The metrics that come with Shoal; those of other packages are given as objects."""
+PluginKind = Literal["methods", "models", "metrics"]
+
+
+def anonymize(
+    data: FrameT | PathLike,
+    policy: PolicyLike | None = None,
+    *,
+    identifiers: Names | None = None,
+    quasi: Names | None = None,
+    sensitive: Names | None = None,
+    plain: Names | None = None,
+    k: int | None = None,
+    l: int | None = None,  # noqa: E741 - the field's own letter
+    t: float | None = None,
+    constraints: Iterable[Constraint] | None = None,
+    hierarchies: Mapping[str, HierarchyLike] | None = None,
+    kinds: Mapping[str, Literal["ordered", "unordered"]] | None = None,
+    orders: Mapping[str, Iterable[str]] | None = None,
+    method: MethodName | Method | Mapping[str, Any] | None = None,
+    metrics: Iterable[MetricName | Metric | Mapping[str, Any]] | None = None,
+    suppression: float | None = None,
+    suppressed: Literal["withheld", "starred"] | None = None,
+    order: Literal["sorted", "kept"] | None = None,
+    publish: Literal["generalised", "anatomy"] | None = None,
+    default: Literal["drop"] | None = None,
+    target: str | None = None,
+    population: Frame | PathLike | None = None,
+    seed: int | None = None,
+    progress: bool | ProgressCallback = False,
+) -> Release[FrameT]:
+    """Make a table safe to publish.
+
+    Give a policy, or describe one by keywords. Keywords beside a policy change it for this call.
+
+    Parameters
+    ----------
+    data
+        A pandas, polars, pyarrow, DuckDB or Spark table, or the path of a file. The release has a
+        table of the same kind (of a file, a pyarrow table); the rows of a Spark table stay in Spark.
+    policy
+        A `Policy`, a mapping with its keys, YAML text of several lines, or the path of a YAML file.
+    identifiers
+        Columns that name a person: never published.
+    quasi
+        Quasi-identifiers: columns that others may know, and that are generalised. Their order breaks
+        ties.
+    sensitive
+        Columns that nobody must learn about a person: published, and protected by `l` or `t`.
+    plain
+        Columns that are published unchanged.
+    k
+        k-anonymity: every class has at least `k` rows.
+    l
+        l-diversity: every class has at least `l` different values of each sensitive column.
+    t
+        t-closeness: in every class the distribution of each sensitive column is at most `t` away
+        from that of the whole table.
+    constraints
+        Privacy models, as objects such as `shoal.Delta(0.5, of="disease")` or as in a policy. Beside
+        a policy they replace its constraints.
+    hierarchies
+        The hierarchy of a column: a `shoal.Hierarchy`, the path of a CSV file, or as in a policy.
+    kinds
+        Whether a column without a hierarchy is generalised to ranges (`ordered`) or to sets
+        (`unordered`).
+    orders
+        The values of an ordered text column, lowest first.
+    method
+        The method that forms the groups: its name, an object with its options, or a mapping with
+        `name` and options.
+    metrics
+        Metrics to measure in addition to the usual ones.
+    suppression
+        The largest share of rows that may be suppressed, from 0 to 1.
+    suppressed
+        Whether suppressed rows are left out, or published with every cell as `*`.
+    order
+        Whether the rows are sorted by what is published, or kept in the order of the input.
+    publish
+        `anatomy` publishes exact quasi-identifiers, and sensitive values in tables of their own.
+    default
+        `drop` leaves out the columns that have no role; otherwise such columns are an error.
+    target
+        The column whose classes the metric `cm` counts.
+    population
+        A table of the whole population, for `k-map` and `delta-presence`.
+    seed
+        The seed of all randomness.
+    progress
+        `True` shows a bar on a terminal or in a notebook; a function is called with every
+        `shoal.ProgressEvent`.
+
+    Returns
+    -------
+    Release
+        The published table, what was verified on it, and what it cost.
+
+    Raises
+    ------
+    PolicyError
+        If the policy or a keyword is not valid, or does not fit the table.
+    InputError
+        If the table cannot be read.
+    Infeasible
+        If no release of this table can meet the policy.
+
+    Warns
+    -----
+    ShoalWarning
+        About anything that the publisher should think about; also in `Release.warnings`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import shoal
+    >>> patients = pd.DataFrame({
+    ...     "name": ["Ann", "Ben", "Cem", "Dan", "Eva", "Fay"],
+    ...     "age": [31, 36, 35, 61, 64, 62],
+    ...     "disease": ["flu", "asthma", "flu", "cancer", "flu", "cancer"],
+    ... })
+    >>> policy = {
+    ...     "columns": {"name": "identifier", "age": "quasi", "disease": "sensitive"},
+    ...     "constraints": [{"k": 3}, {"l": 2, "of": "disease"}],
+    ... }
+    >>> release = shoal.anonymize(patients, policy)
+    >>> release.table
+           age  disease
+    0  [31~36]   asthma
+    1  [31~36]      flu
+    2  [31~36]      flu
+    3  [61~64]   cancer
+    4  [61~64]   cancer
+    5  [61~64]      flu
+
+    The same without a policy, and a sweep over k:
+
+    >>> same = shoal.anonymize(
+    ...     patients, identifiers="name", quasi="age", sensitive="disease", k=3, l=2
+    ... )
+    >>> [shoal.anonymize(patients, policy, k=k).groups for k in (2, 3, 6)]
+    [2, 2, 1]
+    """
+    keywords = _given(
+        identifiers=identifiers,
+        quasi=quasi,
+        sensitive=sensitive,
+        plain=plain,
+        k=k,
+        l=l,
+        t=t,
+        constraints=constraints,
+        hierarchies=hierarchies,
+        kinds=kinds,
+        orders=orders,
+        method=method,
+        metrics=metrics,
+        suppression=suppression,
+        suppressed=suppressed,
+        order=order,
+        publish=publish,
+        default=default,
+        target=target,
+        population=population,
+        seed=seed,
+    )
+    with displayed(progress) as callback:
+        from shoal.pipeline.run import anonymize_table
+        from shoal.policy import resolve_policy
+
+        def policy_for(names: list[str]) -> Policy:
+            return resolve_policy(policy, names, keywords)
+
+        release = anonymize_table(_located(data), policy_for, Clock(callback))
+    warn(release.warnings)
+    return release
+
+
+def run(
+    source: PathLike,
+    policy: PolicyLike,
+    target: PathLike,
+    *,
+    k: int | None = None,
+    l: int | None = None,  # noqa: E741
+    t: float | None = None,
+    constraints: Iterable[Constraint] | None = None,
+    method: MethodName | Method | Mapping[str, Any] | None = None,
+    metrics: Iterable[MetricName | Metric | Mapping[str, Any]] | None = None,
+    suppression: float | None = None,
+    seed: int | None = None,
+    report: PathLike | None = None,
+    force: bool = False,
+    engine: str = "local",
+    memory: str | None = None,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    progress: bool | ProgressCallback = False,
+) -> Release[Any]:
+    """Anonymise a file into another file.
+
+    The new file is read back and verified before it appears under its name. An error leaves nothing
+    behind.
+
+    Parameters
+    ----------
+    source
+        A CSV, Parquet or Arrow file; with `engine` or `memory` also a folder of part files.
+    policy
+        As for `anonymize`.
+    target
+        The file to write. Its extension decides the format; Spark writes a folder. With
+        `publish: anatomy` the tables of sensitive values are written beside it.
+    k, l, t, constraints, method, metrics, suppression, seed
+        Changes to the policy, as for `anonymize`.
+    report
+        Also write a report: a page as .html with its certificate beside it, or the certificate alone
+        as .json.
+    force
+        Replace files that exist.
+    engine
+        `local`, `spark`, or the address of a Spark master such as `spark://host:7077`.
+    memory
+        For tables larger than memory: work on disk under this limit, such as `2GB`.
+    separator, quote, encoding
+        The format of a CSV file; detected if not given.
+    progress
+        As for `anonymize`.
+
+    Returns
+    -------
+    Release
+        Its `output`, `sensitive_outputs` and `reports` are the files that were written. With `engine`
+        or `memory` its `table` is None.
+
+    Raises
+    ------
+    PolicyError, InputError, Infeasible
+        As for `anonymize`.
+    VerificationFailed
+        If the written file does not hold every guarantee.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> sample = shoal.write_sample("hospital", rows=500)
+    >>> release = shoal.run(sample.table, sample.policy, "release.csv", k=10)
+    >>> release.output.name, release.verified
+    ('release.csv', True)
+    """
+    changes = _given(
+        k=k,
+        l=l,
+        t=t,
+        constraints=constraints,
+        method=method,
+        metrics=metrics,
+        suppression=suppression,
+        seed=seed,
+    )
+    with displayed(progress) as callback:
+        from shoal.pipeline.run import run_files
+        from shoal.policy import Policy
+
+        release = run_files(
+            Path(source),
+            Policy.load(policy).with_changes(**changes),
+            Path(target),
+            Clock(callback),
+            options=_csv(separator, quote, encoding),
+            force=force,
+            report=None if report is None else Path(report),
+            engine=engine,
+            memory=memory,
+        )
+    warn(release.warnings)
+    return release
+
+
+def verify(
+    release: Release[Any] | Frame | PathLike,
+    policy: PolicyLike | None = None,
+    *,
+    certificate: PathLike | None = None,
+    engine: str = "local",
+    memory: str | None = None,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    progress: bool | ProgressCallback = False,
+) -> Verification:
+    """Check what a published table holds, whoever made it.
+
+    Parameters
+    ----------
+    release
+        A `Release`, a frame or the path of a file. The other files of an Anatomy release are found
+        beside its file. A Spark frame is checked in Spark.
+    policy
+        The policy with the guarantees; a `Release` has its own.
+    certificate
+        The .json file of a report, to be checked as well.
+    engine, memory, separator, quote, encoding, progress
+        As for `run`.
+
+    Returns
+    -------
+    Verification
+        A finding for each guarantee, the strongest figure of every other model, and the check of the
+        certificate.
+
+    Raises
+    ------
+    PolicyError
+        If there is no policy, or it is not that of the release.
+    VerificationFailed
+        If the release has columns that the policy does not publish.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import shoal
+    >>> published = pd.DataFrame({"age": ["[31~36]"] * 3 + ["[61~64]"] * 2})
+    >>> policy = {"columns": {"age": "quasi"}, "constraints": [{"k": 3}]}
+    >>> verification = shoal.verify(published, policy)
+    >>> verification.holds, verification[0].reached
+    (False, 2)
+    """
+    with displayed(progress) as callback:
+        from shoal.engines.anatomy_release import sensitive_files
+        from shoal.pipeline.verify import examine, open_release, policy_of
+        from shoal.report.certificate_check import differences_of, read_certificate
+        from shoal.verification.verification import CertificateCheck, Verification
+
+        required, clock = policy_of(release, policy), Clock(callback)
+        stated = None if certificate is None else read_certificate(Path(certificate))
+        with open_release(
+            _located(release),
+            required,
+            clock,
+            options=_csv(separator, quote, encoding),
+            engine=engine,
+            memory=memory,
+            every_column=stated is not None,  # a certificate has a digest of all columns
+        ) as table:
+            verdict = examine(table, required, clock)
+            check = None
+            if certificate is not None and stated is not None:
+                with clock.step("certificate"):
+                    differences = differences_of(
+                        stated, required, table, verdict.findings, table.sensitive_tables
+                    )
+                check = CertificateCheck(
+                    Path(certificate), stated["made"], stated["shoal"], tuple(differences)
+                )
+    path = Path(release) if isinstance(release, str | os.PathLike) else None
+    return Verification(
+        findings=verdict.findings,
+        strengths=verdict.strengths,
+        quasi=required.quasi,
+        preferences=tuple(required.preferences),
+        largest_share=verdict.largest_share,
+        certificate=check,
+        path=path,
+        sensitive_files={} if path is None else sensitive_files(path, required),
+    )
+
+
+def inspect(
+    data: Frame | PathLike,
+    *,
+    fraction: float | None = None,
+    msu: int | None = None,
+    engine: str = "local",
+    memory: str | None = None,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    progress: bool | ProgressCallback = False,
+) -> Inspection:
+    """Look at a table before it is published: suggest roles, and count who stands out.
+
+    Parameters
+    ----------
+    data
+        A frame or the path of a file.
+    fraction
+        The share of a population that is in the table, to estimate how many people are unique there.
+    msu
+        The largest number of columns in a minimal sample unique; not searched if not given.
+    engine, memory, separator, quote, encoding, progress
+        As for `run`.
+
+    Returns
+    -------
+    Inspection
+        Counts and column names; no value of the table.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read or has no rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import shoal
+    >>> people = pd.DataFrame({"name": ["Ann", "Ben", "Cem"], "age": [31, 36, 31]})
+    >>> {column.name: column.role for column in shoal.inspect(people).columns}
+    {'name': 'identifier', 'age': 'quasi'}
+    """
+    with displayed(progress) as callback:
+        from shoal.risk.inspection import inspect
+
+        found = inspect(
+            _located(data),
+            fraction=fraction,
+            msu=msu,
+            engine=engine,
+            memory=memory,
+            options=_csv(separator, quote, encoding),
+            progress=callback,
+        )
+    warn(found.warnings)
+    return found
+
+
+def draft_policy(
+    data: Frame | PathLike,
+    path: PathLike | None = None,
+    *,
+    force: bool = False,
+    engine: str = "local",
+    memory: str | None = None,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    progress: bool | ProgressCallback = False,
+) -> Draft:
+    """Draft a commented policy for a table, from its column names and counts alone.
+
+    Parameters
+    ----------
+    data
+        A frame or the path of a file.
+    path
+        Where to write the policy; nothing is written if not given.
+    force
+        Replace a file that exists.
+    engine, memory, separator, quote, encoding, progress
+        As for `run`.
+
+    Returns
+    -------
+    Draft
+        Its `text` and `policy` can be given to `anonymize`, once a person has checked the roles.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read, or has nothing to publish.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import shoal
+    >>> people = pd.DataFrame({"name": list("abcdef"), "age": [31, 36, 35, 61, 64, 62]})
+    >>> shoal.draft_policy(people).policy.quasi
+    ('age',)
+    """
+    with displayed(progress) as callback:
+        from shoal.risk.draft import draft_policy, write_draft
+
+        options = _csv(separator, quote, encoding)
+        if path is None:
+            return draft_policy(
+                _located(data), engine=engine, memory=memory, options=options, progress=callback
+            )
+        return write_draft(
+            _located(data),
+            Path(path),
+            force=force,
+            engine=engine,
+            memory=memory,
+            options=options,
+            progress=callback,
+        )
+
+
+def assess(
+    data: Release[Any] | Frame | PathLike,
+    quasi: Names | None = None,
+    *,
+    policy: PolicyLike | None = None,
+    population: Frame | PathLike | None = None,
+    fraction: float | None = None,
+    msu: int | None = None,
+    threshold: float = 0.2,
+    engine: str = "local",
+    memory: str | None = None,
+) -> Assessment:
+    """Estimate the risk that people are re-identified in a table, raw or published.
+
+    Parameters
+    ----------
+    data
+        A `Release`, a frame or the path of a file. A Spark frame is counted in Spark.
+    quasi
+        The columns that an attacker knows; those of the policy if not given.
+    policy
+        The policy that the labels of a release are read by; a `Release` has its own.
+    population
+        A table with these columns and a row per person of the population: the journalist's and the
+        marketer's risks are counted in it.
+    fraction
+        The share of a population that is in the table, to estimate population uniques.
+    msu
+        The largest number of columns in a minimal sample unique; not searched if not given.
+    threshold
+        The risk above which a row counts as risky.
+    engine, memory
+        As for `run`; `population` and `msu` need a table in memory.
+
+    Returns
+    -------
+    Assessment
+        Prosecutor, journalist and marketer risk, and the estimates that were requested.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read, or lacks one of the columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import shoal
+    >>> risk = shoal.assess(pd.DataFrame({"age": [31, 31, 36]}), "age").reidentification
+    >>> risk.unique_rows, risk.prosecutor.highest
+    (1, 1.0)
+    """
+    from shoal.risk.assessment import assess
+
+    columns = quasi if quasi is None or isinstance(quasi, str) else list(quasi)
+    return assess(
+        _located(data),
+        columns,
+        population=_located(population),
+        policy=policy,
+        fraction=fraction,
+        msu=msu,
+        threshold=threshold,
+        engine=engine,
+        memory=memory,
+    )
+
+
+def attack(
+    release: Release[Any] | Frame | PathLike,
+    policy: PolicyLike | None = None,
+    *,
+    known: Frame | PathLike,
+    raw: Frame | PathLike | None = None,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    progress: bool | ProgressCallback = False,
+) -> Attack:
+    """Try to find known people in a release, and count what is learnt about them.
+
+    Parameters
+    ----------
+    release
+        A `Release`, a frame or the path of a file.
+    policy
+        The policy that its labels are read by; a `Release` has its own.
+    known
+        What the attacker knows: a frame or a file, with a row per person.
+    raw
+        The raw table, attacked as well for comparison.
+    separator, quote, encoding, progress
+        As for `run`.
+
+    Returns
+    -------
+    Attack
+        Counts; no value of any person.
+
+    Raises
+    ------
+    InputError, PolicyError
+        If a table cannot be read, or the tables share no quasi-identifier.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import shoal
+    >>> people = pd.DataFrame({"age": [31, 36, 61, 64], "disease": ["flu", "flu", "flu", "cancer"]})
+    >>> release = shoal.anonymize(people, quasi="age", sensitive="disease", k=2)
+    >>> found = shoal.attack(release, known=people, raw=people)
+    >>> found.raw.pinned, found.release.pinned
+    (4, 0)
+    """
+    with displayed(progress) as callback:
+        from shoal.risk.attack import attack
+
+        found = attack(
+            _located(release),
+            policy,
+            known=_located(known),
+            raw=_located(raw),
+            options=_csv(separator, quote, encoding),
+            progress=callback,
+        )
+    warn(found.warnings)
+    return found
+
+
+def compare(
+    data: Frame | PathLike,
+    policy: PolicyLike,
+    *,
+    methods: Names | None = None,
+    k: int | Iterable[int] | str | None = None,
+    budget: float | None = None,
+    seed: int | None = None,
+    output: PathLike | None = None,
+    force: bool = False,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    progress: bool | ProgressCallback = False,
+) -> Comparison:
+    """Run several methods on one table and recommend one.
+
+    Every release is verified, measured and thrown away.
+
+    Parameters
+    ----------
+    data
+        A frame or the path of a file.
+    policy
+        As for `anonymize`. Its own method keeps its options; the others have their defaults.
+    methods
+        Names of methods; all of them if not given.
+    k
+        One or several k in place of that of every k constraint.
+    budget
+        Seconds after which a run is stopped.
+    seed
+        A seed in place of the policy's.
+    output
+        Write the comparison: a page as .html with .json beside it, or .json alone.
+    force
+        Replace files that exist.
+    separator, quote, encoding
+        As for `run`.
+    progress
+        As for `anonymize`; the events have a `method` and a `k`.
+
+    Returns
+    -------
+    Comparison
+        What each method loses, how risky it leaves the table, how long it takes, and which to use.
+
+    Raises
+    ------
+    PolicyError, InputError
+        As for `anonymize`. A method that cannot meet the policy is part of the result.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import shoal
+    >>> people = pd.DataFrame({"age": [31, 36, 35, 61, 64, 62]})
+    >>> policy = {"columns": {"age": "quasi"}, "constraints": [{"k": 3}]}
+    >>> shoal.compare(people, policy, methods=["mondrian", "top-down"]).recommended.method
+    'mondrian'
+    """
+    with displayed(progress) as callback:
+        from shoal.comparison.comparison import compare
+        from shoal.comparison.page import check_output
+        from shoal.policy import Policy
+
+        if output is not None:
+            source = Path(data) if isinstance(data, str | os.PathLike) else None
+            check_output(Path(output), force, source)
+        required = Policy.load(policy).with_changes(seed=seed)
+        names = methods if methods is None or isinstance(methods, str) else list(methods)
+        ks = k if k is None or isinstance(k, int | str) else list(k)
+        options = _csv(separator, quote, encoding)
+        found = compare(_located(data), required, names, ks, budget, callback, options)
+    warn(found.warnings)
+    if output is None:
+        return found
+    return replace(found, outputs=tuple(found.write(Path(output), force)))
+
+
+def reproduce(
+    name: str,
+    *,
+    adult: PathLike | None = None,
+    quick: bool = False,
+    folder: PathLike | None = None,
+    force: bool = False,
+    progress: bool | ProgressCallback = False,
+) -> Reproduction:
+    """Run the experiments of a paper again, and compare the results with its claims.
+
+    Parameters
+    ----------
+    name
+        `classfly-plus`, `flexible-partition`, `l-clustering` or `personalised`.
+    adult
+        The Adult table, a file or its folder, for papers that use it; otherwise a similar table is
+        generated.
+    quick
+        Use less data, for about a minute.
+    folder
+        Where to write a page, the figures and their data; nothing is written if not given.
+    force
+        Replace files that exist.
+    progress
+        As for `anonymize`.
+
+    Returns
+    -------
+    Reproduction
+        The claims, whether each held, and the figures.
+
+    Raises
+    ------
+    InputError
+        If there is no such experiment, or the Adult table cannot be read.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.reproduce("flexible-partitions")
+    Traceback (most recent call last):
+    shoal.errors.InputError: there is no experiment 'flexible-partitions'; ...
+    """
+    with displayed(progress) as callback:
+        from shoal.reproduction.run import reproduce
+
+        table = None if adult is None else Path(adult)
+        place = None if folder is None else Path(folder)
+        return reproduce(name, table, quick, place, callback, force=force)
+
+
+def expected_minutes(name: str, quick: bool = False) -> float:
+    """Return about how long `reproduce` takes on two cores."""
+    from shoal.reproduction.run import experiment
+
+    return 1 if quick else experiment(name).minutes
+
+
+def write_sample(
+    folder: PathLike, rows: int = 10_000, seed: int = 7, *, force: bool = False
+) -> SamplePaths:
+    """Write a generated hospital table with two policies for it.
+
+    Parameters
+    ----------
+    folder
+        Where to write; it is created if it does not exist.
+    rows
+        The number of patients.
+    seed
+        Another seed generates other patients.
+    force
+        Replace the files of an earlier sample.
+
+    Returns
+    -------
+    SamplePaths
+        The files: `table`, `policy`, `personal` (a policy with personal preferences) and
+        `hierarchies`.
+
+    Raises
+    ------
+    InputError
+        If the files exist already.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.write_sample("sample", rows=100).policy.name
+    'policy.yaml'
+    """
+    from shoal.sample import write_sample
+
+    return write_sample(Path(folder), rows, seed, force=force)
+
+
+@dataclass(frozen=True, repr=False)
+class Demo(Result):
+    """The files of a sample, and the release that was made from them."""
+
+    sample: SamplePaths
+    release: Release[Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON."""
+        release, sample = self.release, self.sample
+        files = {"table": sample.table, "policy": sample.policy, "output": release.output}
+        named = {name: str(path) for name, path in files.items()}
+        return release.to_dict() | named | {"report": [str(path) for path in release.reports]}
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [{"file": str(path)} for path in (*self.sample, self.release.output)]
+
+    def _headline(self) -> str:
+        return repr(self.release)
+
+
+def demo(
+    folder: PathLike = "shoal-demo",
+    *,
+    rows: int = 10_000,
+    seed: int = 7,
+    force: bool = False,
+    progress: bool | ProgressCallback = False,
+) -> Demo:
+    """Write a sample, anonymise it, verify the release and report on it.
+
+    Parameters
+    ----------
+    folder, rows, seed
+        As for `write_sample`.
+    force
+        Replace files even if the policy was edited; those of an earlier demo are always replaced.
+    progress
+        As for `anonymize`.
+
+    Returns
+    -------
+    Demo
+        The sample's files, and the release with its report (if reports can be drawn).
+
+    Raises
+    ------
+    InputError
+        If the folder has a policy that was edited.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.demo("my-demo", rows=500).release.verified
+    True
+    """
+    from importlib.resources import files
+
+    folder = Path(folder)
+    policy, shipped = folder / "policy.yaml", files("shoal.sample") / "policy.yaml"
+    unchanged = policy.is_file() and policy.read_bytes() == shipped.read_bytes()
+    with displayed(progress) as callback:
+        from shoal.drawing.page import can_draw
+
+        callback(ProgressEvent("make up", 0.0))
+        sample = write_sample(folder, rows, seed, force=force or unchanged)
+        release = run(
+            sample.table,
+            sample.policy,
+            folder / "release.csv",
+            force=force or unchanged,
+            report=folder / "report.html" if can_draw() else None,
+            progress=callback,
+        )
+    return Demo(sample, release)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method, model or metric in words."""
+
+    name: str
+    summary: str
+    text: str
+    """The whole description; paragraphs are separated by empty lines."""
+    options: tuple[Option, ...]
+    on_request: bool
+    """Whether it takes long, so that it is used only where a policy names it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values for JSON."""
+        return {
+            "name": self.name,
+            "summary": self.summary,
+            "text": self.text,
+            "options": [option._asdict() for option in self.options],
+            "on_request": self.on_request,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Listing(Result):
+    """Methods, models or metrics, by name."""
+
+    kind: PluginKind
+    entries: tuple[Entry, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON."""
+        return {self.kind: [entry.to_dict() for entry in self.entries]}
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [{"name": entry.name, "summary": entry.summary} for entry in self.entries]
+
+    def _headline(self) -> str:
+        return f"{len(self.entries)} {self.kind}"
+
+
+def list_methods(name: str | None = None) -> Listing:
+    """List the methods, those of other packages included, or describe the one of a name.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.list_methods("mondrian").entries[0].options[0].name
+    'strict'
+    """
+    return _listing("methods", name)
+
+
+def list_models(name: str | None = None) -> Listing:
+    """List the privacy models, those of other packages included, or describe the one of a name."""
+    return _listing("models", name)
+
+
+def list_metrics(name: str | None = None) -> Listing:
+    """List the metrics, those of other packages included, or describe the one of a name."""
+    return _listing("metrics", name)
+
+
+def _listing(kind: PluginKind, name: str | None) -> Listing:
+    import inspect
+
+    from shoal import plugins
+
+    every = {"methods": plugins.methods, "models": plugins.models, "metrics": plugins.metrics}
+    find = {"methods": plugins.method, "models": plugins.model, "metrics": plugins.metric}
+    chosen = list(every[kind]().values()) if name is None else [find[kind](name)]
+    entries = []
+    for plugin in chosen:
+        described = plugins.describe(plugin)
+        text = (inspect.getdoc(plugin) or "").split("\n\n")
+        entries.append(
+            Entry(
+                described.name,
+                described.summary,
+                "\n\n".join(" ".join(paragraph.split()) for paragraph in text),
+                tuple(described.options),
+                described.on_request,
+            )
+        )
+    return Listing(kind, tuple(entries))
+
+
+def _given(**keywords: Any) -> dict[str, Any]:
+    """Return the keywords that are not None."""
+    return {name: value for name, value in keywords.items() if value is not None}
+
+
+def _located(data: Any) -> Any:
+    """Return a path as `Path`, and anything else as it is."""
+    return Path(data) if isinstance(data, str | os.PathLike) else data
+
+
+def _csv(separator: str | None, quote: str | None, encoding: str | None) -> CsvOptions:
+    from shoal.io.csv_dialect import CsvOptions
+
+    return CsvOptions(separator=separator, quote=quote, encoding=encoding)
