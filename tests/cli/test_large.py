@@ -197,7 +197,7 @@ CASES = {
     ),
     "a folder that is there": (
         ["run", "parts", "p.yaml", "-o", "mixed", *SPARK],
-        "names no format",
+        "so the format cannot be decided",
     ),
     "a release that is there": (
         ["run", "parts", "p.yaml", "-o", "there.parquet", *SPARK],
@@ -209,11 +209,11 @@ CASES = {
     ),
     "inside the input": (
         ["run", "parts", "p.yaml", "-o", "parts/out.parquet", *MEMORY],
-        "lies in the input folder",
+        "is in the input folder",
     ),
     "inside the input of Spark": (
         ["run", "parts", "p.yaml", "-o", "parts/out.parquet", "--force", *SPARK],
-        "lies in the input folder",
+        "is in the input folder",
     ),
     "Arrow from Spark": (
         ["run", "parts", "p.yaml", "-o", "out.arrow", *SPARK],

@@ -262,7 +262,7 @@ def test_types_that_do_not_fit_are_refused(kind: pa.DataType, words: str) -> Non
 def test_what_is_wrong_is_said_as_in_memory(session: Session, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no rows"):
         coded_by(session, written(small(30).slice(0, 0), tmp_path / "in"), SMALL)
-    with pytest.raises(InputError, match="every value of it is missing"):
+    with pytest.raises(InputError, match="all of its values are missing"):
         coded_by(session, written(small(zip=pa.nulls(30, pa.string())), tmp_path / "in"), SMALL)
     with pytest.raises(InputError, match=r"'ill' is sensitive and reads '\*' in 30 rows\."):
         coded_by(session, written(small(ill=["*"] * 30), tmp_path / "in"), SMALL)

@@ -10,6 +10,9 @@ import pytest
 import shoal
 from shoal.errors import Infeasible, PolicyError
 from shoal.methods import lattice as _lattice
+from shoal.methods.incognito import Incognito
+from shoal.methods.optimal import Optimal
+from shoal.metrics.query_error import QueryError
 from tests.methods.everyone import COLUMNS, everyone, write_hierarchies
 from tests.releases import shuffled
 
@@ -83,6 +86,19 @@ def people(folder: Path, method: Any, rows: int = 200, **keys: Any) -> shoal.Rel
     asked = {"constraints": [{"k": 4}, {"l": 2, "of": "ill"}], "default": "drop", **keys}
     policy = {"columns": columns, "method": method, "folder": folder, **asked}
     return shoal.anonymize(everyone(rows), policy)
+
+
+@pytest.mark.parametrize(("method", "name"), [(Incognito, "incognito"), (Optimal, "optimal")])
+def test_a_metric_by_name_with_options_or_as_an_object(method: type, name: str) -> None:
+    asked = {"name": "query-error", "queries": 20}
+    made = patients(method(metric=QueryError(queries=20)))
+    named = patients({"name": name, "metric": asked})
+    assert made.table.equals(named.table)
+    assert made.policy.to_yaml() == named.policy.to_yaml()
+    assert shoal.Policy.load(made.policy.to_yaml()).method == method(metric=QueryError(queries=20))
+    assert "metric: query-error" in patients(method(metric=QueryError())).policy.to_yaml()
+    with pytest.raises(ValueError, match="must be a metric's name"):
+        method(metric=QueryError)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -18,13 +18,11 @@ from shoal.engines.measured import Measured
 from shoal.engines.release_table import ReleaseTable
 from shoal.errors import InputError, listed
 from shoal.io.columnar import parquet_rows
-from shoal.io.csv_dialect import CsvOptions
+from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.formats import ENDINGS, Format, check_readable, format_of
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress, no_progress
-
-DETECT = CsvOptions()
 
 
 @dataclass(frozen=True)

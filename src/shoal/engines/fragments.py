@@ -36,8 +36,8 @@ class MeasureFragment(Protocol):
 
 TARGET = "t"
 """Where the coded table has the class of each row."""
-TOLD = -1
-"""The group of a row that is no person, but what is told of a fragment."""
+MEASURES = -1
+"""The group of a row that is no person, but has the measures of a fragment."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Finish:
     more: tuple[str, ...] = ()
     """What the measuring needs of the coded table beside codes."""
     measure: MeasureFragment | None = None
-    """What is measured of the fragment; then one row more has it as text in `told`, with g = TOLD."""
+    """What measures the fragment; one more row, with g = MEASURES, then has that as text."""
 
     @property
     def columns(self) -> list[str]:
@@ -104,7 +104,7 @@ class Finish:
         """What it gives, where the payload has the types of `coded`."""
         quasi = [pa.field(f"q{j}", pa.string()) for j in range(len(self.domains))]
         shown = [coded.field(p) for p in self.payload]
-        return pa.schema([*quasi, *shown, ("g", pa.int64()), ("told", pa.string())])
+        return pa.schema([*quasi, *shown, ("g", pa.int64()), ("measures", pa.string())])
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         """Group and label the rows of one fragment; suppressed ones are left out."""
@@ -121,19 +121,21 @@ class Finish:
         taken = rows.select(list(self.payload)).take(pa.array(cells.rows[kept]))
         found |= dict(zip(self.payload, taken.columns, strict=True))
         found["g"] = pa.array((number << 32) + group.astype(np.int64))
-        found["told"] = pa.nulls(len(kept), pa.string())
+        found["measures"] = pa.nulls(len(kept), pa.string())
         table = pa.table(found)
         if self.measure is None:
             return table
-        told = {
+        extra = {
             name: pa.nulls(1, kind)
             for name, kind in zip(table.schema.names, table.schema.types, strict=True)
         }
-        told |= {"g": pa.array([TOLD], pa.int64())}
-        told |= {
-            "told": pa.array([self.measure(self._parts(cells, grouping, spans, rows))], pa.string())
+        extra |= {"g": pa.array([MEASURES], pa.int64())}
+        extra |= {
+            "measures": pa.array(
+                [self.measure(self._parts(cells, grouping, spans, rows))], pa.string()
+            )
         }
-        return pa.concat_tables([table, pa.table(told, table.schema)])
+        return pa.concat_tables([table, pa.table(extra, table.schema)])
 
     def _parts(self, cells: Cells, grouping: Grouping, spans: Spans, rows: pa.Table) -> ReleaseView:
         target = (

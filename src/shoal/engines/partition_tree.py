@@ -33,7 +33,7 @@ FRAGMENT_ROWS = 250_000
 MOST_FRAGMENTS = 4_000
 """About: past a billion rows fragments grow instead, since every worker is sent the list of them."""
 MOST_ENTRIES = 5_000_000
-"""Entries of histograms that are held here at a time; a single node may have more."""
+"""Entries of histograms in memory at a time; a single node may have more."""
 MOST_LOSSES = (1 << 63) // UNIT
 """Rows times columns: the loss of all of them is summed in 64 bits."""
 OPEN_ROWS = "open_rows"
@@ -199,9 +199,9 @@ class Rounds:
         costs = costs_of(self.coded.domains)
         ties = TieSplits(self.session, table, sizes, np.flatnonzero(costs.kind == SET).tolist())
         spans = _needed_spans(costs, only_counts=not self.rule.compares_losses)
-        asked = queries.histograms(table, len(sizes), spans, (portion[0], portion[-1]))
+        sql = queries.histograms(table, len(sizes), spans, (portion[0], portion[-1]))
         nodes = np.array(portion, np.int64)
-        columns = _histograms(len(sizes), nodes, self.session.ask(asked))
+        columns = _histograms(len(sizes), nodes, self.session.ask(sql))
         depth = np.array([known[node].depth for node in portion], np.int64)
         groups = NodeHistograms(costs, nodes, depth, columns, ties)
         judge = Judge(self.session, table, self.coded, self.requirement, groups, ties)
@@ -296,12 +296,12 @@ class Judge:
         real = (cuts.column >= 0) & (cuts.position >= 0)
         if self._requirement.only_size or not real.any():
             return real
-        asked, placed = numbers[real], Cuts(*(part[real] for part in cuts))
-        self._count(asked, placed.column)
-        below = self._groups.rows_below(asked, placed)
-        sizes = np.stack([below, self._groups.rows[asked] - below], axis=1).ravel()
+        chosen, placed = numbers[real], Cuts(*(part[real] for part in cuts))
+        self._count(chosen, placed.column)
+        below = self._groups.rows_below(chosen, placed)
+        sizes = np.stack([below, self._groups.rows[chosen] - below], axis=1).ravel()
         tables = {
-            name: self._tables(asked, placed, i)
+            name: self._tables(chosen, placed, i)
             for i, name in zip(self._sensitive, self._requirement.columns, strict=True)
         }
         counts = _counts(self._coded, self._requirement, sizes, tables)
@@ -337,7 +337,7 @@ class Judge:
         self._tried[numbers] = True
         if not wanted:
             return
-        nodes = {j: self._groups.nodes[asked].tolist() for j, asked in wanted.items()}
+        nodes = {j: self._groups.nodes[some].tolist() for j, some in wanted.items()}
         answer = self._session.ask(queries.joint(self._table, nodes, self._sensitive))
         along, of, node, code, value, rows = (
             _numbers(answer[name]) for name in ("j", "i", "node", "v", "s", "n")

@@ -149,20 +149,20 @@ def cells(table: str, codes: Sequence[str], most: int) -> str:
     return f"SELECT {names}, count(*) AS n FROM {table} GROUP BY {names} LIMIT {most}"
 
 
-def told_rows(table: str, labels: Sequence[str]) -> str:
-    """told: what is told of fragments, one text each; and with no text, size: rows that some
+def measures_of_fragments(table: str, labels: Sequence[str]) -> str:
+    """measures: those of the fragments, one text each; and with no text, size: rows that some
     combination of labels has among people, times: how many combinations have it."""
-    alike = f"WHERE told IS NULL GROUP BY {', '.join(labels)}"
+    alike = f"WHERE measures IS NULL GROUP BY {', '.join(labels)}"
     return (
-        f"SELECT told, 0 AS size, 0 AS times FROM {table} WHERE told IS NOT NULL "
-        f"UNION ALL SELECT NULL AS told, n AS size, count(*) AS times "
+        f"SELECT measures, 0 AS size, 0 AS times FROM {table} WHERE measures IS NOT NULL "
+        f"UNION ALL SELECT NULL AS measures, n AS size, count(*) AS times "
         f"FROM (SELECT count(*) AS n FROM {table} {alike}) AS found GROUP BY n"
     )
 
 
 def people(table: str, columns: Sequence[str]) -> str:
     """The rows that are people."""
-    return f"SELECT {', '.join(columns)} FROM {table} WHERE told IS NULL"
+    return f"SELECT {', '.join(columns)} FROM {table} WHERE measures IS NULL"
 
 
 def squares(table: str, code: str, missing: int) -> str:

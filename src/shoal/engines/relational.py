@@ -45,9 +45,9 @@ from shoal.engines.partition_tree import (
 from shoal.engines.queries import (
     CODED,
     class_sizes,
+    measures_of_fragments,
     people,
     rows_of,
-    told_rows,
 )
 from shoal.engines.release_table import ReleaseTable
 from shoal.engines.session_release import SessionRelease
@@ -197,9 +197,9 @@ class RelationalEngine(Engine):
     def _measure_fragments(self) -> Measured:
         policy, coded, facts = self._policy, self._coded, self._facts
         labels = [f"q{j}" for j in range(len(coded.domains))]
-        answer = self.session.ask(told_rows(PUBLISHED, labels))
-        sums = answer.column("told").drop_null().to_pylist()
-        after = _sizes(answer.filter(answer.column("told").is_null()))
+        answer = self.session.ask(measures_of_fragments(PUBLISHED, labels))
+        sums = answer.column("measures").drop_null().to_pylist()
+        after = _sizes(answer.filter(answer.column("measures").is_null()))
         classes = sum(times for _, times in after)
         found = figures_of(policy, self._sums, sums, classes)
         evidence = Evidence()

@@ -15,7 +15,7 @@ from shoal.engines.queries import rows_of
 from shoal.engines.relational import RAW, RELEASE, RelationalEngine
 from shoal.engines.session_release import SessionRelease
 from shoal.errors import InputError
-from shoal.io.commit import ended_as_exit
+from shoal.io.commit import exit_on_signals
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format, format_of
 from shoal.policy import Policy
@@ -197,7 +197,7 @@ def open_session(
     With a clock, starting Spark is a step of its own.
     """
     check_engine(engine, memory)
-    with ended_as_exit():  # so that a signal leaves nothing behind
+    with exit_on_signals():  # so that a signal leaves nothing behind
         session = _open(engine, memory, clock)
         try:
             yield session

@@ -34,26 +34,26 @@ class TieSplits:
 
     def last(self, ties: Iterable[Tie]) -> list[tuple[int, ...]]:
         """The last row below of each tie, as (c0, ..., key, h)."""
-        asked = list(ties)
-        self._find([one for one in dict.fromkeys(asked) if one not in self._last])
-        return [self._last[one] for one in asked]
+        wanted = list(ties)
+        self._find([one for one in dict.fromkeys(wanted) if one not in self._last])
+        return [self._last[one] for one in wanted]
 
     def sides(self, ties: Iterable[Tie]) -> list[tuple[TieSide, TieSide]]:
         """What both sides of each tie cover."""
-        asked = list(ties)
-        new = [one for one in dict.fromkeys(asked) if one not in self._sides_of]
+        wanted = list(ties)
+        new = [one for one in dict.fromkeys(wanted) if one not in self._sides_of]
         if new:
             pieces = self._pieces_of(new)
             sql = queries.spans(self._table, self._columns, pieces, self._sets)
             found = {row["part"]: self._side(row) for row in self._session.ask(sql).to_pylist()}
             for number, one in enumerate(new):
                 self._sides_of[one] = found[2 * number], found[2 * number + 1]
-        return [self._sides_of[one] for one in asked]
+        return [self._sides_of[one] for one in wanted]
 
     def values(self, ties: Iterable[Tie], sensitive: int) -> list[Mapping[int, int]]:
         """How often each code of a sensitive column occurs below, in each tie."""
-        asked = list(ties)
-        new = [one for one in dict.fromkeys(asked) if (one, sensitive) not in self._values]
+        wanted = list(ties)
+        new = [one for one in dict.fromkeys(wanted) if (one, sensitive) not in self._values]
         if new:
             found: dict[int, dict[int, int]] = {}
             part, values, n = self._tally(self._pieces_of(new), [f"s{sensitive}"])
@@ -61,7 +61,7 @@ class TieSplits:
                 found.setdefault(int(at), {})[int(value)] = int(rows)
             for number, one in enumerate(new):
                 self._values[one, sensitive] = found[2 * number]
-        return [self._values[one, sensitive] for one in asked]
+        return [self._values[one, sensitive] for one in wanted]
 
     def _tally(self, pieces: list[queries.Piece], columns: list[str]) -> tuple[Ints, Ints, Ints]:
         """Piece, (entries, columns) codes and rows."""

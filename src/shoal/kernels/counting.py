@@ -49,15 +49,15 @@ def count_rows(
     counts: Ints,
     columns: Ints,
     starts: Ints,
-    asked: npt.NDArray[np.uint8],
+    wanted: npt.NDArray[np.uint8],
 ) -> int:
-    """Rows whose value is asked for in every one of `columns`.
+    """Rows whose value is wanted in every one of `columns`.
 
-    `codes` has a line per column; `asked` holds 1 or 0 per code, those of columns[i] from starts[i] on.
+    `codes` has a line per column; `wanted` holds 1 or 0 per code, those of columns[i] from starts[i] on.
     """
     inside = np.ones(codes.shape[1], np.uint8)
     for i in range(len(columns)):
-        line, marks = codes[columns[i]], asked[starts[i] :]
+        line, marks = codes[columns[i]], wanted[starts[i] :]
         for cell in range(len(inside)):  # a branch would be guessed wrong too often
             inside[cell] &= marks[line[cell]]
     found = 0
@@ -92,7 +92,7 @@ def share_of_sets(
     group: Codes,
     starts: Ints,
     members: Codes,
-    asked: Bools,
+    wanted: Bools,
     rows: Floats,
 ) -> None:
     """The same where a label is the set members[starts[g]:starts[g + 1]] of codes."""
@@ -102,5 +102,5 @@ def share_of_sets(
         g = group[i]
         common = 0
         for at in range(starts[g], starts[g + 1]):
-            common += asked[members[at]]
+            common += wanted[members[at]]
         rows[i] *= common / (starts[g + 1] - starts[g])

@@ -43,8 +43,8 @@ def group_rows(
 def blocks_of(cells: Cells, requirement: Requirement, block_rows: int) -> Grouping:
     """Neighbours in blocks of `block_rows` or somewhat more, each of which holds the requirement."""
     groups = whole_table(cells, sort_all=WIDEST_ROUNDED.compares_losses)
-    asked = block_requirement(requirement, block_rows)
-    return cut_down(cells, asked, WIDEST_ROUNDED, groups, lambda _: None)
+    required = block_requirement(requirement, block_rows)
+    return cut_down(cells, required, WIDEST_ROUNDED, groups, lambda _: None)
 
 
 def block_requirement(requirement: Requirement, block_rows: int) -> Requirement:

@@ -16,11 +16,11 @@ from shoal.encoding.cells import Cells, pack
 from shoal.encoding.grouping import SUPPRESSED, Grouping
 from shoal.errors import PolicyError, listed
 from shoal.hierarchy.tree import HierarchyTree
-from shoal.kernels.climbing import (
+from shoal.kernels.equivalence_classes import (
     add_counts,
     chase,
     count_distinct,
-    number_pairs,
+    number_equal,
     number_small,
     sweep,
 )
@@ -155,11 +155,9 @@ def explained(
             f"The constraints fall into {len(parts)} parts that share no column, each treated apart."
         )
     for part, grouping in zip(parts, groupings, strict=True):
-        asked = "; ".join(words(one, names) for one in part)
+        met = "; ".join(words(one, names) for one in part)
         notes.append(
-            "\n".join(
-                [f"How columns climbed for {asked}:", *generalisation_summary(grouping, names)]
-            )
+            "\n".join([f"How columns climbed for {met}:", *generalisation_summary(grouping, names)])
         )
     return (replace(groupings[0], notes=tuple(notes)), *groupings[1:])
 
@@ -299,13 +297,10 @@ def open_rows(
 def number_rows(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, Codes]:
     """(n,) equal rows get equal numbers 0, 1, 2, … as they first appear; and where each does."""
     words = pack(columns, sizes)
-    n, (word, bits) = len(columns[0]), words[0]
-    if len(words) == 1 and 1 << bits <= 4 * n + 1024:
+    word, bits = words[0]
+    if len(words) == 1 and 1 << bits <= 4 * len(word) + 1024:
         return number_small(word, 1 << bits)
-    numbers, first = np.zeros(n, np.int32), np.zeros(0, np.int32)
-    for word, _ in words:
-        numbers, first = number_pairs(numbers, word)
-    return numbers, first
+    return number_equal(np.stack([word for word, _ in words]))
 
 
 def largest_subset(

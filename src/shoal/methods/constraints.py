@@ -56,14 +56,14 @@ def components(constraints: Sequence[Constraint]) -> tuple[tuple[Constraint, ...
     parts: list[tuple[set[int], list[Constraint]]] = []
     for constraint in constraints:
         columns, members = set(constraint.columns), [constraint]
-        apart = []
+        separate = []
         for part in parts:
             if part[0] & columns:
                 columns |= part[0]
                 members += part[1]
             else:
-                apart.append(part)
-        parts = [*apart, (columns, members)]
+                separate.append(part)
+        parts = [*separate, (columns, members)]
     parts.sort(key=lambda part: min(part[0]))
     return tuple(tuple(sorted(part, key=lambda c: (c.k, c.columns))) for _, part in parts)
 

@@ -73,19 +73,19 @@ class LClustering(BlockMethod):
         """Raise unless the policy asks for l, and k at most as large, and the weights make sense."""
         super().check(requirement, columns)
         _check_weights(self.weights or {}, columns)
-        asked = [model.l for model in requirement.models if isinstance(model, L)]
+        required = [model.l for model in requirement.models if isinstance(model, L)]
         others = [m.name for m in requirement.models if not isinstance(m, L | K)]
-        if not asked or others:
+        if not required or others:
             found = f"asks for {listed(others)}" if others else "asks for no l"
             raise PolicyError(
                 f"method: l-clustering honours l, and a k that is no larger, but the policy {found}. "
                 "Use k-clustering or least-loss-partition, which honour every model."
             )
         largest = max((m.k for m in requirement.models if isinstance(m, K)), default=0)
-        if largest > max(asked):
+        if largest > max(required):
             raise PolicyError(
-                f"method: l-clustering makes clusters of l different values (here {max(asked)}), "
-                f"but the policy also asks for k = {largest}. Lower k to {max(asked)}, or use "
+                f"method: l-clustering makes clusters of l different values (here {max(required)}), "
+                f"but the policy also asks for k = {largest}. Lower k to {max(required)}, or use "
                 "k-clustering or least-loss-partition, which honour both."
             )
 
@@ -94,14 +94,14 @@ class LClustering(BlockMethod):
     ) -> tuple[Grouping, ...]:
         """Groups by growing clusters."""
         check_feasible(cells, requirement)
-        asked: dict[str, int] = {}
+        required: dict[str, int] = {}
         for model in requirement.models:
             if isinstance(model, L):
-                asked[model.of] = max(model.l, asked.get(model.of, 0))
+                required[model.of] = max(model.l, required.get(model.of, 0))
         _check_sets(cells)
         weights = self.weights or {}
         by_column = [weights.get(domain.name, 1.0) for domain in cells.domains]
-        return (cluster(cells, asked, by_column, seed, progress),)
+        return (cluster(cells, required, by_column, seed, progress),)
 
 
 def _check_sets(cells: Cells) -> None:
@@ -130,7 +130,7 @@ def _check_weights(weights: dict[str, float], columns: QuasiColumns) -> None:
 
 def cluster(
     cells: Cells,
-    asked: Mapping[str, int],
+    required: Mapping[str, int],
     weights: Sequence[float],
     seed: int,
     progress: Progress,
@@ -138,8 +138,8 @@ def cluster(
     """Clusters with so many values of each sensitive column; there is at least one."""
     columns = loss_columns(cells.domains, weights)
     level = level_order(cells)
-    pool = pool_of(cells, list(asked), level)
-    most = cells.n_rows // max(asked.values()) + 1
+    pool = pool_of(cells, list(required), level)
+    most = cells.n_rows // max(required.values()) + 1
     clusters = ClusterIndex(
         empty_labels(columns, most),
         np.zeros(most, np.int64),
@@ -153,8 +153,8 @@ def cluster(
         np.random.default_rng(seed).permutation(cells.n_rows).astype(np.int32),
         np.repeat(np.arange(cells.n_cells, dtype=np.int32), cells.counts),
         np.full(cells.n_rows, NONE, np.int32),
-        np.array(list(asked.values()), np.int64),
-        np.zeros(len(asked), np.int64),
+        np.array(list(required.values()), np.int64),
+        np.zeros(len(required), np.int64),
         np.full(len(pool.left), NONE, np.int64),
         np.zeros(cells.n_rows, np.int32),
         np.zeros(3, np.int64),
@@ -173,7 +173,7 @@ def cluster(
 
 
 def level_order(cells: Cells) -> Ints:
-    """The columns, those that tell most rows apart first."""
+    """The columns, those first whose values differ most between rows."""
     spread = []
     for j, domain in enumerate(cells.domains):
         share = np.bincount(cells.codes[:, j], cells.counts, domain.size) / cells.n_rows
@@ -209,7 +209,7 @@ class State(NamedTuple):
     """(n,) the cell of each row."""
     group: Codes
     """(n,) the cluster of each row, or NONE."""
-    asked: Ints
+    required: Ints
     """(sensitive columns,) values that every cluster must have."""
     need: Ints
     """(sensitive columns,) values that the growing cluster still lacks."""
@@ -287,15 +287,15 @@ def grow(
 ) -> bool:
     """Grow up to `most` clusters; whether there may be more to grow."""
     least = number(0)
-    for a in range(len(state.asked)):
-        least = max(least, state.asked[a])
+    for a in range(len(state.required)):
+        least = max(least, state.required[a])
     for _ in range(most):
-        for a in range(len(state.asked)):
-            if pool.distinct[a] < state.asked[a]:
+        for a in range(len(state.required)):
+            if pool.distinct[a] < state.required[a]:
                 return False
         row = next_start(pool, state)
         now = state.at[1]
-        state.need[:] = state.asked
+        state.need[:] = state.required
         admit(pool, state, row, number(0), now)
         rows, into = number(1), NONE
         anchor = pool.codes[state.cell_of[row]]
@@ -326,7 +326,7 @@ def next_start(pool: RowPool, state: State) -> int:
         state.at[0] += 1
         if pool.taken[row] == OPEN:
             atom = pool.atom_of[row]
-            for a in range(len(state.asked)):
+            for a in range(len(state.required)):
                 if pool.values[atom, a] >= 0:
                     return number(row)
 

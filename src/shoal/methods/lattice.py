@@ -8,7 +8,7 @@ the release would be.
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import product
 from typing import Annotated, Any, ClassVar
@@ -25,7 +25,7 @@ from shoal.encoding.grouping import SUPPRESSED, Grouping, spans_of
 from shoal.errors import Infeasible, PolicyError, listed, nearest
 from shoal.hierarchy.tree import HierarchyTree
 from shoal.kernels.counting import count_runs
-from shoal.kernels.lattice import lift, merge_equal, merge_histograms
+from shoal.kernels.equivalence_classes import lift, merge_histograms, number_equal
 from shoal.methods.base import (
     FullDomainMethod,
     Progress,
@@ -169,7 +169,7 @@ class Classes:
     sizes: Ints
     """(classes,) rows of each."""
     histograms: Mapping[str, Histogram]
-    """Per sensitive column that is asked about."""
+    """Per sensitive column that the models concern."""
     people: Ints | None = None
     """(classes,) rows of the population that equal rows of each, where the policy names one."""
 
@@ -249,7 +249,8 @@ class Counting:
             if low != high:
                 word, shift, mask = self.fields[j]
                 lift(words[word], shift, mask, self.lattice.lift(j, low, high))
-        numbers, merged, sizes = merge_equal(words, source.sizes)
+        numbers, first = number_equal(words)
+        sizes = np.bincount(numbers, source.sizes, len(first)).astype(np.int64)
         histograms = {}
         for name, (starts, values, counts) in source.histograms.items():
             size = self.cells.sensitive_domains[name].size
@@ -257,10 +258,10 @@ class Counting:
         people = source.people
         if people is not None:
             people = np.bincount(numbers, people, len(sizes)).astype(np.int64)
-        return numbers, Classes(levels, merged, sizes, histograms, people)
+        return numbers, Classes(levels, words[:, first], sizes, histograms, people)
 
     def counts(self, classes: Classes, kept: Bools | None = None) -> Mapping[str, Counts]:
-        """What the models are asked about; with `kept`, of these classes alone, and compared with the
+        """The counts that the models judge; with `kept`, of these classes alone, and compared with the
         rows of these alone."""
         sizes = classes.sizes if kept is None else classes.sizes[kept]
         found = {SIZES_ONLY: Counts(sizes, np.zeros(len(sizes) + 1, np.int64), *NO_ENTRIES)}
@@ -291,8 +292,8 @@ class Judge:
     """Asks the models of a requirement about nodes.
 
     Classes that do not hold are suppressed whole. A node is valid when at most `limit` rows are, and
-    something is left. What is left is judged again, compared with itself, as anyone who reads the
-    release will judge it; that goes on until nothing more falls.
+    something is left. What is left is judged again, compared with itself, as the verification of
+    the release will judge it; that goes on until nothing more is suppressed.
     """
 
     counting: Counting
@@ -447,7 +448,7 @@ class NodeCosts:
         return found
 
     def _parts(self, classes: Classes, kept: Bools) -> ReleaseView:
-        """The release of a node taken apart row by row."""
+        """The release of a node, row by row."""
         counting, cells = self.counting, self.counting.cells
         numbers, again = counting.numbered(counting.raw, classes.levels)
         # the same classes, but numbered as they were met: match them by their words
@@ -552,20 +553,27 @@ def margin(cost: float) -> float:
 
 
 def _metric(value: Any) -> Any:
-    """A metric's name if there is such a metric; a metric object stays."""
-    if isinstance(value, str):
-        known = plugins.names("metrics")
-        if value not in known:
-            raise ValueError(
-                f"found '{value}'; allowed: {listed(known, 30)}.{nearest(value, known)}"
-            )
-    elif not isinstance(value, Metric):
+    """A metric's name, a mapping of its name and options, or a metric object."""
+    if isinstance(value, Metric):
+        return value
+    options = {"name": value} if isinstance(value, str) else value
+    if not isinstance(options, Mapping) or "name" not in options:
         raise ValueError("must be a metric's name, as in `metric: mean-ncp`, or a metric object")
-    return value
+    name, known = options["name"], plugins.names("metrics")
+    if name not in known:
+        raise ValueError(f"found '{name}'; allowed: {listed(known, 30)}.{nearest(name, known)}")
+    if isinstance(value, str):
+        return value
+    return plugins.metric(name)(**{key: options[key] for key in options if key != "name"})
 
 
-def _metric_name(value: Any) -> str:
-    return value if isinstance(value, str) else plugins.name_of(type(value))
+def _plain_metric(value: str | Metric) -> str | dict[str, Any]:
+    """A metric as a policy writes it."""
+    if isinstance(value, str):
+        return value
+    given = {f.name: getattr(value, f.name) for f in fields(value)}
+    options = {f.name: given[f.name] for f in fields(value) if given[f.name] != f.default}
+    return {"name": value.name, **options} if options else value.name
 
 
 @dataclass(frozen=True)
@@ -586,10 +594,11 @@ class LatticeMethod(FullDomainMethod):
 
     uses_hierarchies: ClassVar[str] = "searches levels of"
 
-    metric: Annotated[str | Metric, PlainValidator(_metric), PlainSerializer(_metric_name)] = (
+    metric: Annotated[str | Metric, PlainValidator(_metric), PlainSerializer(_plain_metric)] = (
         "mean-ncp"
     )
-    """The metric by which nodes are compared: its name or, in Python, a metric object."""
+    """The metric by which nodes are compared: its name, alone or with options as in `{name: query-error,
+    queries: 500}`; in Python also a metric object."""
 
     @abstractmethod
     def search(self, nodes: NodeCosts, progress: Progress) -> Choice | None:

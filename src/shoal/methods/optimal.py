@@ -72,8 +72,8 @@ def costs_of_best(nodes: NodeCosts, progress: Progress, roll_up: bool = True) ->
             if bound > least + 2 * margin(least):
                 return False
         # judged even where it is sure: a figure that just holds may be rounded to one that does not
-        asked = valid is None or valid[classes.levels]
-        kept = judge.kept(classes) if asked else None
+        possible = valid is None or valid[classes.levels]
+        kept = judge.kept(classes) if possible else None
         if kept is not None:
             cost = bound if bounded and kept.all() else nodes.cost(classes, kept)
             costs[classes.levels] = cost

@@ -1,10 +1,10 @@
 """Top-down partition: cut groups in two for as long as both sides satisfy the requirement.
 
-All open groups are treated in one round: a rule names a cut for each, the requirement is asked about
-both sides of all cuts at once, groups whose cut failed get the next one that the rule names, then all
-cuts are made. So the requirement is asked a few dozen times about many groups, not once per group.
+All open groups are treated in one round: a rule names a cut for each, the requirement judges both sides
+of all cuts at once, groups whose cut failed get the next one that the rule names, then all cuts are
+made. So there are a few dozen judgements of many groups, not one for each group.
 
-A rule sees groups through `CuttableGroups` and does not know whether rows are at hand (here) or only
+A rule sees groups through `CuttableGroups` and does not know whether rows are in memory (here) or only
 histograms of them (`methods/partition_histograms.py`, for tables larger than memory): a method is
 written once and makes the same cuts either way.
 """
@@ -365,7 +365,7 @@ def _carry_out(
 
 
 class GroupsInMemory(CuttableGroups):
-    """Groups whose rows are at hand."""
+    """Groups whose rows are in memory."""
 
     def __init__(self, groups: OpenGroups, costs: Costs) -> None:
         self._groups, self._costs = groups, costs

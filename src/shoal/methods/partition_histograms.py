@@ -2,7 +2,7 @@
 
 A node of the tree of cuts is known by the histogram of each of its columns: how many rows have each
 code, and which codes of the other columns go with it. That tells what every cut along a value boundary
-would lose. A cut through equal values needs a closer look at the tie that it splits, which is asked for
+would lose. A cut through equal values needs a closer look at the tie that it splits, which is queried
 only where it may decide.
 """
 

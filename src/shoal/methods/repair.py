@@ -169,8 +169,8 @@ def insert(cells: Cells, requirement: Requirement, runs: Runs, left: Codes) -> R
 class _GrowingGroups:
     """Groups that grow, and what is known of which rows they can take.
 
-    Rows with the same sensitive values fit into the same groups. Whether they do is asked once of
-    all groups, and afterwards only of those that have grown since.
+    Rows with the same sensitive values fit into the same groups. Whether they do is judged once for
+    all groups, and afterwards only for those that have grown since.
     """
 
     def __init__(self, cells: Cells, requirement: Requirement, runs: Runs) -> None:
@@ -185,7 +185,7 @@ class _GrowingGroups:
         self.more: dict[int, list[int]] = {}
         self.grown: list[int] = []
         self.fits: dict[tuple[int, ...], Bools] = {}
-        self.asked: dict[tuple[int, ...], int] = {}
+        self.judged: dict[tuple[int, ...], int] = {}
         self.values = [cells.sensitive[name] for name in requirement.columns]
 
     def take(self, row: int) -> bool:
@@ -206,10 +206,10 @@ class _GrowingGroups:
             if (len(self.fits) + 1) * self.n > MOST_KEPT:
                 self.fits.clear()
             self.fits[key] = self._holds_with(row, self.runs())
-        elif self.asked[key] < len(self.grown):
-            stale = np.unique(self.grown[self.asked[key] :])
+        elif self.judged[key] < len(self.grown):
+            stale = np.unique(self.grown[self.judged[key] :])
             self.fits[key][stale] = self._holds_with(row, self._some(stale.tolist()))
-        self.asked[key] = len(self.grown)
+        self.judged[key] = len(self.grown)
         return self.fits[key]
 
     def _holds_with(self, row: int, runs: Runs) -> Bools:

@@ -37,12 +37,11 @@ from shoal.engines.selection import (
 )
 from shoal.errors import InputError, listed, nearest
 from shoal.io.arrow import one_chunk
-from shoal.io.csv_dialect import CsvOptions
+from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.progress import Clock, Progress, no_progress
 from shoal.risk.columns import Contents, contents_of
 from shoal.risk.uniqueness import MinimalUniques, RowKeys, minimal_uniques, unique_without_each
 
-DETECT = CsvOptions()
 RAW = "raw"
 NORMALIZED_SHARE = 0.4
 """The share of counting that is done when the columns are normalized."""

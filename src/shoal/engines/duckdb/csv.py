@@ -33,7 +33,7 @@ from shoal.io.csv_dialect import (
     records,
     separator_by_header,
 )
-from shoal.io.formats import is_packed
+from shoal.io.formats import is_gzipped
 
 LINE_TOO_LONG = "maximum line size"
 BAD_QUOTE = (
@@ -174,7 +174,7 @@ def _sniff(con: Connection, plain: Path, options: CsvOptions) -> tuple[str, str,
 
 
 def _compression(path: Path) -> str:
-    return "'gzip'" if is_packed(path) else "'none'"
+    return "'gzip'" if is_gzipped(path) else "'none'"
 
 
 @dataclass(frozen=True)
@@ -364,7 +364,7 @@ def copy_csv(
         con.execute(
             f"COPY ({rows}) TO {target} (FORMAT csv, HEADER {plain_header}, "
             f"DELIMITER {text(settled.separator or ',')}, QUOTE {quote}, ESCAPE {quote}, "
-            f"NULLSTR '', COMPRESSION {'gzip' if is_packed(path) else 'none'}, "
+            f"NULLSTR '', COMPRESSION {'gzip' if is_gzipped(path) else 'none'}, "
             # A temporary file of its own would be one that nobody removes after a crash.
             "USE_TMP_FILE false)"
         )

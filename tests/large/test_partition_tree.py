@@ -1,4 +1,4 @@
-"""The top cuts from histograms and the fragments below them, against the method on one machine."""
+"""The cuts from histograms and the fragments below them, against the method in memory."""
 
 import pickle
 import re
