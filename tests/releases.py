@@ -25,17 +25,23 @@ def every_method(climbing: bool = False) -> list[Any]:
 
     Methods that honour any policy, or those that need a hierarchy for every column.
     """
-    found = []
-    for name, method in plugins.methods().items():
-        if climbing != _climbs(method) or not (climbing or _honours_k(method, False)):
-            continue
-        found.append(pytest.param({"name": name}, id=name))
-        hints = get_type_hints(method)
-        for option in fields(method):
-            for choice in _choices(hints[option.name]):
-                if choice != option.default:
-                    chosen = {"name": name, option.name: choice}
-                    found.append(pytest.param(chosen, id=f"{name}-{option.name}-{choice}"))
+    return [
+        variant
+        for method in plugins.methods().values()
+        if climbing == _climbs(method) and (climbing or _honours_k(method, False))
+        for variant in variants(method)
+    ]
+
+
+def variants(method: type[Method]) -> list[Any]:
+    """A method as policies name it, once as it is and once per other choice of an option."""
+    hints, name = get_type_hints(method), method.name
+    found = [pytest.param({"name": name}, id=name)]
+    for option in fields(method):
+        for choice in _choices(hints[option.name]):
+            if choice != option.default:
+                chosen = {"name": name, option.name: choice}
+                found.append(pytest.param(chosen, id=f"{name}-{option.name}-{choice}"))
     return found
 
 

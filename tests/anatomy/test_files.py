@@ -12,7 +12,7 @@ import yaml
 import shoal
 from shoal.engines.files import LocalFiles
 from shoal.errors import InputError, PolicyError, VerificationFailed
-from shoal.io.commit import own_names, replacing_all
+from shoal.io.commit import replacing_all, temporary_names
 from shoal.verification.check import require
 from tests.anatomy.plain import people, policy
 from tests.releases import Fixed, text_rows
@@ -154,7 +154,7 @@ def test_a_file_that_came_meanwhile_stays(tmp_path: Path) -> None:
 
 
 def test_what_a_kill_left_is_removed(tmp_path: Path) -> None:
-    with own_names(tmp_path / "a.csv") as (_, left):
+    with temporary_names(tmp_path / "a.csv") as (_, left):
         pass  # under our number, yet nobody's now
     left.write_text("people")
     with replacing_all([tmp_path / "a.csv", tmp_path / "b.csv"], False):

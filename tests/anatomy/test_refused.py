@@ -8,7 +8,7 @@ import pytest
 
 import shoal
 from shoal.errors import Infeasible, PolicyError
-from shoal.io.output_names import beside
+from shoal.io.output_names import sensitive_paths
 from tests.anatomy.plain import people, policy
 from tests.releases import Fixed, every_method
 
@@ -93,8 +93,8 @@ def test_names_that_are_taken(quasi: str, secret: str, group: str, count: str) -
 
 def test_files_that_belong_together() -> None:
     path = Path("some.where/out.csv.gz")
-    assert beside(path, ["ill"]) == {"ill": Path("some.where/out.sensitive.csv.gz")}
-    several = beside(Path("out.PARQUET"), ["ill", "../x", ".._x", "ILL", "ж" * 99])
+    assert sensitive_paths(path, ["ill"]) == {"ill": Path("some.where/out.sensitive.csv.gz")}
+    several = sensitive_paths(Path("out.PARQUET"), ["ill", "../x", ".._x", "ILL", "ж" * 99])
     assert [p.name for p in several.values()] == [
         "out.ill-2.PARQUET",
         "out.___x.PARQUET",

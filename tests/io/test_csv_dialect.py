@@ -75,7 +75,7 @@ def test_spellings_of_tab() -> None:
         ({"quote": "''"}, "quote must be one character"),
         ({"quote": "«"}, "quote must be an ASCII character"),
         ({"quote": ",", "separator": ","}, "are the same character"),
-        ({"encoding": "utf-88"}, "'utf-88' is no encoding"),
+        ({"encoding": "utf-88"}, "'utf-88' is not a known encoding"),
     ],
 )
 def test_options_that_cannot_be_meant(options: dict[str, str], message: str) -> None:

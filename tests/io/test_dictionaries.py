@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 from shoal.errors import InputError
-from shoal.io.arrow import tidy
+from shoal.io.arrow import compact_dictionary
 
 POLICY = {"columns": {"q": "quasi", "s": "sensitive"}, "constraints": [{"k": 2}]}
 
@@ -39,15 +39,15 @@ def test_the_order_of_rows_leaves_no_trace_in_a_dictionary(tmp_path: Path, endin
 
 def test_tidy_keeps_values_and_drops_doubles() -> None:
     doubled = pa.DictionaryArray.from_arrays(pa.array([0, 2, None, 1]), ["y", "x", "y", "z"])
-    tidied = tidy(doubled)
+    tidied = compact_dictionary(doubled)
     assert tidied.to_pylist() == ["y", "y", None, "x"]
     assert tidied.dictionary.to_pylist() == ["x", "y"]
 
 
 def test_a_scale_keeps_its_order() -> None:
     scale = pa.DictionaryArray.from_arrays(pa.array([2, 0]), ["low", "mid", "high"], ordered=True)
-    assert tidy(scale).dictionary.to_pylist() == ["low", "high"]
-    assert tidy(scale).type.ordered
+    assert compact_dictionary(scale).dictionary.to_pylist() == ["low", "high"]
+    assert compact_dictionary(scale).type.ordered
 
 
 def test_categories_of_several_types_are_refused_without_a_value() -> None:

@@ -102,7 +102,11 @@ def test_any_text_codec_is_allowed(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("utf-9", "Did you mean 'utf-"), ("hex", "is no encoding"), ("", "is no encoding")],
+    [
+        ("utf-9", "Did you mean 'utf-"),
+        ("hex", "is not a known encoding"),
+        ("", "is not a known encoding"),
+    ],
 )
 def test_what_is_no_encoding(name: str, hint: str) -> None:
     with pytest.raises(InputError, match=hint):

@@ -69,5 +69,5 @@ def test_what_is_there_stays_without_force(targets: list[Path], tmp_path: Path, 
 def test_a_file_inside_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out.parquet").mkdir()
     inside = tmp_path / "out.parquet" / "report.json"
-    with pytest.raises(InputError, match="lies in"):
+    with pytest.raises(InputError, match="which is replaced"):
         make([tmp_path / "out.parquet", inside], "new", force=True)

@@ -32,11 +32,14 @@ def test_format_by_name(name: str, kind: Format) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("a.xlsx", r"ends in '.xlsx', which names no format. Allowed: .csv, .tsv"),
+        (
+            "a.xlsx",
+            r"the extension '.xlsx' is unknown, so the format cannot be decided. Allowed: .csv, .tsv",
+        ),
         ("a.parqet", "Did you mean '.parquet'"),
-        ("a", "has no ending"),
-        ("a.gz", "ends in '.gz'"),
-        ("a.parquet.gz", "ends in '.parquet.gz'"),
+        ("a", "has no extension"),
+        ("a.gz", "the extension '.gz' is unknown"),
+        ("a.parquet.gz", "the extension '.parquet.gz' is unknown"),
     ],
 )
 def test_unknown_endings(name: str, message: str) -> None:
@@ -54,7 +57,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         (tmp_path / "no" / "x.csv", "does not exist. Nor does the folder"),
         (tmp_path, "is a directory"),
         (tmp_path / "empty.csv", r"is empty \(0 bytes\)"),
-        (tmp_path / "pipe.csv", "is not a plain file"),
+        (tmp_path / "pipe.csv", "is not a regular file"),
     ]:
         with pytest.raises(InputError, match=message):
             check_readable(path)

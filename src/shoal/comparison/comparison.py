@@ -15,7 +15,7 @@ from shoal.comparison.runner import run_job
 from shoal.engines.files import LocalFiles, wrap
 from shoal.errors import InputError, percent
 from shoal.io.arrow import without_category_order
-from shoal.io.csv_dialect import CsvOptions
+from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.plugins import name_of
 from shoal.policy import Policy
 from shoal.progress import ProgressCallback, ProgressEvent, ignore_event
@@ -24,7 +24,6 @@ from shoal.version import __version__
 
 FORMAT = 1
 """Version of the JSON document."""
-DETECT = CsvOptions()
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,12 +6,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from shoal.encoding.counts import Counts
-from shoal.engines.release_table import DETECT, MemoryRelease, ReleaseTable, Verdict
+from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.errors import InputError, PolicyError, VerificationFailed, listed, percent
 from shoal.evidence.evidence import Histogram
-from shoal.io.csv_dialect import CsvOptions
+from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
-from shoal.io.output_names import beside
+from shoal.io.output_names import sensitive_paths
 from shoal.policy import Policy
 from shoal.policy.anatomy import COUNT, GROUP, count_name, group_name
 from shoal.progress import Progress, no_progress
@@ -24,7 +24,7 @@ from shoal.verification.preferences import require_order
 
 def sensitive_files(path: Path, policy: Policy) -> dict[str, Path]:
     """Per sensitive column the file of its values beside a release; none where they are in it."""
-    return beside(path, policy.sensitive) if policy.publish == "anatomy" else {}
+    return sensitive_paths(path, policy.sensitive) if policy.publish == "anatomy" else {}
 
 
 def require_files(files: Mapping[str, Path]) -> None:

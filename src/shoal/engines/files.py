@@ -15,12 +15,10 @@ from shoal.engines.duckdb.classes import count_csv, count_table
 from shoal.engines.duckdb.csv import read_csv, settle, write_csv
 from shoal.errors import InputError
 from shoal.io.columnar import columnar_names, read_columnar, write_columnar
-from shoal.io.csv_dialect import CsvOptions, header_names
+from shoal.io.csv_dialect import DETECT, CsvOptions, header_names
 from shoal.io.formats import Format, check_readable, format_of
 from shoal.io.frames import Table
 from shoal.io.frames import wrap as wrap_frame
-
-DETECT = CsvOptions()
 
 
 class LocalFiles:

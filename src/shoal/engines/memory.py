@@ -26,11 +26,11 @@ from shoal.engines.measured import (
 )
 from shoal.engines.originals import NO_ORIGINALS, Originals, originals_of
 from shoal.engines.population import population_of_policy
-from shoal.engines.release_table import DETECT, MemoryRelease, ReleaseTable
+from shoal.engines.release_table import MemoryRelease, ReleaseTable
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
 from shoal.io.arrow import kind_name, without_category_order
-from shoal.io.csv_dialect import CsvOptions
+from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
 from shoal.methods.blocks import group_rows
 from shoal.metrics.base import ReleaseView, chosen_metrics

@@ -14,7 +14,7 @@ from shoal.engines.originals import NO_ORIGINALS, Originals, with_originals
 from shoal.engines.population import count_population
 from shoal.errors import VerificationFailed
 from shoal.evidence.evidence import Histogram, histogram
-from shoal.io.csv_dialect import CsvOptions
+from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
 from shoal.models.base import POPULATION
 from shoal.policy import Policy
@@ -29,8 +29,6 @@ from shoal.verification.check import ClassCounter, Finding, Strength, check, str
 from shoal.verification.digest import Fingerprint, fingerprint
 from shoal.verification.meaning import with_meaning
 from shoal.verification.preferences import at_worst
-
-DETECT = CsvOptions()
 
 
 @dataclass(frozen=True)

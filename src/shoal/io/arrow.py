@@ -1,4 +1,4 @@
-"""Small things done to Arrow columns on their way in and out."""
+"""Helpers for Arrow columns: chunks, dictionaries, large integers and metadata."""
 
 from collections.abc import Iterable
 
@@ -35,17 +35,17 @@ def one_chunk(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def kind_name(kind: pa.DataType) -> str:
-    """The type of a column's values in words, however they are held: in a dictionary, or widely."""
+    """The type of a column's values by name, without its encoding: a dictionary, or wide offsets."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return WIDE.get(str(kind), str(kind))
 
 
 def gather(column: pa.Array | pa.ChunkedArray, rows: Ints) -> pa.Array:
     """The values at `rows`, of the same type."""
-    # One piece first: taking from many chunks is far slower.
+    # one piece first: taking from many chunks is far slower
     whole = one_chunk(column)
     taken = _take(whole, pa.array(rows))
-    return tidy(taken) if pa.types.is_dictionary(whole.type) else taken
+    return compact_dictionary(taken) if pa.types.is_dictionary(whole.type) else taken
 
 
 def _take(column: pa.Array, rows: pa.Array) -> pa.Array:
@@ -57,12 +57,12 @@ def _take(column: pa.Array, rows: pa.Array) -> pa.Array:
         return column.cast(plain).take(rows).cast(column.type)
 
 
-def tidy(column: pa.DictionaryArray) -> pa.DictionaryArray:
-    """The same values with a dictionary made from them alone.
+def compact_dictionary(column: pa.DictionaryArray) -> pa.DictionaryArray:
+    """The same values with a dictionary of these values alone.
 
-    A value nobody in the table has would tell of people who are not in it, and values in the order of
-    their first appearance would tell the order of the rows. So only used values stay, each once, in
-    the order of the scale where there is one, else sorted.
+    A value that does not occur would tell of people who are not in the table, and values in the order
+    of their first appearance would tell the order of the rows. So only used values stay, each once, in
+    the order of the categories where they have one, else sorted.
     """
     values, ordered = column.dictionary, column.type.ordered
     used = np.zeros(len(values), np.bool_)
@@ -95,9 +95,9 @@ def without_category_order(table: pa.Table, names: Iterable[str]) -> pa.Table:
 
 
 def whole_numbers(texts: pa.Array) -> pa.Array:
-    """Texts of whole numbers as the narrowest type that holds them all; texts if none does."""
+    """Texts of whole numbers in the narrowest type for all of them; unchanged if they are too long."""
     longest = pc.max(pc.utf8_length(texts)).as_py() or 0
-    # By length, not by trying: Arrow wraps a number just too long for a decimal around to another.
+    # by length, not by trying: Arrow wraps a number just too long for a decimal around to another
     if longest <= 18:
         return texts.cast(pa.int64())
     if longest <= 37:

@@ -1,7 +1,7 @@
-"""Parquet and Arrow files, their types kept.
+"""Parquet and Arrow files, whose types are preserved.
 
-Nothing but the columns is written: metadata of the input (pandas puts its index there, other tools
-their own notes) could tell what was not to be published.
+Only the columns are written: metadata of the input (pandas stores its index there, other tools their
+own notes) could disclose what is not to be published.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from shoal.errors import InputError, listed, nearest
-from shoal.io.arrow import one_chunk, tidy, without_metadata
+from shoal.io.arrow import compact_dictionary, one_chunk, without_metadata
 from shoal.io.formats import Format
 
 ARROW_MAGIC = b"ARROW1"
@@ -45,18 +45,18 @@ def _intact(path: Path, kind: Format) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, EOFError):
-        # The library's message may quote bytes of the file, so it is not passed on.
+        # the library's message may quote bytes of the file, so it is not passed on
         what = "a Parquet file" if kind is Format.PARQUET else "an Arrow IPC (Feather 2) file"
         raise InputError(
-            f"{path} is not {what}, or it is damaged. Write it again, or give the file the ending "
-            "of the format it is in."
+            f"{path} is not {what}, or it is damaged. Write it again, or give the file the "
+            "extension of its format."
         ) from None
 
 
 def _read_parquet(path: Path, columns: Sequence[str] | None) -> pa.Table:
     with pq.ParquetFile(path) as file:
         wanted = _wanted(path, file.schema_arrow.names, columns)
-        # A name with a dot also selects a nested column; the second selection drops it.
+        # a name with a dot also selects a nested column; the second selection drops it
         return file.read(columns=wanted).select(wanted)
 
 
@@ -74,7 +74,7 @@ def _arrow_names(path: Path) -> list[str]:
 
 
 def _opener(path: Path) -> Any:
-    """A file can be entered anywhere and begins with a magic word; a stream has none."""
+    """The reader of an Arrow file, which begins with a magic word, or of a stream, which does not."""
     with path.open("rb") as stream:
         magic = stream.read(len(ARROW_MAGIC))
     return pa.ipc.open_file if magic == ARROW_MAGIC else pa.ipc.open_stream
@@ -98,7 +98,7 @@ def write_columnar(table: pa.Table, path: Path, kind: Format) -> None:
     bare = without_metadata(table)
     for i, field in enumerate(bare.schema):
         if pa.types.is_dictionary(field.type):
-            bare = bare.set_column(i, field, tidy(one_chunk(bare.column(i))))
+            bare = bare.set_column(i, field, compact_dictionary(one_chunk(bare.column(i))))
     try:
         if kind is Format.PARQUET:
             pq.write_table(bare, path, compression="zstd")
@@ -109,13 +109,13 @@ def write_columnar(table: pa.Table, path: Path, kind: Format) -> None:
     except pa.ArrowException:
         kinds = listed(sorted({str(kind) for kind in bare.schema.types}))
         raise InputError(
-            f"{path}: the format cannot hold a column of one of the types {kinds}. Cast it first, or "
-            "write another format."
+            f"{path}: the format does not support a column of one of the types {kinds}. Cast it "
+            "first, or write another format."
         ) from None
 
 
 def _write_arrow(table: pa.Table, path: Path) -> None:
-    # Chunks with different dictionaries do not fit one Arrow file.
+    # an Arrow file has one dictionary per column
     options = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
     with pa.ipc.new_file(str(path), table.schema, options=options) as writer:
         writer.write_table(table)
@@ -136,12 +136,12 @@ def columnar_schema(path: Path, kind: Format, columns: Sequence[str]) -> pa.Sche
 def columnar_batches(
     path: Path, kind: Format, columns: Sequence[str], size: int
 ) -> Iterator[pa.RecordBatch]:
-    """The named columns, at most `size` rows at a time; dictionaries are undone."""
+    """The named columns, at most `size` rows at a time; dictionaries are decoded."""
     with _intact(path, kind):
         if kind is Format.PARQUET:
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(size, columns=list(columns)):
-                    yield _undone(batch.select(columns))
+                    yield _decoded(batch.select(columns))
             return
         with pa.OSFile(str(path)) as source:
             opened = _opener(path)(source)
@@ -149,14 +149,14 @@ def columnar_batches(
             parts = map(opened.get_batch, range(opened.num_record_batches)) if whole else opened
             for batch in parts:
                 for begin in range(0, len(batch), size):
-                    yield _undone(batch.select(columns).slice(begin, size))
+                    yield _decoded(batch.select(columns).slice(begin, size))
 
 
 def _plain(field: pa.Field) -> pa.Field:
     return field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
 
 
-def _undone(batch: pa.RecordBatch) -> pa.RecordBatch:
+def _decoded(batch: pa.RecordBatch) -> pa.RecordBatch:
     columns = [
         column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
         for column in batch.columns

@@ -1,7 +1,9 @@
-"""Names beside a target under which one run alone works on it, and what dead runs left there.
+"""Atomic output: files and folders appear under their names only when they are complete and verified.
 
-A name tells host, process and a random token. So two runs never share one, be they threads of one
-process or containers that number their processes alike; and what is removed is surely nobody's.
+A run writes under temporary names next to its targets and then moves all of them into place, or none.
+A temporary name contains the host, the process and a random token, so two runs never share one, even
+as threads of one process or in containers with equal process ids; and what dead processes left can be
+removed safely.
 """
 
 import os
@@ -23,27 +25,27 @@ from shoal.errors import InputError
 
 MARK = "shoal-tmp"
 _live: set[str] = set()
-"""The tokens this process works under."""
+"""The tokens of this process's unfinished runs."""
 
 
 @contextmanager
-def own_names(target: Path) -> Iterator[tuple[Path, Path]]:
-    """Two names: for what will take the target's place, and for what it replaces.
+def temporary_names(target: Path) -> Iterator[tuple[Path, Path]]:
+    """Two names: for what will replace the target, and for a backup of it.
 
-    They end as the target does, so that their format is told alike.
+    They have the target's extension, so that they have its format.
     """
     token = secrets.token_hex(6)
-    whose = f".{target.name}.{os.getpid()}.{_host()}.{token}"
+    prefix = f".{target.name}.{os.getpid()}.{_host()}.{token}"
     last = f".{MARK}{_ending(target)}"
     _live.add(token)
     try:
-        yield target.with_name(whose + last), target.with_name(f"{whose}.old{last}")
+        yield target.with_name(prefix + last), target.with_name(f"{prefix}.old{last}")
     finally:
         _live.discard(token)
 
 
-def left_behind(target: Path) -> Iterator[tuple[Path, bool]]:
-    """What dead processes of this host left for a target; whether it is what they had put aside."""
+def stale_paths(target: Path) -> Iterator[tuple[Path, bool]]:
+    """What dead processes of this host left for a target, and whether it is a backup."""
     shape = re.compile(
         rf"\.{re.escape(target.name)}\.(\d+)\.{_host()}\.([0-9a-f]+)(\.old)?"
         rf"\.{MARK}{re.escape(_ending(target))}"
@@ -60,7 +62,7 @@ def _ending(target: Path) -> str:
 
 @cache
 def _host() -> str:
-    """What tells apart where process numbers mean different things: hosts, and their containers."""
+    """A name for the space in which process ids are unique: a host, or one of its containers."""
     try:
         space = str(Path("/proc/self/ns/pid").readlink())
     except OSError:  # not Linux
@@ -69,11 +71,11 @@ def _host() -> str:
 
 
 def _is_alive(pid: int, token: str) -> bool:
-    """Whether a run may still go on; under our own number it may be one of an earlier process."""
+    """Whether a run may still go on; with our own process id it may be that of an earlier process."""
     if pid == os.getpid():
         return token in _live
     if os.name == "nt":
-        # There, asking in this way would end the process.
+        # there, this check would end the process
         return True
     try:
         os.kill(pid, 0)
@@ -84,26 +86,23 @@ def _is_alive(pid: int, token: str) -> bool:
     return True
 
 
-# Nothing half-written: a file appears under its name only when it is whole and checked.
-
-
 class Replacement:
-    """A target and the temporary file that will take its place."""
+    """A target and the temporary file that will replace it."""
 
     def __init__(self, target: Path, temporary: Path, old: Path, force: bool) -> None:
         self.path = temporary
-        """Where to write; it ends as the target does, so its format is told alike."""
+        """Where to write; it has the target's extension, and so its format."""
         self._target = target
         self._old = old
         self._force = force
         self._written: os.stat_result | None = None
 
     def commit(self) -> None:
-        """Move what is finished into place; if that fails, what was there before stays."""
+        """Move the finished file into place; if that fails, the old one stays."""
         commit_all([self])
 
     def move(self) -> None:
-        """Move the file into place, its bytes safe on the disk first; the old one is kept aside."""
+        """Move the file into place, after its bytes are safe on the disk; the old one is backed up."""
         sync(self.path)
         self._written = self.path.stat()
         if self._target.exists():
@@ -117,21 +116,21 @@ class Replacement:
             self._move_if_free()
         sync(self._target.parent)
 
-    def back(self) -> None:
-        """Undo `move`, however far it came."""
+    def undo(self) -> None:
+        """Undo `move`, however far it got."""
         if not self._is_moved():
-            self.forget()
+            self.discard_backup()
         elif self._old.exists():
             self._old.replace(self._target)
         else:
             self._target.unlink()
 
-    def forget(self) -> None:
-        """Remove the old one that was kept aside."""
+    def discard_backup(self) -> None:
+        """Remove the backup of the old file."""
         self._old.unlink(missing_ok=True)
 
     def _is_moved(self) -> bool:
-        """Whether what stands in the target's place is ours."""
+        """Whether the file in the target's place is ours."""
         try:
             return self._written is not None and os.path.samestat(
                 self._written, self._target.lstat()
@@ -140,11 +139,11 @@ class Replacement:
             return False
 
     def _move_if_free(self) -> None:
-        """Like a move, but a file that came to the target's place meanwhile stays."""
+        """Like a move, but a file that appeared in the target's place meanwhile stays."""
         try:
             os.link(self.path, self._target)
         except OSError:
-            # Taken, or a disk without hard links.
+            # there is one, or the disk has no hard links
             check_target(self._target, self._force)
             self.path.replace(self._target)
         else:
@@ -152,49 +151,57 @@ class Replacement:
 
 
 def commit_all(parts: Sequence[Replacement]) -> None:
-    """Move all into place, or none; what they replace is removed only when all are there."""
+    """Move all into place, or none; backups are removed only when all are in place."""
     with ExitStack() as after:  # each step is tried, even if another fails
         try:
             for part in parts:
                 part.move()
         except BaseException:
             for part in parts:
-                after.callback(part.back)
+                after.callback(part.undo)
             raise
         for part in parts:
-            after.callback(part.forget)
+            after.callback(part.discard_backup)
 
 
 def check_target(target: Path, force: bool, source: Path | None = None) -> None:
-    """Raise an InputError unless the target may be written; to be asked before any work.
+    """Raise an InputError unless the target may be written; checked before any work.
 
     `source` is the input: it is never overwritten, not even by force.
     """
-    folder = target.parent
-    if not folder.is_dir():
-        what = "is not a folder" if folder.exists() else "does not exist"
-        raise InputError(f"{target} cannot be written: {folder} {what}. Create it first.")
+    _check_parent(target)
     if target.is_dir():
         raise InputError(f"{target} is a directory. Name a file in it.")
     if source is not None and _same_file(source, target):
         raise InputError(f"{target} is the input itself. Write to another file.")
     if source is not None:
         refuse_inside(target, source)
+    _check_writable(target, force)
+
+
+def refuse_inside(target: Path, source: Path) -> None:
+    """Raise an InputError where the target would be among the part files of the input."""
+    if source.is_dir() and source.resolve() in target.resolve().parents:
+        raise InputError(
+            f"{target} is in the input folder {source}: it would become a part of that table. Write "
+            "to another folder."
+        )
+
+
+def _check_parent(target: Path) -> None:
+    folder = target.parent
+    if not folder.is_dir():
+        what = "is not a folder" if folder.exists() else "does not exist"
+        raise InputError(f"{target} cannot be written: {folder} {what}. Create it first.")
+
+
+def _check_writable(target: Path, force: bool) -> None:
     if os.path.lexists(target) and not force:
         raise InputError(
             f"{target} exists already. Pass --force (in Python force=True) to replace it."
         )
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"{target} cannot be written: no right to write into {folder}.")
-
-
-def refuse_inside(target: Path, source: Path) -> None:
-    """Raise an InputError where the target would lie among the part files of the input."""
-    if source.is_dir() and source.resolve() in target.resolve().parents:
-        raise InputError(
-            f"{target} lies in the input folder {source}: it would become a part of that table. Write "
-            "to another folder."
-        )
+    if not os.access(target.parent, os.W_OK):
+        raise InputError(f"{target} cannot be written: no right to write into {target.parent}.")
 
 
 def _same_file(source: Path, target: Path) -> bool:
@@ -206,22 +213,22 @@ def _same_file(source: Path, target: Path) -> bool:
 
 @contextmanager
 def replacing(target: Path, force: bool, source: Path | None = None) -> Iterator[Replacement]:
-    """A temporary path beside `target`, moved into place by `commit()` and else removed."""
+    """A temporary path next to `target`, moved into place by `commit()` and otherwise removed."""
     check_target(target, force, source)
-    # Through a link to the file it points at, and never the link replaced by a file.
+    # a link is followed to its file, and never replaced
     target = target.resolve()
-    for other, _ in left_behind(target):
+    for other, _ in stale_paths(target):
         other.unlink(missing_ok=True)
-    with ended_as_exit(), own_names(target) as (temporary, old):
-        _make(temporary, target)
+    with exit_on_signals(), temporary_names(target) as (temporary, old):
+        _create(temporary, target)
         try:
             yield Replacement(target, temporary, old, force)
         finally:
             temporary.unlink(missing_ok=True)
 
 
-def _make(temporary: Path, target: Path) -> None:
-    """Make the file, which nobody else may have made."""
+def _create(temporary: Path, target: Path) -> None:
+    """Create the file, which must not exist."""
     try:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     except OSError as error:
@@ -229,10 +236,10 @@ def _make(temporary: Path, target: Path) -> None:
 
 
 @contextmanager
-def ended_as_exit() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP unwind the block as Ctrl-C does, where nobody else handles them."""
+def exit_on_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP unwind the block as Ctrl-C does, unless they have handlers already."""
     taken: list[signal.Signals] = []
-    # Only a main thread may set handlers.
+    # only the main thread may set handlers
     if threading.current_thread() is threading.main_thread():
         known = (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP"))
         taken = [s for s in known if s is not None and signal.getsignal(s) is signal.SIG_DFL]
@@ -246,16 +253,16 @@ def ended_as_exit() -> Iterator[None]:
 
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - as signal calls it
-    # 128 + n is how a shell reports a process that a signal ended.
+    # shells report a process that was ended by signal n as 128 + n
     raise SystemExit(128 + number)
 
 
 def sync(path: Path) -> None:
-    """Make the system write a file or a folder through to the disk."""
+    """Flush a file or a folder to the disk."""
     try:
         handle = os.open(path, os.O_RDONLY)
     except PermissionError:
-        # Windows opens no folder; there the move itself is safe.
+        # Windows cannot open folders; there the move itself is safe
         return
     try:
         os.fsync(handle)
@@ -263,14 +270,11 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-# Nothing half-written, for folders: one appears under its name only when it is whole and checked.
-
-
 class FolderReplacement(Replacement):
-    """A target and the hidden folder that will take its place; the folder is made by who writes it."""
+    """A target and the temporary folder that will replace it; the folder is created by its writer."""
 
     def move(self) -> None:
-        """Move the finished folder into place; what stood there is put aside."""
+        """Move the finished folder into place; the old one is backed up."""
         sync(self.path)
         check_folder(self._target, self._force)
         self._written = self.path.stat()
@@ -279,60 +283,54 @@ class FolderReplacement(Replacement):
         self.path.rename(self._target)
         sync(self._target.parent)
 
-    def back(self) -> None:
-        """Undo `move`, however far it came: the disk tells that, for an interrupt comes anywhere."""
+    def undo(self) -> None:
+        """Undo `move`, however far it got: the disk shows that, for an interrupt can come anywhere."""
         if self._is_moved():
             self._target.rename(self.path)
         if os.path.lexists(self._old) and not os.path.lexists(self._target):
             self._old.rename(self._target)
 
-    def forget(self) -> None:
-        """Remove what was put aside."""
+    def discard_backup(self) -> None:
+        """Remove the backup of the old folder."""
         _remove(self._old)
 
 
 def check_folder(target: Path, force: bool, sources: Sequence[Path] = ()) -> None:
-    """Raise an InputError unless the folder may be written; to be asked before any work.
+    """Raise an InputError unless the folder may be written; checked before any work.
 
-    `sources` are the input: neither they nor what holds them is replaced, not even by force.
+    `sources` are the input: neither they nor the folders around them are replaced, not even by force.
     """
-    parent = target.parent
-    if not parent.is_dir():
-        what = "is not a folder" if parent.exists() else "does not exist"
-        raise InputError(f"{target} cannot be written: {parent} {what}. Create it first.")
+    _check_parent(target)
     whole = target.resolve()
     for source in sources:
         if source.resolve() == whole or whole in source.resolve().parents:
-            raise InputError(f"{target} is the input itself, or holds it. Write to another folder.")
+            raise InputError(
+                f"{target} is the input itself, or contains it. Write to another folder."
+            )
         refuse_inside(target, source)
-    if os.path.lexists(target) and not force:
-        raise InputError(
-            f"{target} exists already. Pass --force (in Python force=True) to replace it."
-        )
-    if not os.access(parent, os.W_OK):
-        raise InputError(f"{target} cannot be written: no right to write into {parent}.")
+    _check_writable(target, force)
 
 
 @contextmanager
 def replacing_folder(
     target: Path, force: bool, sources: Sequence[Path] = ()
 ) -> Iterator[FolderReplacement]:
-    """A hidden path beside `target` for a folder to be, moved into place by `commit()`, else removed."""
+    """A temporary path next to `target` for a folder, moved into place by `commit()`, else removed."""
     check_folder(target, force, sources)
     target = target.resolve()
-    _tidy(target)
-    with ended_as_exit(), own_names(target) as (hidden, old):
+    _clean_up(target)
+    with exit_on_signals(), temporary_names(target) as (temporary, old):
         try:
-            yield FolderReplacement(target, hidden, old, force)
+            yield FolderReplacement(target, temporary, old, force)
         finally:
-            _remove(hidden)
+            _remove(temporary)
 
 
-def _tidy(target: Path) -> None:
-    """Remove what dead processes left for this target; bring back what they had put aside."""
-    for other, is_old in left_behind(target):
+def _clean_up(target: Path) -> None:
+    """Remove what dead processes left for this target; restore their backup."""
+    for other, is_old in stale_paths(target):
         if is_old and not os.path.lexists(target):
-            with suppress(FileNotFoundError):  # another run was first
+            with suppress(FileNotFoundError):  # another run was faster
                 other.rename(target)
         else:
             _remove(other)
@@ -345,11 +343,8 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-# Files that belong together: all of them appear, or none.
-
-
 class Replacements:
-    """Several targets and the temporary files that will take their places."""
+    """Several targets and the temporary files that will replace them."""
 
     def __init__(self, parts: Sequence[Replacement]) -> None:
         self._parts = parts
@@ -360,23 +355,23 @@ class Replacements:
         return [part.path for part in self._parts]
 
     def commit(self) -> None:
-        """Move all finished files into place; if one cannot, what was there before stays."""
+        """Move all finished files into place; if one cannot be moved, the old ones stay."""
         commit_all(self._parts)
 
 
 def check_targets(
     targets: Sequence[Path], force: bool, source: Path | None = None, folder: bool = False
 ) -> None:
-    """Raise an InputError unless all targets may be written; to be asked before any work.
+    """Raise an InputError unless all targets may be written; checked before any work.
 
-    folder: the first of them is one.
+    folder: the first of them is a folder.
     """
     folders, files = (targets[:1], targets[1:]) if folder else ((), targets)
     for target in folders:
         check_folder(target, force, [] if source is None else [source])
         if inside := [file for file in files if target.resolve() in file.resolve().parents]:
             raise InputError(
-                f"{inside[0]} lies in {target}, which is made anew. Name another place."
+                f"{inside[0]} is in {target}, which is replaced. Choose another place."
             )
     for target in files:
         check_target(target, force, source)
@@ -386,9 +381,9 @@ def check_targets(
 def replacing_all(
     targets: Sequence[Path], force: bool, source: Path | None = None, folder: bool = False
 ) -> Iterator[Replacements]:
-    """Like `atomic.replacing`, for files that belong together; all are asked for before any work.
+    """Like `replacing`, for files that belong together; all are checked before any work.
 
-    folder: the first of them is one.
+    folder: the first of them is a folder.
     """
     check_targets(targets, force, source, folder)
     folders, files = (targets[:1], targets[1:]) if folder else ((), targets)

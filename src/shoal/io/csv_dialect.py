@@ -1,8 +1,8 @@
-"""Which encoding a text file is in, and how to read it as UTF-8.
+"""How a CSV file is written: its encoding, separator and quote, and the names in its header.
 
-A byte order mark decides; else UTF-16 by its zero bytes, else UTF-8 if every byte fits, else a
-guess of Windows-1252 that the caller must pass on as a warning. The whole file is looked at: a
-single bad byte far down would otherwise stop the reader in the middle of its work.
+A byte order mark decides the encoding; else UTF-16 by its zero bytes, else UTF-8 if every byte fits,
+else a guess of Windows-1252 that the caller must pass on as a warning. The whole file is examined: a
+single bad byte far down would otherwise interrupt the run.
 """
 
 import codecs
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from shoal.errors import InputError, listed, nearest
-from shoal.io.formats import ending_of, is_packed
+from shoal.io.formats import ending_of, is_gzipped
 
 UTF8 = "utf-8"
 GUESS = "cp1252"
@@ -33,21 +33,26 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+SEPARATORS = (",", ";", "\t", "|")
+"""Tried in this order where the user gave none."""
+QUOTE = '"'
+TAB_SPELLINGS = ("\\t", "tab")
+LONGEST_FIELD = 1 << 30
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """The file's bytes, unpacked if gzipped."""
-    return cast(BinaryIO, gzip.open(path, "rb")) if is_packed(path) else path.open("rb")
+    """The file's bytes, decompressed if gzipped."""
+    return cast(BinaryIO, gzip.open(path, "rb")) if is_gzipped(path) else path.open("rb")
 
 
 def open_text(path: Path, encoding: str) -> io.TextIOWrapper:
-    """The file's text with its line ends as they are, without a byte order mark."""
+    """The file's text with its own line ends, without a byte order mark."""
     known = "utf-8-sig" if is_utf8(encoding) else encoding
     return io.TextIOWrapper(open_bytes(path), encoding=known, newline="")
 
 
 def is_utf8(encoding: str) -> bool:
-    """Whether DuckDB can read the bytes as they are."""
+    """Whether DuckDB can read the bytes without conversion."""
     return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
 
 
@@ -59,7 +64,7 @@ def check_encoding(encoding: str) -> None:
         known = [*encodings.aliases.aliases, *encodings.aliases.aliases.values()]
         spelled = (name.replace("_", "-") for name in known)
         raise InputError(
-            f"'{encoding}' is no encoding that can be read.{nearest(encoding, spelled)} "
+            f"'{encoding}' is not a known encoding.{nearest(encoding, spelled)} "
             "Allowed: any text codec of Python, such as utf-8, utf-16, cp1252, latin-1, shift-jis."
         ) from None
 
@@ -100,13 +105,13 @@ def _wide(head: bytes) -> str | None:
 def fits(path: Path, encoding: str) -> bool:
     """Whether every byte of the file fits the encoding."""
     decoder = codecs.getincrementaldecoder(encoding)()
-    holds_ascii = codecs.lookup(encoding).name in (UTF8, GUESS)
+    contains_ascii = codecs.lookup(encoding).name in (UTF8, GUESS)
     with open_bytes(path) as stream:
         try:
             while block := stream.read(BLOCK):
-                # Most text is ASCII, and seeing that is far faster than decoding it.
+                # most text is ASCII, and checking that is far faster than decoding it
                 begun = decoder.getstate()[0]
-                if begun or not holds_ascii or not block.isascii():
+                if begun or not contains_ascii or not block.isascii():
                     decoder.decode(block)
             decoder.decode(b"", final=True)
         except UnicodeError:
@@ -117,15 +122,15 @@ def fits(path: Path, encoding: str) -> bool:
 def first_bad_line(path: Path, encoding: str) -> int | None:
     """The first line (from 1) whose bytes do not fit the encoding, or None."""
     decoder = codecs.getincrementaldecoder(encoding)()
-    seen = 0
+    line_number = 0
     with open_bytes(path) as stream:
         try:
             for line in stream:
-                seen += 1
+                line_number += 1
                 decoder.decode(line)
             decoder.decode(b"", final=True)
         except UnicodeError:
-            return seen
+            return line_number
     return None
 
 
@@ -143,15 +148,15 @@ def not_text(path: Path, encoding: str) -> InputError:
 def as_utf8(
     path: Path, encoding: str, characters: int | None = None, header: tuple[int, str] | None = None
 ) -> Iterator[Path]:
-    """A path under which DuckDB finds the file as UTF-8: itself, or a copy gone after the block.
+    """The path of the file as UTF-8: itself, or a temporary copy that is removed after the block.
 
-    `characters` limits a copy to about that much of the file's beginning, up to a line's end;
-    `header` asks for one in which so many first lines are replaced by that text.
+    `characters` limits a copy to about that much of the file's beginning, up to a line's end; with
+    `header` a number of first lines is replaced by that text.
     """
     if is_utf8(encoding) and header is None:
         yield path
         return
-    with _unseen_file() as (target, name):
+    with _nameless_file() as (target, name):
         try:
             with open_text(path, encoding) as source:
                 if header:
@@ -173,12 +178,12 @@ def _copy(source: io.TextIOWrapper, target: BinaryIO, characters: int | None) ->
 
 
 @contextmanager
-def _unseen_file() -> Iterator[tuple[BinaryIO, Path]]:
-    """A temporary file and a path to it; it holds people's rows, so nothing may be left of it."""
+def _nameless_file() -> Iterator[tuple[BinaryIO, Path]]:
+    """A temporary file and a path to it; it contains personal rows, so nothing may be left of it."""
     with tempfile.TemporaryFile() as nameless:
         by_number = Path(f"/proc/self/fd/{nameless.fileno()}")
         if by_number.exists():
-            # It has no name in any folder: even a kill -9 leaves nothing behind.
+            # it has no name in any folder: even a kill -9 leaves nothing
             yield cast(BinaryIO, nameless), by_number
             return
     with tempfile.TemporaryDirectory(prefix="shoal-") as folder:
@@ -187,28 +192,18 @@ def _unseen_file() -> Iterator[tuple[BinaryIO, Path]]:
             yield named, name
 
 
-# How a CSV file is written: its separator, quote and encoding, and the names in its first line.
-
-
-SEPARATORS = (",", ";", "\t", "|")
-"""What is tried where nothing was said, in this order."""
-QUOTE = '"'
-TAB_SPELLINGS = ("\\t", "tab")
-LONGEST_FIELD = 1 << 30
-
-
 @dataclass(frozen=True)
 class CsvOptions:
-    """What the user said about a CSV file; None means: find out."""
+    """How a CSV file is written; what is None is detected."""
 
     separator: str | None = None
-    """One character; `\\t` and `tab` are understood too."""
+    """One character; `\\t` and `tab` are accepted too."""
     quote: str | None = None
     """One character, or empty where quotes have no meaning."""
     encoding: str | None = None
     """Any text codec of Python."""
     escape: str | None = None
-    """What stands before a quote inside quotes; None: the quote itself, doubled."""
+    """The character before a quote inside quotes; None if quotes are doubled."""
 
     def __post_init__(self) -> None:
         if self.separator in TAB_SPELLINGS:
@@ -226,18 +221,22 @@ class CsvOptions:
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is left to find out."""
+        """Whether nothing is left to detect."""
         return None not in (self.separator, self.quote, self.encoding)
 
     def for_output(self, path: Path) -> "CsvOptions":
-        """How to write `path` alike: the same separator and quote, always UTF-8.
+        """How to write `path`: the same separator and quote, always in UTF-8.
 
-        A '.tsv' is always separated by tabs. There is always a quote: a label may hold a separator.
+        A '.tsv' is always separated by tabs. There is always a quote: a label may contain a separator.
         """
         ending = ending_of(path)
         separator = "\t" if ending.startswith(".tsv") else self.separator or ","
         quote = self.quote or QUOTE
         return CsvOptions(separator, "'" if quote == separator else quote, UTF8)
+
+
+DETECT = CsvOptions()
+"""Everything is detected."""
 
 
 def _check_character(what: str, text: str, allowed: str) -> None:
@@ -248,9 +247,9 @@ def _check_character(what: str, text: str, allowed: str) -> None:
 def records(
     path: Path, options: CsvOptions, strict: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """(line, fields) of each record, `line` (from 1) being where it begins. For the rare slow look.
+    """(line, fields) of each record, `line` (from 1) being where it begins.
 
-    The database splits records in the same way, so this may be asked where it met an error.
+    Slow, but it splits records as the database does, so it can explain the errors of the database.
     """
     limit = csv.field_size_limit(LONGEST_FIELD)
     try:
@@ -279,7 +278,7 @@ def header_names(path: Path, options: CsvOptions) -> list[str]:
     except csv.Error:
         raise InputError(
             f"{path}, line 1: in the line of column names a quote is opened and never closed, or "
-            "text follows a closing quote. Mend the line, or pass --quote."
+            "text follows a closing quote. Correct the line, or pass --quote."
         ) from None
     except UnicodeError:
         raise not_text(path, options.encoding or UTF8) from None
@@ -291,10 +290,10 @@ def header_names(path: Path, options: CsvOptions) -> list[str]:
 
 
 def plain_header(path: Path, options: CsvOptions, names: list[str]) -> tuple[int, str] | None:
-    """(lines, text) of a header to read instead, if a name holds a line end; else None.
+    """(lines, text) of a header to read instead, if a name contains a line end; else None.
 
-    The database tells the line end from the file's first one. If that is inside a name and of
-    another kind, it finds no row and says nothing.
+    The database takes the file's first line end as that of all lines. If it is inside a name and of
+    another kind, the database finds no row and reports nothing.
     """
     if not any("\n" in name or "\r" in name for name in names):
         return None
@@ -321,7 +320,7 @@ def _check_names(path: Path, names: list[str]) -> None:
 
 
 def separator_by_header(path: Path, options: CsvOptions) -> str | None:
-    """The usual separator that cuts the first line into most names; None if none cuts it.
+    """The usual separator that splits the first line into the most names; None if none does.
 
     For files that the database's own detection takes for one column, among them every file with a
     ragged row near its beginning.

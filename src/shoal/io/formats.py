@@ -1,4 +1,4 @@
-"""Which files can be read and written, told by the end of their name."""
+"""Which files can be read and written: the extension decides the format."""
 
 import os
 from enum import StrEnum
@@ -8,7 +8,7 @@ from shoal.errors import InputError, listed, nearest
 
 
 class Format(StrEnum):
-    """How a table lies in a file."""
+    """The format of a table's file."""
 
     CSV = "csv"
     PARQUET = "parquet"
@@ -31,38 +31,40 @@ ENDINGS = {
 
 
 def ending_of(path: Path) -> str:
-    """The ending that says the format, in small letters: '.csv', '.csv.gz', '.parquet', ..."""
+    """The extension that decides the format, in lower case: '.csv', '.csv.gz', '.parquet', ..."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    packed = len(suffixes) > 1 and suffixes[-1] == ".gz"
-    ending = "".join(suffixes[-2:] if packed else suffixes[-1:])
+    gzipped = len(suffixes) > 1 and suffixes[-1] == ".gz"
+    ending = "".join(suffixes[-2:] if gzipped else suffixes[-1:])
     if ending not in ENDINGS:
-        found = f"ends in '{ending}'" if ending else "has no ending"
+        found = (
+            f"the extension '{ending}' is unknown" if ending else "the file name has no extension"
+        )
         raise InputError(
-            f"{path}: the file name {found}, which names no format. "
+            f"{path}: {found}, so the format cannot be decided. "
             f"Allowed: {listed(ENDINGS)}.{nearest(ending, ENDINGS)}"
         )
     return ending
 
 
 def format_of(path: Path) -> Format:
-    """The format of a file by the end of its name."""
+    """The format of a file by its extension."""
     return ENDINGS[ending_of(path)]
 
 
-def is_packed(path: Path) -> bool:
+def is_gzipped(path: Path) -> bool:
     """Whether the file is gzipped."""
     return path.suffix.lower() == ".gz"
 
 
 def check_readable(path: Path) -> None:
-    """Raise an InputError unless `path` is a file with something in it that we may read."""
+    """Raise an InputError unless `path` is a readable file that is not empty."""
     try:
         if path.is_dir():
             raise InputError(f"{path} is a directory. Name a file in it.")
         if not path.exists():
             raise InputError(f"{path} does not exist.{_sibling(path)}")
         if not path.is_file():
-            raise InputError(f"{path} is not a plain file. Save the table to a file first.")
+            raise InputError(f"{path} is not a regular file. Save the table to a file first.")
         size = path.stat().st_size
         readable = os.access(path, os.R_OK)
     except PermissionError:
@@ -74,7 +76,7 @@ def check_readable(path: Path) -> None:
 
 
 def _sibling(path: Path) -> str:
-    """A hint at a file of a similar name in the same folder."""
+    """A hint at a file with a similar name in the same folder."""
     if not path.parent.is_dir():
         return f" Nor does the folder {path.parent}."
     return nearest(path.name, (other.name for other in path.parent.iterdir()))

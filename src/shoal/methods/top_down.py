@@ -61,6 +61,8 @@ class Splitter:
         self.codes = np.repeat(cells.codes, cells.counts, axis=0)
         self.costs: Costs = costs_of(cells.domains)
         self.progress = progress
+        self.share = 0.0
+        """Of the work, as reported: rows that are split afresh do not take it back."""
 
     def __call__(self, rows: Codes, k: int, seed: int) -> Runs:
         """Groups of k rows or more, fewer than 2k each, of the rows given (ascending)."""
@@ -73,7 +75,8 @@ class Splitter:
             groups, states = chosen(groups, large), states[large]
             if len(groups.rows):
                 groups, states = self._halves(groups, states, k)
-            self.progress(1 - len(groups.rows) / len(rows))
+            self.share = max(self.share, 1 - len(groups.rows) / len(rows))
+            self.progress(self.share)
         return joined(done)
 
     def _halves(self, groups: Runs, states: Words, k: int) -> tuple[Runs, Words]:

@@ -13,7 +13,7 @@ import numpy as np
 from shoal import plugins
 from shoal.drawing.page import require_drawing
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
-from shoal.engines.base import DETECT, Engine, Expected, Source, part_of, source_at
+from shoal.engines.base import Engine, Expected, Source, part_of, source_at
 from shoal.engines.capabilities import check_capabilities, check_method
 from shoal.engines.measured import Measured, personal_warnings, report_constraints
 from shoal.engines.memory import MemoryEngine
@@ -22,7 +22,7 @@ from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.engines.selection import LOCAL, choose_engine, engine_for_frame, is_spark
 from shoal.errors import Infeasible, InputError, VerificationFailed, listed
 from shoal.io.commit import check_targets, replacing_all
-from shoal.io.csv_dialect import CsvOptions
+from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.output_names import is_page, report_files
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy

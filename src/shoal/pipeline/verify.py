@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.engines.anatomy_release import AnatomyRelease
-from shoal.engines.base import DETECT, source_at
+from shoal.engines.base import source_at
 from shoal.engines.capabilities import check_capabilities
 from shoal.engines.memory import refuse_folder, release_of_frames
 from shoal.engines.relational import RELEASE, read_source
@@ -23,7 +23,7 @@ from shoal.engines.selection import (
 )
 from shoal.engines.session_release import SessionRelease
 from shoal.errors import InputError, PolicyError
-from shoal.io.csv_dialect import CsvOptions
+from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.policy import Policy
 from shoal.policy.released_columns import check_released_columns, columns_to_verify
 from shoal.progress import Clock

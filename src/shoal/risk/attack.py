@@ -27,7 +27,7 @@ from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.columns import ColumnSpec
 from shoal.engines.anatomy_release import require_files, sensitive_files
 from shoal.errors import InputError, PolicyError, counted, listed
-from shoal.io.csv_dialect import CsvOptions
+from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.policy import Policy
 from shoal.policy.anatomy import group_name
 from shoal.progress import ProgressCallback, ProgressEvent, ignore_event
@@ -37,7 +37,7 @@ from shoal.publish.label_parser import parse_labels
 from shoal.release import Release
 from shoal.results import Record, Result
 from shoal.risk.anatomy_inference import LikeliestValues, likeliest_values
-from shoal.risk.table import DETECT, TableInMemory, read_table
+from shoal.risk.table import TableInMemory, read_table
 from shoal.risk.uniqueness import RowKeys
 
 STAR = "*"

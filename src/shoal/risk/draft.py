@@ -1,7 +1,7 @@
 """Draft a policy for a table.
 
-The draft runs as it is and gives the reason for every role, so that whoever edits it can decide instead
-of guessing.
+The draft runs as it is and gives the reason for every role, so that its editor can decide instead of
+guessing.
 """
 
 import re
@@ -13,13 +13,12 @@ from typing import Any
 from shoal.engines.selection import LOCAL
 from shoal.errors import InputError, counted
 from shoal.io.commit import replacing
-from shoal.io.csv_dialect import CsvOptions
+from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.policy import Policy
 from shoal.progress import ProgressCallback, ignore_event
 from shoal.results import Record, Result
 from shoal.risk.columns import Treatment, Type
 from shoal.risk.inspection import ColumnReport, Inspection, inspect
-from shoal.risk.table import DETECT
 from shoal.risk.uniqueness import THRESHOLD
 
 K = 5
@@ -225,7 +224,7 @@ def _reason(column: ColumnReport) -> str:
 
 def _constraints(rows: int, columns: Sequence[ColumnReport]) -> list[str]:
     k = min(K, rows)
-    lines = [(f"- {{k: {k}}}", f"whoever looks for a person finds at least {k} rows")]
+    lines = [(f"- {{k: {k}}}", f"anyone who looks for a person finds at least {k} rows")]
     for column in columns:
         if column.role != "sensitive":
             continue

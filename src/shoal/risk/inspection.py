@@ -11,13 +11,13 @@ from typing import Any
 
 from shoal.engines.selection import LOCAL
 from shoal.errors import percent
-from shoal.io.csv_dialect import CsvOptions
+from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.progress import Clock, ProgressCallback, ignore_event
 from shoal.results import Record, Result
 from shoal.risk.assessment import Reidentification, assessment_of
 from shoal.risk.columns import Contents, Role, Treatment, suggest
 from shoal.risk.population import PopulationUniques
-from shoal.risk.table import DETECT, CountedTable, counted_table, require_memory, require_rows
+from shoal.risk.table import CountedTable, counted_table, require_memory, require_rows
 from shoal.risk.uniqueness import LARGEST_SET, MinimalUniques, Search, most_sets, search
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import InputError
-from shoal.io import commit as hidden
+from shoal.io import commit
 from shoal.io.commit import replacing, replacing_folder
 
 GONE = 2**22 + 1  # above any process number
@@ -64,7 +64,7 @@ def test_many_threads(tmp_path: Path) -> None:
 
 
 def test_a_file_is_made_by_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hidden.secrets, "token_hex", lambda _: "0a")
+    monkeypatch.setattr(commit.secrets, "token_hex", lambda _: "0a")
     with replacing(tmp_path / "t.csv", force=False) as place:
         with pytest.raises(InputError, match="File exists"):
             replacing(tmp_path / "t.csv", force=False).__enter__()
@@ -73,9 +73,9 @@ def test_a_file_is_made_by_nobody_else(tmp_path: Path, monkeypatch: pytest.Monke
 
 def left(target: Path, pid: int, where: str | None = None) -> list[Path]:
     """The names of a run that is over: the new one and the old one."""
-    with hidden.own_names(target) as names:
-        mine = f".{os.getpid()}.{hidden._host()}."
-        theirs = f".{pid}.{where or hidden._host()}."
+    with commit.temporary_names(target) as names:
+        mine = f".{os.getpid()}.{commit._host()}."
+        theirs = f".{pid}.{where or commit._host()}."
         return [name.with_name(name.name.replace(mine, theirs)) for name in names]
 
 
@@ -111,5 +111,5 @@ def test_containers_of_one_host_name_are_told_apart(monkeypatch: pytest.MonkeyPa
     hosts = set()
     for space in ("pid:[1]", "pid:[2]"):
         monkeypatch.setattr(Path, "readlink", lambda _, space=space: Path(space))
-        hosts.add(hidden._host.__wrapped__())
+        hosts.add(commit._host.__wrapped__())
     assert len(hosts) == 2
