@@ -627,11 +627,7 @@ class LatticeMethod(FullDomainMethod):
         return nodes
 
     def group(
-        self,
-        cells: Cells,
-        requirement: Requirement,
-        seed: int,  # noqa: ARG002 - nothing here is random
-        progress: Progress,
+        self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
     ) -> tuple[Grouping, ...]:
         """One grouping, every row at the same levels."""
         nodes = self.nodes(cells, requirement)
