@@ -150,7 +150,7 @@ def test_rows_are_coded_as_in_memory(
     table = table.unify_dictionaries()
     gone = [name for name in POLICY.quasi if all(v in (None, "nan") for v in texts(table[name]))]
     if gone:
-        with pytest.raises(InputError, match=f"'{gone[0]}' is a quasi-identifier but every value"):
+        with pytest.raises(InputError, match=f"'{gone[0]}' is a quasi-identifier but all of its values"):
             coded_by(session, paths, POLICY)
         return
     cells, coded = cells_of(table, POLICY), coded_by(session, paths, POLICY)

@@ -166,7 +166,7 @@ def test_a_policy_for_another_table() -> None:
 def test_an_all_missing_quasi_identifier_is_refused() -> None:
     for kind in (pa.null(), pa.string(), pa.float64()):
         table = TABLE.set_column(2, "town", pa.nulls(40, kind))
-        with pytest.raises(InputError, match="'town' is a quasi-identifier but every value"):
+        with pytest.raises(InputError, match="'town' is a quasi-identifier but all of its values"):
             shoal.anonymize(table, POLICY)
 
 
