@@ -35,7 +35,7 @@ CASES = {
     "no such table": (["run", "none.csv", "p.yaml"], 2, "does not exist", "InputError"),
     "a folder": (["run", ".", "p.yaml"], 2, "folder", "InputError"),
     "an empty table": (["run", "empty.csv", "p.yaml"], 2, "empty", "InputError"),
-    "no such policy": (["run", "t.csv", "none.yaml"], 2, "no such file", "PolicyError"),
+    "no such policy": (["run", "t.csv", "none.yaml"], 2, "does not exist", "PolicyError"),
     "a bad policy": (["run", "t.csv", "bad.yaml"], 2, "quasy", "PolicyError"),
     "another's policy": (["run", "t.csv", "other.yaml"], 2, "none of them", "PolicyError"),
     "no such method": (["run", "t.csv", "p.yaml", "--method", "x"], 2, "allowed", "PolicyError"),

@@ -41,7 +41,7 @@ BAD_POLICIES = [
     ),
     (
         age_is("{role: sensitive, levels: {a: 1}, preference: zip}"),
-        "policy:2: columns.age.preference: needs `hierarchy` beside it",
+        "policy:2: columns.age.preference: needs `hierarchy` too",
     ),
     (
         age_is("{role: sensitive, levels: {a: 1}, hierarchy: {tree: {x: [a]}}, preference: zip}"),
@@ -124,15 +124,15 @@ BAD_POLICIES = [
     ),
     (
         age_is("{role: quasi, kind: ordered, hierarchy: {mask: right}}"),
-        "policy:2: columns.age.kind: found beside `hierarchy`; choose one of the two",
+        "policy:2: columns.age.kind: cannot be combined with `hierarchy`; choose one of the two",
     ),
     (
         age_is("{role: quasi, order: [a, b], hierarchy: {mask: right}}"),
-        "policy:2: columns.age.order: found beside `hierarchy`; choose one of the two",
+        "policy:2: columns.age.order: cannot be combined with `hierarchy`; choose one of the two",
     ),
     (
         age_is("{role: quasi, kind: unordered, order: [a, b]}"),
-        "policy:2: columns.age.order: found beside `kind: unordered`; choose one of the two",
+        "policy:2: columns.age.order: cannot be combined with `kind: unordered`; choose one of the two",
     ),
     (
         age_is("{role: quasi, order: [low, high, low]}"),

@@ -151,7 +151,7 @@ EMPTY = (
         ("a:\n\tb: 1", "p.yaml:2:1: found a tab; indent with spaces."),
         (
             "a: b: c",
-            "p.yaml:1:5: found a ':' where none can stand; check the indentation, and put text "
+            "p.yaml:1:5: found a ':' where none is allowed; check the indentation, and put text "
             "that holds a ':' in quotes.",
         ),
         ("a: {b: 1", "p.yaml:1:4: the { opened here is not closed, or a comma is missing in it."),
@@ -160,8 +160,8 @@ EMPTY = (
             "p.yaml:1:4: the [ opened here is not closed, or a comma is missing in it.",
         ),
         ("a: 1\nb: 'x\nc: 1", "p.yaml:2:4: the quote opened here is not closed."),
-        ("a: *", "p.yaml:1:5: text that starts with * or & must stand in quotes."),
-        ("a: *b", "p.yaml:1:4: text that starts with * must stand in quotes."),
+        ("a: *", "p.yaml:1:5: text that starts with * or & must be in quotes."),
+        ("a: *b", "p.yaml:1:4: text that starts with * must be in quotes."),
         ("a: @x", "p.yaml:1:4: text cannot start with this character; put it in quotes."),
         ("a: 1\nb\nc: 1", "p.yaml:3:1: found a key without its ':'; write `key: value`."),
         (" a: 1\nb: 2", "p.yaml:2:1: the indentation does not fit the lines above."),
@@ -180,7 +180,7 @@ EMPTY = (
             "a: }",
             "p.yaml:1:4: cannot be read as YAML; check indentation, quotes and brackets.",
         ),
-        ("a: 1\nb: \x00", "p.yaml:2: holds a control character (code 0); remove it."),
+        ("a: 1\nb: \x00", "p.yaml:2: contains a control character (code 0); remove it."),
         ("a: !!python/object:x 1", "p.yaml:1: a: found a tag (a word with !); tags are not read"),
         ("a: !!set {x}", "p.yaml:1: a: found a tag (a word with !); tags are not read"),
         ("a: !!int x", "p.yaml:1: a: found a number that cannot be read"),
@@ -256,17 +256,17 @@ def test_files_that_are_not_a_policy(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    assert unreadable(tmp_path / "policy.yaml") == "<folder>/policy.yaml: there is no such file."
+    assert unreadable(tmp_path / "policy.yaml") == "<folder>/policy.yaml: does not exist."
     (tmp_path / "other.yaml").touch()
     assert unreadable(tmp_path / "hospital.yaml") == (
-        "<folder>/hospital.yaml: there is no such file. Policy files there: other.yaml."
+        "<folder>/hospital.yaml: does not exist. Policy files there: other.yaml."
     )
     (tmp_path / "policy.yml").touch()
     assert unreadable(tmp_path / "policy.yaml") == (
-        "<folder>/policy.yaml: there is no such file. Policy files there: other.yaml, policy.yml."
+        "<folder>/policy.yaml: does not exist. Policy files there: other.yaml, policy.yml."
     )
     assert unreadable(tmp_path / "no" / "policy.yaml").endswith(
-        "there is no such file. Its folder <folder> is not there either."
+        "does not exist. Its folder <folder> does not exist either."
     )
 
 

@@ -229,7 +229,7 @@ def apart() -> dict[str, Any]:
 
 
 def wished() -> dict[str, Any]:
-    """People's own wishes, in two columns, one of which nobody cared about."""
+    """People's own preferences, in two columns, one of which nobody cared about."""
     raised = {
         "raised_rows": 882,
         "levels": {"2": 269, "3": 613},

@@ -253,7 +253,7 @@ def test_without_what_draws_nothing_is_begun(
 ) -> None:
     monkeypatch.setattr("shoal.drawing.page.find_spec", {}.get)
     begun: list[str] = []
-    watch = {"progress": lambda step, _: begun.append(step)}
+    watch = {"progress": lambda event: begun.append(event.step)}
     with pytest.raises(shoal.InputError, match="not installed"):
         run_files(tmp_path, report=tmp_path / "report.html", **watch)
     assert not begun

@@ -88,7 +88,7 @@ def test_a_real_report_is_quiet_and_fits(pages: dict[str, Path], kind: str) -> N
     [
         ("policy", "All 3 guarantees were found in the"),
         ("policy", "Every combination of all quasi columns occurs in at least 5 rows."),
-        ("personal", "People's own wishes"),
+        ("personal", "People's own preferences"),
         ("anatomy", "whose sensitive values stand apart from the people"),
         ("anatomy", "No column lost any detail"),
         ("wide", "ward is plain and published as it is, but 100.0 % of its values"),

@@ -137,7 +137,7 @@ def _set(*keys: Any, value: Any) -> Callable[[dict[str, Any]], None]:
         (_set("policy", "files", value={}), "jobs.csv"),
         (_set("seed", value=99), "seed"),
         (_set("method", "name", value="optimal"), "method"),
-        (_set("guarantees", 0, "words", value="At least 500 rows."), "words it otherwise"),
+        (_set("guarantees", 0, "words", value="At least 500 rows."), "states it differently"),
         (_set("risk", "after", "prosecutor", "highest", value=0.0), "risk after"),
         (_set("release", "rows", value=60.0), "rows"),
         (_set("release", "sensitive_digests", value=[1]), ""),

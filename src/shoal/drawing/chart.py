@@ -1,4 +1,4 @@
-"""Charts as vector graphics, in one style, that follow the page's light or dark colours."""
+"""Charts as SVG, in one style, which follow the light or dark colours of the page."""
 
 import io
 import re
@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,14 +13,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, SOFT, GRID, PAPER = "#1b1f24", "#59636e", "#d8dee4", "#fffffe"
-"""Text, lesser text, lines of the grid, and what lies behind."""
+"""Text, secondary text, grid lines and background."""
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b4c9a", "#8a8f98")
 """Colours that colour-blind readers can tell apart (Okabe and Ito, 2008, and two more); in a page
 `style.css` gives each a lighter twin for dark screens."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-"""Shapes beside the colours: no chart speaks by colour alone."""
+"""Shapes beside the colours: no chart depends on colour alone."""
 FAINT = 0.25
-"""How dense a filled area is that lies behind others."""
+"""The opacity of an area behind others."""
+LEGEND_ROW = 0.25
+"""Inches that a row of a legend takes."""
 
 _VARIABLES = {INK: "ink", SOFT: "soft", GRID: "grid", PAPER: "paper"} | {
     colour: f"series-{i}" for i, colour in enumerate(SERIES, 1)
@@ -75,10 +76,6 @@ def chart(
         yield figure, axes
 
 
-LEGEND_ROW = 0.25
-"""Inches that a row of a legend takes."""
-
-
 def legend_below(figure: "Figure") -> None:
     """All labelled lines, under the axes, where they cover nothing and a narrow screen shows them.
 
@@ -93,7 +90,7 @@ def legend_below(figure: "Figure") -> None:
 
 
 def percent_ticks(axis: Any, at_most: int) -> None:
-    """Tell the shares along an axis as per cent, at so many places or a few less."""
+    """Label the shares along an axis as per cent, with at most so many ticks."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axis.set_major_locator(MaxNLocator(at_most, steps=[1, 2, 2.5, 5, 10]))
@@ -103,10 +100,9 @@ def percent_ticks(axis: Any, at_most: int) -> None:
 def inline(
     figure: "Figure", name: str, title: str, description: str, drawn: str | None = None
 ) -> str:
-    """The figure as an SVG element for a page, told to screen readers by its title and description.
+    """The figure as an SVG element for a page, with a title and a description for screen readers.
 
-    name: unlike that of every other chart on the page.
-    drawn: what `svg` gave, where it was asked already: drawing takes time.
+    name: unique on the page. drawn: the result of `svg`, where it exists already: drawing takes time.
     """
     drawn = svg(figure, name) if drawn is None else drawn
     drawn = _small(drawn[drawn.index("<svg") :])
@@ -116,30 +112,25 @@ def inline(
     box = re.search(r'viewBox="[^"]*"', head[0])
     assert box is not None
     width = round(figure.get_figwidth() * 110)
-    told = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
+    labels = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
     start = (
         f'<svg class="chart" role="img" aria-label="{escape(title)}" data-chart="{escape(name)}" '
         f'{box[0]} style="max-width: {width}px; font-family: {_FONT}; stroke-linejoin: round" '
         'xmlns="http://www.w3.org/2000/svg" '
-        f'xmlns:xlink="http://www.w3.org/1999/xlink">{told}'
+        f'xmlns:xlink="http://www.w3.org/1999/xlink">{labels}'
     )
     return start + drawn[head.end() :]
 
 
-def save(figure: "Figure", path: Path) -> None:
-    """Write the figure as an SVG file of its own, dark on light."""
-    path.write_text(svg(figure, path.stem), encoding="utf-8")
-
-
 def _of_the_page(tag: str, name: str) -> str:
-    """A tag in the page's colours, its ids single in the page."""
+    """A tag in the page's colours, with ids that are unique on the page."""
     for colour, variable in _VARIABLES.items():
         tag = re.sub(colour, f"var(--{variable})", tag, flags=re.I)
     return re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", tag)
 
 
 def _small(drawn: str) -> str:
-    """The same picture in about half the text, with nothing that reaches beyond it."""
+    """The same picture in about half the text, without rules for the rest of the page."""
     drawn = re.sub(r"<!--.*?-->", "", drawn, flags=re.S)
     # a rule for every element would hold for the whole page around it
     drawn = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", drawn, flags=re.S)
@@ -156,8 +147,8 @@ def _small_tag(tag: str) -> str:
 
 
 def svg(figure: "Figure", name: str) -> str:
-    """The text of an SVG file, the same for the same figure, whenever and wherever it is drawn; drawn
-    once, where `savefig` would draw it twice."""
+    """The text of an SVG file; the same figure gives the same text. It is drawn once, where `savefig`
+    would draw it twice."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 

@@ -1,19 +1,37 @@
-"""Pages of HTML that hold all they need: no script, no network, light and dark, on paper too."""
+"""HTML pages that need nothing else: no script, no network; light, dark and on paper."""
 
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+PACKAGES = ("matplotlib", "jinja2")
+
+
+def can_draw() -> bool:
+    """Whether the packages for charts and pages are installed."""
+    return all(find_spec(package) for package in PACKAGES)
+
+
+def require_drawing(what: str) -> None:
+    """Raise `InputError` unless charts and pages can be made; to be called before any work."""
+    if not can_draw():
+        raise InputError(
+            f"{what} needs the packages that draw charts, which are not installed. "
+            "Install them with: pip install 'shoal[report]'"
+        )
+
 
 def render(template: str, **values: Any) -> str:
-    """Fill a template, named as `shoal.report/report.html`: the package whose folder `templates`
-    holds it, and its file. Everything filled in is escaped unless it is marked safe."""
+    """Fill a template, named by its package and file: `shoal.report/report.html`.
+
+    Values are escaped unless they are marked safe.
+    """
     return _environment().get_template(template).render(**values)
 
 
@@ -36,23 +54,3 @@ def _environment() -> "Environment":
 def _source(name: str) -> str:
     package, _, file = name.partition("/")
     return files(package).joinpath("templates", file).read_text(encoding="utf-8")
-
-
-# Whether what draws and fills pages is installed.
-
-
-PACKAGES = ("matplotlib", "jinja2")
-
-
-def can_draw() -> bool:
-    """Whether charts and pages can be made here."""
-    return all(find_spec(package) for package in PACKAGES)
-
-
-def require_drawing(what: str) -> None:
-    """Raise `InputError` unless charts and pages can be made; to be asked before any work."""
-    if not can_draw():
-        raise InputError(
-            f"{what} needs the packages that draw charts, which are not installed. "
-            "Install them with: pip install 'shoal[report]'"
-        )

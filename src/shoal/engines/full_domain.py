@@ -21,8 +21,8 @@ from shoal.engines.encode import Coded, stored_kind
 from shoal.engines.queries import cells as cells_question
 from shoal.engines.queries import counted, squares
 from shoal.errors import InputError
-from shoal.evidence.collect import BARS, WORDS, Counting, told
-from shoal.evidence.generality import rows_of_levels
+from shoal.evidence.collect import BARS, LEVELS, Counting, sums_of
+from shoal.evidence.generality import sensitive_rows_by_level
 from shoal.hierarchy.text import text_of
 from shoal.metrics.base import ReleaseView, Sums
 from shoal.metrics.recognition_rate import RecognitionRate
@@ -260,8 +260,8 @@ class Secrets:
             rows = np.zeros(self.coded.sensitive_domains[name].size, np.int64)
             seen = answer[0] >= 0
             rows[answer[0][seen]] = answer[1][seen]
-            found |= told(BARS, name, counting.sensitive[name].rows(rows))
-            found |= told(WORDS, name, rows_of_levels(parts, name))
+            found |= sums_of(BARS, name, counting.sensitive[name].rows(rows))
+            found |= sums_of(LEVELS, name, sensitive_rows_by_level(parts, name))
         return found
 
     def recognised(self, metric: RecognitionRate, parts: ReleaseView) -> float | None:

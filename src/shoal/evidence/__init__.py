@@ -1,1 +1,1 @@
-"""What is kept of a run to show what it did: counts of the input and of the release, no rows."""
+"""The evidence of a run: counts of the input and of the release, without rows."""

@@ -1,4 +1,9 @@
-"""Round edges for numbers and dates, so that bins show no value of the table."""
+"""A column's distribution before and after in a few bars, none of which stands for few people.
+
+Numbers and dates are put into bins with round edges, so that bins show no value of the table. Which bar
+a value belongs to follows from the input alone, so the rows of a release can be counted in parts that
+are added up.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,41 +21,181 @@ from shoal.encoding.values import COMMON, ordered_values
 from shoal.evidence.evidence import Bar
 
 MOST_BINS = 10
-"""About so many bins between the ends."""
+"""About this many bins between the ends."""
 ENDS = (0.02, 0.98)
 """The rows outside of these shares fall into the open bins at the ends."""
 FAR = Decimal(10) ** 15
 """Numbers from here on are written with an exponent."""
 EPOCH = date(1970, 1, 1)
+MOST_BARS = 12
+"""Besides those of others and of the missing value."""
+MOST_ROWS = 0.75
+"""A level of a hierarchy is shown if its bars hold this share of the rows."""
+OTHERS, MISSING = "others", "missing"
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A line on which the values of a column stand, with edges that bins may begin at."""
+    """The numeric axis of a column's values, with the edges at which bins may begin."""
 
     at: Floats
-    """(values,) where each value stands, in units."""
+    """(values,) the position of each value, in units."""
     step: Decimal
     """Edges are multiples of it."""
     whole: bool
-    """Whether values only stand at whole units."""
-    say: Callable[[Decimal], str]
-    """An edge in words."""
+    """Whether all positions are whole units."""
+    format: Callable[[Decimal], str]
+    """The text of an edge."""
     words: tuple[str, str] = ("under {}", "{} and over")
 
     def label(self, low: Decimal | None, high: Decimal | None) -> str:
-        """A bin in words; its upper edge does not belong to it."""
+        """The label of a bin; its upper edge does not belong to it."""
         if low is None and high is None:
             return "any value"
         if low is None:
             assert high is not None
-            return self.words[0].format(self.say(high))
+            return self.words[0].format(self.format(high))
         if high is None:
-            return self.words[1].format(self.say(low))
+            return self.words[1].format(self.format(low))
         if not self.whole:
-            return f"{self.say(low)} to under {self.say(high)}"
-        first, last = self.say(low), self.say(high - 1)
+            return f"{self.format(low)} to under {self.format(high)}"
+        first, last = self.format(low), self.format(high - 1)
         return first if first == last else f"{first} to {last}"
+
+
+@dataclass(frozen=True)
+class Bars:
+    """The bars of a column; the last is for all other values."""
+
+    labels: tuple[str, ...]
+    place: npt.NDArray[np.int8]
+    """(values,) the bar that each value belongs to."""
+    before: tuple[float, ...]
+    """The share of the input rows that each bar has."""
+    lumped: int
+    """How many values that occur are counted together as others."""
+
+    def rows(self, after: npt.NDArray[np.number]) -> Floats:
+        """(bars,) the published rows of each, from those of each value."""
+        return np.bincount(self.place, after, len(self.labels)).astype(np.float64)
+
+    def distribution(self, after: npt.NDArray[np.number]) -> tuple[Bar, ...]:
+        """The distribution; `after` are the published rows of each bar."""
+        shares = zip(self.labels, self.before, _shares(after).tolist(), strict=True)
+        found = [Bar(label, was, now) for label, was, now in shares]
+        return tuple(found[:-1] if not self.lumped and not found[-1].after else found)
+
+
+def choose_bars(domain: Domain, rows: Ints, sensitive: bool = False) -> Bars:
+    """The bars of a column; `rows` are those of the input that hold each value.
+
+    sensitive: numbers are put into bins even where the policy does not call the column ordered.
+    """
+    known = domain.size if domain.missing < 0 else domain.missing
+    before = rows[:known]
+    bars = _tree(domain, before) if domain.kind == Kind.TREE else None
+    if domain.kind == Kind.RANGE or (sensitive and domain.kind == Kind.SET):
+        bars = _binned(domain, before, guess=domain.kind == Kind.SET)
+    if bars is None:
+        bars = _frequent_values(_text_at(domain), before, in_order=domain.kind == Kind.RANGE)
+    labels, place = list(bars.labels), np.full(domain.size, -1, np.int64)
+    place[:known] = bars.of_value
+    if domain.missing >= 0 and rows[domain.missing] >= COMMON:
+        place[domain.missing] = len(labels)
+        labels.append(MISSING)
+    place[place < 0] = len(labels)
+    counts = np.bincount(place, rows.astype(np.float64), len(labels) + 1)
+    lumped = int(((place == len(labels)) & (rows > 0)).sum())
+    shares = tuple(_shares(counts).tolist())
+    return Bars((*labels, OTHERS), place.astype(np.int8), shares, lumped)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Which bar each known value belongs to."""
+
+    labels: list[str]
+    of_value: Ints
+    """(values,) -1 for others."""
+
+
+def _frequent_values(text: Callable[[int], str], before: Ints, in_order: bool) -> _Choice:
+    """The most frequent values by name; the rare ones and those too many are others."""
+    common = np.flatnonzero(before >= COMMON)
+    common = common[np.argsort(-before[common], kind="stable")][:MOST_BARS]
+    if in_order:
+        common = np.sort(common)
+    of_value = np.full(len(before), -1, np.int64)
+    of_value[common] = np.arange(len(common))
+    return _Choice([_quoted(text(int(i))) for i in common], of_value)
+
+
+def _quoted(text: str) -> str:
+    """A value that reads like one of our own labels is quoted."""
+    return f"'{text}'" if text in (OTHERS, MISSING) else text
+
+
+def _text_at(domain: Domain) -> Callable[[int], str]:
+    texts = domain.texts
+    return lambda code: texts[code].as_py()  # only values that are shown are converted
+
+
+def _tree(domain: Domain, before: Ints) -> _Choice:
+    """The nodes of the lowest level on which a few of them hold most rows."""
+    tree, known = domain.hierarchy, len(before)
+    assert tree is not None
+    for level in range(max(1, tree.height)):
+        nodes = tree.nodes[level][:known].astype(np.int64)
+        rows = np.bincount(nodes, before, len(tree.labels[level])).astype(np.int64)
+        bars = _frequent_values(tree.labels[level].__getitem__, rows, in_order=True)
+        of_value = bars.of_value[nodes]
+        if before[of_value >= 0].sum() >= MOST_ROWS * before.sum():
+            break
+    return _Choice(bars.labels, of_value)
+
+
+def _binned(domain: Domain, before: Ints, guess: bool) -> _Choice | None:
+    """Bins with round edges; None where single values can be shown, or nothing else."""
+    occurring = np.flatnonzero(before)
+    if len(occurring) <= MOST_BARS and (before[occurring] >= COMMON).all():
+        return None
+    axis = axis_of(domain.texts.slice(0, len(before)), before, guess)
+    if axis is None or (not guess and (np.diff(axis.at) < 0).any()):
+        return None  # the policy orders these numbers otherwise, so they are labels
+    edges = _edges(axis, before)
+    ends: list[Decimal | None] = [None, *edges, None]
+    labels = [axis.label(low, high) for low, high in pairwise(ends)]
+    return _Choice(labels, _cut(axis, edges))
+
+
+def _edges(axis: Axis, before: Ints) -> list[Decimal]:
+    """Round edges, with enough rows in every bin."""
+    low, high = ends_of(axis.at, before)
+    first, last = (int(np.floor(end / float(axis.step))) for end in (low, high))
+    if last - first > 2 * MOST_BARS:  # further apart than floats can count
+        return []
+    edges = [axis.step * k for k in range(first + 1, last + 1)]
+    rows = np.bincount(_cut(axis, edges), before, len(edges) + 1)
+    kept, inside = [], 0
+    for edge, count in zip(edges, rows.tolist(), strict=False):
+        inside += count
+        if inside >= COMMON:
+            kept.append(edge)
+            inside = 0
+    if kept and inside + rows[-1] < COMMON:
+        kept.pop()
+    return kept
+
+
+def _cut(axis: Axis, edges: Sequence[Decimal]) -> Ints:
+    at: Ints = np.searchsorted([float(edge) for edge in edges], axis.at, side="right")
+    return at
+
+
+def _shares(rows: npt.NDArray[np.number]) -> Floats:
+    # the last digits of a float depend on the order of sums
+    shares: Floats = np.round(rows / max(float(rows.sum()), 1.0), 9)
+    return shares
 
 
 def axis_of(texts: pa.Array, rows: npt.NDArray[np.integer], guess: bool) -> Axis | None:
@@ -75,7 +220,7 @@ def axis_of(texts: pa.Array, rows: npt.NDArray[np.integer], guess: bool) -> Axis
 
 
 def _dates(days: pa.Array, rows: npt.NDArray[np.integer]) -> Axis:
-    """In years, months or days, whatever the values spread over."""
+    """In years, months or days, by the span of the values."""
     number = days.view(pa.int32()).to_numpy(zero_copy_only=False).astype(np.int64)
     moments = number.astype("datetime64[D]")
     months = moments.astype("datetime64[M]").astype(np.int64) + 1970 * 12
@@ -93,7 +238,7 @@ def _dates(days: pa.Array, rows: npt.NDArray[np.integer]) -> Axis:
 
 
 def ends_of(at: Floats, rows: npt.NDArray[np.integer]) -> tuple[float, float]:
-    """Between which places most rows stand."""
+    """The positions between which most rows lie."""
     order = np.argsort(at, kind="stable")
     upto = np.cumsum(rows[order])
     low, high = (at[order[np.searchsorted(upto, share * upto[-1])]] for share in ENDS)
@@ -122,148 +267,3 @@ def _month(edge: Decimal) -> str:
 
 def _day(edge: Decimal) -> str:
     return (EPOCH + timedelta(days=int(edge))).isoformat()
-
-
-# A column's distribution before and after, in few bars, none of which tells of few people.
-
-
-MOST_BARS = 12
-"""Beside those of others and of the missing value."""
-MOST_ROWS = 0.75
-"""A level of a tree is shown if its bars tell of this share of the rows."""
-OTHERS, MISSING = "others", "missing"
-
-
-@dataclass(frozen=True)
-class Bars:
-    """The bars of a column; the last is for all other values."""
-
-    labels: tuple[str, ...]
-    place: npt.NDArray[np.int8]
-    """(values,) the bar that each value belongs to."""
-    before: tuple[float, ...]
-    """The share of the input rows that each bar has."""
-    lumped: int
-    """How many values that occur are told together as others."""
-
-    def rows(self, after: npt.NDArray[np.number]) -> Floats:
-        """(bars,) the published rows of each, from those of each value."""
-        return np.bincount(self.place, after, len(self.labels)).astype(np.float64)
-
-    def told(self, after: npt.NDArray[np.number]) -> tuple[Bar, ...]:
-        """The distribution; `after` are the published rows of each bar."""
-        shares = zip(self.labels, self.before, _of_one(after).tolist(), strict=True)
-        found = [Bar(label, was, now) for label, was, now in shares]
-        return tuple(found[:-1] if not self.lumped and not found[-1].after else found)
-
-
-@dataclass(frozen=True)
-class _Chosen:
-    """Which bar each known value belongs to."""
-
-    labels: list[str]
-    of_value: Ints
-    """(values,) -1 for others."""
-
-
-def bars_of(domain: Domain, rows: Ints, sensitive: bool = False) -> Bars:
-    """The bars of a column; `rows` are those of the input that hold each value.
-
-    sensitive: numbers are told in bins even where the policy does not call the column ordered.
-    """
-    known = domain.size if domain.missing < 0 else domain.missing
-    before = rows[:known]
-    bars = _tree(domain, before) if domain.kind == Kind.TREE else None
-    if domain.kind == Kind.RANGE or (sensitive and domain.kind == Kind.SET):
-        bars = _binned(domain, before, guess=domain.kind == Kind.SET)
-    if bars is None:
-        bars = _chosen(_text_at(domain), before, in_order=domain.kind == Kind.RANGE)
-    labels, place = list(bars.labels), np.full(domain.size, -1, np.int64)
-    place[:known] = bars.of_value
-    if domain.missing >= 0 and rows[domain.missing] >= COMMON:
-        place[domain.missing] = len(labels)
-        labels.append(MISSING)
-    place[place < 0] = len(labels)
-    told = np.bincount(place, rows.astype(np.float64), len(labels) + 1)
-    lumped = int(((place == len(labels)) & (rows > 0)).sum())
-    shares = tuple(_of_one(told).tolist())
-    return Bars((*labels, OTHERS), place.astype(np.int8), shares, lumped)
-
-
-def _of_one(rows: npt.NDArray[np.number]) -> Floats:
-    # the last digits of a float depend on the order of sums
-    shares: Floats = np.round(rows / max(float(rows.sum()), 1.0), 9)
-    return shares
-
-
-def _text_at(domain: Domain) -> Callable[[int], str]:
-    texts = domain.texts
-    return lambda code: texts[code].as_py()  # only those that are shown are looked up
-
-
-def _chosen(text: Callable[[int], str], before: Ints, in_order: bool) -> _Chosen:
-    """The most frequent values by name; the rare ones and those too many are others."""
-    common = np.flatnonzero(before >= COMMON)
-    common = common[np.argsort(-before[common], kind="stable")][:MOST_BARS]
-    if in_order:
-        common = np.sort(common)
-    of_value = np.full(len(before), -1, np.int64)
-    of_value[common] = np.arange(len(common))
-    return _Chosen([_quoted(text(int(i))) for i in common], of_value)
-
-
-def _quoted(text: str) -> str:
-    """A value that reads like one of our own words is told apart."""
-    return f"'{text}'" if text in (OTHERS, MISSING) else text
-
-
-def _tree(domain: Domain, before: Ints) -> _Chosen:
-    """The nodes of the lowest level on which a few of them hold most rows."""
-    tree, known = domain.hierarchy, len(before)
-    assert tree is not None
-    for level in range(max(1, tree.height)):
-        nodes = tree.nodes[level][:known].astype(np.int64)
-        held = np.bincount(nodes, before, len(tree.labels[level])).astype(np.int64)
-        bars = _chosen(tree.labels[level].__getitem__, held, in_order=True)
-        of_value = bars.of_value[nodes]
-        if before[of_value >= 0].sum() >= MOST_ROWS * before.sum():
-            break
-    return _Chosen(bars.labels, of_value)
-
-
-def _binned(domain: Domain, before: Ints, guess: bool) -> _Chosen | None:
-    """Bins with round edges; None where single values can be shown, or nothing else."""
-    held = np.flatnonzero(before)
-    if len(held) <= MOST_BARS and (before[held] >= COMMON).all():
-        return None
-    axis = axis_of(domain.texts.slice(0, len(before)), before, guess)
-    if axis is None or (not guess and (np.diff(axis.at) < 0).any()):
-        return None  # numbers that the policy puts into another order are words
-    edges = _edges(axis, before)
-    ends: list[Decimal | None] = [None, *edges, None]
-    labels = [axis.label(low, high) for low, high in pairwise(ends)]
-    return _Chosen(labels, _cut(axis, edges))
-
-
-def _cut(axis: Axis, edges: Sequence[Decimal]) -> Ints:
-    at: Ints = np.searchsorted([float(edge) for edge in edges], axis.at, side="right")
-    return at
-
-
-def _edges(axis: Axis, before: Ints) -> list[Decimal]:
-    """Round edges, with enough rows in every bin."""
-    low, high = ends_of(axis.at, before)
-    first, last = (int(np.floor(end / float(axis.step))) for end in (low, high))
-    if last - first > 2 * MOST_BARS:  # further apart than floats can count
-        return []
-    edges = [axis.step * k for k in range(first + 1, last + 1)]
-    rows = np.bincount(_cut(axis, edges), before, len(edges) + 1)
-    kept, inside = [], 0
-    for edge, count in zip(edges, rows.tolist(), strict=False):
-        inside += count
-        if inside >= COMMON:
-            kept.append(edge)
-            inside = 0
-    if kept and inside + rows[-1] < COMMON:
-        kept.pop()
-    return kept

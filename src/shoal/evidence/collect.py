@@ -1,4 +1,8 @@
-"""What is counted of a release for its evidence, in sums that parts of a release add up to."""
+"""Collect the evidence of a run, from its release or from sums over parts of a release.
+
+What is counted are rows of every bar of a column's distribution, and rows at every level of generality:
+sums, so that the parts of a large release can be counted one by one.
+"""
 
 import hashlib
 import json
@@ -12,83 +16,57 @@ import pyarrow as pa
 from shoal.arrays import Ints
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.values import COMMON
-from shoal.evidence.bars import Bars, bars_of
+from shoal.evidence.bars import Bars, choose_bars
 from shoal.evidence.evidence import ColumnEvidence, Dominance, Evidence, Histogram, histogram
 from shoal.evidence.generality import (
     generality,
-    rows_of_levels,
-    rows_of_words,
+    level_names,
+    rows_by_level,
+    sensitive_level_names,
+    sensitive_rows_by_level,
     spread_quasi,
     spread_sensitive,
-    words_of,
-    words_of_sensitive,
 )
 from shoal.hierarchy.base import Hierarchy
 from shoal.metrics.base import ReleaseView, Sums
 from shoal.threads import each
 
-BARS, WORDS = "bar", "word"
+BARS, LEVELS = "bar", "level"
+KINDS = {Kind.RANGE: "ordered", Kind.SET: "unordered", Kind.TREE: "hierarchy"}
 
 
 @dataclass(frozen=True)
 class Counting:
-    """Which bar each value of each column belongs to; it can travel to where the rows are."""
+    """Counts a release: which bar each value of each column belongs to. It can be sent to executors."""
 
     quasi: dict[str, Bars]
     sensitive: dict[str, Bars]
 
     def __call__(self, parts: ReleaseView) -> Sums:
-        """Published rows of every bar, and of every word for how coarse they are."""
+        """Published rows of every bar, and at every level of generality."""
         places = [(i, j) for i, one in enumerate(parts.groupings) for j in range(len(one.columns))]
 
         def quasi(place: tuple[int, int]) -> Sums:
             i, j = place
             domain = parts.cells.domains[parts.groupings[i].columns[j]]
             after = self.quasi[domain.name].rows(spread_quasi(domain, parts.spans[i], j))
-            words = rows_of_words(domain, parts.spans[i], j)
-            return told(BARS, domain.name, after) | told(WORDS, domain.name, words)
+            levels = rows_by_level(domain, parts.spans[i], j)
+            return sums_of(BARS, domain.name, after) | sums_of(LEVELS, domain.name, levels)
 
-        def secret(name: str) -> Sums:
+        def sensitive(name: str) -> Sums:
             after = self.sensitive[name].rows(spread_sensitive(parts, name))
-            return told(BARS, name, after) | told(WORDS, name, rows_of_levels(parts, name))
+            return sums_of(BARS, name, after) | sums_of(
+                LEVELS, name, sensitive_rows_by_level(parts, name)
+            )
 
         found = each(quasi, places)
-        found += each(secret, [name for name in self.sensitive if name in parts.cells.sensitive])
+        found += each(sensitive, [name for name in self.sensitive if name in parts.cells.sensitive])
         return {key: rows for one in found for key, rows in one.items()}
-
-
-def counting_of(
-    domains: Sequence[Domain],
-    rows_of_values: Sequence[Ints],
-    sensitive: Mapping[str, tuple[Domain, Ints]],
-) -> Counting:
-    """What is counted of a table; sensitive: per column what it means, and rows with each value."""
-    quasi = zip(domains, rows_of_values, strict=True)
-    return Counting(
-        {d.name: bars for d, bars in zip(domains, each(lambda q: bars_of(*q), quasi), strict=True)},
-        {name: bars_of(*of, sensitive=True) for name, of in sensitive.items()},
-    )
-
-
-def told(what: str, name: str, rows: npt.NDArray[np.number]) -> Sums:
-    """The sums of one column."""
-    return {f"{what}:{i}:{name}": count for i, count in enumerate(rows.tolist()) if count}
-
-
-def rows_told(sums: Sums, what: str, name: str, many: int) -> list[float]:
-    """(many,) back from the sums."""
-    return [sums.get(f"{what}:{i}:{name}", 0) for i in range(many)]
-
-
-# Gather the evidence of a run, from the parts of its release or from sums over them.
-
-
-KINDS = {Kind.RANGE: "ordered", Kind.SET: "unordered", Kind.TREE: "hierarchy"}
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a table before anything is made of it."""
+    """What is known of a table before a release is made."""
 
     domains: tuple[Domain, ...]
     rows_of_values: tuple[Ints, ...]
@@ -103,8 +81,13 @@ class Facts:
     """Every input column with its type, None where it was not read."""
 
     def counting(self) -> Counting:
-        """What is to be counted of the release."""
-        return counting_of(self.domains, self.rows_of_values, self.sensitive)
+        """How the release is counted."""
+        quasi = zip(self.domains, self.rows_of_values, strict=True)
+        bars = each(lambda column: choose_bars(*column), quasi)
+        return Counting(
+            {domain.name: one for domain, one in zip(self.domains, bars, strict=True)},
+            {name: choose_bars(*of, sensitive=True) for name, of in self.sensitive.items()},
+        )
 
 
 def collect(
@@ -115,7 +98,7 @@ def collect(
     sensitive: Sequence[str],
     schema: Mapping[str, str | None],
 ) -> Evidence:
-    """What is kept of a run.
+    """The evidence of a run in memory.
 
     sizes: rows of every published class. losses: mean NCP by column. sensitive: these columns in the
     policy's order. For how and schema see `Facts`.
@@ -145,33 +128,38 @@ def evidence_of(
     classes: tuple[Histogram, Histogram],
     apart: bool = False,
 ) -> Evidence:
-    """The evidence, from what was counted of all parts of the release.
+    """The evidence of a run, from sums over all parts of its release.
 
-    classes: the sizes of those before and after. apart: sensitive values are in tables of their own.
+    classes: histograms of class sizes before and after. apart: sensitive values are in tables of their
+    own.
     """
-    n = facts.n_rows
-    columns = {}
-    for domain in facts.domains:
-        name, words = domain.name, words_of(domain, facts.how.get(domain.name))
-        bars = counting.quasi[name]
-        columns[name] = ColumnEvidence(
-            kind=KINDS[domain.kind],  # type: ignore[arg-type]
+
+    def column(name: str, kind: str, bars: Bars, levels: Sequence[str]) -> ColumnEvidence:
+        return ColumnEvidence(
+            kind=kind,  # type: ignore[arg-type]
             loss=losses.get(name),
-            distribution=bars.told(np.array(rows_told(sums, BARS, name, len(bars.labels)))),
-            generality=generality(words, rows_told(sums, WORDS, name, len(words)), n),
+            distribution=bars.distribution(
+                np.array(rows_from_sums(sums, BARS, name, len(bars.labels)))
+            ),
+            generality=generality(
+                levels, rows_from_sums(sums, LEVELS, name, len(levels)), facts.n_rows
+            ),
             lumped=bars.lumped,
         )
+
+    columns = {
+        domain.name: column(
+            domain.name,
+            KINDS[domain.kind],
+            counting.quasi[domain.name],
+            level_names(domain, facts.how.get(domain.name)),
+        )
+        for domain in facts.domains
+    }
     for name, (domain, _) in facts.sensitive.items():
         tree = domain.hierarchy
-        words = words_of_sensitive(1 if tree is None else tree.height + 1, apart)
-        bars = counting.sensitive[name]
-        columns[name] = ColumnEvidence(
-            kind="sensitive",
-            loss=losses.get(name),
-            distribution=bars.told(np.array(rows_told(sums, BARS, name, len(bars.labels)))),
-            generality=generality(words, rows_told(sums, WORDS, name, len(words)), n),
-            lumped=bars.lumped,
-        )
+        levels = sensitive_level_names(1 if tree is None else tree.height + 1, apart)
+        columns[name] = column(name, "sensitive", counting.sensitive[name], levels)
     rows = zip(facts.domains, facts.rows_of_values, strict=True)
     return Evidence(
         columns=columns,
@@ -189,11 +177,6 @@ def evidence_of(
     )
 
 
-def digest_of_schema(schema: Mapping[str, str | None]) -> str:
-    """A hash of column names and types, in their order."""
-    return hashlib.sha256(json.dumps(list(schema.items())).encode()).hexdigest()
-
-
 def _dominant(domain: Domain, rows: Ints, n: int) -> Dominance | None:
     known = rows[: domain.size if domain.missing < 0 else domain.missing]
     if not known.any():
@@ -206,3 +189,18 @@ def _dominant(domain: Domain, rows: Ints, n: int) -> Dominance | None:
 def _common(domain: Domain, rows: Ints) -> pa.Array:
     texts = domain.texts.filter(pa.array(rows >= COMMON))
     return texts.drop_null()
+
+
+def digest_of_schema(schema: Mapping[str, str | None]) -> str:
+    """A hash of column names and types, in their order."""
+    return hashlib.sha256(json.dumps(list(schema.items())).encode()).hexdigest()
+
+
+def sums_of(what: str, name: str, rows: npt.NDArray[np.number]) -> Sums:
+    """The sums of one column, by keys that name it."""
+    return {f"{what}:{i}:{name}": count for i, count in enumerate(rows.tolist()) if count}
+
+
+def rows_from_sums(sums: Sums, what: str, name: str, many: int) -> list[float]:
+    """(many,) the rows of one column, from the sums."""
+    return [sums.get(f"{what}:{i}:{name}", 0) for i in range(many)]

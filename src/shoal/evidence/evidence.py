@@ -1,6 +1,6 @@
-"""What is kept of a run to show what it did: shares and counts, never a row.
+"""The evidence of a run, from which a report is made: shares and counts, never a row.
 
-A value is in it by name only where at least `COMMON` rows of the input share it.
+A value is named only where at least `COMMON` rows of the input share it.
 """
 
 from dataclasses import dataclass, field
@@ -15,11 +15,13 @@ import numpy.typing as npt
 
 Histogram = tuple[tuple[int, int], ...]
 """Sizes of classes with how many classes have each, ascending."""
+FIRST = (1, 2, 5)
+"""Bins begin here, then at 10, 20, 50, 100 and so on."""
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A value, or several told together."""
+    """A value, or several counted together."""
 
     label: str
     before: float
@@ -31,7 +33,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Generality:
-    """How coarse some cells of a column were published."""
+    """How general some cells of a column were published."""
 
     label: str
     share: float
@@ -40,7 +42,7 @@ class Generality:
 
 @dataclass(frozen=True)
 class ColumnEvidence:
-    """What became of one column."""
+    """The evidence of one column."""
 
     kind: Literal["ordered", "unordered", "hierarchy", "sensitive"]
     loss: float | None
@@ -49,17 +51,7 @@ class ColumnEvidence:
     generality: tuple[Generality, ...] = ()
     """From the finest to the coarsest; suppressed cells last."""
     lumped: int = 0
-    """Different values told together as "others", because they are rare or too many."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Classes of about one size."""
-
-    low: int
-    high: int
-    classes: int
-    rows: int
+    """Distinct values counted together as "others", because they are rare or too many."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +66,7 @@ class Dominance:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a report tells of a run, beside the release itself."""
+    """What a report shows of a run, besides the release itself."""
 
     columns: dict[str, ColumnEvidence] = field(default_factory=dict)
     """The quasi-identifiers in the policy's order, then the sensitive columns."""
@@ -91,11 +83,14 @@ class Evidence:
     """Per quasi-identifier published as ranges or sets, the values that may be named."""
 
 
-# Histograms of class sizes.
+@dataclass(frozen=True)
+class Sizes:
+    """Classes of about one size."""
 
-
-FIRST = (1, 2, 5)
-"""Bins begin here, then at 10, 20, 50, 100 and so on."""
+    low: int
+    high: int
+    classes: int
+    rows: int
 
 
 def histogram(sizes: npt.NDArray[np.integer]) -> Histogram:
@@ -115,4 +110,4 @@ def binned(found: Histogram, largest: int) -> tuple[Sizes, ...]:
             bins.append(Sizes(low, after - 1, sum(classes for _, classes in inside), rows))
             if after > largest:
                 return tuple(bins)
-    raise AssertionError  # the counting never ends
+    raise AssertionError  # the loop always returns

@@ -1,7 +1,7 @@
-"""One text per meaning: the policy written out in full, and its fingerprint.
+"""The canonical form of a policy: written out in full, and its fingerprint.
 
-Every option is written, also where it has its default, so that a text keeps its meaning when a
-default changes.
+Every option is written, even with its default value, so that a file keeps its meaning when a default
+changes.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LONGEST = 100
 """A column or constraint up to about this many characters is written on one line."""
 IN_MEMORY = "a table in memory"
-"""What stands for a population that has no path."""
+"""The population in the canonical form if it has no path."""
 
 
 def to_data(policy: "Policy") -> dict[str, Any]:
@@ -44,7 +44,7 @@ def to_data(policy: "Policy") -> dict[str, Any]:
 
 
 def _population(policy: "Policy") -> str | None:
-    """A path as it is; a table in memory cannot be written down."""
+    """Its path; a table in memory cannot be written."""
     if policy.population is None or isinstance(policy.population, str):
         return policy.population
     return IN_MEMORY
@@ -78,8 +78,8 @@ def to_yaml(policy: "Policy") -> str:
 def fingerprint(policy: "Policy") -> str:
     """SHA-256 of the policy's meaning, in hex."""
     data = to_data(policy)
-    # Quasi columns break ties in their order; where other columns stand means nothing. All other
-    # keys come in the order of the fields, but those of a tree as given: it orders the leaves.
+    # the order of quasi columns breaks ties, that of other columns means nothing; all other keys are
+    # in the order of the fields, but those of a tree as given: they order the leaves
     others = sorted(name for name in policy.columns if name not in policy.quasi)
     data["columns"] = [[name, data["columns"][name]] for name in (*policy.quasi, *others)]
     if policy.publish == "generalised":
@@ -102,7 +102,7 @@ def _column(column: "Column") -> str | dict[str, Any]:
 
 
 class _OnOneLine(dict[str, Any]):
-    """A mapping that is written as `{a: 1, b: 2}`, whatever it holds."""
+    """A mapping that is written as `{a: 1, b: 2}`, whatever it contains."""
 
 
 def _short(value: Any) -> Any:
@@ -110,7 +110,7 @@ def _short(value: Any) -> Any:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes what our reader would not take for text, and only that."""
+    """Quotes only what the reader would not take for text."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own attribute
 
@@ -119,7 +119,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    # Unquoted, some rare characters (U+0085 is one) would come back as line breaks.
+    # unquoted, some rare characters (U+0085 is one) would be read as line breaks
     style = None if text.isprintable() else '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
 

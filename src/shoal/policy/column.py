@@ -1,4 +1,4 @@
-"""Sensitivity levels of a column's values, in either of the forms that a policy may give them."""
+"""A column of a policy: its role, how its values generalise, and how sensitive they are."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -12,8 +12,16 @@ from shoal.policy.messages import FieldPath, Problem, as_error, found
 
 FORMS = "write a level per value, as in {flu: 1, HIV: 4}, or values per level, as in {1: [flu]}"
 
-MOST = 100
-"""Levels go with those of a tree, and no tree needs more."""
+HIGHEST_LEVEL = 100
+"""Sensitivity levels correspond to those of a hierarchy, and none needs more."""
+
+if TYPE_CHECKING:
+    from shoal.hierarchy import Hierarchy
+else:  # importing it would load pyarrow
+    Hierarchy = Any
+
+Role = Literal["identifier", "quasi", "sensitive", "plain", "preference"]
+ROLES: tuple[str, ...] = get_args(Role)
 
 
 def read_levels(value: Any) -> dict[str, int] | None:
@@ -26,8 +34,10 @@ def read_levels(value: Any) -> dict[str, int] | None:
     known: dict[str, int] = {}
     problems = []
     for path, label, level in pairs:
-        if not isinstance(level, int) or isinstance(level, bool) or not 1 <= level <= MOST:
-            words = f"found {found(level)} as a level; must be a whole number from 1 to {MOST}"
+        if not isinstance(level, int) or isinstance(level, bool) or not 1 <= level <= HIGHEST_LEVEL:
+            words = (
+                f"found {found(level)} as a level; must be a whole number from 1 to {HIGHEST_LEVEL}"
+            )
             problems.append(Problem(path[:1], words))
         elif not isinstance(label, str):
             problems.append(Problem(path, f"found {found(label)}; must be a single value"))
@@ -61,24 +71,12 @@ def _by_level(value: Mapping[Any, Any]) -> Iterator[tuple[FieldPath, Any, Any]]:
 
 
 def label_of(value: Any) -> Any:
-    """A value as a table's text would show it."""
+    """A value of a policy as the text of a table's value."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value) if isinstance(value, int | float) else value
-
-
-# One column of the table: its role and how it generalises.
-
-
-if TYPE_CHECKING:
-    from shoal.hierarchy import Hierarchy
-else:  # importing it would load pyarrow
-    Hierarchy = Any
-
-Role = Literal["identifier", "quasi", "sensitive", "plain", "preference"]
-ROLES: tuple[str, ...] = get_args(Role)
 
 
 class Column(BaseModel):
@@ -87,8 +85,8 @@ class Column(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     role: Role
-    """`identifier`: names people, dropped. `quasi`: known to others, generalised. `sensitive`: to
-    be protected, published. `plain`: published as it is. `preference`: read, never published."""
+    """`identifier`: identifies people, dropped. `quasi`: known to others, generalised. `sensitive`: to
+    be protected, published. `plain`: published unchanged. `preference`: read, never published."""
     kind: Literal["ordered", "unordered"] | None = None
     """Quasi or sensitive. An `ordered` quasi column generalises to `[a~b]`, an `unordered` one to
     `{a, b}`; decided from the data when left out. A sensitive column is `unordered` when left out."""
@@ -101,11 +99,11 @@ class Column(BaseModel):
     levels: Annotated[dict[str, int] | None, PlainValidator(read_levels)] = None
     """Sensitive only. How sensitive each value is, 1 being the least; kept as value to level."""
     preference: Annotated[str, BeforeValidator(parts.column_name)] | None = None
-    """Sensitive only. The column with the level of protection that each person asks for."""
+    """Sensitive only. The column with the level of protection that each person prefers."""
 
     @property
     def is_published(self) -> bool:
-        """Whether the release holds the column."""
+        """Whether the release has the column."""
         return self.role in ("quasi", "sensitive", "plain")
 
     @model_validator(mode="before")
@@ -122,12 +120,12 @@ class Column(BaseModel):
         return data
 
     @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        if problems := [*self._out_of_role(), *self._at_odds()]:
+    def _check_settings(self) -> Self:
+        if problems := [*self._settings_of_other_roles(), *self._contradictions()]:
             raise as_error(*problems)
         return self
 
-    def _out_of_role(self) -> list[Problem]:
+    def _settings_of_other_roles(self) -> list[Problem]:
         allowed = {
             "kind": ("quasi", "sensitive"),
             "hierarchy": ("quasi", "sensitive"),
@@ -136,7 +134,7 @@ class Column(BaseModel):
             "preference": ("sensitive",),
         }
         given = [key for key in allowed if getattr(self, key) is not None]
-        if self.order is not None:  # it brought the kind with it
+        if self.order is not None:  # it implies the kind
             given = [key for key in given if key != "kind" or self.kind != "ordered"]
         return [
             Problem(
@@ -148,18 +146,26 @@ class Column(BaseModel):
             if self.role not in allowed[key]
         ]
 
-    def _at_odds(self) -> list[Problem]:
+    def _contradictions(self) -> list[Problem]:
         if self.preference is not None and (self.levels is None or self.hierarchy is None):
             needed = [key for key in ("levels", "hierarchy") if getattr(self, key) is None]
-            words = f"needs {' and '.join(f'`{key}`' for key in needed)} beside it"
+            words = f"needs {' and '.join(f'`{key}`' for key in needed)} too"
             return [Problem(("preference",), words)]
         if self.hierarchy is not None and self.order is not None:
-            return [Problem(("order",), "found beside `hierarchy`; choose one of the two")]
+            return [
+                Problem(("order",), "cannot be combined with `hierarchy`; choose one of the two")
+            ]
         if self.hierarchy is not None and self.kind is not None:
-            return [Problem(("kind",), "found beside `hierarchy`; choose one of the two")]
+            return [
+                Problem(("kind",), "cannot be combined with `hierarchy`; choose one of the two")
+            ]
         if self.order is None:
             return []
         if self.kind == "unordered":
-            return [Problem(("order",), "found beside `kind: unordered`; choose one of the two")]
+            return [
+                Problem(
+                    ("order",), "cannot be combined with `kind: unordered`; choose one of the two"
+                )
+            ]
         twice = [label for label, times in Counter(self.order).items() if times > 1]
         return [Problem(("order",), f"found more than once: {listed(twice)}")] if twice else []

@@ -1,7 +1,7 @@
-"""What is wrong with a policy, in words a user can act on.
+"""Messages about mistakes in a policy.
 
-Pydantic finds the mistakes; its own texts speak of types and classes. Here each one becomes a line
-with the place, what was found, what is allowed and the nearest spelling.
+Pydantic finds the mistakes; its own texts are about types and classes. Here each one becomes a line
+with its field, what was found, what is allowed and the nearest spelling.
 """
 
 import re
@@ -18,9 +18,9 @@ FieldPath = tuple[str | int, ...]
 MOST_SHOWN = 10
 
 OWN = "shoal"
-"""The type of pydantic errors whose text is already ours."""
+"""The type of pydantic errors that have our own text already."""
 
-OTHER_WORDS = {
+SYNONYMS = {
     "identifying": "identifier",
     "id": "identifier",
     "direct": "identifier",
@@ -38,7 +38,7 @@ OTHER_WORDS = {
     "categorical": "unordered",
     "nominal": "unordered",
 }
-"""What others in the field call our words: closer in meaning than the nearest spelling."""
+"""Synonyms in the field: closer in meaning than the nearest spelling."""
 
 
 class Problem(NamedTuple):
@@ -49,7 +49,7 @@ class Problem(NamedTuple):
 
 
 class Guide(NamedTuple):
-    """What wording must know of the policy's shape. Paths use '*' for any name or place."""
+    """The structure of a policy, for messages. Paths use '*' for any name or index."""
 
     keys: Mapping[FieldPath, Sequence[str]]
     """The keys allowed in each mapping."""
@@ -69,7 +69,7 @@ def refusal(problems: Sequence[Problem], where: Callable[[FieldPath], str]) -> P
 
 
 def as_error(*problems: Problem) -> ValidationError:
-    """Our problems as pydantic's error, so that a validator can raise several at once."""
+    """Problems as pydantic's error, so that a validator can raise several at once."""
     details: list[InitErrorDetails] = [
         {
             "type": PydanticCustomError(OWN, "{words}", {"words": problem.text}),
@@ -82,7 +82,7 @@ def as_error(*problems: Problem) -> ValidationError:
 
 
 def problems_of(error: ValidationError, guide: Guide = NO_GUIDE) -> list[Problem]:
-    """Pydantic's findings in our words."""
+    """The problems that pydantic found, with our texts."""
     return [_problem(each, guide) for each in error.errors(include_url=False)]
 
 
@@ -125,7 +125,7 @@ def choice(value: Any, allowed: Iterable[str]) -> str:
 
 
 def unknown_key(key: Any, allowed: Iterable[str], owner: str = "") -> str:
-    """What to say of a key that nobody reads."""
+    """The text for an unknown key."""
     words = list(allowed)
     what = f"not an option of {owner}" if owner else "unknown key"
     if not words:
@@ -136,7 +136,7 @@ def unknown_key(key: Any, allowed: Iterable[str], owner: str = "") -> str:
 def _meant(value: Any, allowed: list[str]) -> str:
     if not isinstance(value, str):
         return ""
-    same = OTHER_WORDS.get(value.lower())
+    same = SYNONYMS.get(value.lower())
     if same in allowed:
         return f" Did you mean '{same}'?"
     return nearest(value, allowed)
@@ -220,7 +220,7 @@ def _hinted(text: str, path: FieldPath, guide: Guide) -> str:
 
 
 def _at(table: Mapping[FieldPath, Any], path: FieldPath, default: Any) -> Any:
-    """The entry whose path fits, '*' standing for any one step."""
+    """The entry whose path matches, '*' being any one step."""
     for pattern, entry in table.items():
         if len(pattern) == len(path) and all(
             p in ("*", s) for p, s in zip(pattern, path, strict=True)

@@ -1,7 +1,8 @@
-"""From what a policy says to plug-in objects, and back to plain data.
+"""Constraints, methods, metrics and hierarchies of a policy as objects, and back as plain data.
 
-A constraint names its model by a key (`{k: 5}`), a method by `name`, a hierarchy by its form. Each
-becomes the frozen dataclass that does the work, its fields being the allowed options.
+A constraint names its model by a key (`{k: 5}`), a method by `name`, a hierarchy by its kind. Each
+becomes a frozen dataclass whose fields are the allowed options. Objects of these classes are accepted
+as they are.
 """
 
 import dataclasses
@@ -30,7 +31,7 @@ COLUMN_NAMES = ("on", "of")
 
 
 def constraint(value: Any) -> Any:
-    """A model from `{k: 5, on: [age, zip]}`; a model object stays as it is."""
+    """A model from `{k: 5, on: [age, zip]}`; a model object is returned unchanged."""
     if not isinstance(value, Mapping):
         return _object(value, "models", "a mapping with a model as a key, as in {k: 5}")
     name = _model_name(value)
@@ -41,17 +42,17 @@ def constraint(value: Any) -> Any:
 
 
 def method(value: Any) -> Any:
-    """A method from its name or `{name: mondrian, strict: false}`; a method object stays."""
+    """A method from its name or `{name: mondrian, strict: false}`; objects are unchanged."""
     return _named(value, "methods", "a method's name, as in `method: mondrian`")
 
 
 def metric(value: Any) -> Any:
-    """A metric from its name or `{name: query-error, queries: 500}`; a metric object stays."""
+    """A metric from its name or `{name: query-error, queries: 500}`; objects are unchanged."""
     return _named(value, "metrics", "a metric's name, as in `metrics: [query-error]`")
 
 
 def one_or_more(value: Any) -> Any:
-    """A list from a list, or from the one thing that stands without it."""
+    """A list from a list, or from a single entry."""
     return [value] if isinstance(value, str | Mapping) else value
 
 
@@ -75,12 +76,12 @@ def hierarchy(value: Any) -> Any:
     try:
         return parse_hierarchy(value)
     except PolicyError as error:
-        # The field's name stands in front of every problem already.
+        # the field's name precedes every problem already
         raise as_error(Problem((), str(error).removeprefix("hierarchy: "))) from None
 
 
 def plain(part: Any) -> dict[str, Any]:
-    """The fields of a plug-in object as YAML can hold them, without those left at None."""
+    """The fields of a plug-in object as plain data, without those left at None."""
     data = TypeAdapter(type(part)).dump_python(part, mode="json")
     fields = zip(dataclasses.fields(part), data.items(), strict=True)
     return {key: value for field, (key, value) in fields if (value, field.default) != (None, None)}
@@ -153,7 +154,7 @@ def _no_model(value: Mapping[Any, Any], known: list[str]) -> str:
 
 
 def _columns(key: Any, value: Any) -> Any:
-    """Column names as text; a single one may stand without its list."""
+    """Column names as text; a single one need not be in a list."""
     if key not in COLUMN_NAMES or value is None:
         return value
     if key in COLUMN_LISTS and not isinstance(value, list | tuple):
@@ -164,7 +165,7 @@ def _columns(key: Any, value: Any) -> Any:
 
 
 def column_name(value: Any) -> Any:
-    """A column that is called 2020 need not be quoted."""
+    """The name of a column such as 2020, which need not be quoted."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -173,7 +174,7 @@ def _field_names(plugin: type) -> list[str]:
 
 
 def _build(plugin: type, options: Mapping[Any, Any]) -> Any:
-    """The plug-in with these options, or all that is wrong with them at once."""
+    """The plug-in with these options; all mistakes in them are reported at once."""
     allowed, name = _field_names(plugin), plugins.name_of(plugin)
     hints = get_type_hints(plugin, include_extras=True)
     problems, good = [], {}

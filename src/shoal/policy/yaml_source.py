@@ -1,6 +1,7 @@
-"""YAML mistakes in our words: where, what it looks like, what to do.
+"""A policy file as plain data, with the line of every field.
 
-PyYAML says what its scanner expected; a user wants to know what to change.
+YAML mistakes are reported with their position and what to change; PyYAML's own messages say what its
+scanner expected.
 """
 
 import re
@@ -21,63 +22,26 @@ WORDS = [
     ("'\\t'", "found a tab; indent with spaces"),
     ("nested too deep", "nested too deep for a policy"),
     ("another document", "a second document starts here; a policy is one document, remove `---`"),
-    ("mapping values are not allowed", "found a ':' where none can stand; check the indentation, "
+    ("mapping values are not allowed", "found a ':' where none is allowed; check the indentation, "
      "and put text that holds a ':' in quotes"),
     ("could not find expected ':'", "found a key without its ':'; write `key: value`"),
-    ("undefined alias", "text that starts with * must stand in quotes"),
+    ("undefined alias", "text that starts with * must be in quotes"),
     ("directive", "a line cannot start with %; put the text in quotes"),
-    ("alphabetic or numeric character", "text that starts with * or & must stand in quotes"),
+    ("alphabetic or numeric character", "text that starts with * or & must be in quotes"),
     ("duplicate anchor", "found the same & name twice; give each its own"),
     ("unknown escape", "found a \\ in double quotes; use single quotes for text with a \\"),
     ("cannot start any token", "text cannot start with this character; put it in quotes"),
-    ("tag", "text that starts with ! must stand in quotes"),
+    ("tag", "text that starts with ! must be in quotes"),
     ("sequence entries", "a list starts on a line of its own, or is written as [a, b]"),
     ("document start", "the indentation does not fit the lines above"),
     ("block end", "the indentation does not fit the lines above"),
 ]  # fmt: skip
-"""A piece of PyYAML's text and what we say instead."""
-
-
-def syntax_words(error: yaml.YAMLError, text: str) -> str:
-    """':line:column: what is wrong', to stand after the file's name."""
-    if isinstance(error, yaml.reader.ReaderError):
-        line = text.count("\n", 0, error.position) + 1
-        return f":{line}: holds a control character (code {ord(text[error.position])}); remove it."
-    if not isinstance(error, yaml.MarkedYAMLError):
-        return ": cannot be read as YAML."
-    problem, context = str(error.problem or ""), str(error.context or "")
-    mark, words = error.problem_mark, _words(f"{context} {problem}")
-    if (opening := _left_open(problem, context)) and error.context_mark:
-        mark, words = error.context_mark, opening
-    place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-    return f"{place}: {words}."
-
-
-def _words(problem: str) -> str:
-    for piece, words in WORDS:
-        if piece in problem:
-            return words
-    return "cannot be read as YAML; check indentation, quotes and brackets"
-
-
-def _left_open(problem: str, context: str) -> str:
-    """What to say at the bracket or quote that was left open, if that is the mistake."""
-    if "quoted scalar" in context and "end of stream" in problem:
-        return QUOTE
-    if "flow mapping" in context and "expected" in problem:
-        return BRACKET.format("{")
-    if "flow sequence" in context and "expected" in problem:
-        return BRACKET.format("[")
-    return ""
-
-
-# A policy file as plain data, with the line of every field.
-
+"""A part of PyYAML's message and the text that replaces it."""
 
 MOST_BYTES = 500_000
 MOST_VALUES = 100_000
 DEEPEST = 60
-"""Limits far above any policy: beyond them the file is a mistake or a trap."""
+"""Limits far above any policy: beyond them the file is a mistake or an attack."""
 
 TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx", ".gz")
 
@@ -86,7 +50,7 @@ _TAG = "tag:yaml.org,2002:"
 
 @dataclass(frozen=True)
 class Source:
-    """What a policy was read from."""
+    """Where a policy was read from."""
 
     name: str = ""
     """As the user wrote it; empty when the policy came from Python objects."""
@@ -96,10 +60,10 @@ class Source:
     lines: dict[FieldPath, int] = field(default_factory=dict)
     """The line of every key and list entry, from 1."""
     replaced: frozenset[str] = frozenset()
-    """Keys that were given beside the file: what is wrong with them is on no line of it."""
+    """Keys that replace those of the file: mistakes in them are on no line of it."""
 
     def with_keys(self, keys: Mapping[str, Any]) -> "Source":
-        """The same, with other values for some keys."""
+        """The same, with some keys replaced."""
         return replace(self, data={**self.data, **keys}, replaced=frozenset(keys))
 
     def where(self, path: FieldPath = ()) -> str:
@@ -146,12 +110,12 @@ def _text(path: Path) -> str:
         if path.is_dir():
             raise PolicyError(f"{path}: is a directory; name the policy file in it.")
         if path.suffix.lower() in TABLE_ENDINGS:
-            # Reading a table as YAML would end in a message that quotes people's values.
+            # reading a table as YAML would give a message that quotes personal values
             raise PolicyError(f"{path}: is a table by its name; a policy is a YAML file.")
         with path.open("rb") as file:
             raw = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
-        raise PolicyError(f"{path}: there is no such file.{_beside(path)}") from None
+        raise PolicyError(f"{path}: does not exist.{_policy_files_near(path)}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "the name cannot be used"
         raise PolicyError(f"{path}: cannot be read: {reason.lower()}.") from None
@@ -163,10 +127,10 @@ def _text(path: Path) -> str:
     return _decoded(raw, path)
 
 
-def _beside(path: Path) -> str:
+def _policy_files_near(path: Path) -> str:
     """The YAML files in the same folder."""
     if not path.parent.is_dir():
-        return f" Its folder {path.parent} is not there either."
+        return f" Its folder {path.parent} does not exist either."
     files = sorted(p.name for p in path.parent.iterdir() if p.suffix in (".yaml", ".yml"))
     return f" Policy files there: {listed(files, 5)}." if files else ""
 
@@ -182,7 +146,7 @@ def _decoded(raw: bytes, path: Path) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """Composes nodes only; the scalars' types come from the core schema below."""
+    """Composes nodes only; the types of scalars come from the core schema below."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own attribute
 
@@ -207,11 +171,11 @@ CORE_SCHEMA = {
         list("-+.0123456789"),
     ),
 }
-"""Per tag, the texts it has and their first letters."""
+"""Per tag, its texts and their first letters."""
 
 
 def add_core_schema(reader_or_writer: Any) -> None:
-    """Teach a PyYAML loader or dumper which plain texts are not text."""
+    """Let a PyYAML loader or dumper recognise unquoted texts that are not strings."""
     for tag, (texts, first) in CORE_SCHEMA.items():
         reader_or_writer.add_implicit_resolver(_TAG + tag, re.compile(f"(?:{texts})$"), first)
 
@@ -220,7 +184,7 @@ add_core_schema(_Loader)
 
 
 class _Builder:
-    """Turns nodes into values and writes down where they stood."""
+    """Turns nodes into values and records their lines."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -293,3 +257,38 @@ class _Builder:
 
 def _line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
+
+
+def syntax_words(error: yaml.YAMLError, text: str) -> str:
+    """':line:column: what is wrong', to follow the file's name."""
+    if isinstance(error, yaml.reader.ReaderError):
+        line = text.count("\n", 0, error.position) + 1
+        return (
+            f":{line}: contains a control character (code {ord(text[error.position])}); remove it."
+        )
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return ": cannot be read as YAML."
+    problem, context = str(error.problem or ""), str(error.context or "")
+    mark, words = error.problem_mark, _explanation(f"{context} {problem}")
+    if (opening := _unclosed(problem, context)) and error.context_mark:
+        mark, words = error.context_mark, opening
+    place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+    return f"{place}: {words}."
+
+
+def _explanation(problem: str) -> str:
+    for piece, words in WORDS:
+        if piece in problem:
+            return words
+    return "cannot be read as YAML; check indentation, quotes and brackets"
+
+
+def _unclosed(problem: str, context: str) -> str:
+    """The text for a bracket or quote that is not closed, if that is the mistake."""
+    if "quoted scalar" in context and "end of stream" in problem:
+        return QUOTE
+    if "flow mapping" in context and "expected" in problem:
+        return BRACKET.format("{")
+    if "flow sequence" in context and "expected" in problem:
+        return BRACKET.format("[")
+    return ""

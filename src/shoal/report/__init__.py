@@ -1,1 +1,1 @@
-"""The report for whoever must sign: a page, and the certificate with the same content."""
+"""The report for the person who signs a release: a page, and a certificate with the same content."""

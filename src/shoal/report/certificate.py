@@ -1,8 +1,13 @@
-"""Some published rows, without the cells that few rows share."""
+"""The certificate: everything that a report shows, as plain values that `shoal verify` can check.
+
+Beside the figures of the release it holds warnings, which are what a privacy officer should consider
+before signing, and a sample of published rows without the cells that few rows share.
+"""
 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import date
 from importlib.metadata import version
@@ -13,337 +18,76 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal import plugins
 from shoal.encoding.values import COMMON
-from shoal.engines.release_table import ReleaseTable
-from shoal.engines.selection import LOCAL, SPARK
-from shoal.errors import listed, percent
+from shoal.engines.anatomy_release import AnatomyRelease
+from shoal.engines.files import wrap
+from shoal.engines.memory import release_of_frames
+from shoal.engines.release_table import MemoryRelease, ReleaseTable
+from shoal.engines.selection import LOCAL, SPARK, is_spark, release_in_session
+from shoal.engines.session_release import SessionRelease
+from shoal.errors import InputError, percent
 from shoal.evidence.evidence import Evidence, Histogram, binned
 from shoal.hierarchy.csv_file import CsvFile
-from shoal.hierarchy.dates import DateParts
-from shoal.hierarchy.intervals import Intervals
-from shoal.hierarchy.mask import Mask
 from shoal.policy import Policy
 from shoal.policy.canonical import to_data
-from shoal.policy.column import Column
 from shoal.policy.parts import plain_named
 from shoal.publish.label_parser import enclosed, join_pieces, pieces, split_at
 from shoal.release import Release
-from shoal.report.release_view import contents as contents_of_column
-from shoal.report.release_view import digests_of, rows_of
+from shoal.report.statements import policy_statements, promise
 from shoal.risk.assessment import THRESHOLD, Reidentification, reidentification
-from shoal.risk.columns import hint_of, suggest
+from shoal.risk.columns import Contents, contents_of, hint_of, suggest
+from shoal.risk.table import contents_in_session
 from shoal.verification.check import Finding
 from shoal.verification.digest import Fingerprint
 from shoal.version import __version__
 
-
-def sample(
-    names: Sequence[str], found: Fingerprint, common: Mapping[str, pa.Array]
-) -> dict[str, Any]:
-    """The rows of a release's fingerprint: as good as any, whatever the order of all rows. As text; a
-    missing value is an empty text, a hidden one None.
-
-    Hidden are cells whose text fewer than `COMMON` published rows share, and labels that name a value
-    which fewer input rows share. common: per column with such labels the values that may be named.
-    """
-    shown = [
-        _cells(pc.fill_null(column, "").to_pylist(), times.tolist(), common.get(name))
-        for name, column, times in zip(names, found.some.columns, found.times, strict=True)
-    ]
-    rows = [list(row) for row in zip(*shown, strict=True)]
-    rows.sort(key=lambda row: [(cell is None, cell or "") for cell in row])
-    hidden = sum(cell is None for row in rows for cell in row)
-    return {"columns": list(names), "rows": rows, "hidden": hidden}
-
-
-def _cells(texts: list[str], times: list[int], common: pa.Array | None) -> list[str | None]:
-    return [
-        text if n >= COMMON and (common is None or _named(text) <= _known(common, text)) else None
-        for text, n in zip(texts, times, strict=True)
-    ]
-
-
-def _known(common: pa.Array, label: str) -> set[str]:
-    """The values named in a label that may be."""
-    named = pa.array(sorted(_named(label)), pa.string())
-    known: list[str] = named.filter(pc.is_in(named, value_set=common)).to_pylist()
-    return set(known)
-
-
-def _named(label: str) -> set[str]:
-    """The values that a range or a set names; none for a value on its own, which is counted."""
-    found = pieces(label)
-    if enclosed(found, "[", "]"):
-        ends = split_at(found[1:-1], "~")
-        return {join_pieces(end) for end in ends} if len(ends) == 2 else set()
-    if enclosed(found, "{", "}"):
-        members = [
-            part[1:] if place and part[:1] == [(" ", True)] else part
-            for place, part in enumerate(split_at(found[1:-1], ","))
-        ]
-        return {join_pieces(member) for member in members if member != pieces("<missing>")}
-    return set()
-
-
-# A policy in plain sentences, for whoever must sign.
-
-
-MANY = 30
-MODELS = {
-    "k": "Every combination of {on} occurs in at least {asked} rows",
-    "l": "Among the rows that share {on} are at least {asked} different values of {of}",
-    "alpha": "No value of {of} has more than {percent} of the rows that share {on}",
-    "entropy-l": "The values of {of} among rows that share {on} are as mixed as {asked} equally "
-    "frequent ones (entropy l-diversity)",
-    "recursive-l": "The most frequent value of {of} among rows that share {on} is not too frequent "
-    "beside the rarer ones (recursive l-diversity)",
-    "t": "The values of {of} among rows that share {on} are at most {asked} away from those of the "
-    "whole table",
-    "beta": "No value of {of} is among rows that share {on} more than {asked} times as much more "
-    "frequent than in the whole table",
-    "delta": "The share of a value of {of} among rows that share {on} differs from that in the whole "
-    "table by a factor of at most e to the {asked}",
-    "k-map": "Every combination of {on} fits at least {asked} people of the population",
-    "delta-presence": "Whoever finds somebody in the population learns with a certainty of at most "
-    "{percent} that they are in the table",
-    "average-risk": "The chance to pick the right row of a person is at most {percent} on average",
-}
-"""What each model promises. One that is not here is told by its own summary."""
-
-
-def promise(model: str, asked: float, of: str | None, on: Sequence[str], every: bool) -> str:
-    """A guarantee in one sentence; `every`: `on` are all quasi columns."""
-    words = MODELS.get(model)
-    if words is None:
-        return f"{plugins.describe(plugins.model(model)).summary} Asked for: {asked:g}."
-    columns = "all quasi columns" if every else _both(on)
-    return words.format(asked=f"{asked:g}", percent=percent(asked), of=of, on=columns) + "."
-
-
-def policy_words(policy: Policy, names: Sequence[str]) -> list[str]:
-    """What was asked, sentence by sentence; `names` are the columns of the input."""
-    return [
-        *_roles(policy, names),
-        *(_constraint(policy, model) for model in policy.constraints),
-        *_how(policy),
-    ]
-
-
-def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
-    if policy.identifiers:
-        yield f"Not published: {listed(policy.identifiers, MANY)}."
-    if left := [name for name in names if name not in policy.columns]:
-        yield f"Not listed in the policy, and so dropped: {listed(left, MANY)}."
-    if policy.publish == "anatomy":
-        yield (
-            f"Others may know {_both(policy.quasi)}. These quasi columns are published as they are; "
-            f"the values of {_both(policy.sensitive)} are published in tables apart, linked to groups "
-            "of people and not to single ones."
-        )
-    else:
-        alike: dict[str, list[str]] = {}
-        for name in policy.quasi:
-            alike.setdefault(_coarser(policy.columns[name]), []).append(name)
-        each = [f"{listed(named, MANY)} {how}" for how, named in alike.items()]
-        yield (
-            "Others may know these quasi columns, so they are published only as coarsely as the "
-            f"guarantees need: {'; '.join(each)}."
-        )
-    secret = [name for name in policy.sensitive if name not in policy.preferences]
-    if secret and policy.publish != "anatomy":
-        yield f"To be protected, and published as they are: {listed(secret, MANY)}."
-    for name, wish in policy.preferences.items():
-        yield (
-            f"To be protected: {name}. Who asked in {wish} for more protection than their value has "
-            "gets a wider value published; what they asked for is not."
-        )
-    heard = set(policy.preferences.values())
-    if unheard := [name for name in policy.columns_with("preference") if name not in heard]:
-        yield f"Read by nobody and not published: {listed(unheard, MANY)}."
-    if policy.plain:
-        yield f"Published as they are, without any guarantee: {listed(policy.plain, MANY)}."
-
-
-def _coarser(column: Column) -> str:
-    """How a quasi column generalises, in brackets."""
-    spec: Any = column.hierarchy
-    if isinstance(spec, Mask):
-        side = "last" if spec.side == "right" else "first"
-        return f"(its {side} characters hidden)"
-    if isinstance(spec, DateParts):
-        return f"(by {', '.join(spec.parts)})"
-    if isinstance(spec, Intervals):
-        return f"(in intervals of {', '.join(f'{width:g}' for width in spec.widths)})"
-    if spec is not None:
-        return "(by a tree of wider values)"
-    if column.kind is None:
-        return "(as ranges or sets, whichever fits their values)"
-    return "(as ranges)" if column.kind == "ordered" else "(as sets)"
-
-
-def _constraint(policy: Policy, model: Any) -> str:
-    on = model.quasi_of(policy.quasi)
-    of, every = model.column or None, set(on) == set(policy.quasi)
-    words = promise(model.name, model.figure, of, on, every)
-    if policy.publish == "anatomy":
-        words = words.replace("rows that share all quasi columns", "rows of a group")
-    return words
-
-
-def _how(policy: Policy) -> Iterator[str]:
-    method = plugins.describe(type(policy.method))
-    yield f"Rows are put into groups by the method {method.name}. {method.summary}"
-    way = "left out" if policy.suppressed == "withheld" else "published with every cell as *"
-    if policy.suppression is None:
-        yield f"Rows that fit no group may be suppressed, without a limit; they are {way}."
-    elif policy.suppression == 0:
-        yield "No row may be suppressed."
-    else:
-        share = percent(policy.suppression)
-        yield f"At most {share} of the rows may be suppressed; such rows are {way}."
-    if policy.order == "kept":
-        yield "Rows leave in the order they came."
-    else:
-        yield "Rows leave in an order made from what is published alone."
-    if policy.population is not None:
-        yield "A table of the whole population was looked at."
-
-
-def _both(names: Sequence[str]) -> str:
-    """`a, b and c`."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-# What a privacy officer should think about before signing.
-
-
+FORMAT = 1
+"""Incremented when a reader of older certificates would misread a new one."""
+SEAL = "seal"
+HIDDEN = "…"
+PACKAGES = ("numpy", "numba", "duckdb", "pyarrow")
 NEARLY_UNIQUE = 0.5
-"""From this share of rows with a value of their own on, a plain column points at single people."""
+"""From this share of rows with a value of their own on, a plain column identifies single people."""
 DOMINANT = 0.5
 """From this share of rows on, one sensitive value is a good guess for everybody."""
 
 
-def warnings(release: Release, published: ReleaseTable, after: Reidentification) -> list[str]:
-    """The release's own warnings, and what its columns give to think about.
-
-    published: the rows of the release's first table. after: the risk of its classes.
-    """
-    return [
-        *release.warnings,
-        *_plain(release, published),
-        *_identifiers(release),
-        *_dominant(release),
-        *_risky(release, after),
-    ]
-
-
-def _plain(release: Release, published: ReleaseTable) -> Iterator[str]:
-    for name in release.policy.plain:
-        if name not in published.names:
-            continue
-        contents = contents_of_column(published, name)
-        known = contents.rows - contents.missing
-        single = contents.unique_rows - (contents.missing == 1)
-        if known and single / known >= NEARLY_UNIQUE:
-            yield (
-                f"{name} is plain and published as it is, but {percent(single / known)} of its values "
-                "belong to one row alone: whoever knows the value knows the row. Consider the role "
-                "identifier or quasi."
-            )
-            continue
-        found = suggest(contents)
-        if found.role not in ("plain", "preference"):
-            yield (
-                f"{name} is plain and published as it is, but looks {_like(found.role)}: "
-                f"{found.reason}. No guarantee speaks of it."
-            )
-
-
-def _like(role: str) -> str:
-    return {"identifier": "like an identifier", "quasi": "like a quasi-identifier"}.get(role, role)
-
-
-def _identifiers(release: Release) -> Iterator[str]:
-    for name in release.policy.identifiers:
-        hint = hint_of(name)
-        if hint and hint[0] == "quasi":
-            yield (
-                f"{name} has the role identifier and is not published, but its name is that of a "
-                "quasi-identifier. Check that no published column tells the same of people, and that "
-                "nobody needs it more coarsely."
-            )
-
-
-def _dominant(release: Release) -> Iterator[str]:
-    for name, found in release.evidence.dominant.items():
-        if found.share >= DOMINANT:
-            called = "one value" if found.label is None else f"the value '{found.label}'"
-            yield (
-                f"{percent(found.share)} of all rows have {called} of {name}: whoever guesses it for "
-                "somebody is mostly right, whatever is published."
-            )
-
-
-def _risky(release: Release, after: Reidentification) -> Iterator[str]:
-    highest = after.prosecutor.highest
-    if release.policy.publish == "anatomy" or highest <= THRESHOLD:
-        return
-    rows = int(np.rint(1 / highest))
-    told = "one row" if rows == 1 else f"{rows} rows"
-    yield (
-        f"The smallest published class has {told}, so somebody known to be in the table can be found "
-        f"in it with a chance of {percent(highest)}; the usual limit is {percent(THRESHOLD)}."
-    )
-
-
-# The certificate: all that a report tells, as plain values, which `shoal verify` can check.
-
-
-FORMAT = 1
-"""Grows when a reader of older certificates would misread a new one."""
-SEAL = "seal"
-HIDDEN = "…"
-PACKAGES = ("numpy", "numba", "duckdb", "pyarrow")
-
-
 def certificate(release: Release, table: ReleaseTable | None = None) -> dict[str, Any]:
-    """Everything a report shows of a release, for JSON. It holds no row that was not published, and
-    no value that few rows share.
+    """Everything that a report shows of a release, for JSON.
+
+    It holds no row that was not published, and no value that few rows share.
 
     table: the release's rows, where an engine holds them.
     """
-    with rows_of(release, table) as published:
-        told = _told_of(release, published)
-    return {**told, SEAL: seal_of(told)}
+    with _published(release, table) as published:
+        content = _content(release, published)
+    return {**content, SEAL: seal_of(content)}
 
 
-def seal_of(told: Mapping[str, Any]) -> str:
-    """A hash of all that a certificate tells, so that a change of it is noticed."""
-    rest = {key: value for key, value in told.items() if key != SEAL}
+def seal_of(certificate: Mapping[str, Any]) -> str:
+    """A hash of a certificate's content, so that a change of it is noticed."""
+    rest = {key: value for key, value in certificate.items() if key != SEAL}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def file_digests(policy: Policy) -> dict[str, str | None]:
-    """A hash of every file that the policy leans on, by its path there; None where it is gone."""
+    """A hash of every file that the policy uses, by its path there; None where it is missing."""
     paths = [c.hierarchy.path for c in policy.columns.values() if isinstance(c.hierarchy, CsvFile)]
     if isinstance(policy.population, str):
         paths.append(policy.population)
     found: dict[str, str | None] = {}
     for path in sorted(set(paths)):
         file = policy.folder / path
-        held = file.read_bytes() if file.is_file() else None
-        found[path] = None if held is None else hashlib.sha256(held).hexdigest()
+        found[path] = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
     return found
 
 
 def risk_of(sizes: Histogram) -> dict[str, Any]:
-    """The risk of classes of these sizes, as a certificate tells it."""
-    return _told(_risk(sizes))
+    """The risk of classes of these sizes, as a certificate holds it."""
+    return _risk_entry(_risk(sizes))
 
 
-def _told_of(release: Release, published: ReleaseTable) -> dict[str, Any]:
+def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
     policy, evidence = release.policy, release.evidence
     before, after = _risk(evidence.before), _risk(evidence.after)
     return {
@@ -359,20 +103,23 @@ def _told_of(release: Release, published: ReleaseTable) -> dict[str, Any]:
             "digest": policy.fingerprint(),
             "data": to_data(policy),
             "files": file_digests(policy),
-            "words": policy_words(policy, evidence.input_columns),
+            "words": policy_statements(policy, evidence.input_columns),
         },
         "release": {
             "rows": release.published_rows,
             "columns": published.names,
             "digest": published.fingerprint.digest,
-            "sensitive_digests": digests_of(release.sensitive_tables),
+            "sensitive_digests": {
+                name: MemoryRelease(wrap(apart)).fingerprint.digest
+                for name, apart in release.sensitive_tables.items()
+            },
         },
         "method": method_of(policy),
         "seed": release.seed,
         "guarantees": [guarantee(finding, policy) for finding in release.findings],
         "verified": release.verified,
         "checked": _checked(release),
-        "risk": {"before": _told(before), "after": _told(after)},
+        "risk": {"before": _risk_entry(before), "after": _risk_entry(after)},
         "class_sizes": _class_sizes(evidence),
         "groups": {
             "formed": release.groups,
@@ -388,7 +135,7 @@ def _told_of(release: Release, published: ReleaseTable) -> dict[str, Any]:
         "suppression": _suppression(release),
         "personal": _personal(release),
         "anatomy": _anatomy(release),
-        "warnings": warnings(release, published, after),
+        "warnings": _warnings(release, published, after),
         "notes": list(release.notes),
         "sample": _sample(release, published),
         "seconds": {step: round(taken, 4) for step, taken in release.seconds.items()},
@@ -398,15 +145,15 @@ def _told_of(release: Release, published: ReleaseTable) -> dict[str, Any]:
 
 
 def guarantee(finding: Finding, policy: Policy) -> dict[str, Any]:
-    """What was found of one constraint, with what it promises in words."""
-    told = finding.to_dict()
-    told["columns"] = list(finding.columns)
+    """The finding of one constraint, with its promise as a sentence."""
+    entry = finding.to_dict()
+    entry["columns"] = list(finding.columns)
     if policy.publish == "anatomy":
-        words = promise(finding.model, finding.asked, finding.of, ("a group",), every=False)
+        sentence = promise(finding.model, finding.asked, finding.of, ("a group",), every=False)
     else:
         every = set(finding.columns) == set(policy.quasi)
-        words = promise(finding.model, finding.asked, finding.of, finding.columns, every)
-    return {**told, "words": words}
+        sentence = promise(finding.model, finding.asked, finding.of, finding.columns, every)
+    return {**entry, "words": sentence}
 
 
 def _risk(found: Histogram) -> Reidentification:
@@ -423,8 +170,8 @@ def _environment(release: Release) -> dict[str, str]:
     }
 
 
-def _told(risk: Reidentification) -> dict[str, Any]:
-    """Without the journalist, who here is the prosecutor."""
+def _risk_entry(risk: Reidentification) -> dict[str, Any]:
+    """Without the journalist, whose risk is the prosecutor's here."""
     kept = ("rows", "classes", "unique_rows", "unique_share", "threshold", "prosecutor", "marketer")
     return {key: value for key, value in asdict(risk).items() if key in kept}
 
@@ -457,13 +204,13 @@ def _suppression(release: Release) -> dict[str, Any]:
 
 
 def _personal(release: Release) -> dict[str, Any]:
-    told: dict[str, Any] = release.to_dict()["personal"]
-    for report in told.values():
+    personal: dict[str, Any] = release.to_dict()["personal"]
+    for report in personal.values():
         for label in report["labels"]:
-            if label["rows"] < COMMON:  # it may read as a value does
+            if label["rows"] < COMMON:  # it may look like a value
                 label["label"] = HIDDEN
         report["labels"] = list(report["labels"])
-    return told
+    return personal
 
 
 def _anatomy(release: Release) -> dict[str, Any] | None:
@@ -480,39 +227,39 @@ def _sample(release: Release, published: ReleaseTable) -> dict[str, Any]:
 
 
 def _checked(release: Release) -> list[str]:
-    """How it was made sure that the guarantees hold."""
+    """How the guarantees were checked, for people."""
     policy = release.policy
-    told = [
+    checks = [
         "The published rows were read as a stranger would read them, with nothing known of how they "
         "were made: put into classes by the text that stands in their quasi columns.",
-        "Every constraint of the policy was asked of every class. A release in which one falls short "
+        "Every constraint of the policy was checked on every class. A release in which one falls short "
         "is never handed over or written.",
     ]
     if policy.publish == "anatomy":
-        told[0] = (
+        checks[0] = (
             "The published tables were read as a stranger would read them: the values of each group "
             "were counted, the groups of all tables were found to fit together, and the order of rows "
             "to tell nothing of their values."
         )
-        told[1] = told[1].replace("class.", "group.")
+        checks[1] = checks[1].replace("class.", "group.")
     if policy.preferences:
-        told.append(
+        checks.append(
             "Values that were raised because people asked for it were judged by the values behind "
             "them, and every one was found to follow the rule."
         )
     if policy.suppressed == "starred" or len(release.components) > 1:
-        told.append(
+        checks.append(
             "Rows that were suppressed, and read * throughout, were left out of the classes."
         )
-    told.append(
+    checks.append(
         "The digest of the published rows is part of this certificate, so that anybody can check that "
         "a file holds these rows and no others."
     )
-    return told
+    return checks
 
 
-def _place(engine: str) -> str:
-    """How a command is told of the engine."""
+def _engine_options(engine: str) -> str:
+    """The options by which a command names the engine."""
     if engine == SPARK:
         return f" --engine {SPARK}"
     return engine.removeprefix(LOCAL)
@@ -520,13 +267,161 @@ def _place(engine: str) -> str:
 
 def _reproduce(release: Release) -> list[str]:
     """Sentences, and commands that begin with `$`."""
-    evidence, place = release.evidence, _place(release.engine)
+    evidence, options = release.evidence, _engine_options(release.engine)
     return [
         f"Take Shoal {__version__}, the policy with the digest {release.policy.fingerprint()} "
         f"(it holds the seed, {release.seed}), and the input: {release.rows:,} rows whose columns "
         f"have the digest {evidence.schema_digest}. The same input gives the same rows, whatever "
         "their order and the engine.",
-        f"$ shoal run INPUT POLICY -o RELEASE{place} --report report.html",
+        f"$ shoal run INPUT POLICY -o RELEASE{options} --report report.html",
         "Check that a file is this release and holds what is promised:",
-        f"$ shoal verify RELEASE POLICY{place} --certificate report.json",
+        f"$ shoal verify RELEASE POLICY{options} --certificate report.json",
     ]
+
+
+def _warnings(release: Release, published: ReleaseTable, after: Reidentification) -> list[str]:
+    """The release's own warnings, and what its columns give reason to consider.
+
+    published: the rows of the release's first table. after: the risk of its classes.
+    """
+    return [
+        *release.warnings,
+        *_plain_columns(release, published),
+        *_identifiers(release),
+        *_dominant(release),
+        *_risky(release, after),
+    ]
+
+
+def _plain_columns(release: Release, published: ReleaseTable) -> Iterator[str]:
+    for name in release.policy.plain:
+        if name not in published.names:
+            continue
+        contents = _contents(published, name)
+        known = contents.rows - contents.missing
+        single = contents.unique_rows - (contents.missing == 1)
+        if known and single / known >= NEARLY_UNIQUE:
+            yield (
+                f"{name} is plain and published as it is, but {percent(single / known)} of its values "
+                "belong to one row alone: to know the value is to know the row. Consider the role "
+                "identifier or quasi."
+            )
+            continue
+        found = suggest(contents)
+        if found.role not in ("plain", "preference"):
+            yield (
+                f"{name} is plain and published as it is, but looks {_like(found.role)}: "
+                f"{found.reason}. No guarantee speaks of it."
+            )
+
+
+def _like(role: str) -> str:
+    return {"identifier": "like an identifier", "quasi": "like a quasi-identifier"}.get(role, role)
+
+
+def _identifiers(release: Release) -> Iterator[str]:
+    for name in release.policy.identifiers:
+        hint = hint_of(name)
+        if hint and hint[0] == "quasi":
+            yield (
+                f"{name} has the role identifier and is not published, but its name is that of a "
+                "quasi-identifier. Check that no published column tells the same of people, and that "
+                "nobody needs it more coarsely."
+            )
+
+
+def _dominant(release: Release) -> Iterator[str]:
+    for name, found in release.evidence.dominant.items():
+        if found.share >= DOMINANT:
+            called = "one value" if found.label is None else f"the value '{found.label}'"
+            yield (
+                f"{percent(found.share)} of all rows have {called} of {name}: guessing it for "
+                "anybody is mostly right, whatever is published."
+            )
+
+
+def _risky(release: Release, after: Reidentification) -> Iterator[str]:
+    highest = after.prosecutor.highest
+    if release.policy.publish == "anatomy" or highest <= THRESHOLD:
+        return
+    rows = int(np.rint(1 / highest))
+    yield (
+        f"The smallest published class has {'one row' if rows == 1 else f'{rows} rows'}, so somebody "
+        f"known to be in the table can be found in it with a chance of {percent(highest)}; the usual "
+        f"limit is {percent(THRESHOLD)}."
+    )
+
+
+def sample(
+    names: Sequence[str], found: Fingerprint, common: Mapping[str, pa.Array]
+) -> dict[str, Any]:
+    """The rows of a release's fingerprint, as text; a missing value is an empty text, a hidden one None.
+
+    Hidden are cells whose text fewer than `COMMON` published rows share, and labels that name a value
+    which fewer input rows share. common: per column with such labels the values that may be named.
+    """
+    columns = [
+        _visible_cells(pc.fill_null(column, "").to_pylist(), times.tolist(), common.get(name))
+        for name, column, times in zip(names, found.some.columns, found.times, strict=True)
+    ]
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    rows.sort(key=lambda row: [(cell is None, cell or "") for cell in row])
+    hidden = sum(cell is None for row in rows for cell in row)
+    return {"columns": list(names), "rows": rows, "hidden": hidden}
+
+
+def _visible_cells(texts: list[str], times: list[int], common: pa.Array | None) -> list[str | None]:
+    return [
+        text
+        if n >= COMMON and (common is None or _named(text) <= _nameable(common, text))
+        else None
+        for text, n in zip(texts, times, strict=True)
+    ]
+
+
+def _nameable(common: pa.Array, label: str) -> set[str]:
+    """The values named in a label that may be."""
+    named = pa.array(sorted(_named(label)), pa.string())
+    known: list[str] = named.filter(pc.is_in(named, value_set=common)).to_pylist()
+    return set(known)
+
+
+def _named(label: str) -> set[str]:
+    """The values that a range or a set names; none for a value on its own, which is counted."""
+    found = pieces(label)
+    if enclosed(found, "[", "]"):
+        ends = split_at(found[1:-1], "~")
+        return {join_pieces(end) for end in ends} if len(ends) == 2 else set()
+    if enclosed(found, "{", "}"):
+        members = [
+            part[1:] if place and part[:1] == [(" ", True)] else part
+            for place, part in enumerate(split_at(found[1:-1], ","))
+        ]
+        return {join_pieces(member) for member in members if member != pieces("<missing>")}
+    return set()
+
+
+@contextmanager
+def _published(release: Release, table: ReleaseTable | None) -> Iterator[ReleaseTable]:
+    """The published rows of a release; `table` where an engine holds them."""
+    if table is not None:
+        yield table
+    elif release.table is None:
+        raise InputError(
+            "This release holds no rows: they are in the files that the run wrote. Ask the run itself "
+            "for the report (`report=`, on the command line `--report`)."
+        )
+    elif is_spark(release.table):
+        with release_in_session(release.table) as opened:
+            yield opened
+    else:
+        yield release_of_frames(release.table, release.sensitive_tables)
+
+
+def _contents(table: ReleaseTable, name: str) -> Contents:
+    """The counted values of a column of a published table."""
+    if isinstance(table, SessionRelease):
+        kind = table.kind(name)
+        return contents_in_session(table.session, table.table, name, table.place(name), kind)
+    assert isinstance(table, MemoryRelease | AnatomyRelease)
+    return contents_of(name, table.read([name]).column(0))

@@ -1,4 +1,4 @@
-"""Whether a certificate fits a release: what it tells is asked of the file again."""
+"""Whether a certificate fits a release: what it states is checked against the rows again."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,23 +16,23 @@ from shoal.report.certificate import (
     file_digests,
     guarantee,
     method_of,
-    policy_words,
     risk_of,
     seal_of,
 )
+from shoal.report.statements import policy_statements
 from shoal.verification.check import Finding
 
-NOTHING: Mapping[str, ReleaseTable] = {}
+NO_TABLES: Mapping[str, ReleaseTable] = {}
 NEEDED = ("shoal", "made", "policy", "release", "guarantees", SEAL)
 SAME = ("model", "asked", "of", "columns", "options")
 """What makes two guarantees the same."""
 FIGURES = ("reached", "classes", "failing", "smallest_failing", "rows", "holds")
 AT_WORST = ("reached", "failing", "smallest_failing", "holds")
-"""Figures that a file alone cannot tell of a column in which wishes count."""
+"""Figures that cannot be checked in a file alone for a column with preferences."""
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
-    """The certificate in a file; raises `InputError` where it is none."""
+    """The certificate in a file; raises `InputError` where it is not one."""
     try:
         text = path.read_text(encoding="utf-8")
         found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
@@ -42,7 +42,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
         raise InputError(
-            f"{path} is no certificate: it is not JSON, or says a thing twice. {_WHICH}"
+            f"{path} is no certificate: it is not JSON, or has a key twice. {_WHICH}"
         ) from None
     if not isinstance(found, dict) or type(found.get("certificate")) is not int:
         raise InputError(f"{path} is no certificate of Shoal. {_WHICH}")
@@ -58,7 +58,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object in which no key stands twice: a person might read the one, a program the other."""
+    """An object without duplicate keys, of which a person might read one and a program the other."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError
@@ -73,42 +73,35 @@ _WHICH = "Give the .json file that `shoal run --report` wrote beside the page."
 
 
 def differences(
-    told: Mapping[str, Any],
+    certificate: Mapping[str, Any],
     policy: Policy,
     path: Path,
     others: Mapping[str, Path],
     findings: Sequence[Finding],
     options: CsvOptions,
 ) -> list[str]:
-    """What a certificate tells otherwise than the release in `path` and its policy, a sentence each.
+    """What a certificate states differently from the release in `path` and its policy, a sentence each.
 
-    others: the further files of the release, by sensitive column. findings: what was found in them.
+    others: the further files of the release, by sensitive column. findings: those of verifying them.
     """
     apart = {name: MemoryRelease(file, options) for name, file in others.items()}
-    return differences_of(told, policy, MemoryRelease(path, options), findings, apart)
-
-
-def differences_in(
-    told: Mapping[str, Any], policy: Policy, held: ReleaseTable, findings: Sequence[Finding]
-) -> list[str]:
-    """The same for a release in a session."""
-    return differences_of(told, policy, held, findings)
+    return differences_of(certificate, policy, MemoryRelease(path, options), findings, apart)
 
 
 def differences_of(
-    told: Mapping[str, Any],
+    certificate: Mapping[str, Any],
     policy: Policy,
     released: ReleaseTable,
     findings: Sequence[Finding],
-    apart: Mapping[str, ReleaseTable] = NOTHING,
+    apart: Mapping[str, ReleaseTable] = NO_TABLES,
 ) -> list[str]:
-    """The same for rows wherever they are; apart: the tables of sensitive columns."""
+    """The same for rows that an engine holds; apart: the tables of sensitive columns."""
     return [
-        *_sealed(told),
-        *_policy(told, policy),
-        *_risk(told, policy, released),
-        *_rows(told["release"], released, apart),
-        *_guarantees(told["guarantees"], findings, policy),
+        *_sealed(certificate),
+        *_policy(certificate, policy),
+        *_risk(certificate, policy, released),
+        *_rows(certificate["release"], released, apart),
+        *_guarantees(certificate["guarantees"], findings, policy),
     ]
 
 
@@ -118,65 +111,67 @@ def require_fits(found: Sequence[str]) -> None:
         raise VerificationFailed("\n".join(["The certificate does not fit:", *found]))
 
 
-def _sealed(told: Mapping[str, Any]) -> Iterator[str]:
-    if told[SEAL] != seal_of(told):
+def _sealed(certificate: Mapping[str, Any]) -> Iterator[str]:
+    if certificate[SEAL] != seal_of(certificate):
         yield "The certificate was changed after it was made: its seal does not fit what it holds."
 
 
-def _policy(told: Mapping[str, Any], policy: Policy) -> Iterator[str]:
-    """All that follows from the policy: its data and words, and the files that it leans on."""
-    theirs, ours = told["policy"].get("data"), _plain(to_data(policy))
-    if told["policy"].get("digest") != policy.fingerprint() or theirs != ours:
+def _policy(certificate: Mapping[str, Any], policy: Policy) -> Iterator[str]:
+    """What follows from the policy: its data and statements, and the files that it uses."""
+    theirs, ours = certificate["policy"].get("data"), _plain(to_data(policy))
+    if certificate["policy"].get("digest") != policy.fingerprint() or theirs != ours:
         other = ""
         if isinstance(theirs, dict):
             keys = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
             other = f" They differ in {listed(keys)}." if keys else ""
         yield f"The certificate is of another policy than the one given.{other}"
         return
-    files, now = told["policy"].get("files"), file_digests(policy)
+    files, now = certificate["policy"].get("files"), file_digests(policy)
     if files != now:
         then = files if isinstance(files, dict) else {}
         changed = [one for one in {**now, **then} if then.get(one) != now.get(one)]
-        yield f"Files that the policy leans on are not what they were: {listed(changed)}."
-    columns = told["input"].get("columns") if isinstance(told.get("input"), dict) else None
-    words = policy_words(policy, columns) if isinstance(columns, list) else None
+        yield f"Files that the policy uses have changed: {listed(changed)}."
+    columns = (
+        certificate["input"].get("columns") if isinstance(certificate.get("input"), dict) else None
+    )
+    words = policy_statements(policy, columns) if isinstance(columns, list) else None
     follows = {"method": method_of(policy), "seed": policy.seed}
-    wrong = [key for key, value in follows.items() if told.get(key) != _plain(value)]
-    if told["policy"].get("words") != words:
+    wrong = [key for key, value in follows.items() if certificate.get(key) != _plain(value)]
+    if certificate["policy"].get("words") != words:
         wrong.append("policy in words")
     if wrong:
-        yield f"What the certificate tells of the policy does not follow from it: {listed(wrong)}."
+        yield f"What the certificate states about the policy does not follow from it: {listed(wrong)}."
 
 
 def _plain(value: Any) -> Any:
-    """As JSON would give it back."""
+    """As it is after a round trip through JSON."""
     return json.loads(json.dumps(value))
 
 
-def _risk(told: Mapping[str, Any], policy: Policy, released: ReleaseTable) -> Iterator[str]:
-    """The risk of the release, counted anew; not where rows may be starred, or values are apart."""
+def _risk(certificate: Mapping[str, Any], policy: Policy, released: ReleaseTable) -> Iterator[str]:
+    """The risk of the release, counted again; not where rows may be starred, or values are apart."""
     parts = any(model.quasi for model in policy.constraints)
     if policy.publish != "generalised" or policy.suppressed != "withheld" or parts:
         return
-    risk = told.get("risk")
+    risk = certificate.get("risk")
     theirs = risk.get("after") if isinstance(risk, dict) else None
     if theirs != _plain(risk_of(released.class_sizes(policy.quasi))):
-        yield "The risk after, as the certificate tells it, is not that of the release."
+        yield "The risk after, as the certificate states it, is not that of the release."
 
 
 def _rows(
-    told: Mapping[str, Any], released: ReleaseTable, apart: Mapping[str, ReleaseTable]
+    stated: Mapping[str, Any], released: ReleaseTable, apart: Mapping[str, ReleaseTable]
 ) -> Iterator[str]:
     names, rows = released.names, released.n_rows
-    if names != told.get("columns"):
-        theirs = told.get("columns")
+    if names != stated.get("columns"):
+        theirs = stated.get("columns")
         shown = listed(map(str, theirs)) if isinstance(theirs, list) else "none"
         yield f"The file has the columns {listed(names)}, the certificate {shown}."
-    if type(told.get("rows")) is not int or rows != told["rows"]:
-        yield f"The file has {rows:,} rows, the certificate {_number(told.get('rows'))}."
-    elif released.fingerprint.digest != told.get("digest"):
+    if type(stated.get("rows")) is not int or rows != stated["rows"]:
+        yield f"The file has {rows:,} rows, the certificate {_number(stated.get('rows'))}."
+    elif released.fingerprint.digest != stated.get("digest"):
         yield "The rows of the file are not those the certificate was made for: their digests differ."
-    digests = told.get("sensitive_digests")
+    digests = stated.get("sensitive_digests")
     digests = digests if isinstance(digests, dict) else {}
     if set(digests) != set(apart):
         yield (
@@ -189,15 +184,17 @@ def _rows(
 
 
 def _guarantees(
-    told: Sequence[Mapping[str, Any]], findings: Sequence[Finding], policy: Policy
+    stated: Sequence[Mapping[str, Any]], findings: Sequence[Finding], policy: Policy
 ) -> Iterator[str]:
     ours = [json.loads(json.dumps(finding.to_dict())) for finding in findings]
-    if not isinstance(told, list) or [_same(one) for one in told] != [_same(one) for one in ours]:
-        yield "The certificate has other guarantees than the policy asks for."
+    if not isinstance(stated, list) or [_same(one) for one in stated] != [
+        _same(one) for one in ours
+    ]:
+        yield "The certificate has other guarantees than the policy."
         return
-    for theirs, found, finding in zip(told, ours, findings, strict=True):
+    for theirs, found, finding in zip(stated, ours, findings, strict=True):
         if theirs.get("words") != guarantee(finding, policy)["words"]:
-            yield f"{found['model']}: the certificate words it otherwise than the policy asks."
+            yield f"{found['model']}: the certificate states it differently from the policy."
         left_out = AT_WORST if found["of"] in policy.preferences else ()
         for figure in FIGURES:
             if figure not in left_out and theirs.get(figure) != found[figure]:

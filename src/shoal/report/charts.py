@@ -1,125 +1,16 @@
-"""Texts of other people's tables, made fit for a chart or a page."""
+"""The charts of a report, drawn from figures alone.
 
-import re
-import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+All bars are horizontal: names of values are long, and stand to the left of their bars on one line. The
+room for them is estimated and not measured, since the reader's font may be another one. Charts are as
+wide as a phone's screen and need no box that scrolls.
+"""
+
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from shoal import errors
 from shoal.drawing.chart import GRID, INK, PAPER, SERIES, SOFT, chart, inline, percent_ticks
-
-NARROW, WIDE = 0.62, 1.05
-"""How wide a letter is, as a share of the font's size; East Asian letters and emoji are wide."""
-LONGEST = 160
-"""Letters of a text in a page's tables; more would tell a reader nothing."""
-NOTHING = "(empty)"
-_HIDDEN = re.compile(r"[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+")
-"""Line breaks, other controls, and what turns the direction of the text around it."""
-
-
-def shown(text: object, longest: int = LONGEST) -> str:
-    """A text on one line, cut where it is too long."""
-    line = _HIDDEN.sub(" ", str(text)).strip() or NOTHING
-    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
-
-
-def clean(value: Any) -> Any:
-    """All texts in a certificate without what turns or breaks the page; line breaks stay."""
-    if isinstance(value, dict):
-        return {clean(key): clean(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [clean(one) for one in value]
-    if isinstance(value, str):
-        return "\n".join(_HIDDEN.sub(" ", line) for line in value.split("\n"))
-    return value
-
-
-def width(text: str, size: float) -> float:
-    """About how wide a text is, never less than it really is, in the unit of `size`."""
-    return size * sum(map(_letter, text))
-
-
-def cut(text: object, room: float, size: float) -> str:
-    """As much of a text as fits into some room."""
-    line = shown(text)
-    if width(line, size) <= room:
-        return line
-    taken = _letter("…") * size
-    for i, letter in enumerate(line):
-        taken += _letter(letter) * size
-        if taken > room:
-            return f"{line[:i].rstrip()}…"
-    return line
-
-
-@cache
-def _letter(letter: str) -> float:
-    if unicodedata.combining(letter):
-        return 0.0
-    if unicodedata.east_asian_width(letter) in "WF":
-        return WIDE
-    if letter in " .,:;|!'()[]{}/iljtfrI-":
-        return 0.42
-    return 0.92 if letter in "mwMW%@—…" else 0.78 if letter.isupper() else NARROW + 0.02
-
-
-# Figures as people read them.
-
-
-EVEN = 0.5
-"""From here on a chance is told in per cent: `1 in 1.4` says nothing to anybody."""
-
-
-BLANK = "\u00a0"
-"""One at which no line ends."""
-
-
-def percent(share: float) -> str:
-    """As everywhere, on one line."""
-    return errors.percent(share).replace(" ", BLANK)
-
-
-def counted(n: int, what: str, many: str = "") -> str:
-    """`1 row`, `1,200 rows`."""
-    return f"{n:,} {what if n == 1 else many or what + 's'}"
-
-
-def figure(value: float | None) -> str:
-    """A figure of a model or a metric."""
-    if value is None:
-        return "none"
-    if float(value).is_integer() and abs(value) < 1e15:
-        return f"{value:,.0f}"
-    return f"{value:,.1f}" if abs(value) >= 1_000 else f"{value:.4g}"
-
-
-def chance(share: float) -> str:
-    """`1 in 5`; per cent where the chance is even or better."""
-    if share <= 0:
-        return "none"
-    if share >= 1:
-        return "certain"
-    return percent(share) if share >= EVEN else f"1{BLANK}in{BLANK}{1 / share:,.0f}"
-
-
-def share_of(n: int, whole: int, what: str = "row") -> str:
-    """`120 of 1,000 rows (12.0 %)`."""
-    part = f" ({percent(n / whole)})" if whole else ""
-    return f"{n:,} of {counted(whole, what)}{part}"
-
-
-def names(words: Iterable[str], limit: int = 8) -> str:
-    """`a, b and c`; many are cut, with how many were left out."""
-    every = [shown(word, 40) for word in words]
-    if len(every) > limit:
-        return f"{', '.join(every[:limit])} and {len(every) - limit} more"
-    return " and ".join(filter(None, [", ".join(every[:-1]), *every[-1:]]))
-
-
-# The charts of a report, drawn from figures alone.
-
+from shoal.report.formatting import cut, percent, width
 
 WIDTH = 4.2
 """Inches of every chart."""
@@ -131,9 +22,9 @@ POINTS = 72
 WIDEST_LABELS = 0.44
 """The share of a chart that names may take."""
 UNTOUCHED = ("as it was", "in a table apart")
-"""Levels of values that lost nothing: they alone are drawn in full colour."""
+"""Levels of values without loss: they alone are drawn in full colour."""
 SUPPRESSED = "suppressed"
-"""The level of values that are not there any more; it has a colour of its own."""
+"""The level of values that are not published; it has a colour of its own."""
 BEFORE, AFTER = SERIES[7], SERIES[0]
 
 
@@ -160,8 +51,8 @@ def losses(name: str, loss: Mapping[str, float], mean: float | None, title: str)
         axes.grid(visible=False)
         worst = max(loss.items(), key=lambda one: one[1], default=None)
         most = f" Most was lost in {worst[0]}, {percent(worst[1])}." if worst else ""
-        told = f"One bar per column, {len(loss)} in all.{most}"
-        return inline(figure, name, title, told)
+        description = f"One bar per column, {len(loss)} in all.{most}"
+        return inline(figure, name, title, description)
 
 
 def pairs(
@@ -232,8 +123,8 @@ def generality(name: str, levels: Sequence[tuple[str, float]], title: str) -> st
         for y, (label, share) in zip(rows, levels, strict=True):
             axes.text(0.045, y, cut(label, room, SIZE), va="center_baseline", size=SIZE)
             axes.text(1, y, percent(share), va="center_baseline", ha="right", size=SIZE)
-        told = "One bar from left to right, its parts listed below it in the same order."
-        return inline(figure, name, title, told)
+        description = "One bar from left to right, its parts listed below it in the same order."
+        return inline(figure, name, title, description)
 
 
 def _shade(place: int, label: str, of: int) -> tuple[str, float]:

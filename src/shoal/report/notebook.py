@@ -1,15 +1,16 @@
-"""A release as a notebook shows it: what is guaranteed, what it cost and one chart.
+"""The notebook display of a release: its guarantees, its cost and one chart.
 
-Its colours are those of the notebook around it, which knows whether it is light or dark: text takes
-the colour of the output area, lines a paler shade of it, and bars two colours that can be seen on any
-ground. All of its style holds for this output alone.
+Its colours are those of the notebook, which may be light or dark: text takes the colour of the output
+area, lines a paler shade of it, and bars two colours that are visible on any background. The style
+applies to this output alone.
 """
 
 from html import escape
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from shoal.report.charts import counted, figure, percent, shown
+from shoal.errors import counted
+from shoal.report.formatting import figure, percent, shown
 
 if TYPE_CHECKING:
     from shoal.release import Release

@@ -1,4 +1,4 @@
-"""How many rows look alike, before and after."""
+"""The page of a report: made from a certificate and nothing else, for the person who signs it."""
 
 import json
 import re
@@ -8,107 +8,30 @@ from pathlib import Path
 from typing import Any
 
 from shoal.engines.release_table import ReleaseTable
+from shoal.errors import counted
 from shoal.io.commit import replacing_all
 from shoal.io.output_names import is_page, report_files
 from shoal.pipeline.run import check_report
 from shoal.release import Release
-from shoal.report import charts as figures
 from shoal.report.certificate import certificate
-from shoal.report.charts import (
+from shoal.report.charts import generality, losses, pairs
+from shoal.report.formatting import (
     EVEN,
     chance,
     clean,
-    counted,
-    generality,
-    losses,
-    pairs,
+    figure,
+    names,
     percent,
+    share_of,
     shown,
 )
-
-
-@dataclass(frozen=True)
-class SizesView:
-    """A chart and its figures."""
-
-    chart: str
-    rows: list[tuple[str, int, int, int, int]]
-    """Of each size: classes and rows before, classes and rows after."""
-
-
-def sizes_view(certificate: dict[str, Any]) -> SizesView | None:
-    """The sizes of classes; None where there are none, or where publishing changes none."""
-    if certificate["anatomy"] is not None:
-        return None
-    before, after = (certificate["class_sizes"][when] for when in ("before", "after"))
-    bins = sorted({(one["low"], one["high"]) for one in (*before, *after)})
-    if not bins:
-        return None
-    found = [{(one["low"], one["high"]): one for one in when} for when in (before, after)]
-    nothing = {"classes": 0, "rows": 0}
-    first, last = ([when.get(size, nothing) for size in bins] for when in found)
-    whole = [max(1, sum(one["rows"] for one in when)) for when in (first, last)]
-    labels = [_size(low, high) for low, high in bins]
-    bars = [
-        (label, one["rows"] / whole[0], other["rows"] / whole[1])
-        for label, one, other in zip(labels, first, last, strict=True)
-    ]
-    told = (
-        f"One pair of bars per size of a class. Before, {percent(_alone(before, whole[0]))} of the rows "
-        f"stood alone; after, {percent(_alone(after, whole[1]))}."
-    )
-    drawn = pairs(
-        "class-sizes",
-        bars,
-        "Rows by the size of their class, before and after",
-        told,
-        mark=_asked(certificate, [low for low, _ in bins]),
-    )
-    return SizesView(
-        drawn,
-        [
-            (label, one["classes"], one["rows"], other["classes"], other["rows"])
-            for label, one, other in zip(labels, first, last, strict=True)
-        ],
-    )
-
-
-def _size(low: int, high: int | None) -> str:
-    if high is None:
-        return f"{low:,} or more rows"
-    if low == high:
-        return "1 row" if low == 1 else f"{low:,} rows"
-    return f"{low:,} to {high:,} rows"
-
-
-def _alone(sizes: list[dict[str, Any]], whole: int) -> float:
-    rows: int = sum(one["rows"] for one in sizes if one["high"] == 1)
-    return rows / whole
-
-
-def _asked(certificate: dict[str, Any], lows: list[int]) -> tuple[int, str] | None:
-    """Where the size that was asked of all columns together begins, if a bin begins there."""
-    wide = max((len(one["columns"]) for one in certificate["guarantees"]), default=0)
-    asked = [
-        int(one["asked"])
-        for one in certificate["guarantees"]
-        if one["model"] == "k" and len(one["columns"]) == wide
-    ]
-    k = max(asked, default=0)
-    if k < 2 or k not in lows[1:]:
-        return None
-    return lows.index(k), f"asked: {k:,}"
-
-
-# What the release cost, column by column.
-
 
 MOST_DRAWN = 20
 """Values of a column in a chart, and columns in the chart of losses with the most to lose first; the
 table below has all."""
 BUDGET = 500_000
-"""Letters that the charts of single columns may take; from there on tables tell the rest, so that the
-page stays one that opens at once."""
+"""Characters that the charts of single columns may take; beyond, there are tables alone, so that the
+page opens quickly."""
 MOST_COLUMNS = 120
 """Columns on the page, those with the most to lose first; the certificate has all."""
 MANY = 10
@@ -121,110 +44,92 @@ KINDS = {
     "sensitive": "sensitive, guarded by the guarantees",
 }
 APART = {"sensitive": "sensitive, published in a table apart"}
+MOST_SAMPLED = 60
+"""Columns of the sample; more are too wide to scroll."""
+DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
+PROMPT = "$ "
+"""The beginning of a line that is a command."""
 
 
-@dataclass(frozen=True)
-class ColumnView:
-    """One column: its charts and their figures."""
+def page(certificate: dict[str, Any]) -> str:
+    """The whole page as HTML; everything it shows is in the certificate."""
+    from shoal.drawing.page import render
 
-    place: int
-    name: str
-    kind: str
-    loss: float | None
-    is_open: bool
-    lumped: int
-    distribution: list[dict[str, Any]] = field(default_factory=list)
-    generality: list[dict[str, Any]] = field(default_factory=list)
-    before_after: str = ""
-    """The chart of its distribution, or nothing."""
-    levels: str = ""
-    """The chart of its levels of generality, or nothing."""
-
-    @property
-    def is_drawn(self) -> bool:
-        """Whether charts tell what the tables tell."""
-        return bool(self.before_after or self.levels)
-
-
-@dataclass(frozen=True)
-class LossView:
-    """The chart of all losses, and its figures."""
-
-    chart: str
-    rows: list[tuple[str, float]]
-    left_out: int
-    """Columns that only the table has."""
-
-    @property
-    def is_any(self) -> bool:
-        """Whether any column lost anything."""
-        return any(share for _, share in self.rows)
+    certificate = clean(certificate)
+    return render(
+        "shoal.report/report.html",
+        certificate=certificate,
+        verdict=verdict(certificate),
+        cards=cards(certificate),
+        sections=_sections(certificate),
+        risks=_risks(certificate),
+        loss=loss_view(certificate),
+        columns=column_views(certificate),
+        sizes=sizes_view(certificate),
+        steps=_steps(certificate),
+        limits=_limits(certificate),
+        known=_known(certificate),
+        MOST_SAMPLED=MOST_SAMPLED,
+        percent=percent,
+        shown=shown,
+        chance=chance,
+        counted=counted,
+        figure=figure,
+        names=names,
+        share_of=share_of,
+    )
 
 
-def loss_view(certificate: dict[str, Any]) -> LossView | None:
-    """The loss of each column; None where none is known."""
+def _sections(certificate: dict[str, Any]) -> list[tuple[str, str]]:
+    """The table of contents: the id of each section, and its name."""
+    found: list[tuple[str, str, Any]] = [
+        ("warnings", "To think about", certificate["warnings"]),
+        ("asked", "What the policy asks", True),
+        ("guaranteed", "What is guaranteed", True),
+        ("risk", "Risk", True),
+        ("cost", "Cost", True),
+        ("sizes", "Group sizes", True),
+        ("suppression", "Suppression", True),
+        ("personal", "People's own preferences", certificate["personal"]),
+        ("anatomy", "Anatomy", certificate["anatomy"]),
+        ("sample", "Sample", certificate["sample"]["rows"] or certificate["anatomy"]),
+        ("reproduce", "How to repeat it", True),
+    ]
+    return [(place, name) for place, name, there in found if there]
+
+
+def _steps(certificate: dict[str, Any]) -> list[tuple[str, bool]]:
+    """How to repeat the run: each line, and whether it is a command. Digests are in full below."""
+    lines = [DIGEST.sub(r"\1…", line) for line in certificate["reproduce"]]
+    return [(line.removeprefix(PROMPT), line.startswith(PROMPT)) for line in lines]
+
+
+def _known(certificate: dict[str, Any]) -> list[str]:
+    """The columns that an attacker may know."""
     columns = certificate["cost"]["columns"]
-    loss = {name: one["loss"] for name, one in columns.items() if one["loss"] is not None}
-    if not loss:
-        return None
-    worst = sorted(loss, key=lambda name: -loss[name])[: 2 * MOST_DRAWN]
-    drawn = {name: loss[name] for name in loss if name in set(worst)}
-    mean = certificate["cost"]["mean_ncp"]
-    chart = losses("loss", drawn, mean, "Detail lost per column")
-    return LossView(chart, list(loss.items()), len(loss) - len(drawn))
+    return [name for name, one in columns.items() if one["kind"] != "sensitive"]
 
 
-def column_views(certificate: dict[str, Any]) -> list[ColumnView]:
-    """What became of each column, in the policy's order."""
-    columns = certificate["cost"]["columns"]
-    worst = sorted(columns, key=lambda name: -(columns[name]["loss"] or 0))[:MOST_COLUMNS]
-    opened = set(columns) if len(columns) <= MANY else set(worst[:OPEN])
-    kinds = KINDS if certificate["anatomy"] is None else APART
-    told = {name: one for name, one in columns.items() if name in set(worst)}
-    left, views = BUDGET, []
-    for place, (name, one) in enumerate(told.items(), 1):
-        first, second = _charts(place, name, one) if left > 0 else ("", "")
-        left -= len(first) + len(second)
-        views.append(
-            ColumnView(
-                place=place,
-                name=shown(name),
-                kind=kinds.get(one["kind"], "published as it is"),
-                loss=one["loss"],
-                is_open=name in opened and one["loss"] != 0,
-                lumped=one["lumped"],
-                distribution=one["distribution"],
-                generality=one["generality"],
-                before_after=first,
-                levels=second,
-            )
+def _limits(certificate: dict[str, Any]) -> list[str]:
+    """What the guarantees do not cover."""
+    models = {one["model"] for one in certificate["guarantees"]}
+    found = [
+        "Roles that are wrong: if others know a column that the policy calls plain or sensitive, no "
+        "guarantee speaks of it.",
+        "Several releases of one table: they can be laid side by side. Publish one.",
+    ]
+    if "delta-presence" not in models:
+        found.append("Being in the table: it is not hidden that somebody is part of it.")
+    if not models & {"alpha", "t", "beta", "delta", "entropy-l", "recursive-l"}:
+        found.append(
+            "Good guesses: nothing bounds how common one sensitive value is among rows that look alike."
         )
-    return views
-
-
-def _charts(place: int, name: str, one: dict[str, Any]) -> tuple[str, str]:
-    called, first, second = shown(name, 60), "", ""
-    bars = [(bar["label"], bar["before"], bar["after"]) for bar in one["distribution"]]
-    if bars:
-        most = max(bars, key=lambda bar: bar[1])
-        more = f" The first {MOST_DRAWN} of {len(bars)}." if len(bars) > MOST_DRAWN else ""
-        told = (
-            f"One pair of bars per value. The most common is {most[0]}, {percent(most[1])}.{more}"
-        )
-        title = f"Values of {called}, before and after"
-        first = pairs(f"values-{place}", bars[:MOST_DRAWN], title, told)
-    levels = [(level["label"], level["share"]) for level in one["generality"]]
-    if levels:
-        second = generality(f"levels-{place}", levels, f"How general the values of {called} became")
-    return first, second
-
-
-# The first things a reader sees: one sentence, and the figures behind it.
+    return found
 
 
 @dataclass(frozen=True)
 class Card:
-    """One figure, what it is and what it was before."""
+    """A key figure, its name, and its value before."""
 
     name: str
     value: str
@@ -233,8 +138,22 @@ class Card:
     """`good`, `bad`, `warn` or nothing."""
 
 
+def cards(certificate: dict[str, Any]) -> list[Card]:
+    """The key figures."""
+    found = certificate["guarantees"]
+    holding = sum(one["holds"] for one in found)
+    whole = holding == len(found)
+    first = Card(
+        "guarantees found",
+        f"{holding} of {len(found)}",
+        "in the rows as published",
+        "good" if whole else "bad",
+    )
+    return [first, *_risk_cards(certificate), *_price_cards(certificate)]
+
+
 def verdict(certificate: dict[str, Any]) -> str:
-    """Whether it holds and what it cost."""
+    """One sentence: whether the guarantees hold, and what they cost."""
     found = certificate["guarantees"]
     holding = sum(one["holds"] for one in found)
     rows = counted(certificate["release"]["rows"], "published row")
@@ -257,20 +176,6 @@ def _price(certificate: dict[str, Any]) -> str:
     if not loss:
         return f"which lost no detail; {gone} had to be {held}"
     return f"at the price of {percent(loss)} of the detail; {gone} had to be {held}"
-
-
-def cards(certificate: dict[str, Any]) -> list[Card]:
-    """The key figures."""
-    found = certificate["guarantees"]
-    holding = sum(one["holds"] for one in found)
-    whole = holding == len(found)
-    first = Card(
-        "guarantees found",
-        f"{holding} of {len(found)}",
-        "in the rows as published",
-        "good" if whole else "bad",
-    )
-    return [first, *_risk_cards(certificate), *_price_cards(certificate)]
 
 
 def _risk_cards(certificate: dict[str, Any]) -> list[Card]:
@@ -317,19 +222,9 @@ def _price_cards(certificate: dict[str, Any]) -> list[Card]:
     return made
 
 
-# The report: one page for whoever must sign, made from a certificate and nothing else.
-
-
-MOST_SAMPLED = 60
-"""Columns of the sample: more make a page that nobody can scroll."""
-DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
-PROMPT = "$ "
-"""How a line starts that is typed and not read."""
-
-
 @dataclass(frozen=True)
 class RiskRow:
-    """One question, its answers before and after, and these as shares to draw."""
+    """One question, its answers before and after, and both as shares to draw."""
 
     question: str
     before: str
@@ -337,72 +232,24 @@ class RiskRow:
     shares: tuple[float, float]
 
 
-def page(certificate: dict[str, Any]) -> str:
-    """The whole page as HTML, with no raw row behind it: all it shows is in the certificate."""
-    from shoal.drawing.page import render
-
-    certificate = clean(certificate)
-    return render(
-        "shoal.report/report.html",
-        certificate=certificate,
-        verdict=verdict(certificate),
-        cards=cards(certificate),
-        sections=_sections(certificate),
-        risks=_risks(certificate),
-        loss=loss_view(certificate),
-        columns=column_views(certificate),
-        sizes=sizes_view(certificate),
-        steps=_steps(certificate),
-        limits=_limits(certificate),
-        known=_known(certificate),
-        MOST_SAMPLED=MOST_SAMPLED,
-        percent=percent,
-        shown=shown,
-        chance=figures.chance,
-        counted=figures.counted,
-        figure=figures.figure,
-        names=figures.names,
-        share_of=figures.share_of,
-    )
-
-
-def _sections(certificate: dict[str, Any]) -> list[tuple[str, str]]:
-    """Where one can go from the top: the id of a section, and its name."""
-    found: list[tuple[str, str, Any]] = [
-        ("warnings", "To think about", certificate["warnings"]),
-        ("asked", "What was asked", True),
-        ("guaranteed", "What is guaranteed", True),
-        ("risk", "Risk", True),
-        ("cost", "Cost", True),
-        ("sizes", "Group sizes", True),
-        ("suppression", "Suppression", True),
-        ("personal", "People's own wishes", certificate["personal"]),
-        ("anatomy", "Anatomy", certificate["anatomy"]),
-        ("sample", "Sample", certificate["sample"]["rows"] or certificate["anatomy"]),
-        ("reproduce", "How to repeat it", True),
-    ]
-    return [(place, name) for place, name, there in found if there]
-
-
 def _risks(certificate: dict[str, Any]) -> list[RiskRow]:
     before, after = certificate["risk"]["before"], certificate["risk"]["after"]
     limit = percent(before["threshold"])
 
-    def row(question: str, of: Any, say: Any = percent) -> RiskRow:
+    def row(question: str, of: Any, form: Any = percent) -> RiskRow:
         shares = of(before), of(after)
-        return RiskRow(question, say(shares[0]), say(shares[1]), shares)
+        return RiskRow(question, form(shares[0]), form(shares[1]), shares)
 
-    def chance(share: float) -> str:
-        told = figures.chance(share)
-        return f"{percent(share)} ({told})" if 0 < share < figures.EVEN else percent(share)
+    def with_chance(share: float) -> str:
+        return f"{percent(share)} ({chance(share)})" if 0 < share < EVEN else percent(share)
 
     rows = [
         row(
             "Chance to pick out the most exposed person",
             lambda one: one["prosecutor"]["highest"],
-            chance,
+            with_chance,
         ),
-        row("The same, on average", lambda one: one["prosecutor"]["average"], chance),
+        row("The same, on average", lambda one: one["prosecutor"]["average"], with_chance),
         row(f"People with a chance above {limit}", lambda one: one["prosecutor"]["above"]),
         row("Rows that look like no other", lambda one: one["unique_share"]),
     ]
@@ -411,57 +258,194 @@ def _risks(certificate: dict[str, Any]) -> list[RiskRow]:
     return rows
 
 
-def _steps(certificate: dict[str, Any]) -> list[tuple[str, bool]]:
-    """How to repeat the run: each line, and whether it is typed. Digests are in full below."""
-    lines = [DIGEST.sub(r"\1…", line) for line in certificate["reproduce"]]
-    return [(line.removeprefix(PROMPT), line.startswith(PROMPT)) for line in lines]
+@dataclass(frozen=True)
+class LossView:
+    """The chart of all losses, and its figures."""
+
+    chart: str
+    rows: list[tuple[str, float]]
+    left_out: int
+    """Columns that are in the table only."""
+
+    @property
+    def is_any(self) -> bool:
+        """Whether any column lost anything."""
+        return any(share for _, share in self.rows)
 
 
-def _known(certificate: dict[str, Any]) -> list[str]:
-    """The columns that others may know."""
+def loss_view(certificate: dict[str, Any]) -> LossView | None:
+    """The loss of each column; None where none is known."""
     columns = certificate["cost"]["columns"]
-    return [name for name, one in columns.items() if one["kind"] != "sensitive"]
+    loss = {name: one["loss"] for name, one in columns.items() if one["loss"] is not None}
+    if not loss:
+        return None
+    worst = sorted(loss, key=lambda name: -loss[name])[: 2 * MOST_DRAWN]
+    drawn = {name: loss[name] for name in loss if name in set(worst)}
+    mean = certificate["cost"]["mean_ncp"]
+    chart = losses("loss", drawn, mean, "Detail lost per column")
+    return LossView(chart, list(loss.items()), len(loss) - len(drawn))
 
 
-def _limits(certificate: dict[str, Any]) -> list[str]:
-    """What the guarantees leave open, whatever they say."""
-    models = {one["model"] for one in certificate["guarantees"]}
-    found = [
-        "Roles that are wrong: if others know a column that the policy calls plain or sensitive, no "
-        "guarantee speaks of it.",
-        "Several releases of one table: they can be laid side by side. Publish one.",
-    ]
-    if "delta-presence" not in models:
-        found.append("Being in the table: it is not hidden that somebody is part of it.")
-    if not models & {"alpha", "t", "beta", "delta", "entropy-l", "recursive-l"}:
-        found.append(
-            "Good guesses: nothing bounds how common one sensitive value is among rows that look alike."
+@dataclass(frozen=True)
+class ColumnView:
+    """One column: its charts and their figures."""
+
+    place: int
+    name: str
+    kind: str
+    loss: float | None
+    is_open: bool
+    lumped: int
+    distribution: list[dict[str, Any]] = field(default_factory=list)
+    generality: list[dict[str, Any]] = field(default_factory=list)
+    before_after: str = ""
+    """The chart of its distribution, or nothing."""
+    levels: str = ""
+    """The chart of its levels of generality, or nothing."""
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether charts show the tables' figures."""
+        return bool(self.before_after or self.levels)
+
+
+def column_views(certificate: dict[str, Any]) -> list[ColumnView]:
+    """The charts and figures of each column, in the policy's order."""
+    columns = certificate["cost"]["columns"]
+    worst = sorted(columns, key=lambda name: -(columns[name]["loss"] or 0))[:MOST_COLUMNS]
+    opened = set(columns) if len(columns) <= MANY else set(worst[:OPEN])
+    kinds = KINDS if certificate["anatomy"] is None else APART
+    shown_columns = {name: one for name, one in columns.items() if name in set(worst)}
+    left, views = BUDGET, []
+    for place, (name, one) in enumerate(shown_columns.items(), 1):
+        first, second = _charts(place, name, one) if left > 0 else ("", "")
+        left -= len(first) + len(second)
+        views.append(
+            ColumnView(
+                place=place,
+                name=shown(name),
+                kind=kinds.get(one["kind"], "published as it is"),
+                loss=one["loss"],
+                is_open=name in opened and one["loss"] != 0,
+                lumped=one["lumped"],
+                distribution=one["distribution"],
+                generality=one["generality"],
+                before_after=first,
+                levels=second,
+            )
         )
-    return found
+    return views
 
 
-# The files of a report: a page for people, the certificate for machines.
+def _charts(place: int, name: str, one: dict[str, Any]) -> tuple[str, str]:
+    called, first, second = shown(name, 60), "", ""
+    bars = [(bar["label"], bar["before"], bar["after"]) for bar in one["distribution"]]
+    if bars:
+        most = max(bars, key=lambda bar: bar[1])
+        more = f" The first {MOST_DRAWN} of {len(bars)}." if len(bars) > MOST_DRAWN else ""
+        description = (
+            f"One pair of bars per value. The most common is {most[0]}, {percent(most[1])}.{more}"
+        )
+        title = f"Values of {called}, before and after"
+        first = pairs(f"values-{place}", bars[:MOST_DRAWN], title, description)
+    levels = [(level["label"], level["share"]) for level in one["generality"]]
+    if levels:
+        second = generality(f"levels-{place}", levels, f"How general the values of {called} became")
+    return first, second
+
+
+@dataclass(frozen=True)
+class SizesView:
+    """The chart of class sizes and its figures."""
+
+    chart: str
+    rows: list[tuple[str, int, int, int, int]]
+    """Of each size: classes and rows before, classes and rows after."""
+
+
+def sizes_view(certificate: dict[str, Any]) -> SizesView | None:
+    """The sizes of classes before and after; None where there are none, or publishing changes none."""
+    if certificate["anatomy"] is not None:
+        return None
+    before, after = (certificate["class_sizes"][when] for when in ("before", "after"))
+    bins = sorted({(one["low"], one["high"]) for one in (*before, *after)})
+    if not bins:
+        return None
+    found = [{(one["low"], one["high"]): one for one in when} for when in (before, after)]
+    nothing = {"classes": 0, "rows": 0}
+    first, last = ([when.get(size, nothing) for size in bins] for when in found)
+    whole = [max(1, sum(one["rows"] for one in when)) for when in (first, last)]
+    labels = [_size(low, high) for low, high in bins]
+    bars = [
+        (label, one["rows"] / whole[0], other["rows"] / whole[1])
+        for label, one, other in zip(labels, first, last, strict=True)
+    ]
+    description = (
+        f"One pair of bars per size of a class. Before, {percent(_alone(before, whole[0]))} of the rows "
+        f"stood alone; after, {percent(_alone(after, whole[1]))}."
+    )
+    drawn = pairs(
+        "class-sizes",
+        bars,
+        "Rows by the size of their class, before and after",
+        description,
+        mark=_k_mark(certificate, [low for low, _ in bins]),
+    )
+    return SizesView(
+        drawn,
+        [
+            (label, one["classes"], one["rows"], other["classes"], other["rows"])
+            for label, one, other in zip(labels, first, last, strict=True)
+        ],
+    )
+
+
+def _size(low: int, high: int | None) -> str:
+    if high is None:
+        return f"{low:,} or more rows"
+    if low == high:
+        return "1 row" if low == 1 else f"{low:,} rows"
+    return f"{low:,} to {high:,} rows"
+
+
+def _alone(sizes: list[dict[str, Any]], whole: int) -> float:
+    rows: int = sum(one["rows"] for one in sizes if one["high"] == 1)
+    return rows / whole
+
+
+def _k_mark(certificate: dict[str, Any], lows: list[int]) -> tuple[int, str] | None:
+    """The bin that begins at the k of all columns together, if one does, and its legend."""
+    wide = max((len(one["columns"]) for one in certificate["guarantees"]), default=0)
+    asked = [
+        int(one["asked"])
+        for one in certificate["guarantees"]
+        if one["model"] == "k" and len(one["columns"]) == wide
+    ]
+    k = max(asked, default=0)
+    if k < 2 or k not in lows[1:]:
+        return None
+    return lows.index(k), f"asked: {k:,}"
 
 
 def texts(
     release: Release, targets: Sequence[Path], table: ReleaseTable | None = None
 ) -> list[str]:
-    """What each of a report's files holds; all tell the same.
+    """The contents of a report's files, page or certificate.
 
     table: the release's rows, where an engine holds them.
     """
-    told = certificate(release, table)
+    content = certificate(release, table)
     found = []
     for target in targets:
         if is_page(target):
-            found.append(page(told))
+            found.append(page(content))
         else:
-            found.append(json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+            found.append(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     return found
 
 
 def write_report(release: Release, path: Path, force: bool = False) -> Path:
-    """Write the files of a report; all of them appear, or none."""
+    """Write the files of a report, all of them or none."""
     targets = check_report(path, release.policy)
     with replacing_all(targets, force) as places:
         for place, text in zip(places.paths, texts(release, targets), strict=True):

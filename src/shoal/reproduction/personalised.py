@@ -140,7 +140,7 @@ class Personalised(Experiment):
         most = max(point.suppressed for at in found.settings() for point in at.values())
         notes = (
             f"Every figure is the mean of {sizes.repeats} runs, each with its own rows, diseases, "
-            "wishes and seed; l = 4 and α = 0.8. The paper had 30,169 rows.",
+            "preferences and seed; l = 4 and α = 0.8. The paper had 30,169 rows.",
             "All three models group with “top-down”; ages become ranges, all else climbs trees of our "
             "own with the heights of the paper's Table 8.",
             f"Rows that fit nowhere are withheld: at most {most:.3g} on average. NCP counts them in "

@@ -1,7 +1,7 @@
 """Draft a policy for a table.
 
-The draft runs as it is and gives the reason for every role, so that whoever edits it can decide instead
-of guessing.
+The draft runs as it is and gives the reason for every role, so that its editor can decide instead of
+guessing.
 """
 
 import re
@@ -224,7 +224,7 @@ def _reason(column: ColumnReport) -> str:
 
 def _constraints(rows: int, columns: Sequence[ColumnReport]) -> list[str]:
     k = min(K, rows)
-    lines = [(f"- {{k: {k}}}", f"whoever looks for a person finds at least {k} rows")]
+    lines = [(f"- {{k: {k}}}", f"anyone who looks for a person finds at least {k} rows")]
     for column in columns:
         if column.role != "sensitive":
             continue

@@ -1,0 +1,138 @@
+"""A policy in plain statements, for the person who signs the report."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from shoal import plugins
+from shoal.errors import listed, percent
+from shoal.hierarchy.dates import DateParts
+from shoal.hierarchy.intervals import Intervals
+from shoal.hierarchy.mask import Mask
+from shoal.policy import Policy
+from shoal.policy.column import Column
+
+MOST_NAMES = 30
+MODELS = {
+    "k": "Every combination of {on} occurs in at least {asked} rows",
+    "l": "Among the rows that share {on} are at least {asked} different values of {of}",
+    "alpha": "No value of {of} has more than {percent} of the rows that share {on}",
+    "entropy-l": "The values of {of} among rows that share {on} are as mixed as {asked} equally "
+    "frequent ones (entropy l-diversity)",
+    "recursive-l": "The most frequent value of {of} among rows that share {on} is not too frequent "
+    "beside the rarer ones (recursive l-diversity)",
+    "t": "The values of {of} among rows that share {on} are at most {asked} away from those of the "
+    "whole table",
+    "beta": "No value of {of} is among rows that share {on} more than {asked} times as much more "
+    "frequent than in the whole table",
+    "delta": "The share of a value of {of} among rows that share {on} differs from that in the whole "
+    "table by a factor of at most e to the {asked}",
+    "k-map": "Every combination of {on} fits at least {asked} people of the population",
+    "delta-presence": "Whoever finds somebody in the population learns with a certainty of at most "
+    "{percent} that they are in the table",
+    "average-risk": "The chance to pick the right row of a person is at most {percent} on average",
+}
+"""The promise of each model; a model that is not here is described by its own summary."""
+
+
+def promise(model: str, asked: float, of: str | None, on: Sequence[str], every: bool) -> str:
+    """A guarantee in one sentence; `every`: `on` are all quasi columns."""
+    template = MODELS.get(model)
+    if template is None:
+        return f"{plugins.describe(plugins.model(model)).summary} Asked for: {asked:g}."
+    columns = "all quasi columns" if every else _joined(on)
+    return template.format(asked=f"{asked:g}", percent=percent(asked), of=of, on=columns) + "."
+
+
+def policy_statements(policy: Policy, names: Sequence[str]) -> list[str]:
+    """A policy sentence by sentence; `names` are the columns of the input."""
+    return [
+        *_roles(policy, names),
+        *(_constraint(policy, model) for model in policy.constraints),
+        *_treatment(policy),
+    ]
+
+
+def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
+    if policy.identifiers:
+        yield f"Not published: {listed(policy.identifiers, MOST_NAMES)}."
+    if left := [name for name in names if name not in policy.columns]:
+        yield f"Not listed in the policy, and so dropped: {listed(left, MOST_NAMES)}."
+    if policy.publish == "anatomy":
+        yield (
+            f"Others may know {_joined(policy.quasi)}. These quasi columns are published as they are; "
+            f"the values of {_joined(policy.sensitive)} are published in tables apart, linked to groups "
+            "of people and not to single ones."
+        )
+    else:
+        alike: dict[str, list[str]] = {}
+        for name in policy.quasi:
+            alike.setdefault(_coarser(policy.columns[name]), []).append(name)
+        each = [f"{listed(named, MOST_NAMES)} {how}" for how, named in alike.items()]
+        yield (
+            "Others may know these quasi columns, so they are published only as coarsely as the "
+            f"guarantees need: {'; '.join(each)}."
+        )
+    sensitive = [name for name in policy.sensitive if name not in policy.preferences]
+    if sensitive and policy.publish != "anatomy":
+        yield f"To be protected, and published as they are: {listed(sensitive, MOST_NAMES)}."
+    for name, preference in policy.preferences.items():
+        yield (
+            f"To be protected: {name}. Who asked in {preference} for more protection than their "
+            "value has gets a wider value published; what they asked for is not."
+        )
+    read = set(policy.preferences.values())
+    if unread := [name for name in policy.columns_with("preference") if name not in read]:
+        yield f"Read by nobody and not published: {listed(unread, MOST_NAMES)}."
+    if policy.plain:
+        yield f"Published as they are, without any guarantee: {listed(policy.plain, MOST_NAMES)}."
+
+
+def _coarser(column: Column) -> str:
+    """How a quasi column is generalised, in brackets."""
+    spec: Any = column.hierarchy
+    if isinstance(spec, Mask):
+        side = "last" if spec.side == "right" else "first"
+        return f"(its {side} characters hidden)"
+    if isinstance(spec, DateParts):
+        return f"(by {', '.join(spec.parts)})"
+    if isinstance(spec, Intervals):
+        return f"(in intervals of {', '.join(f'{width:g}' for width in spec.widths)})"
+    if spec is not None:
+        return "(by a tree of wider values)"
+    if column.kind is None:
+        return "(as ranges or sets, whichever fits their values)"
+    return "(as ranges)" if column.kind == "ordered" else "(as sets)"
+
+
+def _constraint(policy: Policy, model: Any) -> str:
+    on = model.quasi_of(policy.quasi)
+    of, every = model.column or None, set(on) == set(policy.quasi)
+    statement = promise(model.name, model.figure, of, on, every)
+    if policy.publish == "anatomy":
+        return statement.replace("rows that share all quasi columns", "rows of a group")
+    return statement
+
+
+def _treatment(policy: Policy) -> Iterator[str]:
+    method = plugins.describe(type(policy.method))
+    yield f"Rows are put into groups by the method {method.name}. {method.summary}"
+    treatment = "left out" if policy.suppressed == "withheld" else "published with every cell as *"
+    if policy.suppression is None:
+        yield f"Rows that fit no group may be suppressed, without a limit; they are {treatment}."
+    elif policy.suppression == 0:
+        yield "No row may be suppressed."
+    else:
+        share = percent(policy.suppression)
+        yield f"At most {share} of the rows may be suppressed; such rows are {treatment}."
+    if policy.order == "kept":
+        yield "Rows leave in the order they came."
+    else:
+        yield "Rows leave in an order made from what is published alone."
+    if policy.population is not None:
+        yield "A table of the whole population was looked at."
+
+
+def _joined(names: Sequence[str]) -> str:
+    """`a, b and c`."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
