@@ -22,11 +22,11 @@ from shoal.cli.app import app
 from shoal.comparison.outcome import Figures, Outcome
 from shoal.comparison.outcome import Risk as ComparedRisk
 from shoal.comparison.ranking import Recommendation
+from shoal.engines.measured import ComponentReport, ConstraintReport, PersonalReport, RaisedLabel
 from shoal.hierarchy.parsing import KINDS
 from shoal.policy import Column, Policy
 from shoal.policy.column import ROLES
 from shoal.policy.yaml_source import parse
-from shoal.release import ComponentReport, ConstraintReport, PersonalReport, RaisedLabel
 from shoal.reproduction.base import Claim, Figure, Findings, Line, Reproduction
 from shoal.risk.assessment import Reidentification, Risk
 from shoal.risk.attack import Attack, Guess, Linkage

@@ -103,6 +103,9 @@ def best(costs: dict[naive.Node, float]) -> naive.Node:
     return min(close, key=lambda node: (sum(node), node))
 
 
+SLOW = [name for name, metric in plugins.metrics().items() if metric.on_request]
+
+
 def quick(name: str) -> Any:
     """A metric, with little work where it lets one choose."""
     metric = plugins.metric(name)()
