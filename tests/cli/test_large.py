@@ -79,7 +79,7 @@ def test_verifying_gives_the_same_as_in_memory(shoal, sample, release, tmp_path)
     large = shoal("verify", folder, sample.policy, "--json", *MEMORY)
     assert (large.code, large.err) == (0, "")
     assert {**large.data(), "release": None} == {**alone, "release": None}
-    assert "What it holds, asked or not" in shoal("verify", folder, sample.policy, *MEMORY).out
+    assert "What it holds, required or not" in shoal("verify", folder, sample.policy, *MEMORY).out
 
 
 def test_a_release_that_falls_short(shoal, parts):
@@ -152,7 +152,10 @@ CASES = {
         ["run", "parts", "p.yaml", "-o", "out.csv", "--engine", "spark://127.0.0.1:1"],
         "cannot be reached",
     ),
-    "minimal uniques": (["inspect", "parts", "--msu", "2", *MEMORY], "not available on large"),
+    "minimal uniques": (
+        ["inspect", "parts", "--msu", "2", *MEMORY],
+        "not available for tables larger",
+    ),
     "no rows": (["run", "none.parquet", "p.yaml", "-o", "out.csv", *MEMORY], "no rows"),
     "no rows in Spark": (["run", "none.parquet", "p.yaml", "-o", "out.csv", *SPARK], "no rows"),
     "inspect no rows": (["inspect", "none.parquet", *MEMORY], "no rows"),
@@ -164,7 +167,7 @@ CASES = {
     ),
     "a strange type in Spark": (
         ["run", "strange.parquet", "p.yaml", "-o", "out.csv", *SPARK],
-        "column 'age' is of type duration[s]",
+        "column 'age' has the type duration[s]",
     ),
     "inspect a strange type in Spark": (["inspect", "strange.parquet", *SPARK], "duration[s]"),
     "types that differ": (
@@ -219,7 +222,7 @@ CASES = {
         ["run", "parts", "p.yaml", "-o", "out.arrow", *SPARK],
         "Spark writes folders of Parquet or CSV",
     ),
-    "Arrow into Spark": (["inspect", "t.arrow", *SPARK], "Spark reads no Arrow files"),
+    "Arrow into Spark": (["inspect", "t.arrow", *SPARK], "Spark does not read Arrow files"),
     "a report that is none": (
         ["run", "parts", "p.yaml", "-o", "out.csv", *MEMORY, "--report", "r.pdf"],
         "the name of a report ends in",

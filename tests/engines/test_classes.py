@@ -167,5 +167,5 @@ def test_what_cannot_be_counted(tmp_path: Path) -> None:
     for published in (table, tmp_path / "t.parquet", tmp_path / "t.csv"):
         with pytest.raises(InputError, match=r"no column 'agee'. Did you mean 'age'"):
             ENGINE.count_classes(published, ["agee"])
-    with pytest.raises(InputError, match=r"'list' holds list<.*only plain values"):
+    with pytest.raises(InputError, match=r"'list' has the type list<.*only single values"):
         ENGINE.count_classes(table, ["list"])

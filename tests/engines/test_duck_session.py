@@ -33,7 +33,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 
 def rows(session: Session, sql: str) -> list[tuple[object, ...]]:
-    return sorted(tuple(row.values()) for row in session.ask(sql).to_pylist())
+    return sorted(tuple(row.values()) for row in session.query(sql).to_pylist())
 
 
 def numbers(session: Session, n: int) -> None:
@@ -139,7 +139,7 @@ def test_typed_files_keep_their_types(session: Session, tmp_path: Path, kind: Fo
     write_columnar(table, path, kind)
     schema = session.read("t", [path, path], ["word", "day", "n"], OPTIONS)
     assert schema.types == [pa.string(), pa.date32(), pa.int16()]
-    found = session.ask("SELECT p0, p1, p2 FROM t WHERE p2 = 1")
+    found = session.query("SELECT p0, p1, p2 FROM t WHERE p2 = 1")
     assert found.to_pylist() == [{"p0": "b", "p1": dt.date(2020, 1, 1), "p2": 1}] * 2
 
 
@@ -189,7 +189,7 @@ def test_more_rows_than_memory(tmp_path: Path) -> None:
         session.keep(
             "u", "SELECT h, g, row_number() OVER (PARTITION BY g % 50 ORDER BY h) AS n FROM t"
         )
-        assert session.ask("SELECT sum(n) AS s FROM u")["s"][0].as_py() > 0
+        assert session.query("SELECT sum(n) AS s FROM u")["s"][0].as_py() > 0
     finally:
         session.close()
     assert not list(tmp_path.iterdir())

@@ -55,7 +55,7 @@ def test_folders_of_processes_that_are_gone_go(tmp_path: Path) -> None:
     assert not left.exists()
     second = DuckSession("100MB", tmp_path)
     assert len(list(tmp_path.iterdir())) == 4, "two sessions of one process live side by side"
-    first.ask("SELECT 1 AS one")
+    first.query("SELECT 1 AS one")
     first.close()
     second.close()
     assert sorted(tmp_path.iterdir()) == sorted(others)

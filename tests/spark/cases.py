@@ -1,4 +1,4 @@
-"""Which releases are made on the cluster: what is asked of them, and how their tables lie there."""
+"""The releases that are run on the cluster: their policies, and the layouts of their tables."""
 
 from collections import Counter
 from pathlib import Path
@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from shoal.engines.files import LocalFiles
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
-from tests.large.people import COLUMNS, TREES, people
+from tests.out_of_core.patients import COLUMNS, TREES, patients
 
 ILL: dict[str, Any] = {"of": "illness"}
 AGE_ZIP, JOB_SEX = ["age", "zip"], ["job", "sex"]
@@ -24,9 +24,9 @@ def _blocks(name: str, rows: int) -> dict[str, Any]:
     return {"name": name, "block_rows": rows}
 
 
-Asked = tuple[Any, list[dict[str, Any]], dict[str, Any]]
+ReleaseCase = tuple[Any, list[dict[str, Any]], dict[str, Any]]
 """Method, constraints and what else the policy says."""
-FIRST: tuple[Asked, ...] = (
+FIRST: tuple[ReleaseCase, ...] = (
     ("least-loss-partition", [{"k": 5}], {}),
     ("least-loss-partition", [{"k": 4}, {"l": 3, **ILL}], {}),
     (WIDEST, [{"k": 3}, {"alpha": 0.6, **ILL}], {}),
@@ -45,8 +45,8 @@ FIRST: tuple[Asked, ...] = (
     ("incognito", [{"k": 12}], TREES),
     ("optimal", [{"k": 4}, {"l": 3, **ILL}], TREES | {"suppression": 0.02}),
 )
-"""Of every method one."""
-MORE: tuple[Asked, ...] = (
+"""One of every method."""
+MORE: tuple[ReleaseCase, ...] = (
     ("least-loss-partition", [{"k": 3}, {"t": 0.4, **ILL}], {}),
     ("flexible-partition", [{"k": 20}], {}),
     ("mondrian", [{"k": 7}], {}),
@@ -60,17 +60,17 @@ MORE: tuple[Asked, ...] = (
     ("incognito", [{"k": 4}, {"l": 3, **ILL}], TREES | {"suppression": 0.02}),
     ("optimal", [{"k": 10}], TREES | {"suppression": 0.01}),
 )
-ASKED = FIRST + MORE
+RELEASES = FIRST + MORE
 
 
 class Layout(NamedTuple):
-    """How a table lies in Spark."""
+    """How a table is stored in Spark."""
 
     files: int
     kind: str
     """How the files' names end; "frame" for a frame of the user's, in so many parts."""
     parts: int
-    """Tasks that Spark is told to run at once."""
+    """Tasks that Spark runs at once."""
     shuffled: int
     """Parts after rows were exchanged (spark.sql.shuffle.partitions)."""
     usual: bool = False
@@ -81,7 +81,7 @@ class Layout(NamedTuple):
 
     @property
     def settings(self) -> dict[str, str]:
-        """What Spark is told."""
+        """Spark's configuration."""
         return {
             "spark.sql.shuffle.partitions": str(self.shuffled),
             "spark.sql.adaptive.enabled": str(self.usual).lower(),
@@ -103,9 +103,9 @@ LAYOUTS = (
 )
 
 
-def policy_of(asked: Asked) -> Policy:
-    """The policy for people."""
-    method, constraints, more = asked
+def policy_of(case: ReleaseCase) -> Policy:
+    """The policy of a case."""
+    method, constraints, more = case
     keys = {key: value for key, value in more.items() if key != "columns"}
     columns = COLUMNS | more.get("columns", {})
     return Policy.load(
@@ -114,16 +114,16 @@ def policy_of(asked: Asked) -> Policy:
 
 
 def name_of(number: int, layout: Layout) -> str:
-    """What a case is called."""
-    method, constraints, _ = ASKED[number]
+    """The name of a case."""
+    method, constraints, _ = RELEASES[number]
     called = method if isinstance(method, str) else method["name"]
     models = " ".join(f"{key}{value}" for one in constraints for key, value in [*one.items()][:1])
     return f"{number}-{called} {models}-{layout.files} {layout.kind.lstrip('.')}"
 
 
 def put(folder: Path, layout: Layout) -> tuple[Path, Path]:
-    """The people in one file and in several, as a layout wants it."""
-    table = people(ROWS)
+    """The patients in one file and in several, in the given layout."""
+    table = patients(ROWS)
     ending = ".parquet" if layout.kind == "frame" else layout.kind
     parts = folder / f"parts{ending}"
     parts.mkdir()

@@ -1,4 +1,4 @@
-"""One cluster and one session for all tests here, started when the first asks for them."""
+"""One cluster and one session for all tests of this folder, started when they are first needed."""
 
 import fcntl
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.engines.spark.opening import open_spark
+from shoal.engines.spark.connection import open_spark
 from shoal.engines.spark.session import SparkTables
 from tests.spark.cases import LAYOUTS, Layout
 from tests.spark.cluster import QUICK_JAVA, Cluster, require_java, running
@@ -20,7 +20,7 @@ SETTINGS = {
     "spark.task.maxFailures": "3",
     **LAYOUTS[0].settings,
 }
-Tell = Callable[[Layout], None]
+Configure = Callable[[Layout], None]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -54,17 +54,17 @@ def session(cluster: Cluster) -> Iterator[SparkTables]:
 
 
 @pytest.fixture
-def told(session: SparkTables, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tell]:
-    """Tell Spark how to part its work; it is as before afterwards."""
+def configure(session: SparkTables, monkeypatch: pytest.MonkeyPatch) -> Iterator[Configure]:
+    """Configure how Spark divides its work; the settings are restored afterwards."""
     conf = session._spark.conf
     before: dict[str, str] = {}
 
-    def tell(layout: Layout) -> None:
+    def apply(layout: Layout) -> None:
         monkeypatch.setattr(session, "_parts", layout.parts)
         for name, value in layout.settings.items():
             before[name] = conf.get(name)
             conf.set(name, value)
 
-    yield tell
+    yield apply
     for name, value in before.items():
         conf.set(name, value)

@@ -18,13 +18,13 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli.app import app
-from shoal.engines.spark import opening
+from shoal.engines.spark import connection
 from shoal.engines.spark.session import SparkTables
-from tests.large.certificates import certificate_in, require_same
-from tests.large.people import people
+from tests.out_of_core.certificates import certificate_in, require_same
+from tests.out_of_core.patients import patients
 from tests.spark.cases import LAYOUTS
 from tests.spark.cluster import Cluster
-from tests.spark.conftest import SETTINGS, Tell
+from tests.spark.conftest import SETTINGS, Configure
 
 POLICY = """
 columns:
@@ -43,7 +43,7 @@ constraints: [{k: 4}, {l: 2, of: illness}]
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "table").mkdir()
-    table = people(200)
+    table = patients(200)
     for i in range(2):
         pq.write_table(table.slice(100 * i, 100), tmp_path / "table" / f"{i}.parquet")
     pq.write_table(table, tmp_path / "table.parquet")
@@ -52,9 +52,15 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, cluster: Cluster, *more: str) -> Result:
-    asked = ["run", str(folder / "table"), str(folder / "policy.yaml"), "-o", str(folder / "o.csv")]
+    arguments = [
+        "run",
+        str(folder / "table"),
+        str(folder / "policy.yaml"),
+        "-o",
+        str(folder / "o.csv"),
+    ]
     with cluster.marks():
-        return CliRunner().invoke(app, [*asked, "--engine", cluster.address, *more])
+        return CliRunner().invoke(app, [*arguments, "--engine", cluster.address, *more])
 
 
 def rows_of(table: pa.Table) -> Counter[tuple[Any, ...]]:
@@ -73,22 +79,24 @@ class Lent:
 
 
 @pytest.fixture
-def lent(session: SparkTables, told: Tell, monkeypatch: pytest.MonkeyPatch) -> SparkTables:
-    told(LAYOUTS[0])
-    monkeypatch.setattr(opening, "_require_free", lambda _: None)
-    monkeypatch.setattr(opening, "launch", lambda *_: Lent(session._spark))
+def lent(
+    session: SparkTables, configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> SparkTables:
+    configure(LAYOUTS[0])
+    monkeypatch.setattr(connection, "_require_free", lambda _: None)
+    monkeypatch.setattr(connection, "launch", lambda *_: Lent(session._spark))
     return session
 
 
 def release_and_compare(cluster: Cluster, folder: Path) -> None:
     done = run(folder, cluster, "--report", str(folder / "r.html"), "--json", "--progress", "json")
     assert done.exit_code == 0, done.stderr
-    told = json.loads(done.stdout)
+    summary = json.loads(done.stdout)
     one = folder / "one.json"
     alone = shoal.run(
         folder / "table.parquet", folder / "policy.yaml", folder / "one.csv", report=one
     )
-    assert told["groups"] == alone.groups
+    assert summary["groups"] == alone.groups
     parts = [shoal_rows(part) for part in sorted((folder / "o.csv").iterdir())]
     assert sum(parts, Counter()) == shoal_rows(folder / "one.csv")
     stages = [json.loads(line)["stage"] for line in done.stderr.splitlines()]

@@ -10,7 +10,7 @@ from tests.golden.making import make
 from tests.golden.test_releases import require_as_recorded
 from tests.spark.cases import LAYOUTS
 from tests.spark.cluster import Cluster
-from tests.spark.conftest import Tell
+from tests.spark.conftest import Configure
 from tests.spark.test_command import lent as lent
 
 FRAMES = [case for case in THERE if case.source == FRAME]
@@ -18,8 +18,10 @@ FOLDERS = [case for case in THERE if case.source != FRAME]
 
 
 @pytest.mark.parametrize("case", FRAMES, ids=lambda case: case.id)
-def test_a_frame_is_as_recorded(session: Any, told: Tell, case: Case, tmp_path: Path) -> None:
-    told(LAYOUTS[0])
+def test_a_frame_is_as_recorded(
+    session: Any, configure: Configure, case: Case, tmp_path: Path
+) -> None:
+    configure(LAYOUTS[0])
     require_as_recorded(case, make(case, tmp_path, spark=session._spark))
 
 

@@ -16,12 +16,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from tests.large.people import people
+from tests.out_of_core.patients import patients
 from tests.spark.cases import FIRST, policy_of, read_all, rows_of
 from tests.spark.cluster import MARK, QUICK_JAVA, START_SECONDS, require_java
 from tests.spark.processes import command, kill, marked, until_gone
 
-# whoever starts the tests may have told them to ignore Ctrl-C
+# the parent process may ignore Ctrl-C
 CODE = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -40,7 +40,7 @@ POLICY = policy_of(FIRST[1])
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     require_java()
-    pq.write_table(people(300), tmp_path / "table.parquet")
+    pq.write_table(patients(300), tmp_path / "table.parquet")
     (tmp_path / "policy.yaml").write_text(POLICY.to_yaml())
     lines = (f"{name} {value}\n" for name, value in SETTINGS.items())
     (tmp_path / "spark-defaults.conf").write_text("".join(lines))
@@ -74,7 +74,7 @@ def names_in(folder: Path) -> set[str]:
 def test_a_run_with_a_spark_on_this_machine(folder: Path) -> None:
     mark, before = uuid.uuid4().hex, names_in(folder)
     with started(folder, mark) as process:
-        told, progress = process.communicate()
+        output, progress = process.communicate()
         assert until_gone(marked(MARK, mark)) == []
     assert process.returncode == 0, progress
     assert {json.loads(line)["stage"] for line in progress.splitlines()} >= {"start", "verify"}
@@ -82,7 +82,7 @@ def test_a_run_with_a_spark_on_this_machine(folder: Path) -> None:
     alone = shoal.run(folder / "table.parquet", POLICY, folder / "alone.parquet")
     there, one = (read_all(folder / f"{name}.parquet") for name in ("there", "alone"))
     assert rows_of(there) == rows_of(one)
-    assert json.loads(told)["groups"] == alone.groups
+    assert json.loads(output)["groups"] == alone.groups
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_ctrl_c(folder: Path, stage: str) -> None:
         assert process.stderr is not None
         wait_for(stage, process.stderr, mark)
         process.send_signal(signal.SIGINT)
-        told, rest = process.communicate()
+        output, rest = process.communicate()
         assert until_gone(marked(MARK, mark)) == []
-    assert (process.returncode, told) == (130, "")
+    assert (process.returncode, output) == (130, "")
     said = [line for line in rest.splitlines() if not line.startswith("{")]
     assert said == ["Interrupted: no incomplete file is left behind."]
     assert names_in(folder) == before

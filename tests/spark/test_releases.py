@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.engines.spark.session import EXCHANGED, SparkTables
+from shoal.engines.spark.session import SHUFFLE_PARTITIONS, SparkTables
 from shoal.progress import Clock
 from shoal.release import Release
-from tests.large.runs import run_in
+from tests.out_of_core.session_runs import run_in
 from tests.spark.cases import (
-    ASKED,
     FIRST,
     LAYOUTS,
+    RELEASES,
     Layout,
     name_of,
     policy_of,
@@ -21,7 +21,7 @@ from tests.spark.cases import (
     read_all,
     rows_of,
 )
-from tests.spark.conftest import Tell
+from tests.spark.conftest import Configure
 
 FRAGMENT_ROWS = 400
 """So few that there are top cuts in such a small table."""
@@ -34,7 +34,7 @@ CASES = [
         # every method once, every layout in turn; all with all is for `make spark`
         marks=[] if number < len(FIRST) and turn == number % len(LAYOUTS) else [THOROUGH],
     )
-    for number in range(len(ASKED))
+    for number in range(len(RELEASES))
     for turn, layout in enumerate(LAYOUTS)
 ]
 
@@ -43,14 +43,14 @@ CASES = [
 def test_the_same_rows_as_on_one_machine(
     session: SparkTables,
     tmp_path: Path,
-    told: Tell,
+    configure: Configure,
     monkeypatch: pytest.MonkeyPatch,
     number: int,
     layout: Layout,
 ) -> None:
-    policy = policy_of(ASKED[number])
+    policy = policy_of(RELEASES[number])
     one, parts = put(tmp_path, layout)
-    told(layout)
+    configure(layout)
     if number % 2:  # rows go to their parts by the kernel, as they do where there are many
         monkeypatch.setattr("shoal.engines.partition_tree.MOST_SQL_FRAGMENTS", 0)
     alone = shoal.run(one, policy, tmp_path / f"alone{one.suffixes[0]}")
@@ -71,6 +71,6 @@ def test_the_same_rows_as_on_one_machine(
     assert other.groups == alone.groups
     assert other.published_classes == alone.published_classes
     assert other.column_loss == pytest.approx(alone.column_loss)
-    # what was told to Spark held
-    assert session._spark.conf.get(EXCHANGED) == str(layout.shuffled)
+    # Spark used the configured number of parts
+    assert session._spark.conf.get(SHUFFLE_PARTITIONS) == str(layout.shuffled)
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]

@@ -12,25 +12,27 @@ from shoal.engines.session_release import SessionRelease
 from shoal.engines.spark.session import SparkTables
 from shoal.io.csv_dialect import CsvOptions
 from shoal.report.certificate_check import differences_of, read_certificate
-from tests.large.certificates import certificate_in, require_same
-from tests.large.people import people
-from tests.large.test_run import policy_of
+from tests.out_of_core.certificates import certificate_in, require_same
+from tests.out_of_core.patients import patients
+from tests.out_of_core.test_run import policy_of
 from tests.spark.cases import rows_of
 
 
-def require_fits(session: SparkTables, told: dict[str, Any], folder: Path, policy: Any) -> None:
+def require_fits(
+    session: SparkTables, certificate: dict[str, Any], folder: Path, policy: Any
+) -> None:
     names = pq.read_schema(next(folder.glob("*.parquet"))).names
     schema = session.read("release", [folder], names, CsvOptions())
     release = SessionRelease(session, "release", names, schema)
     findings = release.verify(policy).findings
-    assert differences_of(told, policy, release, findings) == []
-    told = told | {"release": told["release"] | {"digest": "0" * 64}}
-    assert "digests differ" in " ".join(differences_of(told, policy, release, findings))
+    assert differences_of(certificate, policy, release, findings) == []
+    certificate = certificate | {"release": certificate["release"] | {"digest": "0" * 64}}
+    assert "digests differ" in " ".join(differences_of(certificate, policy, release, findings))
 
 
 @pytest.mark.parametrize("late", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_of_a_frame(session: SparkTables, tmp_path: Path, late: bool) -> None:
-    table: pa.Table = people(700)
+    table: pa.Table = patients(700)
     pq.write_table(table, tmp_path / "in.parquet")
     reports = {name: tmp_path / f"{name}.json" for name in ("one", "frame")}
     policy = policy_of("classfly-plus")
@@ -44,10 +46,10 @@ def test_of_a_frame(session: SparkTables, tmp_path: Path, late: bool) -> None:
     if late:
         assert release.report(reports["frame"]) == reports["frame"]
     require_same(*(certificate_in(reports[each]) for each in ("one", "frame")))
-    told = read_certificate(reports["frame"])
-    assert told["environment"]["engine"] == "spark"
-    assert "pyspark" in told["environment"]
-    require_fits(session, told, tmp_path / "frame.parquet", policy)
+    certificate = read_certificate(reports["frame"])
+    assert certificate["environment"]["engine"] == "spark"
+    assert "pyspark" in certificate["environment"]
+    require_fits(session, certificate, tmp_path / "frame.parquet", policy)
     read = [pq.read_table(tmp_path / f"{name}.parquet") for name in ("one", "frame")]
     assert rows_of(read[0]) == rows_of(read[1])
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]

@@ -12,9 +12,9 @@ import pytest
 import shoal
 from shoal.engines.base import Transfer, no_listener
 from shoal.engines.files import LocalFiles
-from shoal.engines.spark.opening import open_frame, open_spark
-from shoal.engines.spark.session import EXCHANGED, SparkTables
-from shoal.engines.spark.tables import carried
+from shoal.engines.spark.arrow import schema_in_spark
+from shoal.engines.spark.connection import open_frame, open_spark
+from shoal.engines.spark.session import SHUFFLE_PARTITIONS, SparkTables
 from shoal.errors import Infeasible, InputError
 from shoal.io.commit import replacing_folder
 from shoal.io.csv_dialect import CsvOptions
@@ -23,10 +23,9 @@ from shoal.policy import Policy
 from shoal.progress import Clock
 from shoal.risk.inspection import inspect, inspection_of
 from shoal.risk.table import TableInSession
-from tests.large.people import COLUMNS
-from tests.large.people import people as patients
+from tests.out_of_core.patients import COLUMNS, patients
 from tests.spark.cases import LAYOUTS
-from tests.spark.conftest import Tell
+from tests.spark.conftest import Configure
 
 ENGINE = LocalFiles()
 COMMA = CsvOptions(",", '"', "utf-8")
@@ -44,11 +43,11 @@ def rows_of(table: pa.Table) -> Rows:
     return Counter(tuple(row.values()) for row in table.to_pylist())
 
 
-def asked(session: SparkTables, name: str) -> Rows:
-    return rows_of(session.ask(f"SELECT * FROM {name}"))
+def rows_in(session: SparkTables, name: str) -> Rows:
+    return rows_of(session.query(f"SELECT * FROM {name}"))
 
 
-def people(n: int) -> pa.Table:
+def three_columns(n: int) -> pa.Table:
     return pa.table(
         {
             "name": [f"n{i * 7919 % 1000}" for i in range(n)],
@@ -75,7 +74,7 @@ def test_csv_means_the_same_as_on_one_machine(session: SparkTables, tmp_path: Pa
     session.read("nasty", files, ["b", "a"], COMMA)
     alone = pa.concat_tables([ENGINE.read(file, COMMA, ["b", "a"]) for file in files])
     assert alone.num_rows == 8
-    assert asked(session, "nasty") == rows_of(alone)
+    assert rows_in(session, "nasty") == rows_of(alone)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +100,7 @@ def test_bad_csv(session: SparkTables, tmp_path: Path, texts: list[str], message
 def test_types_that_do_not_map_are_named(session: SparkTables, tmp_path: Path) -> None:
     kinds = pa.table({"a": [1], "b": pa.array([1], pa.duration("s"))})
     pq.write_table(kinds, tmp_path / "t.parquet")
-    with pytest.raises(InputError, match=r"column 'b' is of type duration\[s\]"):
+    with pytest.raises(InputError, match=r"column 'b' has the type duration\[s\]"):
         session.read("bad", [tmp_path / "t.parquet"], ["a", "b"], COMMA)
     pq.write_table(kinds.slice(0, 0), tmp_path / "t.parquet")
     with pytest.raises(InputError, match="the table has no rows"):
@@ -129,12 +128,12 @@ def test_values_of_every_type_come_back(session: SparkTables, tmp_path: Path) ->
     )
     pq.write_table(table, tmp_path / "t.parquet")
     schema = session.read("typed", [tmp_path / "t.parquet"], table.column_names, COMMA)
-    back = session.ask("SELECT * FROM typed")
+    back = session.query("SELECT * FROM typed")
     assert schema.types == table.schema.types
-    assert back.schema.types == carried(schema).types
+    assert back.schema.types == schema_in_spark(schema).types
     assert rows_of(back) == rows_of(table)
     session.map("same", "SELECT * FROM typed", lambda batch: batch, schema)
-    assert asked(session, "same") == rows_of(table)
+    assert rows_in(session, "same") == rows_of(table)
 
 
 def numbers(session: SparkTables, tmp_path: Path, n: int) -> None:
@@ -155,13 +154,13 @@ def test_map_keep_and_drop(session: SparkTables, tmp_path: Path) -> None:
     schema = pa.schema([("node", pa.int32()), ("text", pa.string())])
     session.map("coded", "SELECT p0 FROM numbers", squares, schema)
     expected = Counter((i % 5, str(i * i)) for i in range(1000) if i % 3)
-    assert asked(session, "coded") == expected
+    assert rows_in(session, "coded") == expected
     for _ in range(3):
         session.keep(
             "coded",
             "SELECT CASE WHEN node < 3 THEN node + 1 ELSE node END AS node, text FROM coded",
         )
-    assert asked(session, "coded") == Counter(
+    assert rows_in(session, "coded") == Counter(
         {(max(3, node), text): n for (node, text), n in expected.items()}
     )
     session.keep(
@@ -170,17 +169,17 @@ def test_map_keep_and_drop(session: SparkTables, tmp_path: Path) -> None:
     session.drop("coded")
     session.drop("numbers")
     nodes = Counter(max(3, i % 5) for i in range(1000) if i % 3)
-    assert asked(session, "few") == Counter(nodes.items())
+    assert rows_in(session, "few") == Counter(nodes.items())
     from pyspark.errors import AnalysisException
 
     with pytest.raises(AnalysisException):
-        session.ask("SELECT * FROM coded")
+        session.query("SELECT * FROM coded")
 
 
-def test_what_spark_says_of_a_plan_does_not_double(session: SparkTables, told: Tell) -> None:
+def test_the_text_of_a_plan_does_not_double(session: SparkTables, configure: Configure) -> None:
     """It says it of every question, with all tables below: twelve rounds filled Java's memory."""
     usual = next(layout for layout in LAYOUTS if layout.usual)
-    told(usual)
+    configure(usual)
     mode = session._spark._jvm.org.apache.spark.sql.execution.ExplainMode.fromString("formatted")
     before = session._spark.conf.get("spark.sql.adaptive.enabled")
     said = []
@@ -196,25 +195,25 @@ def test_what_spark_says_of_a_plan_does_not_double(session: SparkTables, told: T
     session.drop("rounds")
 
 
-def test_a_longer_table_is_exchanged_in_more_parts(
-    session: SparkTables, tmp_path: Path, told: Tell, monkeypatch: pytest.MonkeyPatch
+def test_a_longer_table_is_shuffled_in_more_parts(
+    session: SparkTables, tmp_path: Path, configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told(LAYOUTS[0])
+    configure(LAYOUTS[0])
     monkeypatch.setattr("shoal.engines.spark.session.PART_ROWS", 10)
     conf = session._spark.conf
     nothing = SimpleNamespace(contains=lambda _: False)
     for ending in (".csv", ".parquet"):
-        folder = in_files(tmp_path / f"f{ending}", people(95), 2, ending)
+        folder = in_files(tmp_path / f"f{ending}", three_columns(95), 2, ending)
         session.read("long", [folder], ["age"], COMMA)
-        # the tests told Spark how many, so it is left alone
-        assert conf.get(EXCHANGED) == "1"
-        with monkeypatch.context() as nobody_told:
-            nobody_told.setattr(session._spark.sparkContext, "getConf", lambda: nothing)
+        # the tests configure the number, so it is left alone
+        assert conf.get(SHUFFLE_PARTITIONS) == "1"
+        with monkeypatch.context() as unconfigured:
+            unconfigured.setattr(session._spark.sparkContext, "getConf", lambda: nothing)
             session.read("long", [folder], ["age"], COMMA)
-        assert conf.get(EXCHANGED) == "10"
+        assert conf.get(SHUFFLE_PARTITIONS) == "10"
         sent = "SELECT spark_partition_id() AS part FROM (SELECT p0 FROM long DISTRIBUTE BY p0)"
-        assert len(set(session.ask(sent)["part"].to_pylist())) > 5
-        conf.set(EXCHANGED, "1")
+        assert len(set(session.query(sent)["part"].to_pylist())) > 5
+        conf.set(SHUFFLE_PARTITIONS, "1")
 
 
 def test_groups_come_whole_and_once(session: SparkTables, tmp_path: Path) -> None:
@@ -231,10 +230,10 @@ def test_groups_come_whole_and_once(session: SparkTables, tmp_path: Path) -> Non
     plain: dict[int, list[int]] = {}
     for i in range(999):
         plain.setdefault((i % 10) ** 2, []).append(i)
-    assert asked(session, "sums") == Counter((k, len(v), sum(v)) for k, v in plain.items())
+    assert rows_in(session, "sums") == Counter((k, len(v), sum(v)) for k, v in plain.items())
 
 
-def test_errors_of_ours_come_back_as_they_were(session: SparkTables, tmp_path: Path) -> None:
+def test_errors_in_executors_are_raised_unchanged(session: SparkTables, tmp_path: Path) -> None:
     numbers(session, tmp_path, 10)
 
     def refuse(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -249,7 +248,7 @@ def test_a_folder_is_written_alike_from_any_parts(
     session: SparkTables, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shoal.engines.spark.files.PART_ROWS", 150)
-    table = pa.concat_tables([people(400), people(30)]).sort_by("age")
+    table = pa.concat_tables([three_columns(400), three_columns(30)]).sort_by("age")
     target = tmp_path / f"out{ending}"
     seen = []
     for files in (1, 5):
@@ -291,13 +290,13 @@ def test_a_frame_of_the_users(session: SparkTables, tmp_path: Path) -> None:
     ours = open_frame(theirs)
     schema = ours.adopt("raw", theirs, ["age", "Age"])
     assert schema.types == [pa.string(), pa.int64()]
-    assert asked(ours, "raw") == Counter((str(i % 3), i) for i in range(50))
+    assert rows_in(ours, "raw") == Counter((str(i % 3), i) for i in range(50))
     ours.keep("back", "SELECT p1 FROM raw WHERE p0 = '0'")
     back = ours.frame("back", ["kept"])
     ours.close()
     assert rows_of(back.toArrow()) == Counter((i,) for i in range(0, 50, 3))
     nested = theirs.selectExpr("array(1) AS a")
-    with pytest.raises(InputError, match="column 'a' is of type array<int>"):
+    with pytest.raises(InputError, match="column 'a' has the type array<int>"):
         ours.adopt("raw", nested, ["a"])
     with pytest.raises(InputError, match="no rows"):
         ours.adopt("raw", theirs.limit(0), ["Age"])
@@ -307,9 +306,7 @@ def test_a_frame_of_the_users(session: SparkTables, tmp_path: Path) -> None:
         open_spark()
 
 
-def test_a_release_and_a_raw_table_are_looked_at_as_on_one_machine(
-    session: SparkTables, tmp_path: Path
-) -> None:
+def test_inspect_and_verify_agree_with_one_machine(session: SparkTables, tmp_path: Path) -> None:
     table = patients(300)
     pq.write_table(table, tmp_path / "raw.parquet")
     policy = Policy.load({"columns": COLUMNS, "constraints": [{"k": 3}, {"l": 2, "of": "illness"}]})
@@ -335,20 +332,20 @@ def test_a_release_and_a_raw_table_are_looked_at_as_on_one_machine(
     schema = session.read("raw", [tmp_path / "raw.parquet"], few.column_names, COMMA)
     inspected = inspection_of(TableInSession(session, "raw", few.column_names, schema)).to_dict()
     expected = inspect(few).to_dict()
-    for told in (inspected, expected):
-        told.pop("search")
+    for found in (inspected, expected):
+        found.pop("search")
     assert inspected == approximately(expected)
 
 
-def approximately(told: Any) -> Any:
-    if isinstance(told, dict):
-        return {key: approximately(value) for key, value in told.items()}
-    if isinstance(told, list | tuple):
-        return type(told)(approximately(value) for value in told)
-    return pytest.approx(told) if isinstance(told, float) else told
+def approximately(found: Any) -> Any:
+    if isinstance(found, dict):
+        return {key: approximately(value) for key, value in found.items()}
+    if isinstance(found, list | tuple):
+        return type(found)(approximately(value) for value in found)
+    return pytest.approx(found) if isinstance(found, float) else found
 
 
-def test_tasks_are_told_while_they_run(session: SparkTables, tmp_path: Path) -> None:
+def test_tasks_are_reported_while_they_run(session: SparkTables, tmp_path: Path) -> None:
     numbers(session, tmp_path, 100)
 
     def slow(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -361,7 +358,7 @@ def test_tasks_are_told_while_they_run(session: SparkTables, tmp_path: Path) -> 
     session.listener = seen.append
     session.map("slow", "SELECT p0 FROM numbers", slow, pa.schema([("p0", pa.int64())]))
     session.listener = no_listener
-    told = [transfer for transfer in seen if transfer.of_tasks]
-    assert told
-    assert all(0 <= (transfer.tasks or 0) <= (transfer.of_tasks or 0) for transfer in told)
+    found = [transfer for transfer in seen if transfer.of_tasks]
+    assert found
+    assert all(0 <= (transfer.tasks or 0) <= (transfer.of_tasks or 0) for transfer in found)
     session.drop("slow")

@@ -9,21 +9,21 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.engines.spark import opening
+from shoal.engines.spark import connection
 from shoal.engines.spark.session import SparkTables
 from shoal.progress import Clock
-from tests.large.runs import run_in
-from tests.spark.cases import ASKED, Layout, policy_of, put, read_all, rows_of
+from tests.out_of_core.session_runs import run_in
+from tests.spark.cases import RELEASES, Layout, policy_of, put, read_all, rows_of
 from tests.spark.cluster import Cluster
-from tests.spark.conftest import Tell
-from tests.spark.killing import Stage, Work
-from tests.spark.test_session import COMMA, asked
+from tests.spark.conftest import Configure
+from tests.spark.test_session import COMMA, rows_in
+from tests.spark.worker_kills import Stage, Work
 
 FOUR_FILES = Layout(4, ".parquet", 2, 2, usual=True)
-WITH_L = ASKED[1]
+WITH_L = RELEASES[1]
 
 
-class Held:
+class PausedSession:
     """A session that holds up the coding of the rows and the finishing of the fragments."""
 
     def __init__(self, session: SparkTables, coding: Stage, finishing: Stage) -> None:
@@ -33,7 +33,7 @@ class Held:
         return getattr(self._session, name)
 
     def map(self, name: str, sql: str, function: Any, *more: Any, **options: Any) -> None:
-        if name == "coded_hashed":
+        if name == "encoded_hashed":
             function = self._coding.holding(function)
         self._session.map(name, sql, function, *more, **options)
 
@@ -48,9 +48,9 @@ class Held:
 def killed_twice(cluster: Cluster, coding: Stage, finishing: Stage, work: Work) -> Any:
     cluster.mend()
     work.start()
-    coding.kill_amid(cluster, work)
+    coding.kill_during(cluster, work)
     cluster.mend()
-    finishing.kill_amid(cluster, work)
+    finishing.kill_during(cluster, work)
     given = work.result()
     cluster.mend()
     assert coding.calls > 2, "what the killed worker had begun was done again"
@@ -58,13 +58,15 @@ def killed_twice(cluster: Cluster, coding: Stage, finishing: Stage, work: Work) 
     return given
 
 
-def test_amid_a_release(session: SparkTables, cluster: Cluster, tmp_path: Path, told: Tell) -> None:
-    told(FOUR_FILES)
+def test_during_a_release(
+    session: SparkTables, cluster: Cluster, tmp_path: Path, configure: Configure
+) -> None:
+    configure(FOUR_FILES)
     one, parts = put(tmp_path, FOUR_FILES)
     policy = policy_of(WITH_L)
     alone = shoal.run(one, policy, tmp_path / "alone.parquet")
     coding, finishing = Stage(tmp_path / "coding"), Stage(tmp_path / "finishing")
-    held: Any = Held(session, coding, finishing)
+    held: Any = PausedSession(session, coding, finishing)
     target = tmp_path / "there.parquet"
 
     def release() -> Any:
@@ -78,20 +80,22 @@ def test_amid_a_release(session: SparkTables, cluster: Cluster, tmp_path: Path, 
 
 
 @pytest.mark.thorough
-def test_amid_a_release_of_a_frame(
+def test_during_a_release_of_a_frame(
     session: SparkTables,
     cluster: Cluster,
     tmp_path: Path,
-    told: Tell,
+    configure: Configure,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    told(FOUR_FILES)
+    configure(FOUR_FILES)
     one, parts = put(tmp_path, FOUR_FILES)
     policy = policy_of(WITH_L)
     shoal.run(one, policy, tmp_path / "alone.parquet")
     coding, finishing = Stage(tmp_path / "coding"), Stage(tmp_path / "finishing")
-    open_frame = opening.open_frame
-    monkeypatch.setattr(opening, "open_frame", lambda f: Held(open_frame(f), coding, finishing))
+    open_frame = connection.open_frame
+    monkeypatch.setattr(
+        connection, "open_frame", lambda f: PausedSession(open_frame(f), coding, finishing)
+    )
     monkeypatch.setattr("shoal.engines.partition_tree.FRAGMENT_ROWS", 450)
     frame = session._spark.read.parquet(str(parts)).repartition(4)
 
@@ -105,7 +109,7 @@ def test_amid_a_release_of_a_frame(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("groups", [False, True])
-def test_amid_one_call(
+def test_during_one_call(
     session: SparkTables, cluster: Cluster, tmp_path: Path, groups: bool
 ) -> None:
     cluster.mend()
@@ -128,11 +132,11 @@ def test_amid_one_call(
 
     working = Work(work)
     working.start()
-    stage.kill_amid(cluster, working)
+    stage.kill_during(cluster, working)
     working.result()
     expected = Counter((i % 8, i) for i in range(4000))
-    assert asked(session, "out") == expected
-    assert asked(session, "kept") == expected
+    assert rows_in(session, "out") == expected
+    assert rows_in(session, "kept") == expected
     assert stage.calls > (8 if groups else 2), "what the killed worker had begun was done again"
     session.drop("out")
     session.drop("kept")

@@ -10,6 +10,9 @@ from shoal.arrays import Codes, Ints
 if TYPE_CHECKING:  # importing it would load pyarrow, which a policy can do without
     from shoal.encoding.domain import Domain
 
+NO_ENTRIES = np.zeros(0, np.int32), np.zeros(0, np.int64)
+"""The values and counts of histograms without any."""
+
 
 @dataclass(frozen=True)
 class RaisedCounts:
@@ -83,3 +86,39 @@ class Counts:
         if len(some):
             most[some] = np.maximum.reduceat(self.counts, self.starts[some])
         return most
+
+
+def size_counts(sizes: Ints, population: Ints | None = None) -> Counts:
+    """The sizes of groups alone."""
+    return Counts(sizes, np.zeros(len(sizes) + 1, np.int64), *NO_ENTRIES, population=population)
+
+
+def group_histograms(
+    sizes: Ints, group: Ints, values: Ints | Codes, domain: "Domain", rows: Ints | None = None
+) -> Counts:
+    """How often each value occurs in each group.
+
+    Parameters
+    ----------
+    sizes : (g,)
+        Rows of each group.
+    group, values : (n,)
+        The group and the code of each observation; a negative code is no value.
+    domain : Domain
+        What the codes mean.
+    rows : (n,), optional
+        How many rows each observation stands for; 1 if not given.
+    """
+    known = values >= 0
+    width = int(values.max(initial=0)) + 1
+    # group and value in one number: sorting it sorts both, and equal ones are one entry
+    keys = group[known] * np.int64(width) + values[known]
+    if rows is None:
+        entries, counts = np.unique(keys, return_counts=True)
+    else:
+        entries, place = np.unique(keys, return_inverse=True)
+        counts = np.zeros(len(entries), np.int64)
+        np.add.at(counts, place.reshape(-1), rows[known])
+    starts = np.searchsorted(entries, np.arange(len(sizes) + 1) * width).astype(np.int64)
+    codes = (entries % width).astype(np.int32)
+    return Counts(sizes, starts, codes, counts.astype(np.int64), domain)

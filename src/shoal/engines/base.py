@@ -183,7 +183,7 @@ class Session(Protocol):
         """Create a table of the named columns of some files, called p0, p1, ... in this order;
         returns their types. Columns of CSV files are text."""
 
-    def ask(self, sql: str) -> pa.Table:
+    def query(self, sql: str) -> pa.Table:
         """A small result, in any order."""
 
     def keep(self, name: str, sql: str) -> None:
@@ -230,6 +230,11 @@ class Session(Protocol):
 
     def close(self) -> None:
         """End the session and leave nothing behind."""
+
+
+def query_number(session: Session, sql: str) -> int:
+    """The number n that a query returns in its only row."""
+    return int(session.query(sql).column("n")[0].as_py())
 
 
 HIDDEN = (".", "_")

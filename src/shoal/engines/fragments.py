@@ -35,9 +35,9 @@ class MeasureFragment(Protocol):
 
 
 TARGET = "t"
-"""Where the coded table has the class of each row."""
-MEASURES = -1
-"""The group of a row that is no person, but has the measures of a fragment."""
+"""Where the encoded table has the class of each row."""
+NO_GROUP = -1
+"""The group of the row that carries the sums of a fragment."""
 
 
 @dataclass(frozen=True)
@@ -86,25 +86,25 @@ class Finish:
     depths: Ints
     """Per fragment, how many cuts led to it."""
     payload: tuple[str, ...]
-    """Which columns of the coded table are published as they are."""
+    """Which columns of the encoded table are published as they are."""
     group: GroupFragment
     more: tuple[str, ...] = ()
-    """What the measuring needs of the coded table beside codes."""
+    """What the measuring needs of the encoded table beside codes."""
     measure: MeasureFragment | None = None
-    """What measures the fragment; one more row, with g = MEASURES, then has that as text."""
+    """Measures the fragment; then one more row has the result as text in `sums`, with g = NO_GROUP."""
 
     @property
     def columns(self) -> list[str]:
-        """What it needs of the coded table, beside `node`."""
+        """What it needs of the encoded table, beside `node`."""
         quasi = [f"c{j}" for j in range(len(self.domains))]
         secret = [f"s{i}" for i in range(len(self.sensitive))]
         return [*quasi, *secret, *self.more, "key", "h", *self.payload]
 
-    def schema(self, coded: pa.Schema) -> pa.Schema:
-        """What it gives, where the payload has the types of `coded`."""
+    def schema(self, encoded: pa.Schema) -> pa.Schema:
+        """What it gives, where the payload has the types of `encoded`."""
         quasi = [pa.field(f"q{j}", pa.string()) for j in range(len(self.domains))]
-        shown = [coded.field(p) for p in self.payload]
-        return pa.schema([*quasi, *shown, ("g", pa.int64()), ("measures", pa.string())])
+        shown = [encoded.field(p) for p in self.payload]
+        return pa.schema([*quasi, *shown, ("g", pa.int64()), ("sums", pa.string())])
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         """Group and label the rows of one fragment; suppressed ones are left out."""
@@ -121,21 +121,14 @@ class Finish:
         taken = rows.select(list(self.payload)).take(pa.array(cells.rows[kept]))
         found |= dict(zip(self.payload, taken.columns, strict=True))
         found["g"] = pa.array((number << 32) + group.astype(np.int64))
-        found["measures"] = pa.nulls(len(kept), pa.string())
+        found["sums"] = pa.nulls(len(kept), pa.string())
         table = pa.table(found)
         if self.measure is None:
             return table
-        extra = {
-            name: pa.nulls(1, kind)
-            for name, kind in zip(table.schema.names, table.schema.types, strict=True)
-        }
-        extra |= {"g": pa.array([MEASURES], pa.int64())}
-        extra |= {
-            "measures": pa.array(
-                [self.measure(self._parts(cells, grouping, spans, rows))], pa.string()
-            )
-        }
-        return pa.concat_tables([table, pa.table(extra, table.schema)])
+        sums = self.measure(self._parts(cells, grouping, spans, rows))
+        row = {field.name: pa.nulls(1, field.type) for field in table.schema}
+        row |= {"g": pa.array([NO_GROUP], pa.int64()), "sums": pa.array([sums], pa.string())}
+        return pa.concat_tables([table, pa.table(row, table.schema)])
 
     def _parts(self, cells: Cells, grouping: Grouping, spans: Spans, rows: pa.Table) -> ReleaseView:
         target = (

@@ -7,17 +7,17 @@ their rows are (`engines/fragments.py`).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Bools, Ints
-from shoal.encoding.counts import Counts
-from shoal.encoding.domain import Domain, costs_of
+from shoal.encoding.counts import Counts, size_counts
+from shoal.encoding.domain import costs_of
 from shoal.engines import queries
 from shoal.engines.base import Session
-from shoal.engines.queries import Cut, Tree, rows_of
+from shoal.engines.encode import EncodedTable
+from shoal.engines.queries import Cut, Tree, select
 from shoal.engines.tie_splits import TieSplits
 from shoal.errors import InputError
 from shoal.kernels.labels import SET, UNIT, Costs
@@ -46,30 +46,6 @@ compile the program that Spark makes of them, and with a thousand Spark runs out
 then finds them."""
 
 
-class Coded(Protocol):
-    """What must be known of a coded table to cut it."""
-
-    @property
-    def domains(self) -> tuple[Domain, ...]:
-        """One per quasi-identifier."""
-
-    @property
-    def sensitive_domains(self) -> dict[str, Domain]:
-        """Of the sensitive columns."""
-
-    @property
-    def sensitive(self) -> tuple[str, ...]:
-        """Their names, as s0, s1, ..."""
-
-    @property
-    def totals(self) -> dict[str, Ints]:
-        """Per sensitive column, rows with each value; none are missing."""
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of the table."""
-
-
 @dataclass(frozen=True)
 class Fragment:
     """Rows that are finished together."""
@@ -88,17 +64,19 @@ class PartitionTree:
     """Depth first, below before above."""
 
     def rows(self, session: Session, columns: list[str], payload: pa.Schema) -> str:
-        """SQL of all rows of the coded table, `node` being the number of their fragment; for one query.
+        """SQL of all rows of the encoded table, `node` being their fragment; for one query.
 
         payload: the types of columns that are no codes. Drop the table FRAGMENTED afterwards.
         """
         numbers = {leaf: number for number, leaf in enumerate(self.tree.leaves())}
         if len(numbers) <= MOST_SQL_FRAGMENTS:
             return queries.with_leaves(self.tree, numbers, columns)
-        schema = pa.schema([payload.field(n) if n in payload.names else _coded(n) for n in columns])
-        locate = locator(self.tree, numbers, schema.insert(0, _coded("node")))
-        session.map(FRAGMENTED, rows_of(queries.CODED, columns), locate, locate.schema, once=True)
-        return rows_of(FRAGMENTED, locate.schema.names)
+        schema = pa.schema(
+            [payload.field(n) if n in payload.names else _code_field(n) for n in columns]
+        )
+        locate = locator(self.tree, numbers, schema.insert(0, _code_field("node")))
+        session.map(FRAGMENTED, select(queries.ENCODED, columns), locate, locate.schema, once=True)
+        return select(FRAGMENTED, locate.schema.names)
 
 
 def fragment_rows_for(n_rows: int) -> int:
@@ -108,27 +86,27 @@ def fragment_rows_for(n_rows: int) -> int:
 
 def cut_into_fragments(
     session: Session,
-    coded: Coded,
+    encoded: EncodedTable,
     requirement: Requirement,
     rule: PartitionRule,
     fragment_rows: int = FRAGMENT_ROWS,
     progress: Progress = no_progress,
     most_entries: int = MOST_ENTRIES,
 ) -> PartitionTree:
-    """Cut the coded table until no part has more than `fragment_rows` rows, or can be cut."""
-    _check_losses(coded, rule)
-    check_holds(whole_table(coded, requirement), requirement)
-    tree = Tree(len(coded.domains))
+    """Cut the encoded table until no part has more than `fragment_rows` rows, or can be cut."""
+    _check_losses(encoded, rule)
+    check_holds(whole_table(encoded, requirement), requirement)
+    tree = Tree(len(encoded.domains))
     least = requirement.min_rows
-    kept = [f"c{j}" for j in range(tree.columns)] + [f"s{i}" for i in range(len(coded.sensitive))]
+    kept = [f"c{j}" for j in range(tree.columns)] + [f"s{i}" for i in range(len(encoded.sensitive))]
     kept += ["key", "h"]
-    known = {0: Fragment(0, coded.n_rows)}
+    known = {0: Fragment(0, encoded.n_rows)}
 
     def is_open(node: int) -> bool:
         return known[node].rows > fragment_rows and known[node].rows >= 2 * least
 
-    rounds = Rounds(session, coded, requirement, rule)
-    table = queries.CODED
+    rounds = Rounds(session, encoded, requirement, rule)
+    table = queries.ENCODED
     open_nodes = [0] if is_open(0) else []
     while open_nodes:
         moves: dict[int, tuple[Cut, int | None, int | None]] = {}
@@ -145,16 +123,16 @@ def cut_into_fragments(
                 moves[node] = cut, goes_on[0], goes_on[1]
         if open_nodes:
             # rows of finished fragments are left behind: no round reads them again
-            session.keep(OPEN_ROWS, queries.cut(table, tree.columns, moves, kept))
+            session.keep(OPEN_ROWS, queries.move_rows(table, tree.columns, moves, kept))
             table = OPEN_ROWS
         left = sum(known[node].rows for node in open_nodes)
-        progress(1 - left / coded.n_rows, coded.n_rows - left, coded.n_rows)
+        progress(1 - left / encoded.n_rows, encoded.n_rows - left, encoded.n_rows)
     session.drop(OPEN_ROWS)
     return PartitionTree(tree, tuple(known[leaf] for leaf in tree.leaves()))
 
 
-def _check_losses(coded: Coded, rule: PartitionRule) -> None:
-    n, d = coded.n_rows, len(coded.domains)
+def _check_losses(encoded: EncodedTable, rule: PartitionRule) -> None:
+    n, d = encoded.n_rows, len(encoded.domains)
     if n * d >= MOST_LOSSES and rule.compares_losses:
         raise InputError(
             f"The table has {n:,} rows and {d} quasi-identifiers, but a method that compares losses "
@@ -168,7 +146,7 @@ class Rounds:
     """Chooses the cuts of the open nodes, round by round."""
 
     session: Session
-    coded: Coded
+    encoded: EncodedTable
     requirement: Requirement
     rule: PartitionRule
 
@@ -176,8 +154,8 @@ class Rounds:
         self, nodes: list[int], known: Mapping[int, Fragment], most: int
     ) -> list[list[int]]:
         """The nodes, as many together as have at most so many entries in all."""
-        sizes = [domain.size for domain in self.coded.domains]
-        values = [self.coded.sensitive_domains[name].size for name in self.requirement.columns]
+        sizes = [domain.size for domain in self.encoded.domains]
+        values = [self.encoded.sensitive_domains[name].size for name in self.requirement.columns]
         found: list[list[int]] = []
         room = 0
         for node in nodes:
@@ -195,17 +173,17 @@ class Rounds:
         self, table: str, portion: list[int], known: Mapping[int, Fragment]
     ) -> list[tuple[int, Cut, int]]:
         """Node, cut and rows below, for those of the nodes that can be cut."""
-        sizes = [domain.size for domain in self.coded.domains]
-        costs = costs_of(self.coded.domains)
+        sizes = [domain.size for domain in self.encoded.domains]
+        costs = costs_of(self.encoded.domains)
         ties = TieSplits(self.session, table, sizes, np.flatnonzero(costs.kind == SET).tolist())
         spans = _needed_spans(costs, only_counts=not self.rule.compares_losses)
         sql = queries.histograms(table, len(sizes), spans, (portion[0], portion[-1]))
         nodes = np.array(portion, np.int64)
-        columns = _histograms(len(sizes), nodes, self.session.ask(sql))
+        columns = _histograms(len(sizes), nodes, self.session.query(sql))
         depth = np.array([known[node].depth for node in portion], np.int64)
         groups = NodeHistograms(costs, nodes, depth, columns, ties)
-        judge = Judge(self.session, table, self.coded, self.requirement, groups, ties)
-        order = self.rule.cuts(groups, self.requirement.min_rows, self.coded.n_rows)
+        judge = Judge(self.session, table, self.encoded, self.requirement, groups, ties)
+        order = self.rule.cuts(groups, self.requirement.min_rows, self.encoded.n_rows)
         chosen = choose_cuts(order, len(nodes), np.arange(len(nodes)), judge.hold)
         numbers = np.flatnonzero(chosen.column >= 0)
         return _tree_cuts(groups, ties, numbers, Cuts(*(part[numbers] for part in chosen)))
@@ -266,10 +244,10 @@ def _numbers(column: pa.ChunkedArray) -> Ints:
     return column.to_numpy().astype(np.int64)
 
 
-def whole_table(coded: Coded, requirement: Requirement) -> Mapping[str, Counts]:
+def whole_table(encoded: EncodedTable, requirement: Requirement) -> Mapping[str, Counts]:
     """The counts of all rows as one group."""
-    tables = {name: coded.totals[name][None, :] for name in requirement.columns}
-    return _counts(coded, requirement, np.array([coded.n_rows], np.int64), tables)
+    tables = {name: encoded.totals[name][None, :] for name in requirement.columns}
+    return _counts(encoded, requirement, np.array([encoded.n_rows], np.int64), tables)
 
 
 class Judge:
@@ -279,14 +257,14 @@ class Judge:
         self,
         session: Session,
         table: str,
-        coded: Coded,
+        encoded: EncodedTable,
         requirement: Requirement,
         groups: NodeHistograms,
         ties: TieSplits,
     ) -> None:
-        self._session, self._table, self._coded = session, table, coded
+        self._session, self._table, self._encoded = session, table, encoded
         self._requirement, self._groups, self._ties = requirement, groups, ties
-        self._sensitive = [coded.sensitive.index(name) for name in requirement.columns]
+        self._sensitive = [encoded.sensitive.index(name) for name in requirement.columns]
         self._joint: dict[tuple[int, int, int], tuple[Ints, Ints, Ints]] = {}
         """Per column, sensitive column and place of a node: codes, sensitive codes and rows."""
         self._tried = np.zeros(len(groups.nodes), np.bool_)
@@ -304,14 +282,14 @@ class Judge:
             name: self._tables(chosen, placed, i)
             for i, name in zip(self._sensitive, self._requirement.columns, strict=True)
         }
-        counts = _counts(self._coded, self._requirement, sizes, tables)
+        counts = _counts(self._encoded, self._requirement, sizes, tables)
         held = np.zeros(len(numbers), np.bool_)
         held[real] = self._requirement.holds(counts).reshape(-1, 2).all(axis=1)
         return held
 
     def _tables(self, numbers: Ints, cuts: Cuts, i: int) -> Ints:
         """(2n, size) rows of each sensitive value on both sides of each cut."""
-        size = self._coded.sensitive_domains[self._coded.sensitive[i]].size
+        size = self._encoded.sensitive_domains[self._encoded.sensitive[i]].size
         sides = np.zeros((len(numbers), 2, size), np.int64)
         for n, (g, j, at) in enumerate(zip(numbers, cuts.column, cuts.position, strict=True)):
             codes, values, rows = self._joint[int(j), i, int(g)]
@@ -338,7 +316,7 @@ class Judge:
         if not wanted:
             return
         nodes = {j: self._groups.nodes[some].tolist() for j, some in wanted.items()}
-        answer = self._session.ask(queries.joint(self._table, nodes, self._sensitive))
+        answer = self._session.query(queries.joint_histograms(self._table, nodes, self._sensitive))
         along, of, node, code, value, rows = (
             _numbers(answer[name]) for name in ("j", "i", "node", "v", "s", "n")
         )
@@ -353,19 +331,17 @@ class Judge:
 
 
 def _counts(
-    coded: Coded, requirement: Requirement, sizes: Ints, tables: Mapping[str, Ints]
+    encoded: EncodedTable, requirement: Requirement, sizes: Ints, tables: Mapping[str, Ints]
 ) -> dict[str, Counts]:
-    none = np.zeros(0, np.int64)
-    starts = np.zeros(len(sizes) + 1, np.int64)
-    counts = {SIZES_ONLY: Counts(sizes, starts, none.astype(np.int32), none)}
+    counts = {SIZES_ONLY: size_counts(sizes)}
     for name in requirement.columns:
-        domain, table = coded.sensitive_domains[name], tables[name].copy()
+        domain, table = encoded.sensitive_domains[name], tables[name].copy()
         if domain.missing >= 0:
             table[:, domain.missing] = 0
         group, value = np.nonzero(table)
         begins = np.searchsorted(group, np.arange(len(sizes) + 1)).astype(np.int64)
         found = value.astype(np.int32), table[group, value]
-        counts[name] = Counts(sizes, begins, *found, domain, coded.totals[name])
+        counts[name] = Counts(sizes, begins, *found, domain, encoded.totals[name])
     return counts
 
 
@@ -417,6 +393,6 @@ def locator(tree: Tree, numbers: Mapping[int, int], schema: pa.Schema) -> Locato
     return Locator(names, (column, code, below, last, table), number, schema)
 
 
-def _coded(name: str) -> pa.Field:
-    """The type of a column of the coded table that is no payload."""
+def _code_field(name: str) -> pa.Field:
+    """The type of a column of the encoded table that is no payload."""
     return pa.field(name, pa.int64() if name in ("node", "key", "h") else pa.int32())

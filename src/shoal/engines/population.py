@@ -1,11 +1,11 @@
-"""The population that a policy names: read, and counted under what was published."""
+"""The population that a policy names: read, and counted under the published labels."""
 
 from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.encoding.counts import Counts
+from shoal.encoding.counts import Counts, size_counts
 from shoal.engines.files import LocalFiles, wrap
 from shoal.errors import InputError, listed
 from shoal.io.arrow import one_chunk
@@ -16,13 +16,13 @@ def population_of_policy(policy: Policy) -> Callable[[str], pa.Array]:
     """The population's columns by name; all quasi columns must be there."""
     if isinstance(policy.population, str):
         path = policy.folder / policy.population
-        engine = LocalFiles()
+        files = LocalFiles()
         try:
-            options, _ = engine.settle(path)
+            options, _ = files.settle(path)
         except InputError as error:
             raise InputError(f"{error} The policy's `population:` names this file.") from None
-        _check(policy, engine.names(path, options), f"The population table {path}")
-        table = wrap(engine.read(path, options, policy.quasi))
+        _check(policy, files.names(path, options), f"The population table {path}")
+        table = wrap(files.read(path, options, policy.quasi))
     else:
         table = wrap(policy.population)
         _check(policy, table.names, "The population table")
@@ -33,7 +33,7 @@ def _check(policy: Policy, names: list[str], what: str) -> None:
     missing = [name for name in policy.quasi if name not in names]
     if missing:
         raise InputError(
-            f"{what} has no column {listed(repr(name) for name in missing)}; it must hold every "
+            f"{what} has no column {listed(repr(name) for name in missing)}; it must have every "
             f"quasi column of the policy, under the same names. It has {listed(names, 30)}."
         )
 
@@ -49,6 +49,4 @@ def count_population(rows: pa.Table, policy: Policy) -> Counts:
     raw = {name: population(name) for name in names}
     how = {name: policy.column_spec(name) for name in names}
     covered = population_of(labels, raw, how, policy.folder)
-    empty = np.zeros(0, np.int64)
-    starts = np.zeros(len(sizes) + 1, np.int64)
-    return Counts(sizes, starts, empty.astype(np.int32), empty, population=covered)
+    return size_counts(sizes, covered)

@@ -25,9 +25,10 @@ from shoal.engines.base import (
     no_listener,
     passing,
 )
-from shoal.engines.encode import Coded, code, columns_to_read, stored_kind
+from shoal.engines.column_types import storage_type
+from shoal.engines.encode import EncodedTable, columns_to_read, encode_table
 from shoal.engines.fragments import TARGET, Finish, GroupFragment
-from shoal.engines.full_domain import Publish, Secrets, bring_cells, label_cells
+from shoal.engines.full_domain import PublishRows, SensitiveColumns, collect_cells, label_cells
 from shoal.engines.measured import (
     ColumnReport,
     ComponentReport,
@@ -43,14 +44,14 @@ from shoal.engines.partition_tree import (
     fragment_rows_for,
 )
 from shoal.engines.queries import (
-    CODED,
+    ENCODED,
     class_sizes,
-    measures_of_fragments,
-    people,
-    rows_of,
+    published_rows,
+    select,
+    sums_and_class_sizes,
 )
 from shoal.engines.release_table import ReleaseTable
-from shoal.engines.session_release import SessionRelease
+from shoal.engines.session_release import SessionRelease, size_histogram
 from shoal.errors import listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
 from shoal.evidence.evidence import Evidence, Histogram, histogram
@@ -104,32 +105,34 @@ class RelationalEngine(Engine):
 
     def encode(self, progress: Progress) -> int:
         """Number the values from their counts, and encode the rows where they are."""
-        self._coded = code(self.session, self._policy, self._schema, RAW, progress=progress)
+        self._encoded = encode_table(
+            self.session, self._policy, self._schema, RAW, progress=progress
+        )
         self.session.drop(RAW)
-        return self._coded.n_rows
+        return self._encoded.n_rows
 
     def group(self, requirement: Requirement, progress: Progress) -> int | None:
         """Choose the top cuts from histograms, or run a full-domain method on the distinct cells."""
-        session, coded, policy = self.session, self._coded, self._policy
+        session, encoded, policy = self.session, self._encoded, self._policy
         method = policy.method
         self._cells: Cells | None = None
         with passing(session, progress, 0, 1, None):
             if method.only_counts:
                 # sensitive values that only a metric needs come along where it was asked for
                 measured = any(name_of(type(each)) == RECOGNITION for each in policy.metrics)
-                sensitive = coded.sensitive if measured else requirement.columns
-                self._cells = bring_cells(session, coded, sensitive)
+                sensitive = encoded.sensitive if measured else requirement.columns
+                self._cells = collect_cells(session, encoded, sensitive)
                 self._groupings: tuple[Grouping, ...] = method.group(
                     self._cells, requirement, policy.seed, progress
                 )
                 return int(self._suppressed.sum())
-            most = self.fragment_rows or fragment_rows_for(coded.n_rows)
+            most = self.fragment_rows or fragment_rows_for(encoded.n_rows)
             rule, wanted = method.partition_rule(), requirement
             if rule is None:
                 assert method.block_rows is not None, "see engines/capabilities.py"
                 rule, wanted = WIDEST_ROUNDED, block_requirement(requirement, method.block_rows)
-            self._tree = cut_into_fragments(session, coded, wanted, rule, most, progress)
-            self._finish = GroupFragment(method, requirement, coded.n_rows, policy.seed)
+            self._tree = cut_into_fragments(session, encoded, wanted, rule, most, progress)
+            self._finish = GroupFragment(method, requirement, encoded.n_rows, policy.seed)
         return None
 
     @property
@@ -139,7 +142,7 @@ class RelationalEngine(Engine):
     def publish(self, evidence: bool, progress: Progress) -> None:
         """Label the rows where they are."""
         self._facts = self._facts_of_table() if evidence else None
-        with passing(self.session, progress, 0, 1, self._coded.n_rows):
+        with passing(self.session, progress, 0, 1, self._encoded.n_rows):
             if self._cells is None:
                 self._publish_fragments(self._tree)
             else:
@@ -154,52 +157,53 @@ class RelationalEngine(Engine):
         return found
 
     def _facts_of_table(self) -> Facts:
-        policy, coded = self._policy, self._coded
+        policy, encoded = self._policy, self._encoded
         read = dict(zip(columns_to_read(policy), self._schema.types, strict=True))
         return Facts(
-            domains=coded.domains,
-            rows_of_values=coded.rows_of_values,
+            domains=encoded.domains,
+            rows_of_values=encoded.rows_of_values,
             sensitive={
-                name: (coded.sensitive_domains[name], coded.rows(name)) for name in policy.sensitive
+                name: (encoded.sensitive_domains[name], encoded.sensitive_rows(name))
+                for name in policy.sensitive
             },
-            n_rows=coded.n_rows,
+            n_rows=encoded.n_rows,
             how={name: policy.columns[name].hierarchy for name in policy.quasi},
             schema={n: kind_name(read[n]) if n in read else None for n in self._names},
         )
 
     def _publish_fragments(self, tree: PartitionTree) -> None:
-        session, coded, facts = self.session, self._coded, self._facts
+        session, encoded, facts = self.session, self._encoded, self._facts
         self._counting = None if facts is None else facts.counting()
-        self._sums = fragment_sums(self._policy, coded, counting=self._counting)
+        self._sums = fragment_sums(self._policy, encoded, counting=self._counting)
         finish = Finish(
-            coded.domains,
-            coded.sensitive,
-            coded.sensitive_domains,
-            coded.totals,
+            encoded.domains,
+            encoded.sensitive,
+            encoded.sensitive_domains,
+            encoded.totals,
             np.array([one.depth for one in tree.fragments], np.int64),
-            tuple(f"p{i}" for i in range(len(coded.payload))),
+            tuple(f"p{i}" for i in range(len(encoded.payload))),
             self._finish,
-            more=(TARGET,) if coded.has_target else (),
+            more=(TARGET,) if encoded.has_target else (),
             measure=self._sums,
         )
-        stored = pa.schema([(f.name, stored_kind(f.type)) for f in coded.schema])
+        stored = pa.schema([(f.name, storage_type(f.type)) for f in encoded.schema])
         self._before: Histogram = ()
         if facts is not None:
-            codes = [f"c{j}" for j in range(len(coded.domains))]
-            self._before = _sizes(session.ask(class_sizes(CODED, codes)))
+            codes = [f"c{j}" for j in range(len(encoded.domains))]
+            self._before = size_histogram(session.query(class_sizes(ENCODED, codes)))
         schema, sizes = finish.schema(stored), [one.rows for one in tree.fragments]
         rows = tree.rows(session, finish.columns, stored)
         session.map_groups(PUBLISHED, rows, "node", finish, schema, sizes)
         session.drop(FRAGMENTED)
-        session.drop(CODED)
-        self._types = coded.schema
+        session.drop(ENCODED)
+        self._types = encoded.schema
 
     def _measure_fragments(self) -> Measured:
-        policy, coded, facts = self._policy, self._coded, self._facts
-        labels = [f"q{j}" for j in range(len(coded.domains))]
-        answer = self.session.ask(measures_of_fragments(PUBLISHED, labels))
-        sums = answer.column("measures").drop_null().to_pylist()
-        after = _sizes(answer.filter(answer.column("measures").is_null()))
+        policy, encoded, facts = self._policy, self._encoded, self._facts
+        labels = [f"q{j}" for j in range(len(encoded.domains))]
+        answer = self.session.query(sums_and_class_sizes(PUBLISHED, labels))
+        sums = answer.column("sums").drop_null().to_pylist()
+        after = size_histogram(answer.filter(answer.column("sums").is_null()))
         classes = sum(times for _, times in after)
         found = figures_of(policy, self._sums, sums, classes)
         evidence = Evidence()
@@ -215,7 +219,7 @@ class RelationalEngine(Engine):
             suppressed_rows=suppressed,
         )
         return Measured(
-            rows=coded.n_rows,
+            rows=encoded.n_rows,
             suppressed_rows=suppressed,
             groups=int(found.metrics["groups"] or 0),
             classes=classes,
@@ -231,17 +235,19 @@ class RelationalEngine(Engine):
         )
 
     def _publish_cells(self, cells: Cells) -> None:
-        session, coded, policy = self.session, self._coded, self._policy
+        session, encoded, policy = self.session, self._encoded, self._policy
         groupings = self._groupings
         labelled, spans = label_cells(cells, groupings, policy.suppressed == "starred")
-        payload = tuple((f.name, f.type) for f in coded.schema)
-        secrets = Secrets(session, PUBLISHED, coded, cells, wanted=self._facts is not None)
-        make = Publish(labelled, payload, secrets.codes)
-        codes = [f"c{j}" for j in range(len(coded.domains))]
-        needed = [*codes, *(name for name, _ in payload), *secrets.codes]
-        once = not secrets.codes
-        session.map(PUBLISHED, rows_of(CODED, needed), make, make.schema, once=once)
-        self._types = coded.schema
+        payload = tuple((f.name, f.type) for f in encoded.schema)
+        sensitive = SensitiveColumns(
+            session, PUBLISHED, encoded, cells, reported=self._facts is not None
+        )
+        make = PublishRows(labelled, payload, sensitive.codes)
+        codes = [f"c{j}" for j in range(len(encoded.domains))]
+        needed = [*codes, *(name for name, _ in payload), *sensitive.codes]
+        once = not sensitive.codes
+        session.map(PUBLISHED, select(ENCODED, needed), make, make.schema, once=once)
+        self._types = encoded.schema
         if labelled.has_stars:
             self._types = pa.schema([make.schema.field(name) for name, _ in payload])
         weights = policy.method.weights
@@ -250,12 +256,12 @@ class RelationalEngine(Engine):
         self._parts = ReleaseView(
             cells, groupings, spans, classes, self._suppressed, target, weights
         )
-        self._secrets, self._labelled_sizes = secrets, labelled.sizes
+        self._sensitive, self._labelled_sizes = sensitive, labelled.sizes
 
     def _measure_cells(self) -> Measured:
-        policy, parts, facts, secrets = self._policy, self._parts, self._facts, self._secrets
+        policy, parts, facts, sensitive = self._policy, self._parts, self._facts, self._sensitive
         metrics = {
-            name: secrets.recognised(metric, parts)
+            name: sensitive.recognition_rate(metric, parts)
             if isinstance(metric, RecognitionRate)
             else metric.measure(parts)
             for name, metric in chosen_metrics(policy.metrics).items()
@@ -263,8 +269,8 @@ class RelationalEngine(Engine):
         evidence = Evidence()
         if facts is not None:
             counting = facts.counting()
-            sums = counting(parts) | secrets.counted(counting, parts)
-            losses = column_loss_of(parts, self._coded.n_rows)
+            sums = counting(parts) | sensitive.evidence_sums(counting, parts)
+            losses = column_loss_of(parts, self._encoded.n_rows)
             both = histogram(parts.cells.counts), histogram(self._labelled_sizes)
             evidence = evidence_of(facts, counting, sums, losses, both)
         return measure_release(policy, parts, metrics, evidence=evidence)
@@ -273,14 +279,14 @@ class RelationalEngine(Engine):
     def _columns(self) -> tuple[list[str], list[str]]:
         """The published columns in the input's order, and where each stands in the session."""
         names = list(self._policy.published(self._names))
-        place = {name: f"q{j}" for j, name in enumerate(self._coded.quasi)}
-        place |= {name: f"p{i}" for i, name in enumerate(self._coded.payload)}
+        place = {name: f"q{j}" for j, name in enumerate(self._encoded.quasi)}
+        place |= {name: f"p{i}" for i, name in enumerate(self._encoded.payload)}
         return names, [place[name] for name in names]
 
     def _query(self, columns: Sequence[str]) -> str:
         """SQL of the published rows."""
         fragments = self._cells is None
-        return people(PUBLISHED, columns) if fragments else rows_of(PUBLISHED, columns)
+        return published_rows(PUBLISHED, columns) if fragments else select(PUBLISHED, columns)
 
     @property
     def expected(self) -> list[Expected]:
@@ -298,7 +304,7 @@ class RelationalEngine(Engine):
 
     def _forget(self) -> None:
         """Drop what the release was made from."""
-        for name in (PUBLISHED, CODED):
+        for name in (PUBLISHED, ENCODED):
             self.session.drop(name)
 
     def read_back(
@@ -344,11 +350,6 @@ def read_source(
     return schema
 
 
-def _sizes(answer: pa.Table) -> Histogram:
-    size, times = (answer.column(name).cast(pa.int64()).to_pylist() for name in ("size", "times"))
-    return tuple(sorted(zip(size, times, strict=True)))
-
-
 LOSSES, CLIMBS, LEVELS, EVIDENCE = "\0losses", "\0climbs", "\0levels", "\0evidence"
 """Beside the metrics by name: sums for what is reported of each column."""
 
@@ -390,19 +391,19 @@ class Figures:
 
 
 def fragment_sums(
-    policy: Policy, coded: Coded, groupings: int = 1, counting: Counting | None = None
+    policy: Policy, encoded: EncodedTable, groupings: int = 1, counting: Counting | None = None
 ) -> FragmentSums:
     """What computes the sums of the fragments of an encoded table."""
     chosen = chosen_metrics(policy.metrics)
     return FragmentSums(
         {name: metric for name, metric in chosen.items() if isinstance(metric, AdditiveMetric)},
         Totals(
-            domains=coded.domains,
-            rows_of_values=coded.rows_of_values,
-            n_rows=coded.n_rows,
+            domains=encoded.domains,
+            rows_of_values=encoded.rows_of_values,
+            n_rows=encoded.n_rows,
             groupings=groupings,
-            sensitive=coded.sensitive,
-            has_target=coded.has_target,
+            sensitive=encoded.sensitive,
+            has_target=encoded.has_target,
             weights=policy.method.weights,
         ),
         counting,
@@ -452,6 +453,6 @@ def _notes(left_out: list[str]) -> tuple[str, ...]:
     if not left_out:
         return ()
     return (
-        f"Not measured on a large table: {listed(left_out)}. Only metrics that are sums over parts of "
-        "the table are.",
+        f"Not measured on a table larger than memory: {listed(left_out)}. Only metrics that are "
+        "sums over parts of the table are.",
     )

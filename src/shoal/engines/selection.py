@@ -11,7 +11,7 @@ import pyarrow as pa
 from shoal.engines.base import Engine, Expected, Session, Source
 from shoal.engines.encode import columns_to_read
 from shoal.engines.memory import MemoryEngine
-from shoal.engines.queries import rows_of
+from shoal.engines.queries import select
 from shoal.engines.relational import RAW, RELEASE, RelationalEngine
 from shoal.engines.session_release import SessionRelease
 from shoal.errors import InputError
@@ -77,7 +77,7 @@ class SparkEngine(RelationalEngine):
             with open_session(self._address, None, clock) as self.session:
                 yield
             return
-        from shoal.engines.spark.opening import open_frame
+        from shoal.engines.spark.connection import open_frame
 
         self.session = open_frame(self._frame)
         try:
@@ -123,7 +123,7 @@ class SparkEngine(RelationalEngine):
             return
         names, rows = self._finished.names, self._finished.rows
         columns = [f"p{i}" for i in range(len(names))]
-        query = rows_of(RELEASE, columns)
+        query = select(RELEASE, columns)
         self.session.write(query, paths[0], names, columns, options, rows)
 
     def frames(self) -> tuple[Any, dict[str, Any]]:
@@ -210,7 +210,7 @@ def _open(engine: str, memory: str | None, clock: Clock | None) -> Session:
         from shoal.engines.duckdb.session import DuckSession
 
         return DuckSession(None if memory is None else database_limit(memory))
-    from shoal.engines.spark.opening import open_spark
+    from shoal.engines.spark.connection import open_spark
 
     with (clock or Clock()).step("start"):
         return open_spark(engine)
@@ -272,7 +272,7 @@ def frame_in_session(
     frame: Any, name: str, columns: Sequence[str]
 ) -> Iterator[tuple[Any, pa.Schema]]:
     """The session of a Spark frame, with columns of the frame as a table, and their types."""
-    from shoal.engines.spark.opening import open_frame
+    from shoal.engines.spark.connection import open_frame
 
     session = open_frame(frame)
     try:

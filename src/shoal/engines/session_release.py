@@ -1,7 +1,7 @@
 """A published table in a session: verified by its text, class by class, where the rows are.
 
-Rows are read as texts and sent to pieces by a hash of their class, so that a class lies in one piece;
-every piece is checked where it is, and only the findings come back.
+Rows are read as texts and distributed to pieces by a hash of their class, so that a class is in one
+piece; every piece is checked where it is, and only the findings come back.
 """
 
 import json
@@ -12,18 +12,25 @@ from math import inf
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import hash_rows
-from shoal.encoding.counts import Counts
+from shoal.encoding.counts import Counts, group_histograms, size_counts
 from shoal.encoding.domain import Domain, Kind
-from shoal.engines.base import Session, passing
+from shoal.engines.base import Session, passing, query_number
 from shoal.engines.capabilities import check_capabilities
-from shoal.engines.encode import MOST_VALUES, as_read, as_signed, as_unsigned, check_kinds
-from shoal.engines.queries import class_sizes, counted, how_many, how_many_rows, rows_of, tally
+from shoal.engines.column_types import check_types, restore_type
+from shoal.engines.encode import MAX_VALUES, as_signed, as_unsigned
+from shoal.engines.queries import (
+    class_sizes,
+    count_combinations,
+    count_rows,
+    count_values,
+    select,
+    value_counts,
+)
 from shoal.engines.release_table import ReleaseTable, Verdict
 from shoal.errors import InputError
 from shoal.evidence.evidence import Histogram
@@ -37,7 +44,7 @@ from shoal.policy.released_columns import (
     exempt_columns,
 )
 from shoal.progress import Progress, no_progress
-from shoal.verification.check import Finding, Strength, models_of
+from shoal.verification.check import Finding, Strength, finding_of, models_of
 from shoal.verification.digest import (
     PIECE,
     Fingerprint,
@@ -61,7 +68,9 @@ CHECKED = pa.schema(
         ("reached", pa.string()),
     ]
 )
-"""What was found in some classes: per model its place among those checked."""
+"""What a model found in the classes of one piece; `model` is its position among those checked."""
+TIMES = pa.schema([("j", pa.int32()), ("i", pa.int32()), ("n", pa.int64())])
+"""n rows of a batch have in column j the text of the i-th sampled row."""
 READ_SHARE = 0.5
 """The share of verification that is done once all rows are read as texts."""
 PIECE_ROWS = 250_000
@@ -91,26 +100,26 @@ class SessionRelease(ReleaseTable):
     @cached_property
     def n_rows(self) -> int:
         """Number of rows."""
-        return int(self.session.ask(how_many_rows(self.table)).column("n")[0].as_py())
-
-    def place(self, name: str) -> str:
-        """The column's name in the session."""
-        return f"p{self._names.index(name)}"
-
-    def kind(self, name: str) -> pa.DataType:
-        """The column's type in the release's files."""
-        return self.schema.types[self._names.index(name)]
+        return query_number(self.session, count_rows(self.table))
 
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes have each size, by the text of some columns."""
-        spell = SpellColumns(tuple((self.place(name), self.kind(name)) for name in columns))
-        spelled = f"{self.table}_spelled"
-        rows = rows_of(self.table, [self.place(name) for name in columns])
-        self.session.map(spelled, rows, spell, spell.schema, once=True)
-        answer = self.session.ask(class_sizes(spelled, spell.schema.names))
-        self.session.drop(spelled)
-        size, times = (answer.column(n).cast(pa.int64()).to_pylist() for n in ("size", "times"))
-        return tuple(sorted(zip(size, times, strict=True)))
+        texts = self._read_texts(columns)
+        answer = self.session.query(class_sizes(texts, [f"k{i}" for i in range(len(columns))]))
+        self.session.drop(texts)
+        return size_histogram(answer)
+
+    def _read_texts(self, columns: Sequence[str]) -> str:
+        """Create a table of the texts k0, k1, ... of some columns, to be read once; its name."""
+        texts, read = f"{self.table}_spelled", ReadTexts(tuple(map(self.stored, columns)))
+        rows = select(self.table, [place for place, _ in read.columns])
+        self.session.map(texts, rows, read, read.schema, once=True)
+        return texts
+
+    def stored(self, name: str) -> tuple[str, pa.DataType]:
+        """The column's name in the session and its type in the release's files."""
+        i = self._names.index(name)
+        return f"p{i}", self.schema.types[i]
 
     def verify(
         self, policy: Policy, *, survey: bool = False, progress: Progress = no_progress
@@ -122,7 +131,7 @@ class SessionRelease(ReleaseTable):
         """
         self._check(policy)
         required = dict.fromkeys(name for m in policy.constraints if (name := m.column))
-        values: dict[str, Values] = {}
+        values: dict[str, PublishedValues] = {}
         for name in policy.sensitive if survey else required:
             try:
                 values[name] = self._values(name, policy)
@@ -134,31 +143,31 @@ class SessionRelease(ReleaseTable):
             more = tuple(models_of({name: one.meaning.domain for name, one in values.items()}))
         findings, rows = self._findings(policy, (*policy.constraints, *more), values, progress)
         n = len(policy.constraints)
-        found = (Strength(f.model, f.of, f.reached, f.options) for f in findings[n:] if f.classes)
-        return Verdict(findings[:n], rows, tuple(found))
+        strengths = (
+            Strength(f.model, f.of, f.reached, f.options) for f in findings[n:] if f.classes
+        )
+        return Verdict(findings[:n], rows, tuple(strengths))
 
     def _check(self, policy: Policy) -> None:
         check_capabilities("large", policy, "verify")
         check_released_columns(policy, self.names)
         read = columns_to_verify(policy, self.names)
-        check_kinds(read, pa.schema([(name, self.kind(name)) for name in read]))
+        check_types(read, pa.schema([(name, self.stored(name)[1]) for name in read]))
 
-    def _values(self, name: str, policy: Policy) -> "Values":
+    def _values(self, name: str, policy: Policy) -> "PublishedValues":
         """The published texts of a sensitive column; raises where there are too many."""
         session, table = self.session, self.table
-        place, kind = self.place(name), self.kind(name)
+        place, kind = self.stored(name)
         if pa.types.is_floating(kind):  # a database takes 0 and -0 for one, a reader does not
-            spell, texts_only = SpellColumn(place, kind), pa.schema([("v", pa.string())])
-            session.map(f"{table}_spelled", rows_of(table, [place]), spell, texts_only, once=True)
-            table, place, kind = f"{table}_spelled", "v", pa.string()
-        answer = session.ask(tally(table, place, MOST_VALUES + 2))
-        if len(answer) > MOST_VALUES + 1:
-            n = int(session.ask(how_many(table, place)).column("n")[0].as_py())
+            table, place, kind = self._read_texts([name]), "k0", pa.string()
+        answer = session.query(value_counts(table, [place], MAX_VALUES + 2))
+        if len(answer) > MAX_VALUES + 1:
+            n = query_number(session, count_values(table, place))
             raise TooManyValuesError(
-                f"The release's column '{name}' has {n:,} different values, but at most "
-                f"{MOST_VALUES:,} values of a sensitive column can be numbered."
+                f"The release's column '{name}' has {n:,} distinct values, but a sensitive column may "
+                f"have at most {MAX_VALUES:,} to be verified in a table larger than memory."
             )
-        texts = spelled(one_chunk(answer.column("v")), kind)
+        texts = text_as_read(one_chunk(answer.column("v")), kind)
         times = answer.column("n").cast(pa.int64()).to_numpy()
         rows = int(times.sum())
         known = pc.fill_null(pc.not_equal(texts, STAR), fill_value=False)
@@ -169,13 +178,13 @@ class SessionRelease(ReleaseTable):
         order = pc.sort_indices(encoded.dictionary)
         sorted_texts = encoded.dictionary.take(order)
         meaning = meaning_of(name, sorted_texts, policy.column_spec(name), policy.folder)
-        return Values(sorted_texts, counts[order.to_numpy()], meaning, rows)
+        return PublishedValues(sorted_texts, counts[order.to_numpy()], meaning, rows)
 
     def _findings(
         self,
         policy: Policy,
         models: Sequence[Model],
-        values: Mapping[str, "Values"],
+        values: Mapping[str, "PublishedValues"],
         progress: Progress,
     ) -> tuple[tuple[Finding, ...], int]:
         """What the models find, and the number of rows."""
@@ -184,8 +193,8 @@ class SessionRelease(ReleaseTable):
         index = {name: i for i, name in enumerate(read)}
         sets = list(dict.fromkeys(_columns(model, policy) for model in models))
         n_rows = next(iter(values.values())).rows if values else self.n_rows
-        reader = ReadPublished(
-            columns=tuple((self.place(name), self.kind(name)) for name in read),
+        reader = ReadClasses(
+            columns=tuple(map(self.stored, read)),
             classes=tuple(index[name] for name in policy.quasi),
             sensitive=tuple((index[name], one.texts) for name, one in values.items()),
             sets=tuple(
@@ -198,7 +207,7 @@ class SessionRelease(ReleaseTable):
             pieces=1 + n_rows // self._piece_rows,
         )
         texts, checked = f"{table}_texts", f"{table}_checked"
-        rows = rows_of(table, [column for column, _ in reader.columns])
+        rows = select(table, [column for column, _ in reader.columns])
         with passing(session, progress, 0, READ_SHARE, n_rows):
             session.map(texts, rows, reader, reader.schema, once=len(sets) == 1)
         sizes = [self._piece_rows] * reader.pieces
@@ -206,11 +215,11 @@ class SessionRelease(ReleaseTable):
         for i, columns in enumerate(sets):
             check = _check_classes(policy, models, columns, i, values)
             needs = [*(column for column, _ in check.sensitive), *check.keys]
-            sql = counted(texts, [f"b{i}", check.exempt, *needs])
+            sql = count_combinations(texts, [f"b{i}", check.exempt, *needs])
             begin, end = (READ_SHARE + (1 - READ_SHARE) * (i + n) / len(sets) for n in (0, 1))
             with passing(session, progress, begin, end, None):
                 session.map_groups(checked, sql, f"b{i}", check, CHECKED, sizes, once=True)
-            pieces += session.ask(rows_of(checked, CHECKED.names)).to_pylist()
+            pieces += session.query(select(checked, CHECKED.names)).to_pylist()
         for name in (texts, checked, f"{table}_spelled"):
             session.drop(name)
         findings = tuple(
@@ -224,25 +233,25 @@ class SessionRelease(ReleaseTable):
         """The digest that the same rows have in memory: rows are hashed piece by piece."""
         session, n = self.session, self.n_rows
         places = tuple((f"p{i}", kind) for i, kind in enumerate(self.schema.types))
-        spell, shorten = SpellRows(places, n_pieces(n)), DigestPieces(len(places))
-        spelled, short, times = (f"{self.table}_{n}" for n in ("canonical", "short", "times"))
-        rows = rows_of(self.table, [place for place, _ in places])
-        session.map(spelled, rows, spell, spell.schema)
+        read, digest = ReadRows(places, n_pieces(n)), DigestPieces(len(places))
+        texts, digests, times = (f"{self.table}_{n}" for n in ("canonical", "short", "times"))
+        session.map(texts, select(self.table, [place for place, _ in places]), read, read.schema)
         # equal rows come as one, so that a piece never grows with them
-        distinct, sizes = counted(spelled, spell.schema.names), [PIECE] * spell.pieces
-        session.map_groups(short, distinct, "b", shorten, shorten.schema, sizes, once=True)
-        made = put_together(self.names, n, shorten.pieces(session.ask(rows_of(short, ["*"]))))
-        count = CountTimes(tuple(one_chunk(column) for column in made.some.columns))
-        texts = rows_of(spelled, [f"x{j}" for j in range(len(places))])
-        session.map(times, texts, count, TIMES, once=True)
-        answer = session.ask(rows_of(times, TIMES.names))
-        for name in (spelled, short, times):
+        distinct, sizes = count_combinations(texts, read.schema.names), [PIECE] * read.pieces
+        session.map_groups(digests, distinct, "b", digest, digest.schema, sizes, once=True)
+        pieces = digest.pieces(session.query(select(digests, ["*"])))
+        whole = put_together(self.names, n, pieces)
+        count = CountTimes(tuple(one_chunk(column) for column in whole.some.columns))
+        columns = select(texts, [f"x{j}" for j in range(len(places))])
+        session.map(times, columns, count, TIMES, once=True)
+        counted = count.add_up(session.query(select(times, TIMES.names)))
+        for name in (texts, digests, times):
             session.drop(name)
-        return replace(made, times=count.together(answer))
+        return replace(whole, times=counted)
 
 
 @dataclass(frozen=True)
-class Values:
+class PublishedValues:
     """The published texts of a sensitive column."""
 
     texts: pa.Array
@@ -267,7 +276,7 @@ def _check_classes(
     every: Sequence[Model],
     columns: tuple[str, ...],
     number: int,
-    values: Mapping[str, Values],
+    values: Mapping[str, PublishedValues],
 ) -> "CheckClasses":
     models = [(i, model) for i, model in enumerate(every) if _columns(model, policy) == columns]
     of = {name for _, model in models if (name := model.column)}
@@ -296,56 +305,46 @@ def _finding(model: Model, columns: tuple[str, ...], pieces: list[dict[str, Any]
     if judged is not None:  # as a whole: single classes may fall short
         holds, reached = judged
         failing, smallest = (0, None) if holds else (failing, smallest)
-    return Finding(
-        model=model.name,
-        asked=model.figure,
+    return finding_of(
+        model,
+        columns,
         reached=reached,
-        columns=columns,
-        of=model.column or None,
         rows=rows,
         classes=classes,
         failing=failing,
         smallest_failing=smallest,
-        options=model.options,
     )
 
 
-def spelled(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    """(n,) string: what a reader sees; what is not a number is missing."""
-    column = as_read(column, kind)
+def size_histogram(answer: pa.Table) -> Histogram:
+    """The answer to `queries.class_sizes`."""
+    size, times = (answer.column(name).cast(pa.int64()).to_pylist() for name in ("size", "times"))
+    return tuple(sorted(zip(size, times, strict=True)))
+
+
+def text_as_read(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """(n,) the texts that a reader of the release sees; NaN is missing."""
+    column = restore_type(column, kind)
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
     return text_of_bytes(column) if is_bytes(column.type) else column.cast(pa.string())
 
 
 @dataclass(frozen=True)
-class SpellColumn:
-    """A column to its texts."""
-
-    place: str
-    kind: pa.DataType
-
-    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Spell a batch."""
-        return pa.RecordBatch.from_pydict(
-            {"v": spelled(batch.column(self.place), self.kind)}, pa.schema([("v", pa.string())])
-        )
-
-
-@dataclass(frozen=True)
-class SpellColumns:
+class ReadTexts:
     """Some columns to their texts k0, k1, ..."""
 
     columns: tuple[tuple[str, pa.DataType], ...]
+    """The name in the session and the type in the file of each."""
 
     @property
     def schema(self) -> pa.Schema:
-        """What comes out."""
+        """The types of the result."""
         return pa.schema([(f"k{i}", pa.string()) for i in range(len(self.columns))])
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Spell a batch."""
-        texts = [spelled(batch.column(place), kind) for place, kind in self.columns]
+        """The texts of a batch."""
+        texts = [text_as_read(batch.column(place), kind) for place, kind in self.columns]
         return pa.RecordBatch.from_arrays(texts, schema=self.schema)
 
 
@@ -360,16 +359,16 @@ class ClassColumns:
 
 
 @dataclass(frozen=True)
-class ReadPublished:
-    """Published rows as their reader sees them.
+class ReadClasses:
+    """Published rows as a reader of the release sees them.
 
-    Gives `k0..` the texts of the class columns, `s0..` the number of each sensitive text (-1 for none
-    and for `*`), and per set of classes `b0..` a piece that a class belongs to and `e0..` whether the
-    row is exempt.
+    Returns `k0..` the texts of the class columns, `s0..` the number of each sensitive text (-1 for a
+    missing one and for `*`), and per set of classes `b0..` the piece that a class belongs to and `e0..`
+    whether the row is exempt.
     """
 
     columns: tuple[tuple[str, pa.DataType], ...]
-    """The place and type of every column that is read."""
+    """The name in the session and the type of every column that is read."""
     classes: tuple[int, ...]
     """Which of them make classes: k0, k1, ..."""
     sensitive: tuple[tuple[int, pa.Array], ...]
@@ -379,7 +378,7 @@ class ReadPublished:
 
     @property
     def schema(self) -> pa.Schema:
-        """What comes out."""
+        """The types of the result."""
         return pa.schema(
             [
                 *((f"k{i}", pa.string()) for i in range(len(self.classes))),
@@ -390,87 +389,93 @@ class ReadPublished:
         )
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Spell a batch."""
+        """The texts of a batch."""
         n = batch.num_rows
-        texts = [spelled(batch.column(place), kind) for place, kind in self.columns]
-        found = [texts[i] for i in self.classes]
-        found += [_places(texts[i], known) for i, known in self.sensitive]
+        texts = [text_as_read(batch.column(place), kind) for place, kind in self.columns]
+        columns = [texts[i] for i in self.classes]
+        columns += [_positions(texts[i], known) for i, known in self.sensitive]
         for one in self.sets:
-            words = hash_rows(n, (), [texts[i] for i in one.columns], 0)
-            found.append(pa.array((words % np.uint64(self.pieces)).astype(np.int32)))
+            hashes = hash_rows(n, (), [texts[i] for i in one.columns], 0)
+            columns.append(pa.array((hashes % np.uint64(self.pieces)).astype(np.int32)))
         for one in self.sets:
             exempt = np.full(n, bool(one.starred))
             for i in one.starred:
                 star = pc.fill_null(pc.equal(texts[i], STAR), fill_value=False)
                 exempt &= star.to_numpy(zero_copy_only=False)
-            found.append(pa.array(exempt.astype(np.int32)))
-        return pa.RecordBatch.from_arrays(found, schema=self.schema)
+            columns.append(pa.array(exempt.astype(np.int32)))
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
 
 @dataclass(frozen=True)
 class CheckClasses:
-    """The classes of one piece, counted by their texts, to what the models find in them."""
+    """Counted rows of whole classes to what the models find in them."""
 
     keys: tuple[str, ...]
     """The class columns."""
     exempt: str
     sensitive: tuple[tuple[str, str], ...]
-    """The sensitive columns that are asked about: where they stand, and their names."""
+    """The sensitive columns that models need: s0, s1, ... and their names."""
     meanings: dict[str, Meaning]
     totals: dict[str, Ints]
     """By sensitive column, over all classes of the release."""
     models: tuple[tuple[int, Model], ...]
-    """The models, each with its place among all."""
+    """The models, each with its position among all."""
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         """Check whole classes."""
         counts = self._counts(rows)
         n = counts[SIZES_ONLY].n_groups
-        told: list[tuple[int, int, int, int, int | None, str | None]] = []
-        for place, model in self.models if n else ():
-            asked = counts[model.counts_key]
-            failing = asked.sizes[~model.holds(asked)]
-            smallest = int(failing.min()) if len(failing) else None
-            total, reached = int(asked.sizes.sum()), json.dumps(_plain(model.reached(asked)))
-            told.append((place, n, total, len(failing), smallest, reached))
-        columns = list(zip(*told, strict=True)) or [()] * len(CHECKED)
-        return pa.table(
-            [pa.array(c, f.type) for c, f in zip(columns, CHECKED, strict=True)], CHECKED
-        )
+        found = []
+        for position, model in self.models if n else ():
+            mine = counts[model.counts_key]
+            failing = mine.sizes[~model.holds(mine)]
+            found.append(
+                {
+                    "model": position,
+                    "classes": n,
+                    "rows": int(mine.sizes.sum()),
+                    "failing": len(failing),
+                    "smallest": int(failing.min()) if len(failing) else None,
+                    "reached": json.dumps(_python_number(model.reached(mine))),
+                }
+            )
+        return pa.Table.from_pylist(found, CHECKED)
 
     def _counts(self, rows: pa.Table) -> dict[str, Counts]:
-        owner = _numbered([one_chunk(rows.column(key)) for key in self.keys])
-        times = rows.column("n").to_numpy().astype(np.int64)
-        # a class of nothing but exempt rows is none
-        seen = np.zeros(int(owner.max(initial=-1)) + 1, np.bool_)
-        seen[owner[rows.column(self.exempt).to_numpy() == 0]] = True
-        kept = seen[owner]
-        owner, times = (np.cumsum(seen) - 1)[owner[kept]], times[kept]
-        sizes = np.zeros(int(seen.sum()), np.int64)
-        np.add.at(sizes, owner, times)
-        empty = np.zeros(0, np.int64)
-        none = Counts(sizes, np.zeros(len(sizes) + 1, np.int64), empty.astype(np.int32), empty)
-        found = {SIZES_ONLY: none}
+        group = _group_numbers([one_chunk(rows.column(key)) for key in self.keys])
+        n = rows.column("n").to_numpy().astype(np.int64)
+        # a class of nothing but exempt rows is left out
+        is_class = np.zeros(int(group.max(initial=-1)) + 1, np.bool_)
+        is_class[group[rows.column(self.exempt).to_numpy() == 0]] = True
+        kept = is_class[group]
+        group, n = (np.cumsum(is_class) - 1)[group[kept]], n[kept]
+        sizes = np.zeros(int(is_class.sum()), np.int64)
+        np.add.at(sizes, group, n)
+        found = {SIZES_ONLY: size_counts(sizes)}
         for column, name in self.sensitive:
             texts = rows.column(column).to_numpy()[kept]
-            counted = _histograms(name, sizes, owner, texts, times)
-            found[name] = self.meanings[name].of(counted, self.totals[name])
+            # the texts themselves stay behind: their meaning is looked up by their numbers
+            domain = Domain(
+                name, Kind.SET, pa.nulls(int(texts.max(initial=0)) + 1, pa.string()), -1
+            )
+            counts = group_histograms(sizes, group, texts, domain, n)
+            found[name] = self.meanings[name].of(counts, self.totals[name])
         return found
 
 
-def _places(texts: pa.Array, known: pa.Array) -> pa.Array:
-    """(n,) the number of each text; -1 for none and for a star."""
+def _positions(texts: pa.Array, known: pa.Array) -> pa.Array:
+    """(n,) the number of each text; -1 for a missing one and for a star."""
     places = pc.fill_null(pc.index_in(texts, known), -1).cast(pa.int32())
-    strange = pc.and_(pc.equal(places, -1), pc.not_equal(texts, STAR))
-    if pc.any(strange).as_py():
+    is_unknown = pc.and_(pc.equal(places, -1), pc.not_equal(texts, STAR))
+    if pc.any(is_unknown).as_py():
         raise InputError(
-            "The published table changed while it was being verified. Run again, and let nobody "
-            "write to it."
+            "The published table changed while it was being verified. Make sure that no other program "
+            "writes to it, and run again."
         )
     return places
 
 
-def _numbered(columns: list[pa.Array]) -> Ints:
+def _group_numbers(columns: list[pa.Array]) -> Ints:
     """(n,) a number for each combination, from 0 on."""
     found = np.zeros(len(columns[0]), np.int64)
     for column in columns:
@@ -480,27 +485,14 @@ def _numbered(columns: list[pa.Array]) -> Ints:
     return found
 
 
-def _histograms(
-    name: str, sizes: Ints, owner: Ints, texts: npt.NDArray[np.integer], times: Ints
-) -> Counts:
-    known = texts >= 0
-    width = int(texts.max(initial=0)) + 1
-    entries, place = np.unique(owner[known] * width + texts[known], return_inverse=True)
-    counts = np.zeros(len(entries), np.int64)
-    np.add.at(counts, place.reshape(-1), times[known])
-    starts = np.searchsorted(entries, np.arange(len(sizes) + 1) * width).astype(np.int64)
-    domain = Domain(name, Kind.SET, pa.nulls(width, pa.string()), missing=-1)
-    return Counts(sizes, starts, (entries % width).astype(np.int32), counts, domain)
-
-
-def _plain(figure: float) -> float:
+def _python_number(figure: float) -> float:
     """A figure as Python's own number: a whole one stays whole."""
     return int(figure) if isinstance(figure, int | np.integer) else float(figure)
 
 
 @dataclass(frozen=True)
-class SpellRows:
-    """Published rows as the texts that count: x0, x1, ..., their hash h, and the piece b."""
+class ReadRows:
+    """Published rows as canonical texts: x0, x1, ..., their hash h, and the piece b."""
 
     columns: tuple[tuple[str, pa.DataType], ...]
     """The place and type of every column."""
@@ -508,17 +500,17 @@ class SpellRows:
 
     @property
     def schema(self) -> pa.Schema:
-        """What comes out."""
+        """The types of the result."""
         return _schema([("b", pa.int32()), ("h", pa.int64())], len(self.columns))
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Spell a batch."""
-        texts = [canonical(as_read(batch.column(place), kind)) for place, kind in self.columns]
-        words = hash_rows(batch.num_rows, (), texts, 0)
-        piece = (words % np.uint64(self.pieces)).astype(np.int32)
-        held = [text.dictionary_decode().cast(pa.string()) for text in texts]
-        found = [pa.array(piece), pa.array(as_signed(words)), *held]
-        return pa.RecordBatch.from_arrays(found, schema=self.schema)
+        """The texts of a batch."""
+        texts = [canonical(restore_type(batch.column(place), kind)) for place, kind in self.columns]
+        hashes = hash_rows(batch.num_rows, (), texts, 0)
+        piece = (hashes % np.uint64(self.pieces)).astype(np.int32)
+        plain = [text.dictionary_decode().cast(pa.string()) for text in texts]
+        columns = [pa.array(piece), pa.array(as_signed(hashes)), *plain]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
 
 @dataclass(frozen=True)
@@ -529,7 +521,7 @@ class DigestPieces:
 
     @property
     def schema(self) -> pa.Schema:
-        """What comes out: a row for each of the first rows, all with the digest of their piece."""
+        """The types of the result: one row per sampled row, with the digest of its piece."""
         first = [("b", pa.int32()), ("digest", pa.string()), ("h", pa.int64())]
         return _schema(first, self.columns)
 
@@ -544,8 +536,8 @@ class DigestPieces:
             pa.array([piece.digest] * few),
             pa.array(as_signed(piece.words)),
         ]
-        held = [column.cast(pa.string()) for column in piece.some]
-        return pa.Table.from_arrays([*head, *held], schema=self.schema)
+        some = [column.cast(pa.string()) for column in piece.some]
+        return pa.Table.from_arrays([*head, *some], schema=self.schema)
 
     def pieces(self, answer: pa.Table) -> dict[int, Piece]:
         """The digests of all pieces, by their numbers."""
@@ -559,16 +551,12 @@ class DigestPieces:
         return found
 
 
-TIMES = pa.schema([("j", pa.int32()), ("i", pa.int32()), ("n", pa.int64())])
-"""n rows of a batch have in column j the text of the i-th row that is shown."""
-
-
 @dataclass(frozen=True)
 class CountTimes:
-    """How many rows of a batch share each cell that is shown."""
+    """How many rows of a batch share each cell of the sampled rows."""
 
     some: tuple[pa.Array, ...]
-    """Per column the texts that are shown."""
+    """Per column the texts of the sampled rows."""
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Count a batch."""
@@ -582,8 +570,8 @@ class CountTimes:
         arrays = [pa.array(one[n > 0]) for one in (column, row, n)]
         return pa.RecordBatch.from_arrays(arrays, schema=TIMES)
 
-    def together(self, answer: pa.Table) -> tuple[np.ndarray, ...]:
-        """What was counted in all batches."""
+    def add_up(self, answer: pa.Table) -> tuple[np.ndarray, ...]:
+        """The counts of all batches together."""
         found = tuple(np.zeros(len(some), np.int64) for some in self.some)
         for j, i, n in zip(*(answer[name].to_pylist() for name in TIMES.names), strict=True):
             found[j][i] += n

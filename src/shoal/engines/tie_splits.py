@@ -44,8 +44,8 @@ class TieSplits:
         new = [one for one in dict.fromkeys(wanted) if one not in self._sides_of]
         if new:
             pieces = self._pieces_of(new)
-            sql = queries.spans(self._table, self._columns, pieces, self._sets)
-            found = {row["part"]: self._side(row) for row in self._session.ask(sql).to_pylist()}
+            sql = queries.piece_spans(self._table, self._columns, pieces, self._sets)
+            found = {row["part"]: self._side(row) for row in self._session.query(sql).to_pylist()}
             for number, one in enumerate(new):
                 self._sides_of[one] = found[2 * number], found[2 * number + 1]
         return [self._sides_of[one] for one in wanted]
@@ -65,7 +65,7 @@ class TieSplits:
 
     def _tally(self, pieces: list[queries.Piece], columns: list[str]) -> tuple[Ints, Ints, Ints]:
         """Piece, (entries, columns) codes and rows."""
-        answer = self._session.ask(queries.piece_tally(self._table, pieces, columns))
+        answer = self._session.query(queries.piece_counts(self._table, pieces, columns))
         part, n = (answer[name].to_numpy().astype(np.int64) for name in ("part", "n"))
         codes = [answer[f"v{i}"].to_numpy().astype(np.int64) for i in range(len(columns))]
         return part, np.stack(codes, axis=1), n
@@ -115,8 +115,8 @@ class TieSplits:
                 first[one] += tuple(codes[mine[at]].tolist())
             counted = together.stop
         places = {number: place[one] for number, one in enumerate(ties)}
-        sql = queries.nth(self._table, self._columns, _pieces(ties, first), places)
-        answer = self._session.ask(sql)
+        sql = queries.nth_rows(self._table, self._columns, _pieces(ties, first), places)
+        answer = self._session.query(sql)
         names = [name for name in answer.column_names if name != "part"]
         for row in answer.to_pylist():
             self._last[ties[row["part"]]] = tuple(row[name] for name in names)

@@ -285,7 +285,7 @@ class Hierarchy(ABC):
         Returns
         -------
         Hierarchy
-            With a root `*` where the last level has several labels.
+            With a root `*` above the last level.
 
         Examples
         --------

@@ -11,6 +11,7 @@ from shoal.arrays import Codes
 from shoal.errors import HierarchyError
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.tree import (
+    TOP,
     HierarchyTree,
     check_size,
     codes_of,
@@ -57,6 +58,9 @@ class FunctionHierarchy(Hierarchy):
             (text, *(self._label(text, level, column) for level in range(1, self.levels + 1)))
             for text in texts
         ]
+        if any(path[-1] != TOP for path in paths):
+            # whatever values there are, the tree has the same height
+            paths = [(*path, TOP) for path in paths]
         try:
             tree = from_paths(paths, column)
         except HierarchyError:

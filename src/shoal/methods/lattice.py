@@ -20,7 +20,7 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 from shoal import plugins
 from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.encoding.cells import Cells
-from shoal.encoding.counts import Counts
+from shoal.encoding.counts import Counts, size_counts
 from shoal.encoding.grouping import SUPPRESSED, Grouping, spans_of
 from shoal.errors import Infeasible, PolicyError, listed, nearest
 from shoal.hierarchy.tree import HierarchyTree
@@ -46,7 +46,6 @@ Histogram = tuple[Ints, Codes, Ints]
 """Entry starts, values and counts, as in `Counts`."""
 MOST_KEPT = 1 << 24
 """Classes that may be kept at a time."""
-NO_ENTRIES = np.zeros(0, np.int32), np.zeros(0, np.int64)
 SAME = 1e-9
 """Figures that differ by less, or by less than this share of the better one, are equally good."""
 PIECES = 16
@@ -264,7 +263,7 @@ class Counting:
         """The counts that the models judge; with `kept`, of these classes alone, and compared with the
         rows of these alone."""
         sizes = classes.sizes if kept is None else classes.sizes[kept]
-        found = {SIZES_ONLY: Counts(sizes, np.zeros(len(sizes) + 1, np.int64), *NO_ENTRIES)}
+        found = {SIZES_ONLY: size_counts(sizes)}
         if classes.people is not None:
             people = classes.people if kept is None else classes.people[kept]
             found[POPULATION] = replace(found[SIZES_ONLY], population=people)
@@ -628,11 +627,7 @@ class LatticeMethod(FullDomainMethod):
         return nodes
 
     def group(
-        self,
-        cells: Cells,
-        requirement: Requirement,
-        seed: int,  # noqa: ARG002 - nothing here is random
-        progress: Progress,
+        self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
     ) -> tuple[Grouping, ...]:
         """One grouping, every row at the same levels."""
         nodes = self.nodes(cells, requirement)

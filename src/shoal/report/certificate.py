@@ -421,7 +421,7 @@ def _published(release: Release, table: ReleaseTable | None) -> Iterator[Release
 def _contents(table: ReleaseTable, name: str) -> Contents:
     """The counted values of a column of a published table."""
     if isinstance(table, SessionRelease):
-        kind = table.kind(name)
-        return contents_in_session(table.session, table.table, name, table.place(name), kind)
+        place, kind = table.stored(name)
+        return contents_in_session(table.session, table.table, name, place, kind)
     assert isinstance(table, MemoryRelease | AnatomyRelease)
     return contents_of(name, table.read([name]).column(0))

@@ -19,12 +19,13 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.encoding.values import canonical, countable
-from shoal.engines.base import Session, part_of, passing, source_at
+from shoal.engines.base import Session, part_of, passing, query_number, source_at
 from shoal.engines.capabilities import INSTEAD
-from shoal.engines.encode import MOST_VALUES, as_read, check_kinds, stored_kind
+from shoal.engines.column_types import check_types, restore_type, storage_type
+from shoal.engines.encode import MAX_VALUES
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.memory import refuse_folder
-from shoal.engines.queries import class_sizes, how_many_missing, how_many_rows, rows_of, tally
+from shoal.engines.queries import class_sizes, count_missing, count_rows, select, value_counts
 from shoal.engines.relational import read_source
 from shoal.engines.selection import (
     LOCAL,
@@ -146,7 +147,7 @@ class TableInSession(CountedTable):
     """A table of an engine's session, whose columns p0, p1, ... have these names.
 
     The table is replaced by one in which equal values are equal to a database too. Of a column with
-    more than `most_values` distinct values only so many are read to recognise its type.
+    more than `max_values` distinct values only so many are read to recognise its type.
     """
 
     session: Session
@@ -154,13 +155,13 @@ class TableInSession(CountedTable):
     names: Sequence[str]
     schema: pa.Schema
     warnings: tuple[str, ...] = ()
-    most_values: int = MOST_VALUES
+    max_values: int = MAX_VALUES
     rows: int = 0
 
     def prepare(self, progress: Progress = no_progress) -> None:
         """Normalize the columns; raises `InputError` for a table without rows."""
-        check_kinds(self.names, self.schema)
-        self.rows = int(self.session.ask(how_many_rows(self.table)).column("n")[0].as_py())
+        check_types(self.names, self.schema)
+        self.rows = query_number(self.session, count_rows(self.table))
         require_rows(self.rows, "The table")
         places = [f"p{i}" for i in range(len(self.names))]
         with passing(self.session, progress, 0, 1, self.rows):
@@ -178,7 +179,7 @@ class TableInSession(CountedTable):
                 for n in (0, 1)
             )
             with passing(self.session, progress, begin, end, None):
-                found.append(_contents(self.session, self.table, name, f"p{i}", self.most_values))
+                found.append(_contents(self.session, self.table, name, f"p{i}", self.max_values))
         return found
 
     def class_sizes(self, names: Sequence[str]) -> tuple[Ints, Ints]:
@@ -191,7 +192,7 @@ class TableInSession(CountedTable):
 
     def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:  # noqa: ARG002
         """Not available: it needs every row beside every other."""
-        raise InputError(f"msu: not available on large engines. {INSTEAD}")
+        raise InputError(f"msu: not available for tables larger than memory. {INSTEAD}")
 
     def close(self) -> None:
         """Drop the table."""
@@ -296,7 +297,9 @@ def require_memory(data: Any, engine: str, memory: str | None, **options: Any) -
     if is_spark(data) or is_out_of_core(engine, memory):
         given = [name for name, value in options.items() if value is not None]
         if given:
-            raise InputError(f"{listed(given)}: not available on large engines. {INSTEAD}")
+            raise InputError(
+                f"{listed(given)}: not available for tables larger than memory. {INSTEAD}"
+            )
 
 
 def contents_in_session(
@@ -304,7 +307,7 @@ def contents_in_session(
 ) -> Contents:
     """The counted values of one column of a session's table; `place` is what it is called there."""
     normalized = _normalize(session, table, [place], [kind])
-    found = _contents(session, normalized, name, place, MOST_VALUES)
+    found = _contents(session, normalized, name, place, MAX_VALUES)
     session.drop(normalized)
     return found
 
@@ -326,7 +329,7 @@ def _normalize(
 ) -> str:
     """Make a table of normalized columns; gives its name."""
     name, normalize = f"{table}_normalized", Normalize(tuple(zip(places, kinds, strict=True)))
-    session.map(name, rows_of(table, places), normalize, normalize.schema)
+    session.map(name, select(table, places), normalize, normalize.schema)
     return name
 
 
@@ -339,12 +342,14 @@ class Normalize:
     @property
     def schema(self) -> pa.Schema:
         """Of the result."""
-        return pa.schema([(place, stored_kind(kind)) for place, kind in self.columns])
+        return pa.schema([(place, storage_type(kind)) for place, kind in self.columns])
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Normalize a batch."""
         normalized = [
-            canonical(countable(place, as_read(batch.column(place), kind))).cast(stored_kind(kind))
+            canonical(countable(place, restore_type(batch.column(place), kind))).cast(
+                storage_type(kind)
+            )
             for place, kind in self.columns
         ]
         return pa.RecordBatch.from_arrays(normalized, schema=self.schema)
@@ -352,19 +357,20 @@ class Normalize:
 
 def _contents(session: Session, table: str, name: str, place: str, most: int) -> Contents:
     """A column by its counts; of its values only the type is kept."""
-    values = one_chunk(session.ask(tally(table, place, most + 1)).column("v")).drop_null()
+    values = one_chunk(
+        session.query(value_counts(table, [place], most + 1)).column("v")
+    ).drop_null()
     sizes, times = _class_sizes(session, table, [place])
-    missing = session.ask(how_many_missing(table, place)).column("n")[0].as_py()
     return replace(
         contents_of(name, values),
         codes=np.zeros(0, np.int64),
         counts=sizes,
         times=times,
-        missing=int(missing),
+        missing=query_number(session, count_missing(table, place)),
     )
 
 
 def _class_sizes(session: Session, table: str, places: Sequence[str]) -> tuple[Ints, Ints]:
-    found = session.ask(class_sizes(table, places))
+    found = session.query(class_sizes(table, places))
     sizes, times = (found.column(c).cast(pa.int64()).to_numpy() for c in ("size", "times"))
     return sizes, times

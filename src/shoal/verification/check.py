@@ -98,17 +98,26 @@ def _ask(model: Model, counts: Counts, columns: tuple[str, ...]) -> Finding:
     failing = counts.sizes[~model.holds(counts)]
     if model.release_wide and model.holds_over(counts):  # single classes may fall short
         failing = failing[:0]
-    return Finding(
-        model=model.name,
-        asked=model.figure,
+    return finding_of(
+        model,
+        columns,
         reached=model.reached(counts) if counts.n_groups else inf,
-        columns=columns,
-        of=model.column or None,
         rows=int(counts.sizes.sum()),
         classes=counts.n_groups,
         failing=len(failing),
         smallest_failing=int(failing.min()) if len(failing) else None,
+    )
+
+
+def finding_of(model: Model, columns: tuple[str, ...], **found: Any) -> Finding:
+    """The finding of a model; `found` are the fields that depend on the published table."""
+    return Finding(
+        model=model.name,
+        asked=model.figure,
+        columns=columns,
+        of=model.column or None,
         options=model.options,
+        **found,
     )
 
 

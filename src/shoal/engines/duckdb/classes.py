@@ -1,12 +1,11 @@
-"""Counting what a reader of the release can tell apart.
+"""Counting equivalence classes by the published text alone, for verification.
 
-This is the verifier's eye: it sees the published text and nothing of what the method knew. One
-GROUP BY over the text finds the classes and lists each class's sensitive values; their histograms
-are then made for all classes at once. For a table in memory the text of each column is numbered
-first, which halves the work.
+Nothing of the method is known here. One GROUP BY over the text finds the classes and lists each class's
+sensitive values; their histograms are then counted for all classes at once. For a table in memory the
+text of each column is numbered first, which halves the work.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Bools, Ints
-from shoal.encoding.counts import Counts
+from shoal.arrays import Ints
+from shoal.encoding.counts import Counts, group_histograms, size_counts
 from shoal.encoding.domain import Domain, Kind
 from shoal.engines.duckdb.connection import connection, text
 from shoal.engines.duckdb.csv import opened
@@ -30,7 +29,7 @@ SIZES_ONLY = ""
 
 
 @dataclass(frozen=True)
-class Coded:
+class TextCodes:
     """A column of texts as numbers."""
 
     codes: pa.Array
@@ -46,14 +45,12 @@ def count_csv(
     options: CsvOptions,
     starred: Sequence[str],
 ) -> dict[str, Counts]:
-    """The classes of a CSV file, which is never held as a whole."""
+    """The classes of a CSV file, which is never in memory as a whole."""
     with opened(path, options) as file:
         stars = {file.place(c): text(STAR) for c in starred}
         sql = _sql("{file}", [file.place(c) for c in columns], [file.place(c) for c in of], stars)
-        classes = file.ask(sql)
-    lists = (classes[f"v{i}"] for i in range(len(of)))
-    found = [(_lengths(v), coded(c, pc.list_flatten(v))) for c, v in zip(of, lists, strict=True)]
-    return _counts(classes["n"], dict(zip(of, found, strict=True)))
+        classes = file.query(sql)
+    return _counts(classes, of, number_texts)
 
 
 def count_table(
@@ -67,21 +64,17 @@ def count_table(
                 f"It has: {listed(table.column_names)}."
             )
     needed = list(dict.fromkeys((*columns, *of, *starred)))
-    seen = dict(zip(needed, each(lambda c: coded(c, table.column(c)), needed), strict=True))
+    codes = each(lambda c: number_texts(c, table.column(c)), needed)
+    by_name = dict(zip(needed, codes, strict=True))
     place = {c: f"c{i}" for i, c in enumerate(needed)}
-    stars = {place[c]: str(pc.index(seen[c].texts, STAR).as_py()) for c in starred}
-    numbers = {place[c]: seen[c].codes for c in needed}
+    stars = {place[c]: str(pc.index(by_name[c].texts, STAR).as_py()) for c in starred}
+    numbers = {place[c]: by_name[c].codes for c in needed}
     with connection(table.nbytes) as con:
         # A table without columns would lose its rows.
         con.register("published", pa.table(numbers or {"c0": pa.nulls(table.num_rows)}))
         sql = _sql("published", [place[c] for c in columns], [place[c] for c in of], stars)
         classes = con.sql(sql).to_arrow_table()
-    lists = (classes[f"v{i}"] for i in range(len(of)))
-    found = {
-        c: (_lengths(v), Coded(one_chunk(pc.list_flatten(v)), seen[c].texts))
-        for c, v in zip(of, lists, strict=True)
-    }
-    return _counts(classes["n"], found)
+    return _counts(classes, of, lambda c, v: TextCodes(one_chunk(v), by_name[c].texts))
 
 
 def _sql(source: str, columns: list[str], of: list[str], stars: dict[str, str]) -> str:
@@ -99,46 +92,36 @@ def _sql(source: str, columns: list[str], of: list[str], stars: dict[str, str]) 
     return f"SELECT count(*) AS n{''.join(lists)} FROM {source} GROUP BY {keys} {kept}"
 
 
-def _lengths(lists: pa.ChunkedArray) -> Ints:
-    lengths: Ints = pc.list_value_length(lists).to_numpy().astype(np.int64)
-    return lengths
+def _counts(
+    classes: pa.Table, of: Sequence[str], codes: Callable[[str, pa.ChunkedArray], TextCodes]
+) -> dict[str, Counts]:
+    """The sizes of the classes, and the histograms of their values; `codes` numbers these."""
+    sizes = classes["n"].to_numpy().astype(np.int64)
+    found = {SIZES_ONLY: size_counts(sizes)}
+    for i, name in enumerate(of):
+        lists = classes[f"v{i}"]
+        owner = np.repeat(np.arange(len(sizes)), pc.list_value_length(lists).to_numpy())
+        found[name] = _histograms(name, sizes, owner, codes(name, pc.list_flatten(lists)))
+    return found
 
 
-def _counts(n: pa.ChunkedArray, listed_values: dict[str, tuple[Ints, Coded]]) -> dict[str, Counts]:
-    sizes = n.to_numpy().astype(np.int64)
-    empty = np.zeros(0, dtype=np.int64)
-    none = Counts(sizes, np.zeros(len(sizes) + 1, np.int64), empty.astype(np.int32), empty)
-    counted = {c: _histograms(c, sizes, *found) for c, found in listed_values.items()}
-    return {SIZES_ONLY: none, **counted}
-
-
-def _histograms(name: str, sizes: Ints, lengths: Ints, values: Coded) -> Counts:
+def _histograms(name: str, sizes: Ints, owner: Ints, values: TextCodes) -> Counts:
     """How often each value occurs in each class, values numbered by the order of their text."""
-    by_text = pc.sort_indices(values.texts).to_numpy()
-    by_text = by_text[~_equals(values.texts, STAR)[by_text]]
-    # One place more, for missing values; they and stars have no rank.
-    rank = np.full(len(values.texts) + 1, -1)
+    texts = values.texts
+    by_text = pc.sort_indices(texts).to_numpy()
+    by_text = by_text[pc.not_equal(texts, STAR).to_numpy(zero_copy_only=False)[by_text]]
+    # one place more, for missing values; they and stars have no rank
+    rank = np.full(len(texts) + 1, -1)
     rank[by_text] = np.arange(len(by_text))
-    codes = rank[pc.fill_null(values.codes, len(values.texts)).to_numpy(zero_copy_only=False)]
-    width = max(len(by_text), 1)
-    # Class and value in one number: sorting it sorts both, and equal ones are one entry.
-    keys = (np.repeat(np.arange(len(sizes)), lengths) * width + codes)[codes >= 0]
-    entries, counts = np.unique(keys, return_counts=True)
-    starts = np.searchsorted(entries, np.arange(len(sizes) + 1) * width)
-    ranked = (entries % width).astype(np.int32)
-    domain = Domain(name, Kind.SET, values.texts.take(pa.array(by_text)), missing=-1)
-    return Counts(sizes, starts.astype(np.int64), ranked, counts.astype(np.int64), domain)
+    codes = rank[pc.fill_null(values.codes, len(texts)).to_numpy(zero_copy_only=False)]
+    domain = Domain(name, Kind.SET, texts.take(pa.array(by_text)), missing=-1)
+    return group_histograms(sizes, owner, codes, domain)
 
 
-def _equals(texts: pa.Array, wanted: str) -> Bools:
-    same: Bools = pc.equal(texts, wanted).to_numpy(zero_copy_only=False)
-    return same
-
-
-def coded(name: str, column: pa.ChunkedArray) -> Coded:
+def number_texts(name: str, column: pa.ChunkedArray) -> TextCodes:
     """The column's texts as numbers; equal numbers mean equal texts."""
     if pa.types.is_null(column.type):
-        return Coded(pa.nulls(len(column), pa.int32()), pa.array([], pa.string()))
+        return TextCodes(pa.nulls(len(column), pa.int32()), pa.array([], pa.string()))
     had_codes = pa.types.is_dictionary(column.type)
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
@@ -146,17 +129,17 @@ def coded(name: str, column: pa.ChunkedArray) -> Coded:
         whole = one_chunk(column if had_codes else column.dictionary_encode())
     except pa.ArrowNotImplementedError:
         raise InputError(
-            f"Column '{name}' holds {column.type}; only plain values can be counted."
+            f"Column '{name}' has the type {column.type}; only single values can be counted."
         ) from None
-    texts = _spelled(whole.dictionary)
+    texts = _texts_of(whole.dictionary)
     if not had_codes:
-        return Coded(whole.indices, texts)
-    # A dictionary made by others may say the same text twice.
+        return TextCodes(whole.indices, texts)
+    # a dictionary from another source may hold the same text twice
     once = texts.dictionary_encode()
-    return Coded(once.indices.take(whole.indices), once.dictionary)
+    return TextCodes(once.indices.take(whole.indices), once.dictionary)
 
 
-def _spelled(values: pa.Array) -> pa.Array:
+def _texts_of(values: pa.Array) -> pa.Array:
     """Distinct values as distinct texts: their own, or numbers where they have none."""
     if is_bytes(values.type):
         return text_of_bytes(values)

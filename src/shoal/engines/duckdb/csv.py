@@ -189,7 +189,7 @@ class CsvFile:
     plain: Path
     """Where its text lies as UTF-8, some line of names first."""
 
-    def ask(self, sql: str) -> pa.Table:
+    def query(self, sql: str) -> pa.Table:
         """The answer to `sql`, where `{file}` is the file with text columns c0, c1, ...
 
         The names are ours because SQL takes 'Age' and 'age' for one.
@@ -250,7 +250,7 @@ def read_csv(path: Path, options: CsvOptions, columns: Sequence[str] | None = No
     """The table, its columns as text, its rows in the order of the file."""
     with opened(path, options) as file:
         wanted = file.names if columns is None else list(columns)
-        table = file.ask(f"SELECT {', '.join(map(file.place, wanted))} FROM {{file}}")
+        table = file.query(f"SELECT {', '.join(map(file.place, wanted))} FROM {{file}}")
         check_separators(file, table.num_rows)
     return table.rename_columns(wanted)
 
@@ -267,7 +267,7 @@ def check_separators(file: CsvFile, rows: int) -> None:
     without = (f"replace(c{i}, {text(file.separator)}, '')" for i in range(columns))
     inside = (f"sum(length(c{i}) - length({short}))" for i, short in enumerate(without))
     total = " + ".join(f"coalesce({each}, 0)" for each in inside)
-    counted = file.ask(f"SELECT {total} AS n FROM {{file}}")["n"][0].as_py()
+    counted = file.query(f"SELECT {total} AS n FROM {{file}}")["n"][0].as_py()
     between = (rows + 1) * (columns - 1) + counted
     # Names count too, unless others were put in their place.
     in_names = sum(name.count(file.separator) for name in file.names)

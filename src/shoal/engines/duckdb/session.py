@@ -252,7 +252,7 @@ class DuckSession:
         with self._said():
             return read_into(self._con, name, sources, columns, options, self._through)
 
-    def ask(self, sql: str) -> pa.Table:
+    def query(self, sql: str) -> pa.Table:
         """A small answer."""
         with self._said():
             return self._con.sql(sql).to_arrow_table()

@@ -1,6 +1,6 @@
-"""What to say when Spark fails: an error of ours that began in an executor, or a known trouble.
+"""Errors of Spark: those of ours that were raised in an executor, and known failures in plain words.
 
-Spark's own messages may quote rows, so not a word of them is passed on.
+Spark's own messages may quote rows, so no part of them is passed on.
 """
 
 import json
@@ -15,8 +15,8 @@ from shoal import errors
 from shoal.errors import InputError, ShoalError
 
 FRAME = "shoal-says:"
-CARRIED = re.compile(rf'{FRAME}(\[".*?"\]):{FRAME}')
-TROUBLES = (
+PACKED = re.compile(rf'{FRAME}(\[".*?"\]):{FRAME}')
+KNOWN_FAILURES = (
     (
         r"No module named '(?:shoal|numba|duckdb|pyarrow|pandas|numpy)\b",
         "The executors of {place} cannot import shoal and what it needs. Install it there in the "
@@ -29,7 +29,7 @@ TROUBLES = (
     ),
     (
         r"Cannot run program",
-        "The executors of {place} have no Python under the path that they were told. Name theirs "
+        "The executors of {place} have no Python under the configured path. Name theirs "
         "with PYSPARK_PYTHON.",
     ),
     (
@@ -54,44 +54,45 @@ TROUBLES = (
     (
         r"SparkContext was shut down|stopped SparkContext|All masters are unresponsive|Master removed"
         r"|Answer from Java side is empty|Connection refused",
-        "{place} went away while it worked. Often its memory ran out: give it more "
-        "(spark.executor.memory; on one machine spark.driver.memory). Else, is the cluster still up?",
+        "{place} stopped responding. Often its memory ran out: give it more "
+        "(spark.executor.memory; on one machine spark.driver.memory). Otherwise check that "
+        "the cluster is still running.",
     ),
     (
         r"ExecutorLostFailure|Job aborted due to stage failure.*(?:exited|Lost executor)",
-        "{place} lost its executors again and again. Their logs tell why; often it is too little "
-        "memory.",
+        "{place} lost its executors repeatedly. Their logs have the reason; often it is too "
+        "little memory.",
     ),
 )
 
 
-def carry(error: ShoalError) -> RuntimeError:
-    """An error of ours, packed for the way from an executor to the driver."""
+def pack_error(error: ShoalError) -> RuntimeError:
+    """An error of ours, packed to be sent from an executor to the driver."""
     packed = json.dumps([type(error).__name__, str(error)])
     return RuntimeError(f"{FRAME}{packed}:{FRAME}")
 
 
-def unpacked(text: str) -> ShoalError | None:
-    """The error of ours in what Spark says, if there is one."""
-    found = CARRIED.search(text)
+def unpack_error(text: str) -> ShoalError | None:
+    """The error of ours in a message of Spark, if there is one."""
+    found = PACKED.search(text)
     if not found:
         return None
     kind, message = json.loads(found[1])
-    made: ShoalError = getattr(errors, kind, InputError)(message)
-    return made
+    error: ShoalError = getattr(errors, kind, InputError)(message)
+    return error
 
 
-def reworded(text: str, place: str) -> ShoalError | None:
-    """An error that says what to do, if what Spark says is of a kind that the user can act on."""
-    for pattern, message in TROUBLES:
+def known_failure(text: str, place: str) -> ShoalError | None:
+    """An error that says what to do, if the message of Spark is of a known kind."""
+    for pattern, message in KNOWN_FAILURES:
         if re.search(pattern, text):
             return InputError(message.format(place=place))
     return None
 
 
 @contextmanager
-def understood(place: str) -> Iterator[None]:
-    """Let failures of Spark come out as errors of ours where they are known."""
+def translated_errors(place: str) -> Iterator[None]:
+    """Raise known failures of Spark as errors of ours."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -102,14 +103,14 @@ def understood(place: str) -> Iterator[None]:
             if interrupted(error):
                 raise KeyboardInterrupt from None
             text = f"{type(error).__name__}: {error}"
-            ours = unpacked(text) or reworded(text, place)
+            ours = unpack_error(text) or known_failure(text, place)
             if ours is None:
                 raise
             raise ours from None
 
 
 def interrupted(error: BaseException) -> bool:
-    """Whether it came about while Ctrl-C was answered: what cleans up then may fail in turn."""
+    """Whether it was raised while Ctrl-C was being handled: the cleanup may fail in turn."""
     while error.__context__ is not None:
         error = error.__context__
         if isinstance(error, KeyboardInterrupt):
@@ -119,10 +120,10 @@ def interrupted(error: BaseException) -> bool:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without what PySpark says beside its errors.
+    """Silence what PySpark prints beside its errors.
 
-    It warns of the pandas that it asks for, though no frame of pandas is made, and it logs an error in
-    full, perhaps with rows in it, that is raised as well. So does what it talks to Java with.
+    It warns about the version of pandas, though no pandas frame is used, and both it and py4j log errors
+    in full, perhaps with rows in them, that are raised as well.
     """
     logger, talking = logging.getLogger("SQLQueryContextLogger"), logging.getLogger("py4j")
     root = logging.getLogger()

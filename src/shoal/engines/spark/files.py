@@ -1,8 +1,9 @@
-"""Files as frames. Parquet is read by Spark; CSV by our own reader, inside the executors.
+"""Tables in files: read as Spark frames, and written by the executors to a folder of part files.
 
-Spark's CSV reader takes an empty text for a missing one, drops blanks, forgives rows of the wrong
-length and cuts at line ends inside quotes unless told otherwise. Ours is the one of the local engine,
-so a file means the same on both; its unit of work is a file.
+Parquet is read by Spark; CSV by our own reader, inside the executors. Spark's CSV reader takes an empty
+text for a missing one, drops blanks, accepts rows of the wrong length and by default splits records at
+line ends inside quotes. Ours is the one of the local engine, so a file means the same on both; its unit
+of work is a file. Parts are written by the local engine's own writer.
 """
 
 import os
@@ -19,30 +20,41 @@ import pyarrow.parquet as pq
 from shoal.engines.base import files_of, require_same_names
 from shoal.engines.duckdb.csv import csv_batches, settle
 from shoal.engines.files import LocalFiles
-from shoal.engines.spark.executor import SLOT, Batches, BatchesFunction
-from shoal.engines.spark.failures import carry
-from shoal.engines.spark.tables import Frame, held, refused
+from shoal.engines.spark.arrow import (
+    SLOT,
+    Batches,
+    BatchesFunction,
+    type_in_spark,
+    unsupported_type,
+)
+from shoal.engines.spark.failures import pack_error
+from shoal.engines.spark.tables import Frame
 from shoal.errors import InputError, ShoalError, listed, nearest
 from shoal.io.columnar import columnar_names
 from shoal.io.csv_dialect import CsvOptions, header_names
 from shoal.io.formats import Format, ending_of, format_of
 
 PART_BYTES = 128_000_000
+"""Bytes of CSV in one part of a frame, about."""
+PART_ROWS = 250_000
+"""Rows that a part file has at most."""
+WRITTEN = pa.schema([("file", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())])
+"""What an executor returns of each part file."""
 
 
 @dataclass(frozen=True)
-class Found:
-    """A table in files, as Spark sees it."""
+class SourceFrame:
+    """A table in files, as a Spark frame."""
 
     frame: Frame
     schema: pa.Schema
     rows: int | None
-    """How many it has, where reading it again costs so little that it need not be kept."""
+    """Where reading them again is so cheap that the frame need not be kept: their number."""
 
 
 def read_frame(
     spark: Any, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions, parts: int
-) -> Found:
+) -> SourceFrame:
     """The named columns as p0, p1, ...; `parts` is how many tasks run at once."""
     files, kind = files_of(sources)
     _require_format(files, kind)
@@ -52,7 +64,7 @@ def read_frame(
 
 
 def check_files(sources: Sequence[Path], columns: Sequence[str], options: CsvOptions) -> None:
-    """Raise what `read_frame` would raise, as far as it can be told without Spark."""
+    """Raise what `read_frame` would raise, as far as that can be checked without Spark."""
     files, kind = files_of(sources)
     _require_format(files, kind)
     if kind is Format.CSV:
@@ -64,8 +76,8 @@ def check_files(sources: Sequence[Path], columns: Sequence[str], options: CsvOpt
 def _require_format(files: list[Path], kind: Format) -> None:
     if kind is Format.ARROW:
         raise InputError(
-            f"{files[0]}: Spark reads no Arrow files. Write the table as Parquet, or run with the "
-            "local engine."
+            f"{files[0]}: Spark does not read Arrow files. Write the table as Parquet, or run without "
+            "--engine."
         )
 
 
@@ -78,7 +90,7 @@ def _csv_options(files: list[Path], columns: Sequence[str], options: CsvOptions)
 
 def _csv(
     spark: Any, files: list[Path], columns: Sequence[str], options: CsvOptions, parts: int
-) -> Found:
+) -> SourceFrame:
     options = _csv_options(files, columns, options)
     schema = pa.schema([pa.field(f"p{i}", pa.string()) for i in range(len(columns))])
     kinds = ", ".join(f"p{i} string" for i in range(len(columns)))
@@ -88,7 +100,7 @@ def _csv(
         parts = max(parts, sum(file.stat().st_size for file in files) // PART_BYTES)
         # by the content of a row alone, so that a row goes to the same place if it is read again
         frame = frame.repartition(parts, *schema.names)
-    return Found(frame, schema, None)
+    return SourceFrame(frame, schema, None)
 
 
 def _file_reader(
@@ -107,26 +119,26 @@ def read_one(file: str, options: CsvOptions, columns: tuple[str, ...]) -> Batche
     try:
         yield from csv_batches(Path(file), options, columns)
     except FileNotFoundError:
-        raise carry(
+        raise pack_error(
             InputError(
-                f"{file} is not there for the executors. Put the table on storage that every worker "
+                f"{file} does not exist for the executors. Put the table on storage that every worker "
                 "and this machine share under the same path."
             )
         ) from None
     except ShoalError as error:
-        raise carry(error) from None
+        raise pack_error(error) from None
 
 
-def _parquet(spark: Any, files: list[Path], columns: Sequence[str]) -> Found:
+def _parquet(spark: Any, files: list[Path], columns: Sequence[str]) -> SourceFrame:
     schema, rows = _parquet_schema(files, columns)
-    # names of files are meant as they stand, stars and brackets too
+    # names of files are literal, stars and brackets too
     reader = spark.read.option("__globPaths__", "false")
     frame = reader.parquet(*(str(file.absolute()) for file in files))
     names = list(frame.columns)
-    # by place: a session of the user's may take 'Age' and 'age' for one name
+    # by position: in a session of the user's 'Age' and 'age' may be one name
     frame = frame.toDF(*(f"x{i}" for i in range(len(names))))
     chosen = [frame[f"x{names.index(name)}"].alias(f"p{i}") for i, name in enumerate(columns)]
-    return Found(frame.select(*chosen), schema, rows)
+    return SourceFrame(frame.select(*chosen), schema, rows)
 
 
 def _parquet_schema(files: list[Path], columns: Sequence[str]) -> tuple[pa.Schema, int]:
@@ -143,21 +155,21 @@ def _parquet_schema(files: list[Path], columns: Sequence[str]) -> tuple[pa.Schem
         if first is not None and found != first:
             changed = next(c for c, a, b in zip(columns, first, found, strict=True) if a != b)
             raise InputError(
-                f"{file} and {files[0]} hold column '{changed}' in different types. The files of "
-                "one table must have the same."
+                f"{file} and {files[0]} have column '{changed}' in different types. The files of "
+                "one table must have the same types."
             )
         first = first or found
     assert first is not None
     if rows == 0:
         raise no_rows(listed([str(file) for file in files], 3))
     for name, field in zip(columns, first, strict=True):
-        if held(field.type) is None:
-            raise refused(str(files[0]), name, field.type)
+        if type_in_spark(field.type) is None:
+            raise unsupported_type(str(files[0]), name, field.type)
     return first, rows
 
 
 def require_columns(where: object, columns: Sequence[str], names: list[str]) -> None:
-    """Raise an InputError that names the first column that is not there."""
+    """Raise `InputError` for the first column that does not exist."""
     for column in columns:
         if column not in names:
             raise InputError(
@@ -166,15 +178,8 @@ def require_columns(where: object, columns: Sequence[str], names: list[str]) -> 
 
 
 def no_rows(where: str) -> InputError:
-    """The error for a table with nobody in it."""
+    """The error for a table without rows."""
     return InputError(f"{where}: the table has no rows: there is nothing to work on.")
-
-
-# A folder of part files, written by the executors with the local engine's own writer.
-
-
-PART_ROWS = 250_000
-WRITTEN = pa.schema([("file", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())])
 
 
 def write_folder(
@@ -185,9 +190,9 @@ def write_folder(
     options: CsvOptions,
     rows: int,
 ) -> int:
-    """Write the frame, which has so many rows, into a new folder; gives how many were written.
+    """Write the frame, which has so many rows, to a new folder; returns how many were written.
 
-    `order` are columns of the frame. The folder's name tells the format, as a file's would.
+    `order` are columns of the frame. The extension of the folder's name decides the format.
     """
     from pyspark.sql import functions as f
 
@@ -206,13 +211,13 @@ def write_folder(
     )
     target.mkdir()
     writer = _part_writer(str(target.absolute()), tuple(names), options)
-    told = parts.mapInArrow(writer, "file string, rows bigint, bytes bigint").toArrow()
-    _settle(target, told)
-    if not told.num_rows:
+    written = parts.mapInArrow(writer, "file string, rows bigint, bytes bigint").toArrow()
+    _check_parts(target, written)
+    if not written.num_rows:
         kinds = frame.limit(0).toArrow().schema.types
         empty = pa.table([pa.array([], kind) for kind in kinds], names=list(names))
         LocalFiles().write(empty, target / part_name(0, 0, ending_of(target)), options=options)
-    return sum(told["rows"].to_pylist())
+    return sum(written["rows"].to_pylist())
 
 
 def part_name(slot: int, number: int, ending: str) -> str:
@@ -236,16 +241,16 @@ def write_parts(
     for batch in batches:
         for slot, piece in _by_slot(batch):
             if slot != at:
-                yield from _written(waiting, folder, at, number, names, options)
+                yield from _write_part(waiting, folder, at, number, names, options)
                 waiting, at, number = [], slot, 0
             while piece.num_rows:
                 room = PART_ROWS - sum(each.num_rows for each in waiting)
                 waiting.append(piece.slice(0, room))
                 piece = piece.slice(room)
                 if piece.num_rows:
-                    yield from _written(waiting, folder, at, number, names, options)
+                    yield from _write_part(waiting, folder, at, number, names, options)
                     waiting, number = [], number + 1
-    yield from _written(waiting, folder, at, number, names, options)
+    yield from _write_part(waiting, folder, at, number, names, options)
 
 
 def _by_slot(batch: pa.RecordBatch) -> list[tuple[int, pa.RecordBatch]]:
@@ -259,7 +264,7 @@ def _by_slot(batch: pa.RecordBatch) -> list[tuple[int, pa.RecordBatch]]:
     ]
 
 
-def _written(
+def _write_part(
     waiting: list[pa.RecordBatch],
     folder: Path,
     slot: int,
@@ -270,13 +275,13 @@ def _written(
     if not waiting:
         return
     name = part_name(slot, number, ending_of(folder))
-    # one task may run twice at once: each writes its own file, and the last to end wins
+    # a task may run twice at once: each writes its own file, and the last one to end wins
     mine = folder / f".{uuid.uuid4().hex}.{name}"
     table = pa.Table.from_batches(waiting).rename_columns(list(names))
     try:
         LocalFiles().write(table, mine, options=options)
     except (ShoalError, OSError):
-        raise carry(
+        raise pack_error(
             InputError(
                 f"{folder} could not be written by an executor. Is the disk full? The folder must be "
                 "on storage that every worker and this machine share under the same path."
@@ -289,9 +294,9 @@ def _written(
     yield pa.record_batch([[name], [table.num_rows], [size]], schema=WRITTEN)
 
 
-def _settle(folder: Path, told: pa.Table) -> None:
-    """See that what the executors wrote is here, and that nothing else is."""
-    sizes = dict(zip(told["file"].to_pylist(), told["bytes"].to_pylist(), strict=True))
+def _check_parts(folder: Path, written: pa.Table) -> None:
+    """Check that the parts of all executors are here as they were written; remove other files."""
+    sizes = dict(zip(written["file"].to_pylist(), written["bytes"].to_pylist(), strict=True))
     for name, size in sizes.items():
         try:
             found = (folder / name).stat().st_size
@@ -299,10 +304,11 @@ def _settle(folder: Path, told: pa.Table) -> None:
             found = -1
         if found != size:
             raise InputError(
-                f"{folder}: a part that an executor wrote is not here as it was written. The folder "
-                "must be on storage that every worker and this machine share under the same path."
+                f"{folder}: a part that an executor wrote is missing here, or has another size. "
+                "The folder must be on storage that every worker and this machine share under the "
+                "same path."
             )
     for other in folder.iterdir():
         if other.name not in sizes:
-            # of a task that was ended in the middle
+            # of a task that was interrupted
             other.unlink()

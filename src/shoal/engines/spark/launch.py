@@ -1,4 +1,4 @@
-"""How much memory Java gets in a Spark on this machine, which holds its executors too."""
+"""A Spark of our own: its Java process started quietly, on this machine or for a cluster, and ended."""
 
 import os
 import shutil
@@ -16,141 +16,21 @@ from typing import Any, BinaryIO
 from shoal.engines.spark.failures import quiet
 from shoal.errors import InputError
 
-ASKED = "SPARK_DRIVER_MEMORY"
-LEAST, MOST = 1024, 8192
-"""Megabytes. The least is what Spark takes by itself, too little for tens of millions of rows."""
-CONTAINER = (
-    Path("/sys/fs/cgroup/memory.max"),
-    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-)
-
-
-@contextmanager
-def a_share_for_java() -> Iterator[None]:
-    """Let a Java that is started in the block have a quarter of the memory, if nobody told it else.
-
-    Spark looks at this variable last, after `spark.driver.memory` wherever that may be set.
-    """
-    if ASKED in os.environ:
-        yield
-        return
-    os.environ[ASKED] = f"{megabytes(memory())}m"
-    try:
-        yield
-    finally:
-        del os.environ[ASKED]
-
-
-def megabytes(there: int) -> int:
-    """Of so many bytes."""
-    return min(max(LEAST, there // 4 >> 20), MOST)
-
-
-def memory() -> int:
-    """The bytes that this machine has, or the container around us allows; 0 if nobody knows."""
-    try:
-        found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    except (AttributeError, ValueError, OSError):
-        return 0
-    for file in CONTAINER:
-        try:
-            text = file.read_text().strip()
-        except (OSError, ValueError):
-            continue
-        if text.isdigit():
-            found.append(int(text))
-    return min(found)
-
-
-# The Java process that Spark runs in: started so that none stays, whatever interrupts it, and ended.
-
-
-END_SECONDS = 20.0
-
-
-def start_java(conf: Any, log: BinaryIO) -> Any:
-    """Start Java. If that is interrupted, no Java stays."""
-    from pyspark import java_gateway
-
-    started: list[subprocess.Popen[bytes]] = []
-
-    class Seen(subprocess.Popen[bytes]):
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            started.append(self)
-            super().__init__(*args, **kwargs)
-
-    usual = java_gateway.Popen
-    java_gateway.Popen = Seen
-    try:
-        return java_gateway.launch_gateway(conf, {"stdout": log, "stderr": log})
-    except BaseException:
-        for process in started:
-            if hasattr(process, "pid"):
-                process.terminate()
-                _wait(process)
-        raise
-    finally:
-        java_gateway.Popen = usual
-
-
-@contextmanager
-def ctrl_c_as_before() -> Iterator[None]:
-    """Leave Ctrl-C as it is. Spark's own answer to it talks to Java in the middle of another talk."""
-    main = threading.current_thread() is threading.main_thread()
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    finally:
-        if main and before is not None:
-            signal.signal(signal.SIGINT, before)
-
-
-def end_java(gateway: Any) -> None:
-    """End the Java process that a gateway talks to."""
-    from pyspark import SparkContext
-
-    process: subprocess.Popen[bytes] = gateway.proc
-    with suppress(Exception):  # nobody may be there to answer
-        gateway.shutdown()
-    SparkContext._gateway = None
-    SparkContext._jvm = None
-    if process.stdin is not None:
-        process.stdin.close()
-    _wait(process)
-
-
-def _wait(process: subprocess.Popen[bytes]) -> None:
-    try:
-        process.wait(END_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-def require_java() -> None:
-    """Raise an InputError where there is no Java at all."""
-    home = os.environ.get("JAVA_HOME")
-    if shutil.which("java", path=None if home is None else str(Path(home, "bin"))) is None:
-        raise no_java()
-
-
-def no_java() -> InputError:
-    """The error for a machine on which Java does not start."""
-    return InputError(
-        "Spark could not start: it needs Java 17 or later. Install one, and let JAVA_HOME name it if "
-        "it is not the 'java' of this shell."
-    )
-
-
-# A Spark of our own: its Java started quietly, bound to this machine where that is enough.
-
-
 LOCAL = "spark"
 CLUSTER = "spark://"
 LOOPBACK = "127.0.0.1"
 REACH_SECONDS = 10.0
 """How long a master may take to answer at all."""
 BATCH_ROWS = 50_000
+END_SECONDS = 20.0
+"""How long Java may take to end."""
+DRIVER_MEMORY = "SPARK_DRIVER_MEMORY"
+MIN_MEMORY, MAX_MEMORY = 1024, 8192
+"""Megabytes. The least is Spark's default, too little for tens of millions of rows."""
+CONTAINER = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
 
 
 class Launched:
@@ -162,7 +42,7 @@ class Launched:
         self._log = log
 
     def end(self) -> None:
-        """Stop the session and its Java, and wait until that is gone."""
+        """Stop the session and its Java, and wait until the process has ended."""
         try:
             self.spark.stop()
         finally:
@@ -172,7 +52,13 @@ class Launched:
 
 
 def launch(master: str, settings: Mapping[str, str]) -> Launched:
-    """Start Java and open a session with the master; an InputError where that cannot be."""
+    """Start Java and open a session with the master.
+
+    Raises
+    ------
+    InputError
+        Where Java does not start, or the master cannot be reached.
+    """
     with quiet():
         from py4j.protocol import Py4JError
         from pyspark import SparkConf, SparkContext
@@ -180,23 +66,23 @@ def launch(master: str, settings: Mapping[str, str]) -> Launched:
         from pyspark.sql import SparkSession
 
     if master.startswith(CLUSTER):
-        require_answer(master)
+        require_reachable(master)
     require_java()
     conf = SparkConf(loadDefaults=False).setMaster(master).setAppName("shoal")
     conf.setAll([*_settings(master).items(), *settings.items()])
-    # Java's own words go to a file without a name: they may quote rows, and nobody asked for them.
+    # Java's output goes to an unnamed file: it may quote rows
     log = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as Java
     try:
-        with nullcontext() if master.startswith(CLUSTER) else a_share_for_java():
+        with nullcontext() if master.startswith(CLUSTER) else java_memory():
             gateway = start_java(conf, log)
     except (PySparkRuntimeError, OSError):
         log.close()
         raise no_java() from None
     try:
-        with quiet(), ctrl_c_as_before():
+        with quiet(), keep_sigint_handler():
             context = SparkContext(conf=conf, gateway=gateway)
             context.pythonExec = _python()
-            # it would print a traceback where Java ends before its time
+            # it would print a traceback where Java ends early
             context._accumulatorServer.handle_error = lambda *_: None
             return Launched(SparkSession(context), gateway, log)
     except BaseException as error:
@@ -212,7 +98,7 @@ def launch(master: str, settings: Mapping[str, str]) -> Launched:
 
 
 def _warehouse() -> Path:
-    """A folder that Spark makes when it looks for a table; none is ever saved there."""
+    """A folder that Spark creates when it looks up a table; no table is saved there."""
     return Path(tempfile.gettempdir(), f"shoal-warehouse-{os.getpid()}")
 
 
@@ -232,9 +118,9 @@ def _settings(master: str) -> dict[str, str]:
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": str(_warehouse()),
-        # a lost executor takes its tasks with it; that must not count as their fault too soon
+        # a lost executor takes its tasks with it, which counts as a failure of theirs
         "spark.task.maxFailures": "8",
-        # as many tasks run beside each other as there are cores
+        # as many tasks run at once as there are cores
         "spark.executorEnv.SHOAL_THREADS": "1",
         "spark.pyspark.python": _python(),
     }
@@ -244,27 +130,29 @@ def _settings(master: str) -> dict[str, str]:
     return settings
 
 
-def hosts(master: str) -> list[tuple[str, int]]:
+def master_addresses(master: str) -> list[tuple[str, int]]:
     """The hosts and ports of a master's address; several may stand by for each other."""
     found = []
     for each in master.removeprefix(CLUSTER).split(","):
         host, _, port = each.rpartition(":")
         if not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
             raise InputError(
-                f"'{master}' is no address of a Spark master. It must be like spark://host:7077."
+                f"'{master}' is not the address of a Spark master, such as spark://host:7077."
             )
         found.append((host.strip("[]"), int(port)))
     return found
 
 
 def is_loopback(master: str) -> bool:
-    """Whether the master is on this machine and speaks to nobody else."""
-    return all(host == "localhost" or host.startswith("127.") for host, _ in hosts(master))
+    """Whether the master is on this machine and not reachable from others."""
+    return all(
+        host == "localhost" or host.startswith("127.") for host, _ in master_addresses(master)
+    )
 
 
-def require_answer(master: str) -> None:
-    """Raise an InputError unless somebody listens there; Spark itself would try for minutes."""
-    for address in hosts(master):
+def require_reachable(master: str) -> None:
+    """Raise `InputError` unless a master listens there; Spark itself would try for minutes."""
+    for address in master_addresses(master):
         try:
             socket.create_connection(address, REACH_SECONDS).close()
         except OSError:
@@ -276,21 +164,23 @@ def require_answer(master: str) -> None:
 def unreachable(master: str) -> InputError:
     """The error for a master that cannot be reached."""
     return InputError(
-        f"The Spark master at {master} cannot be reached, or it is of another version of Spark than "
-        "the pyspark here. Is it up, is the address the one that it shows itself, and does no "
-        "firewall stand between?"
+        f"The Spark master at {master} cannot be reached, or it runs another version of Spark than "
+        "the pyspark here. Check that it is running, that the address is the one on its own page, and "
+        "that no firewall blocks it."
     )
 
 
-def within(seconds: float, call: Callable[[], Any], late: Callable[[], None]) -> tuple[bool, Any]:
-    """(whether it ended in time, its result) of a call; `late` is called to end one that did not."""
+def call_with_timeout(
+    seconds: float, call: Callable[[], Any], late: Callable[[], None]
+) -> tuple[bool, Any]:
+    """Whether a call ended in time, and its result; `late` ends one that did not."""
     results: list[Any] = []
     failures: list[BaseException] = []
 
     def run() -> None:
         try:
             results.append(call())
-        except BaseException as error:  # raised again by the one who waits
+        except BaseException as error:  # raised again in the waiting thread
             failures.append(error)
 
     thread = threading.Thread(target=run, daemon=True, name="shoal-waits")
@@ -303,3 +193,114 @@ def within(seconds: float, call: Callable[[], Any], late: Callable[[], None]) ->
     if failures:
         raise failures[0]
     return True, results[0]
+
+
+def start_java(conf: Any, log: BinaryIO) -> Any:
+    """Start Java; an interruption leaves no process behind."""
+    from pyspark import java_gateway
+
+    started: list[subprocess.Popen[bytes]] = []
+
+    class RecordedPopen(subprocess.Popen[bytes]):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            started.append(self)
+            super().__init__(*args, **kwargs)
+
+    usual = java_gateway.Popen
+    java_gateway.Popen = RecordedPopen
+    try:
+        return java_gateway.launch_gateway(conf, {"stdout": log, "stderr": log})
+    except BaseException:
+        for process in started:
+            if hasattr(process, "pid"):
+                process.terminate()
+                _wait(process)
+        raise
+    finally:
+        java_gateway.Popen = usual
+
+
+@contextmanager
+def keep_sigint_handler() -> Iterator[None]:
+    """Restore the handler of Ctrl-C: Spark's own calls Java in the middle of another call."""
+    main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if main and before is not None:
+            signal.signal(signal.SIGINT, before)
+
+
+def end_java(gateway: Any) -> None:
+    """End the Java process that a gateway talks to."""
+    from pyspark import SparkContext
+
+    process: subprocess.Popen[bytes] = gateway.proc
+    with suppress(Exception):  # Java may be gone already
+        gateway.shutdown()
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    if process.stdin is not None:
+        process.stdin.close()
+    _wait(process)
+
+
+def _wait(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def require_java() -> None:
+    """Raise `InputError` where there is no Java at all."""
+    home = os.environ.get("JAVA_HOME")
+    if shutil.which("java", path=None if home is None else str(Path(home, "bin"))) is None:
+        raise no_java()
+
+
+def no_java() -> InputError:
+    """The error for a machine on which Java does not start."""
+    return InputError(
+        "Spark could not start: it needs Java 17 or later. Install one, and let JAVA_HOME name it if "
+        "it is not the 'java' of this shell."
+    )
+
+
+@contextmanager
+def java_memory() -> Iterator[None]:
+    """Give a Java that is started in the block a quarter of the memory, unless the user configured it.
+
+    Spark reads this variable last, after `spark.driver.memory` wherever that may be set.
+    """
+    if DRIVER_MEMORY in os.environ:
+        yield
+        return
+    os.environ[DRIVER_MEMORY] = f"{java_megabytes(available_memory())}m"
+    try:
+        yield
+    finally:
+        del os.environ[DRIVER_MEMORY]
+
+
+def java_megabytes(available: int) -> int:
+    """Megabytes for Java on a machine with so many bytes."""
+    return min(max(MIN_MEMORY, available // 4 >> 20), MAX_MEMORY)
+
+
+def available_memory() -> int:
+    """The bytes of this machine, or those that its container allows; 0 if unknown."""
+    try:
+        limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    except (AttributeError, ValueError, OSError):
+        return 0
+    for file in CONTAINER:
+        try:
+            text = file.read_text().strip()
+        except (OSError, ValueError):
+            continue
+        if text.isdigit():
+            limits.append(int(text))
+    return min(limits)

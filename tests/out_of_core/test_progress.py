@@ -13,8 +13,8 @@ from shoal.engines.files import LocalFiles
 from shoal.engines.spark.session import Poller, tasks_of
 from shoal.policy import Policy
 from shoal.progress import Clock, ProgressEvent
-from tests.large.people import COLUMNS, TREES, people
-from tests.large.runs import run_in
+from tests.out_of_core.patients import COLUMNS, TREES, patients
+from tests.out_of_core.session_runs import run_in
 
 STEPS = ["read", "encode", "group", "publish", "measure", "write", "verify"]
 
@@ -26,7 +26,7 @@ def test_every_step_begins_ends_and_counts_rows(
 ) -> None:
     monkeypatch.setattr("shoal.engines.duckdb.session.BATCH", 100)
     monkeypatch.setattr("shoal.engines.duckdb.session.BATCH", 100)
-    source, table = tmp_path / f"people{ending}", people(700)
+    source, table = tmp_path / f"people{ending}", patients(700)
     LocalFiles().write(table, source)
     keys: dict[str, Any] = TREES if method == "datafly" else {}
     columns = COLUMNS | keys.get("columns", {})
@@ -54,7 +54,7 @@ def test_every_step_begins_ends_and_counts_rows(
 
 
 def test_nobody_is_told_after_a_step(tmp_path: Path) -> None:
-    pq.write_table(people(50), tmp_path / "t.parquet")
+    pq.write_table(patients(50), tmp_path / "t.parquet")
     session = DuckSession("500MB")
     seen: list[Transfer] = []
     session.listener = seen.append

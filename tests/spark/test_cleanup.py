@@ -43,7 +43,7 @@ FAILS, HANGS = "assert False", "import time; time.sleep(600)"
     ],
     ids=["fails", "killed", "fails with executors", "killed with executors"],
 )
-def test_nothing_stays(tmp_path: Path, text: str, then: str) -> None:
+def test_no_process_is_left(tmp_path: Path, text: str, then: str) -> None:
     require_java()
     schema = "__import__('pyarrow').schema([('id', 'int64')])"
     file = tmp_path / "test_inner.py"
@@ -85,8 +85,8 @@ def _when_up(mark: str, executors: bool) -> list[int]:
     end = time.monotonic() + 60
     while True:
         found = marked(MARK, mark)
-        told = [command(pid) for pid in found]
-        if all(any(one in each for each in told) for one in wanted):
+        commands = [command(pid) for pid in found]
+        if all(any(one in each for each in commands) for one in wanted):
             return found
-        assert time.monotonic() < end, told
+        assert time.monotonic() < end, commands
         time.sleep(0.1)

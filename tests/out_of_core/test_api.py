@@ -9,7 +9,7 @@ import pytest
 import shoal
 from shoal.errors import InputError
 from shoal.policy import Policy
-from tests.large.people import COLUMNS, people
+from tests.out_of_core.patients import COLUMNS, patients
 
 MEMORY = "500MB"
 POLICY = Policy.load({"columns": COLUMNS, "constraints": [{"k": 4}, {"l": 2, "of": "illness"}]})
@@ -19,7 +19,7 @@ POLICY = Policy.load({"columns": COLUMNS, "constraints": [{"k": 4}, {"l": 2, "of
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with a release, and the same in the part files of a folder."""
     folder = tmp_path_factory.mktemp("asked")
-    pq.write_table(people(300), folder / "people.parquet")
+    pq.write_table(patients(300), folder / "people.parquet")
     shoal.run(folder / "people.parquet", POLICY, folder / "release.parquet")
     (folder / "parts").mkdir()
     table = pq.read_table(folder / "release.parquet")
@@ -53,8 +53,8 @@ def test_assess(release: Path) -> None:
                 pytest.approx(figure) if isinstance(figure, float | dict) else figure
             )
     for wrong, words in (
-        ({"msu": 2}, "not available on large engines"),
-        ({"population": people(5)}, "population: not available"),
+        ({"msu": 2}, "not available for tables larger"),
+        ({"population": patients(5)}, "population: not available"),
         ({"threshold": 2.0}, "threshold: found 2"),
     ):
         with pytest.raises(InputError, match=words):

@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal.encoding.cells import Cells, encode
 from shoal.encoding.grouping import Grouping, spans_of
-from shoal.engines.encode import Coded
+from shoal.engines.encode import EncodedTable
 from shoal.engines.relational import FragmentSums, figures_of, fragment_sums
 from shoal.metrics.base import Metric, ReleaseView
 from shoal.models.requirement import Requirement
@@ -39,8 +39,8 @@ TABLE = pa.table(
 )
 
 
-def coded_of(cells: Cells) -> Coded:
-    return Coded(
+def encoded_table_of(cells: Cells) -> EncodedTable:
+    return EncodedTable(
         domains=cells.domains,
         sensitive_domains=cells.sensitive_domains,
         totals=cells.totals,
@@ -54,11 +54,11 @@ def coded_of(cells: Cells) -> Coded:
     )
 
 
-def told_by(cells: Cells, groups: list[Grouping], measure: FragmentSums) -> list[str]:
+def sums_of(cells: Cells, groups: list[Grouping], measure: FragmentSums) -> list[str]:
     """Each group as a fragment of its own."""
     measure = pickle.loads(pickle.dumps(measure))
     cell = np.repeat(np.arange(cells.n_cells), cells.counts)
-    told = []
+    sums = []
     for grouping in groups:
         for number in range(grouping.n_groups):
             rows = grouping.group == number
@@ -74,8 +74,8 @@ def told_by(cells: Cells, groups: list[Grouping], measure: FragmentSums) -> list
             one = Grouping(np.zeros(rows.sum(), np.int32), 1, grouping.columns)
             target = part.sensitive["ill"]
             parts = ReleaseView(part, (one,), (spans_of(part, one),), 0, one.group < 0, target)
-            told.append(measure(parts))
-    return told
+            sums.append(measure(parts))
+    return sums
 
 
 def cells_and_groups() -> tuple[Cells, list[Grouping]]:
@@ -89,9 +89,9 @@ def cells_and_groups() -> tuple[Cells, list[Grouping]]:
 def test_the_figures_are_those_of_a_run() -> None:
     release = shoal.anonymize(TABLE, POLICY)
     cells, groups = cells_and_groups()
-    measure = fragment_sums(POLICY, coded_of(cells))
+    measure = fragment_sums(POLICY, encoded_table_of(cells))
     classes = release.findings[0].classes
-    found = figures_of(POLICY, measure, told_by(cells, groups, measure), classes)
+    found = figures_of(POLICY, measure, sums_of(cells, groups, measure), classes)
     assert found.metrics.keys() == release.metrics.keys()
     for name, figure in release.metrics.items():
         expected = None if figure is None else pytest.approx(figure, rel=1e-9)
@@ -117,10 +117,10 @@ class Strange(Metric):
 def test_what_no_sums_make_is_told_of() -> None:
     cells, groups = cells_and_groups()
     policy = POLICY.model_copy(update={"metrics": (Strange(),)})
-    measure = fragment_sums(policy, coded_of(cells))
-    found = figures_of(policy, measure, told_by(cells, groups, measure), None)
+    measure = fragment_sums(policy, encoded_table_of(cells))
+    found = figures_of(policy, measure, sums_of(cells, groups, measure), None)
     (name,) = (name for name in found.metrics if name not in measure.metrics)
     assert found.metrics[name] is None
     assert found.metrics["average-class-size"] is None
     (note,) = found.notes
-    assert note.startswith(f"Not measured on a large table: {name}.")
+    assert note.startswith(f"Not measured on a table larger than memory: {name}.")

@@ -1,4 +1,4 @@
-"""The coded table of a session has the codes, hashes and order of the cells in memory."""
+"""The encoded table of a session has the codes, hashes and order of the cells in memory."""
 
 import datetime as dt
 import pickle
@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.encoding.cells import Cells, encode
-from shoal.engines import encode as coding
-from shoal.engines import encode as lookup
+from shoal.engines import encode as encoding
 from shoal.engines.base import Session
+from shoal.engines.column_types import check_types, restore_type
 from shoal.engines.duckdb.session import DuckSession
-from shoal.engines.encode import Coded, as_read, check_kinds, code, columns_to_read
+from shoal.engines.encode import EncodedTable, columns_to_read, encode_table
 from shoal.engines.files import LocalFiles
 from shoal.errors import HierarchyError, InputError
 from shoal.hierarchy.text import text_of
@@ -47,10 +47,10 @@ def written(table: pa.Table, path: Path, files: int = 1) -> list[Path]:
     return paths
 
 
-def coded_by(session: Session, paths: list[Path], policy: Policy, **how: Any) -> Coded:
-    """The coded table of some files."""
+def encoded_by(session: Session, paths: list[Path], policy: Policy, **how: Any) -> EncodedTable:
+    """The encoded table of some files."""
     schema = session.read("raw", paths, columns_to_read(policy), OPTIONS)
-    return code(session, policy, schema, **how)
+    return encode_table(session, policy, schema, **how)
 
 
 def cells_of(table: pa.Table, policy: Policy) -> Cells:
@@ -81,13 +81,13 @@ def expected(cells: Cells, table: pa.Table, policy: Policy) -> list[tuple[Any, .
     ]
 
 
-def found(session: Session, coded: Coded) -> list[tuple[Any, ...]]:
-    order = ", ".join([*(f"c{i}" for i in range(len(coded.quasi))), "key", "h"])
-    table = session.ask(f"SELECT * FROM coded ORDER BY {order}")
+def found(session: Session, encoded: EncodedTable) -> list[tuple[Any, ...]]:
+    order = ", ".join([*(f"c{i}" for i in range(len(encoded.quasi))), "key", "h"])
+    table = session.query(f"SELECT * FROM encoded ORDER BY {order}")
     shown = [n for n in table.column_names if n not in ("node", "key", "t")]
-    kinds = {field.name: field.type for field in coded.schema}
+    kinds = {field.name: field.type for field in encoded.schema}
     columns = [
-        texts(pa.chunked_array([as_read(table[n].combine_chunks(), kinds[n])]))
+        texts(pa.chunked_array([restore_type(table[n].combine_chunks(), kinds[n])]))
         if n in kinds
         else table[n].to_pylist()
         for n in shown
@@ -150,17 +150,19 @@ def test_rows_are_coded_as_in_memory(
     table = table.unify_dictionaries()
     gone = [name for name in POLICY.quasi if all(v in (None, "nan") for v in texts(table[name]))]
     if gone:
-        with pytest.raises(InputError, match=f"'{gone[0]}' is a quasi-identifier but every value"):
-            coded_by(session, paths, POLICY)
+        with pytest.raises(
+            InputError, match=f"'{gone[0]}' is a quasi-identifier but all of its values"
+        ):
+            encoded_by(session, paths, POLICY)
         return
-    cells, coded = cells_of(table, POLICY), coded_by(session, paths, POLICY)
-    assert found(session, coded) == expected(cells, table, POLICY)
-    assert [d.texts for d in coded.domains] == [d.texts for d in cells.domains]
-    assert [d.missing for d in coded.domains] == [d.missing for d in cells.domains]
-    assert coded.n_rows == cells.n_rows
-    for mine, theirs in zip(coded.rows_of_values, cells.rows_of_values, strict=True):
+    cells, encoded = cells_of(table, POLICY), encoded_by(session, paths, POLICY)
+    assert found(session, encoded) == expected(cells, table, POLICY)
+    assert [d.texts for d in encoded.domains] == [d.texts for d in cells.domains]
+    assert [d.missing for d in encoded.domains] == [d.missing for d in cells.domains]
+    assert encoded.n_rows == cells.n_rows
+    for mine, theirs in zip(encoded.rows_of_values, cells.rows_of_values, strict=True):
         assert mine.tolist() == theirs.tolist()
-    assert coded.totals["ill"].tolist() == cells.totals["ill"].tolist()
+    assert encoded.totals["ill"].tolist() == cells.totals["ill"].tolist()
 
 
 def typed(values: list[Any], kind: pa.DataType) -> pa.Array:
@@ -192,36 +194,36 @@ def test_batches_of_any_size_and_equal_words(
 ) -> None:
     """Values that share a word are told apart by themselves, and functions travel."""
     table = small()
-    whole = found(session, coded_by(session, written(table, tmp_path / "in"), SMALL))
+    whole = found(session, encoded_by(session, written(table, tmp_path / "in"), SMALL))
     assert whole == expected(cells_of(table, SMALL), table, SMALL)
 
-    real, words_of = lookup.lookup_of, lookup.words_of
+    real, words_of = encoding.code_lookup, encoding.words_of
 
-    def lookup_of(*args: Any) -> lookup.Lookup:
-        monkeypatch.setattr(lookup, "words_of", lambda values: np.zeros(len(values), np.uint64))
+    def code_lookup(*args: Any) -> encoding.CodeLookup:
+        monkeypatch.setattr(encoding, "words_of", lambda values: np.zeros(len(values), np.uint64))
         made = real(*args)
-        monkeypatch.setattr(lookup, "words_of", words_of)
-        assert made.words is None
+        monkeypatch.setattr(encoding, "words_of", words_of)
+        assert made.hashes is None
         return pickle.loads(pickle.dumps(made))
 
     with monkeypatch.context() as patched:
-        patched.setattr(coding, "lookup_of", lookup_of)
-        coded = coded_by(session, written(table, tmp_path / "in", files=4), SMALL)
-    assert found(session, coded) == whole
+        patched.setattr(encoding, "code_lookup", code_lookup)
+        encoded = encoded_by(session, written(table, tmp_path / "in", files=4), SMALL)
+    assert found(session, encoded) == whole
 
 
 def test_the_target_has_a_code_per_value(session: Session, tmp_path: Path) -> None:
-    assert coded_by(session, written(small(), tmp_path / "in"), SMALL).has_target
-    pairs = session.ask("SELECT DISTINCT t, p0 FROM coded").to_pylist()
+    assert encoded_by(session, written(small(), tmp_path / "in"), SMALL).has_target
+    pairs = session.query("SELECT DISTINCT t, p0 FROM encoded").to_pylist()
     assert sorted((row["t"], row["p0"]) for row in pairs) == [(0, "A"), (1, "B")]
 
 
 def test_too_many_values_are_refused(session: Session, tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
-        coded_by(session, written(small(), tmp_path / "in"), SMALL, most_values=6)
-    assert "Column 'zip' has 7 different values" in str(error.value)
+        encoded_by(session, written(small(), tmp_path / "in"), SMALL, max_values=6)
+    assert "Column 'zip' has 7 distinct values" in str(error.value)
     assert "at most 6" in str(error.value)
-    coded_by(session, written(small(), tmp_path / "in"), SMALL, most_values=7)
+    encoded_by(session, written(small(), tmp_path / "in"), SMALL, max_values=7)
 
 
 @pytest.mark.parametrize("order", ["ASC", "DESC"])
@@ -235,44 +237,46 @@ def test_a_column_of_many_values_crowds_out_no_other(
         def __getattr__(self, name: str) -> Any:
             return getattr(session, name)
 
-        def ask(self, sql: str) -> pa.Table:
-            return session.ask(sql.replace("AS found LIMIT", f"AS found ORDER BY i {order} LIMIT"))
+        def query(self, sql: str) -> pa.Table:
+            return session.query(
+                sql.replace("AS found LIMIT", f"AS found ORDER BY i {order} LIMIT")
+            )
 
     table = small(300, **{many: [str(i) for i in range(300)]})
-    with pytest.raises(InputError, match=f"Column '{many}' has 300 different values"):
-        coded_by(Ordered(), written(table, tmp_path / "in"), SMALL, most_values=7)
+    with pytest.raises(InputError, match=f"Column '{many}' has 300 distinct values"):
+        encoded_by(Ordered(), written(table, tmp_path / "in"), SMALL, max_values=7)
 
 
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (pa.list_(pa.int64()), "list<item: int64>.*Take it apart"),
+        (pa.list_(pa.int64()), "list<item: int64>.*Split it"),
         (pa.timestamp("ns"), "timestamp.ns.*Round it to microseconds"),
-        (pa.timestamp("us", "Europe/Oslo"), "timestamp.us.*into UTC, or"),
+        (pa.timestamp("us", "Europe/Oslo"), "timestamp.us.*to UTC, or"),
         (pa.decimal256(50, 0), "decimal256.*38 digits"),
-        (pa.dictionary(pa.int8(), pa.time64("us")), "dictionary.*Turn it into text"),
+        (pa.dictionary(pa.int8(), pa.time64("us")), "dictionary.*Convert it to text"),
     ],
 )
 def test_types_that_do_not_fit_are_refused(kind: pa.DataType, words: str) -> None:
     schema = pa.schema([("p0", pa.string()), ("p1", kind)])
-    with pytest.raises(InputError, match=f"Column 'ward' is of the type {words}"):
-        check_kinds(["ill", "ward"], schema)
+    with pytest.raises(InputError, match=f"Column 'ward' has the type {words}"):
+        check_types(["ill", "ward"], schema)
 
 
 def test_what_is_wrong_is_said_as_in_memory(session: Session, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no rows"):
-        coded_by(session, written(small(30).slice(0, 0), tmp_path / "in"), SMALL)
+        encoded_by(session, written(small(30).slice(0, 0), tmp_path / "in"), SMALL)
     with pytest.raises(InputError, match="all of its values are missing"):
-        coded_by(session, written(small(zip=pa.nulls(30, pa.string())), tmp_path / "in"), SMALL)
+        encoded_by(session, written(small(zip=pa.nulls(30, pa.string())), tmp_path / "in"), SMALL)
     with pytest.raises(InputError, match=r"'ill' is sensitive and reads '\*' in 30 rows\."):
-        coded_by(session, written(small(ill=["*"] * 30), tmp_path / "in"), SMALL)
+        encoded_by(session, written(small(ill=["*"] * 30), tmp_path / "in"), SMALL)
     ordered = Policy.load(
         {"columns": {"zip": {"role": "quasi", "order": ["00"]}}, "constraints": [{"k": 2}]}
     )
     with pytest.raises(
         HierarchyError, match=r"6 distinct values in 25 rows are not in its 'order'"
     ):
-        coded_by(session, written(small(), tmp_path / "in"), ordered)
+        encoded_by(session, written(small(), tmp_path / "in"), ordered)
 
 
 def test_a_table_that_changes_is_noticed(session: Session, tmp_path: Path) -> None:
@@ -287,5 +291,5 @@ def test_a_table_that_changes_is_noticed(session: Session, tmp_path: Path) -> No
     path = tmp_path / "in.parquet"
     pq.write_table(small(), path)
     schema = session.read("raw", [path], columns_to_read(SMALL), OPTIONS)
-    with pytest.raises(InputError, match="'zip' holds other values than when it was first read"):
-        code(Changing(), SMALL, schema)
+    with pytest.raises(InputError, match="'zip' has other values than when it was first read"):
+        encode_table(Changing(), SMALL, schema)

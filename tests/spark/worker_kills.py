@@ -41,7 +41,7 @@ class Stage:
         """How often the function was begun."""
         return len(list(self._folder.glob("*-*")))
 
-    def kill_amid(self, cluster: Cluster, work: threading.Thread) -> None:
+    def kill_during(self, cluster: Cluster, work: threading.Thread) -> None:
         """Wait until both executors are in the function, kill a worker, let the calls go on."""
         end = time.monotonic() + PATIENCE
         while len({mark.name.split("-")[0] for mark in self._folder.glob("*-*")}) < 2:

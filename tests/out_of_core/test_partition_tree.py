@@ -45,7 +45,7 @@ from shoal.sample.census import census
 from tests import naive
 from tests.coded import coded, coded_tables
 from tests.examples import examples
-from tests.large.made import put
+from tests.out_of_core.encoded_tables import store_cells
 
 METHODS: dict[str, Any] = {
     "mondrian strict": Mondrian(),
@@ -97,42 +97,42 @@ def large(
     fragment_rows: int,
     most_entries: int = MOST_ENTRIES,
 ) -> tuple[Published, list[int]]:
-    coded = put(session, cells)
+    encoded = store_cells(session, cells)
     top = cut_into_fragments(
         session,
-        coded,
+        encoded,
         requirement,
         method.partition_rule(),
         fragment_rows,
         most_entries=most_entries,
     )
     depths = np.array([fragment.depth for fragment in top.fragments], np.int64)
-    group = GroupFragment(method, requirement, coded.n_rows)
+    group = GroupFragment(method, requirement, encoded.n_rows)
     finish = Finish(
-        coded.domains,
-        coded.sensitive,
-        coded.sensitive_domains,
-        coded.totals,
+        encoded.domains,
+        encoded.sensitive,
+        encoded.sensitive_domains,
+        encoded.totals,
         depths,
-        tuple(coded.schema.names),
+        tuple(encoded.schema.names),
         group,
     )
-    rows = top.rows(session, finish.columns, coded.schema)
+    rows = top.rows(session, finish.columns, encoded.schema)
     sent = pickle.loads(pickle.dumps(finish))
     session.map_groups(
         "published",
         rows,
         "node",
         sent,
-        finish.schema(coded.schema),
+        finish.schema(encoded.schema),
         [one.rows for one in top.fragments],
     )
     assert sorted(fragment.rows for fragment in top.fragments) == sorted(
-        session.ask(f"SELECT count(*) AS n FROM ({rows}) GROUP BY node")["n"].to_pylist()
+        session.query(f"SELECT count(*) AS n FROM ({rows}) GROUP BY node")["n"].to_pylist()
     )
-    sizes = session.ask("SELECT count(*) AS n FROM published GROUP BY g")["n"].to_pylist()
+    sizes = session.query("SELECT count(*) AS n FROM published GROUP BY g")["n"].to_pylist()
     names = [*(f"q{j}" for j in range(len(cells.domains))), "p0"]
-    found = session.ask(f"SELECT {', '.join(names)} FROM published")
+    found = session.query(f"SELECT {', '.join(names)} FROM published")
     return Counter(zip(*(found[name].to_pylist() for name in names), strict=True)), sorted(sizes)
 
 
@@ -211,8 +211,8 @@ def people() -> Cells:
 
 
 def test_losses_that_no_number_holds_are_refused(session: DuckSession) -> None:
-    coded = put(session, people())
-    many = replace(coded, n_rows=(1 << 35) // len(coded.domains) + 1)
+    encoded = store_cells(session, people())
+    many = replace(encoded, n_rows=(1 << 35) // len(encoded.domains) + 1)
     for name, method in METHODS.items():
         rule = method.partition_rule()
         if not rule.compares_losses:
@@ -224,17 +224,17 @@ def test_losses_that_no_number_holds_are_refused(session: DuckSession) -> None:
 
 def test_no_more_histograms_at_a_time_than_fit(session: DuckSession) -> None:
     """A node has an entry for each value, but not more than rows; a group of them fits, or is one."""
-    coded = put(session, people())
+    encoded = store_cells(session, people())
     rule = LeastLossPartition().partition_rule()
     known = {node: Fragment(3, rows) for node, rows in enumerate([9_000, 50, 50, 50, 9_000])}
-    rounds = Rounds(session, coded, Requirement((K(k=5),)), rule)
-    entries = [sum(min(f.rows, d.size) for d in coded.domains) for f in known.values()]
+    rounds = Rounds(session, encoded, Requirement((K(k=5),)), rule)
+    entries = [sum(min(f.rows, d.size) for d in encoded.domains) for f in known.values()]
     most = entries[1] + entries[2]
     assert most < entries[0]
     assert rounds.portions([0, 1, 2, 3, 4], known, most) == [[0], [1, 2], [3], [4]]
     assert rounds.portions([0, 1, 2, 3, 4], known, sum(entries)) == [[0, 1, 2, 3, 4]]
     values = Requirement((K(k=5), L(l=3, of="disease")))
-    asked = Rounds(session, coded, values, rule)
+    asked = Rounds(session, encoded, values, rule)
     assert asked.portions([1, 2], known, most) == [[1], [2]]
 
 

@@ -14,9 +14,9 @@ from shoal.errors import Infeasible, InputError, PolicyError, ShoalError
 from shoal.policy import Policy
 from shoal.progress import Clock
 from shoal.release import Release
-from tests.large.certificates import certificate_in, require_same
-from tests.large.people import COLUMNS, TREES, people
-from tests.large.runs import run_in
+from tests.out_of_core.certificates import certificate_in, require_same
+from tests.out_of_core.patients import COLUMNS, TREES, patients
+from tests.out_of_core.session_runs import run_in
 
 BLOCKS = {"block_rows": 150}
 K5: list[dict[str, Any]] = [{"k": 5}]
@@ -93,7 +93,7 @@ def large(
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("large") / "people.parquet"
-    pq.write_table(people(700), path)
+    pq.write_table(patients(700), path)
     return path
 
 
@@ -191,7 +191,7 @@ def test_nothing_is_written_where_nothing_can_be(
 
 
 def test_a_table_without_rows(tmp_path: Path) -> None:
-    pq.write_table(people(1).slice(0, 0), tmp_path / "none.parquet")
+    pq.write_table(patients(1).slice(0, 0), tmp_path / "none.parquet")
     with pytest.raises(InputError, match="no rows"):
         large(tmp_path / "none.parquet", policy_of("flexible"), tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
@@ -200,7 +200,7 @@ def test_a_table_without_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cells", "rows", "message"),
     [
-        (10, 10**9, "more than 10 different combinations"),
+        (10, 10**9, "more than 10 distinct combinations"),
         (10**6, 699, r"has 700 rows, but .* takes at most 699\. Or use least-loss-partition"),
     ],
 )
@@ -212,14 +212,14 @@ def test_what_does_not_fit_here_is_told_of(
     rows: int,
     message: str,
 ) -> None:
-    monkeypatch.setattr("shoal.engines.full_domain.bring_cells.__defaults__", (cells, rows))
+    monkeypatch.setattr("shoal.engines.full_domain.collect_cells.__defaults__", (cells, rows))
     with pytest.raises(InputError, match=message):
         large(source, policy_of("datafly"), tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
 
 
 def test_people_have_something_of_everything() -> None:
-    table = people(700)
+    table = patients(700)
     assert isinstance(table, pa.Table)
     assert table["age"].null_count
     assert table["illness"].null_count

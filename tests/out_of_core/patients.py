@@ -1,4 +1,4 @@
-"""A table with something of everything, and how its columns are treated."""
+"""A table with every kind of column, and the columns of its policy."""
 
 from typing import Any
 
@@ -28,8 +28,8 @@ TREES: dict[str, Any] = {
 }
 
 
-def people(n: int, seed: int = 5) -> pa.Table:
-    """So many people; values lean on each other, some are missing, many are equal."""
+def patients(n: int, seed: int = 5) -> pa.Table:
+    """So many patients; values depend on each other, some are missing, many are equal."""
     random = np.random.default_rng(seed)
     age = np.clip(random.normal(45, 18, n), 0, 99).astype(int)
     job = random.integers(0, 8, n) * (age > 20)

@@ -1,29 +1,18 @@
-"""The coded table of some cells, as a session would hold it, without the way through files."""
-
-from dataclasses import dataclass
+"""The encoded table of some cells in a session, without reading files."""
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.encoding.cells import Cells
-from shoal.encoding.domain import Domain
 from shoal.engines.duckdb.session import DuckSession
+from shoal.engines.encode import EncodedTable
+from shoal.engines.queries import ENCODED
 
 
-@dataclass(frozen=True)
-class Made:
-    """What a coded table means."""
-
-    domains: tuple[Domain, ...]
-    sensitive_domains: dict[str, Domain]
-    totals: dict[str, np.ndarray]
-    n_rows: int
-    sensitive: tuple[str, ...]
-    schema: pa.Schema
-
-
-def put(session: DuckSession, cells: Cells, payload: list[pa.Array] | None = None) -> Made:
-    """Make the table `coded`; payload in canonical order, else each row's number in it."""
+def store_cells(
+    session: DuckSession, cells: Cells, payload: list[pa.Array] | None = None
+) -> EncodedTable:
+    """Create the encoded table; payload in canonical order, else each row's number in it."""
     n, counts = cells.n_rows, cells.counts
     codes = [np.repeat(column, counts).astype(np.int32) for column in cells.codes.T]
     names = tuple(sorted(cells.sensitive))
@@ -42,5 +31,16 @@ def put(session: DuckSession, cells: Cells, payload: list[pa.Array] | None = Non
     def pick(batch: pa.RecordBatch) -> pa.RecordBatch:
         return table.slice(batch.column(0)[0].as_py(), len(batch)).combine_chunks().to_batches()[0]
 
-    session.map("coded", f"SELECT i FROM range({n}) AS t(i) ORDER BY i", pick, table.schema)
-    return Made(cells.domains, cells.sensitive_domains, cells.totals, n, names, schema)
+    session.map(ENCODED, f"SELECT i FROM range({n}) AS t(i) ORDER BY i", pick, table.schema)
+    return EncodedTable(
+        domains=cells.domains,
+        sensitive_domains=cells.sensitive_domains,
+        totals=cells.totals,
+        n_rows=n,
+        rows_of_values=cells.rows_of_values,
+        quasi=tuple(domain.name for domain in cells.domains),
+        sensitive=names,
+        payload=tuple(schema.names),
+        schema=schema,
+        has_target=False,
+    )

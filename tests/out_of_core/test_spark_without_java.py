@@ -11,20 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import errors
-from shoal.engines.spark import launch as heap
-from shoal.engines.spark.failures import carry, reworded, understood, unpacked
+from shoal.engines.spark import launch
+from shoal.engines.spark.arrow import schema_in_spark, type_in_spark
+from shoal.engines.spark.connection import open_spark
+from shoal.engines.spark.failures import known_failure, pack_error, translated_errors, unpack_error
 from shoal.engines.spark.launch import (
-    ASKED,
-    a_share_for_java,
-    hosts,
+    DRIVER_MEMORY,
+    available_memory,
+    call_with_timeout,
     is_loopback,
-    megabytes,
-    memory,
-    within,
+    java_megabytes,
+    java_memory,
+    master_addresses,
 )
-from shoal.engines.spark.opening import open_spark
-from shoal.engines.spark.session import exchanged_parts, slot_bounds
-from shoal.engines.spark.tables import carried, held
+from shoal.engines.spark.session import shuffle_partitions, slot_bounds
 from shoal.errors import InputError
 
 
@@ -49,17 +49,17 @@ def test_equal_groups_use_every_slot() -> None:
 @given(message=st.text(), kind=st.sampled_from(["InputError", "Infeasible", "VerificationFailed"]))
 def test_errors_travel(message: str, kind: str) -> None:
     sent: errors.ShoalError = getattr(errors, kind)(message)
-    back = unpacked(f"PythonException: Traceback\nRuntimeError: {carry(sent)}\n at x")
+    back = unpack_error(f"PythonException: Traceback\nRuntimeError: {pack_error(sent)}\n at x")
     assert type(back) is type(sent)
     assert str(back) == message
 
 
 def test_troubles_are_told_without_spark_s_words() -> None:
-    told = reworded("ModuleNotFoundError: No module named 'shoal' row=(secret)", "PLACE")
+    told = known_failure("ModuleNotFoundError: No module named 'shoal' row=(secret)", "PLACE")
     assert "Install it there" in str(told)
     assert "secret" not in str(told)
-    assert reworded("a bug", "PLACE") is None
-    assert unpacked("a bug") is None
+    assert known_failure("a bug", "PLACE") is None
+    assert unpack_error("a bug") is None
 
 
 @pytest.mark.parametrize(
@@ -77,19 +77,19 @@ def test_troubles_are_told_without_spark_s_words() -> None:
     ids=str,
 )
 def test_types_that_spark_would_change(kind: pa.DataType) -> None:
-    assert held(kind) is None
-    with pytest.raises(InputError, match="column 'ward' is of type"):
-        carried(pa.schema([("ward", kind)]))
+    assert type_in_spark(kind) is None
+    with pytest.raises(InputError, match="column 'ward' has the type"):
+        schema_in_spark(pa.schema([("ward", kind)]))
 
 
 def test_addresses() -> None:
-    assert hosts("spark://a:7077,[::1]:1") == [("a", 7077), ("::1", 1)]
+    assert master_addresses("spark://a:7077,[::1]:1") == [("a", 7077), ("::1", 1)]
     assert is_loopback("spark://localhost:7077")
     assert not is_loopback("spark://127.0.0.1:1,there:1")
     for wrong in ("spark://", "spark://a", "spark://a:b", "spark://:7077", "spark://a:70777"):
-        with pytest.raises(InputError, match="is no address of a Spark master"):
+        with pytest.raises(InputError, match="is not the address of a Spark master"):
             open_spark(wrong)
-    with pytest.raises(InputError, match="'sparc' is no place to run"):
+    with pytest.raises(InputError, match="'sparc' is not a Spark engine"):
         open_spark("sparc")
 
 
@@ -112,38 +112,44 @@ def test_waiting_has_an_end() -> None:
         while not stopped:
             time.sleep(0.01)
 
-    assert within(0.05, work, lambda: stopped.append(True)) == (False, None)
+    assert call_with_timeout(0.05, work, lambda: stopped.append(True)) == (False, None)
     assert stopped == [True]
-    assert within(60, lambda: 5, lambda: None) == (True, 5)
+    assert call_with_timeout(60, lambda: 5, lambda: None) == (True, 5)
     with pytest.raises(ZeroDivisionError):
-        within(60, lambda: 1 // 0, lambda: None)
+        call_with_timeout(60, lambda: 1 // 0, lambda: None)
 
 
 @given(rows=st.integers(0, 10**11), cores=st.integers(1, 5_000))
 def test_parts_follow_from_rows_and_cores(rows: int, cores: int) -> None:
-    parts = exchanged_parts(rows, cores)
+    parts = shuffle_partitions(rows, cores)
     assert parts == 4_000 or parts >= max(6, 3 * cores, rows / 500_000)
     assert parts <= 4_000
     assert parts <= max(6, 3 * cores) or (parts - 1) * 500_000 < rows
 
 
 def test_java_has_a_quarter_of_the_memory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert [megabytes(gb << 30) for gb in (0, 3, 16, 20, 1000)] == [1024, 1024, 4096, 5120, 8192]
+    assert [java_megabytes(gb << 30) for gb in (0, 3, 16, 20, 1000)] == [
+        1024,
+        1024,
+        4096,
+        5120,
+        8192,
+    ]
     limit = tmp_path / "memory.max"
-    monkeypatch.setattr(heap, "CONTAINER", (tmp_path / "none", limit))
-    monkeypatch.delenv(ASKED, raising=False)
+    monkeypatch.setattr(launch, "CONTAINER", (tmp_path / "none", limit))
+    monkeypatch.delenv(DRIVER_MEMORY, raising=False)
     limit.write_text("max\n")
-    whole = memory()
+    whole = available_memory()
     assert whole > 1 << 28
     limit.write_text(f"{whole - 5}\n")
-    assert memory() == whole - 5
-    with a_share_for_java():
-        assert os.environ[ASKED] == f"{megabytes(whole - 5)}m"
-    assert ASKED not in os.environ
-    monkeypatch.setenv(ASKED, "3g")
-    with a_share_for_java():
-        assert os.environ[ASKED] == "3g"
-    assert os.environ[ASKED] == "3g"
+    assert available_memory() == whole - 5
+    with java_memory():
+        assert os.environ[DRIVER_MEMORY] == f"{java_megabytes(whole - 5)}m"
+    assert DRIVER_MEMORY not in os.environ
+    monkeypatch.setenv(DRIVER_MEMORY, "3g")
+    with java_memory():
+        assert os.environ[DRIVER_MEMORY] == "3g"
+    assert os.environ[DRIVER_MEMORY] == "3g"
 
 
 def test_what_fails_while_ctrl_c_is_answered_is_ctrl_c(caplog: pytest.LogCaptureFixture) -> None:
@@ -154,9 +160,9 @@ def test_what_fails_while_ctrl_c_is_answered_is_ctrl_c(caplog: pytest.LogCapture
             logging.getLogger("py4j.clientserver").error("a row")
             raise ConnectionError("Spark went away")
 
-    with pytest.raises(KeyboardInterrupt), understood("PLACE"):
+    with pytest.raises(KeyboardInterrupt), translated_errors("PLACE"):
         work(KeyboardInterrupt())
-    with pytest.raises(ConnectionError), understood("PLACE"):
+    with pytest.raises(ConnectionError), translated_errors("PLACE"):
         work(ValueError())
     assert not caplog.records
     logging.getLogger("py4j.clientserver").error("a row")

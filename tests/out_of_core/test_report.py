@@ -20,9 +20,9 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
 from shoal.report.certificate import SEAL, seal_of
 from shoal.report.certificate_check import differences, differences_of, read_certificate
-from tests.large.certificates import certificate_in, require_same
-from tests.large.people import COLUMNS, people
-from tests.large.test_run import policy_of
+from tests.out_of_core.certificates import certificate_in, require_same
+from tests.out_of_core.patients import COLUMNS, patients
+from tests.out_of_core.test_run import policy_of
 
 NAME = "incognito"
 
@@ -30,11 +30,11 @@ NAME = "incognito"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("report")
-    table = people(700)
+    table = patients(700)
     coded = table["ward"].combine_chunks().dictionary_encode()
     table = table.set_column(table.column_names.index("ward"), "ward", coded)
     pq.write_table(table, made / "in.parquet")
-    csv.write_csv(people(700), made / "in.csv")
+    csv.write_csv(patients(700), made / "in.csv")
     for kind in ("parquet", "csv"):
         for place, more in (("one", {}), ("other", {"memory": "1GB"})):
             shoal.run(

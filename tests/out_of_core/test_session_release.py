@@ -20,7 +20,7 @@ from shoal.engines.capabilities import check_capabilities
 from shoal.engines.duckdb.session import DuckSession
 from shoal.engines.files import wrap
 from shoal.engines.release_table import MemoryRelease
-from shoal.engines.session_release import ReadPublished, SessionRelease
+from shoal.engines.session_release import ReadClasses, SessionRelease
 from shoal.errors import HierarchyError, InputError, PolicyError, VerificationFailed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.models.base import Model
@@ -161,7 +161,7 @@ def test_what_fails_is_said(session: Session, tmp_path: Path) -> None:
 
 
 def test_values_that_were_not_there_before_are_noticed() -> None:
-    see = ReadPublished((("p0", pa.string()),), (), ((0, pa.array(["flu"])),), (), 1)
+    see = ReadClasses((("p0", pa.string()),), (), ((0, pa.array(["flu"])),), (), 1)
     batch = pa.RecordBatch.from_pydict({"p0": ["flu", "*", None]})
     assert see(batch).column("s0").to_pylist() == [0, -1, -1]
     with pytest.raises(InputError, match="changed while it was being verified"):
@@ -220,7 +220,7 @@ def test_a_model_that_cannot_be_judged_in_pieces_is_refused() -> None:
 def test_columns_of_too_many_values_are_left_out_of_a_survey(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.engines.session_release.MOST_VALUES", 1)
+    monkeypatch.setattr("shoal.engines.session_release.MAX_VALUES", 1)
     path = tmp_path / "release.parquet"
     pq.write_table(released(), path)
     schema = session.read("many", [path], ["age", "ill"], CsvOptions())
@@ -232,7 +232,7 @@ def test_columns_of_too_many_values_are_left_out_of_a_survey(
         ("average-risk", None),
     ]
     guarded = POLICY.replace_keys(constraints=[{"l": 1, "of": "ill"}])
-    with pytest.raises(InputError, match="'ill' has 3 different values"):
+    with pytest.raises(InputError, match="'ill' has 3 distinct values"):
         release.verify(guarded, survey=True)
 
 
@@ -256,13 +256,13 @@ def test_bytes_are_spelled_alike_in_every_batch(
     size = len(first)
     monkeypatch.setattr("shoal.engines.duckdb.session.BATCH", size)
     batches = []
-    spell = ReadPublished.__call__
+    spell = ReadClasses.__call__
 
-    def noted(see: ReadPublished, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def noted(see: ReadClasses, batch: pa.RecordBatch) -> pa.RecordBatch:
         batches.append(len(batch))
         return spell(see, batch)
 
-    monkeypatch.setattr(ReadPublished, "__call__", noted)
+    monkeypatch.setattr(ReadClasses, "__call__", noted)
     policy = Policy.load(
         {
             "columns": {"age": "quasi", "ill": "sensitive"},

@@ -1,0 +1,101 @@
+"""Arrow data in Spark: the types in which it is stored, and functions of ours in the executors.
+
+The functions are sent to other processes: they hold small things and import shoal there.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import pyarrow as pa
+
+from shoal.engines.base import BatchFunction, TableFunction
+from shoal.engines.column_types import SUPPORTED, storage_type, value_type_of
+from shoal.engines.spark.failures import pack_error
+from shoal.errors import InputError, ShoalError, listed
+
+Batches = Iterator[pa.RecordBatch]
+BatchesFunction = Callable[[Batches], Batches]
+Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
+
+SLOT = "shoal_slot"
+"""The column that says into which part a row goes."""
+SQL_TYPES = re.compile(
+    r"string|boolean|tinyint|smallint|int|bigint|float|double|date|timestamp|timestamp_ntz|binary"
+    r"|decimal\(\d+,\d+\)"
+)
+"""Spark's own names of the types that it stores exactly."""
+EXACT = frozenset(
+    {
+        *(pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64()),
+        *(pa.string(), pa.binary(), pa.date32()),
+    }
+)
+UTC = ("UTC", "Etc/UTC", "+00:00", "Z")
+
+
+def type_in_spark(kind: pa.DataType) -> pa.DataType | None:
+    """The type in which a Parquet column comes back from Spark; None where values would change."""
+    kind = value_type_of(kind)
+    if pa.types.is_timestamp(kind) and kind.unit != "ns" and kind.tz in (None, *UTC):
+        return pa.timestamp("us", tz=None if kind.tz is None else "UTC")
+    stored = storage_type(kind)
+    is_decimal = pa.types.is_decimal128(stored) and stored.scale >= 0
+    return stored if not pa.types.is_null(kind) and (stored in EXACT or is_decimal) else None
+
+
+def schema_in_spark(schema: pa.Schema) -> pa.Schema:
+    """The schema in the types in which Spark stores it."""
+    fields = []
+    for field in schema:
+        kind = type_in_spark(field.type)
+        if kind is None:
+            raise unsupported_type("A table", field.name, field.type)
+        fields.append(pa.field(field.name, kind))
+    return pa.schema(fields)
+
+
+def unsupported_type(where: str, column: str, kind: object) -> InputError:
+    """The error for a column that Spark cannot store as it is."""
+    return InputError(
+        f"{where}: column '{column}' has the type {kind}, which Spark does not store exactly. Supported "
+        f"are {listed(SUPPORTED)}. Cast the column first, or run without --engine."
+    )
+
+
+def over_batches(function: BatchFunction, schema: pa.Schema) -> BatchesFunction:
+    """The function on each batch; `schema` is in the types that Spark stores."""
+
+    def run(batches: Batches) -> Batches:
+        for batch in batches:
+            if batch.num_rows:
+                result = _call(function, batch)
+                yield pa.record_batch(_columns(result, schema), schema=schema)
+
+    return run
+
+
+def over_groups(function: TableFunction, schema: pa.Schema) -> TableFunction:
+    """The function on all rows of a group."""
+
+    def run(table: pa.Table) -> pa.Table:
+        result = _call(function, table.drop_columns([SLOT]))
+        return pa.table(_columns(result, schema), schema=schema)
+
+    return run
+
+
+def _columns(
+    rows: pa.RecordBatch | pa.Table, schema: pa.Schema
+) -> list[pa.Array | pa.ChunkedArray]:
+    """The columns of the schema, in its types and order."""
+    columns = [(rows.column(field.name), field.type) for field in schema]
+    return [column if column.type == kind else column.cast(kind) for column, kind in columns]
+
+
+def _call(function: Callable[[Rows], Rows], rows: Rows) -> Rows:
+    """The function's result; an error of ours is packed for the way to the driver."""
+    try:
+        return function(rows)
+    except ShoalError as error:
+        raise pack_error(error) from None
