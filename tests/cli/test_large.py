@@ -154,7 +154,7 @@ CASES = {
     ),
     "minimal uniques": (
         ["inspect", "parts", "--msu", "2", *MEMORY],
-        "not available for tables larger",
+        "need all rows in memory",
     ),
     "no rows": (["run", "none.parquet", "p.yaml", "-o", "out.csv", *MEMORY], "no rows"),
     "no rows in Spark": (["run", "none.parquet", "p.yaml", "-o", "out.csv", *SPARK], "no rows"),

@@ -15,7 +15,7 @@ from shoal.encoding.cells import Cells
 from shoal.encoding.counts import Counts
 from shoal.encoding.grouping import Grouping
 from shoal.errors import Infeasible, PolicyError, listed
-from shoal.kernels.counting import count_runs
+from shoal.kernels.equivalence_classes import count_runs
 from shoal.models.base import POPULATION, SIZES_ONLY
 from shoal.models.requirement import Requirement
 
