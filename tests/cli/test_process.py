@@ -32,9 +32,7 @@ def test_help_imports_nothing_heavy(tmp_path, arguments):
     assert done.stderr.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize(
-    "arguments", [["methods"], ["models", "k"], ["metrics"], ["inspect", "{table}"]]
-)
+@pytest.mark.parametrize("arguments", [["models", "k"], ["metrics"], ["inspect", "{table}"]])
 def test_commands_that_run_no_kernel_do_not_wait_for_numba(tmp_path, sample, arguments):
     code = (
         "import sys\nfrom shoal.cli.app import main\ntry:\n    main()\n"

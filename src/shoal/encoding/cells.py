@@ -21,8 +21,6 @@ from shoal.encoding.columns import (
 )
 from shoal.encoding.domain import Domain
 from shoal.encoding.values import tally_of
-from shoal.kernels.hashing import hash_texts, stir
-from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
 from shoal.threads import each
 
 MISSING_WORD = np.uint64(0x5A17_0F_F15E5)
@@ -166,6 +164,8 @@ def build_cells(
     seed: int,
 ) -> Cells:
     """The cells of a table whose columns are encoded; `plain` are the other published columns."""
+    from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
+
     n = len(quasi[0][1])
     hashes = hash_rows(n, [codes for _, codes in sensitive.values()], plain, seed)
     keys = pack([codes for _, codes in quasi], [domain.size for domain, _ in quasi])
@@ -197,6 +197,8 @@ def spread(order: Ints, starts: Ints, hashes: Words) -> Words:
     Rows with one hash are neighbours in `order`. A cell that is split in this order would separate
     people by their sensitive values, so each is hashed again with its number among its equals.
     """
+    from shoal.kernels.hashing import stir
+
     ordered = hashes[order]
     begins = np.ones(len(ordered), np.bool_)
     begins[1:] = ordered[1:] != ordered[:-1]
@@ -230,6 +232,8 @@ def hash_rows(n: int, sensitive: Sequence[Codes], plain: Sequence[pa.Array], see
 
     Equal rows have equal hashes, in whatever order they are.
     """
+    from shoal.kernels.hashing import stir
+
     state = np.full(n, (seed * 0x9E37 + 1) % (1 << 64), np.uint64)
     for codes in sensitive:
         stir(state, codes.astype(np.uint64))
@@ -289,6 +293,8 @@ def _fixed(column: pa.Array) -> Words:
 
 def _texts(column: pa.Array) -> Words:
     """Hash the bytes; values without bytes of their own (decimals, lists) are hashed as text."""
+    from shoal.kernels.hashing import hash_texts
+
     kind, types = column.type, pa.types
     if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
         column = column.cast(pa.large_binary())
