@@ -102,7 +102,7 @@ def test_rows_that_the_database_loses_in_silence(
     path = written(tmp_path, f'"a\r",b\n{SECRET},2\n')
     assert ENGINE.read(path).num_rows == 1
     monkeypatch.setattr(csv_read, "plain_header", lambda *_: None)
-    assert "only 0 rows could be made out" in refused(lambda: ENGINE.read(path))
+    assert "only 0 rows could be recognised" in refused(lambda: ENGINE.read(path))
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:

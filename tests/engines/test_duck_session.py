@@ -156,7 +156,7 @@ def test_a_type_that_cannot_be_held_is_named(session: Session, tmp_path: Path) -
     months = pa.array([(1, 2, 3)], pa.month_day_nano_interval())
     table = pa.table({"ok": [1], "odd": pa.array([1], pa.decimal256(70, 0)), "months": months})
     write_columnar(table, path, Format.ARROW)
-    with pytest.raises(InputError, match="'odd' is of type decimal256"):
+    with pytest.raises(InputError, match="'odd' has the type decimal256"):
         session.read("t", [path], ["ok", "odd"], OPTIONS)
 
 

@@ -139,7 +139,7 @@ def test_a_type_that_has_no_way_back_is_refused_only_where_it_is_used(con: Any) 
 def test_a_connection_that_takes_no_tables_from_python(config: dict[str, Any]) -> None:
     with (
         duckdb.connect(config=config) as closed,
-        pytest.raises(InputError, match=r"takes no tables from Python.*to_arrow_table"),
+        pytest.raises(InputError, match=r"does not accept tables from Python.*to_arrow_table"),
     ):
         wrap(closed.sql("SELECT 'Jonathan' AS a"))
 
