@@ -1,4 +1,4 @@
-"""The project's Markdown pages, taken apart: blocks, headings, sections and links."""
+"""The project's Markdown pages: their code blocks, headings, sections and links."""
 
 import re
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ class Block:
     language: str
     body: str
     mark: str
-    """What the comment right above it says: `tested`, `prints`, `file: PATH` or nothing."""
+    """The comment right above it: `tested`, `prints`, `file: PATH` or nothing."""
 
     def __str__(self) -> str:
         return f"{self.page.relative_to(ROOT)}:{self.line}"
 
 
 def blocks(page: Path) -> list[Block]:
-    """The fenced blocks of a page, in their order."""
+    """The code blocks of a page, in order."""
     text = read(page)
     return [
         Block(
@@ -42,7 +42,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 def every_block(language: str, mark: str | None = None) -> list[Block]:
-    """The blocks of all pages in some language, with some mark."""
+    """The code blocks of all pages in a language, and with a mark if one is given."""
     return [
         block
         for page in PAGES
@@ -57,7 +57,8 @@ def read(page: Path) -> str:
 
 
 def section(name: str, heading: str) -> str:
-    """The part of a page under a heading that holds `heading`, up to the next one of its rank."""
+    """The part of a page under the first heading with the words `heading`, up to the next heading of
+    the same or a higher rank."""
     text = FENCE.sub(lambda found: found[0].replace("\n#", "\n "), read(ROOT / name))
     begin = re.search(rf"^(#+) .*{re.escape(heading)}\b.*$", text, re.M)
     assert begin, f"{name} has no heading about {heading}"
@@ -66,7 +67,7 @@ def section(name: str, heading: str) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    """The names by which links reach the headings of a page."""
+    """The anchors of the headings of a page."""
     text = FENCE.sub("", read(page))
     headings = re.findall(r"^#+ (.+)$", text, re.M)
     return {
@@ -75,5 +76,5 @@ def anchors(page: Path) -> set[str]:
 
 
 def links(page: Path) -> list[str]:
-    """Where the links of a page lead."""
+    """The targets of the links of a page."""
     return re.findall(r"\]\(([^)\s]+)\)", FENCE.sub("", read(page)))

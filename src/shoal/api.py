@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     PathLike = str | os.PathLike[str]
     PolicyLike = Policy | Mapping[str, Any] | PathLike
     Names = str | Iterable[str]
-    Figure = float | Mapping[str, float]
     Constraint = Model | Mapping[str, Any]
     HierarchyLike = Hierarchy | Mapping[str, Any] | PathLike
 
@@ -215,13 +214,13 @@ def anonymize(
     ... }
     >>> release = shoal.anonymize(patients, policy)
     >>> release.table
-           age  disease
-    0  [31~36]   asthma
-    1  [31~36]      flu
-    2  [31~36]      flu
-    3  [61~64]   cancer
-    4  [61~64]   cancer
-    5  [61~64]      flu
+           age disease
+    0  [31~36]     flu
+    1  [31~36]     flu
+    2  [31~36]  asthma
+    3  [61~64]  cancer
+    4  [61~64]  cancer
+    5  [61~64]     flu
 
     The same without a policy, and a sweep over k:
 

@@ -79,7 +79,7 @@ def test_verifying_gives_the_same_as_in_memory(shoal, sample, release, tmp_path)
     large = shoal("verify", folder, sample.policy, "--json", *MEMORY)
     assert (large.code, large.err) == (0, "")
     assert {**large.data(), "release": None} == {**alone, "release": None}
-    assert "What it holds, asked or not" in shoal("verify", folder, sample.policy, *MEMORY).out
+    assert "What it holds, required or not" in shoal("verify", folder, sample.policy, *MEMORY).out
 
 
 def test_a_release_that_falls_short(shoal, parts):
@@ -154,7 +154,7 @@ CASES = {
     ),
     "minimal uniques": (
         ["inspect", "parts", "--msu", "2", *MEMORY],
-        "not available for tables larger",
+        "need all rows in memory",
     ),
     "no rows": (["run", "none.parquet", "p.yaml", "-o", "out.csv", *MEMORY], "no rows"),
     "no rows in Spark": (["run", "none.parquet", "p.yaml", "-o", "out.csv", *SPARK], "no rows"),

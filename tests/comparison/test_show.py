@@ -105,7 +105,7 @@ NARROW = """
 def shown(found, width=80, written=(), **options):
     file = io.StringIO()
     console = Console(file=file, width=width, markup=False, highlight=False, **options)
-    show_comparison(console, found, written)
+    show_comparison(console, replace(found, outputs=tuple(written)))
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 

@@ -53,8 +53,8 @@ def test_assess(release: Path) -> None:
                 pytest.approx(figure) if isinstance(figure, float | dict) else figure
             )
     for wrong, words in (
-        ({"msu": 2}, "not available for tables larger"),
-        ({"population": patients(5)}, "population: not available"),
+        ({"msu": 2}, "need all rows in memory"),
+        ({"population": patients(5)}, "population: not supported"),
         ({"threshold": 2.0}, "threshold: found 2"),
     ):
         with pytest.raises(InputError, match=words):

@@ -177,7 +177,7 @@ def test_map_keep_and_drop(session: SparkTables, tmp_path: Path) -> None:
 
 
 def test_the_text_of_a_plan_does_not_double(session: SparkTables, configure: Configure) -> None:
-    """Spark writes out the plan of every query with all tables below: twelve rounds filled the memory."""
+    """Spark writes out the plan of every query with all tables below it: twelve rounds filled memory."""
     usual = next(layout for layout in LAYOUTS if layout.usual)
     configure(usual)
     mode = session._spark._jvm.org.apache.spark.sql.execution.ExplainMode.fromString("formatted")

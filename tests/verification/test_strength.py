@@ -127,7 +127,7 @@ def test_the_command_tells_it_to_eyes_and_machines(foreign: Path, tmp_path: Path
     policy.write_text(shoal.Policy.load({**POLICY, "constraints": [{"k": 6}]}).to_yaml())
     shown = CliRunner().invoke(app, ["verify", str(foreign), str(policy)])
     assert shown.exit_code == 4
-    assert "What it holds, asked or not" in shown.output
+    assert "What it holds, required or not" in shown.output
     assert "k 5, average-risk 0.1667 on 2 quasi columns" in shown.output
     assert "tree" in shown.output
     told = CliRunner().invoke(app, ["verify", str(foreign), str(policy), "--json"])

@@ -12,7 +12,9 @@ from shoal.comparison.outcome import Outcome, frontier
 from shoal.comparison.plan import Ks, Methods, make_plan, own_k, read_budget
 from shoal.comparison.ranking import Recommendation, Unfinished, ranked, recommend, unfinished
 from shoal.comparison.runner import run_job
+from shoal.engines.capabilities import refuse_task
 from shoal.engines.files import LocalFiles, wrap
+from shoal.engines.selection import is_spark
 from shoal.errors import InputError, percent
 from shoal.io.arrow import without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
@@ -204,6 +206,8 @@ def compare(
         table = local.read(path, options, rules.needed(names))
         table = without_category_order(table, rules.quasi)
     else:
+        if is_spark(data):
+            refuse_task("large", "compare")
         frame = wrap(data)
         plan = make_plan(rules, frame.names, methods, k)
         table = pa.table({column: frame.column(column) for column in rules.needed(frame.names)})

@@ -7,14 +7,17 @@ hierarchy node is one unbroken range of codes. A missing value is a value of its
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Codes, Floats, Ints
 from shoal.hierarchy.tree import HierarchyTree
-from shoal.kernels.cluster_index import Columns, Label
-from shoal.kernels.labels import Costs
+
+if TYPE_CHECKING:  # importing them would load the compiler
+    from shoal.kernels.cluster_index import Columns, Label
+    from shoal.kernels.labels import Costs
 
 UNIT = 1 << 28
 """Loss is counted in whole numbers, UNIT being the loss of one fully generalised cell. Whole numbers
@@ -129,11 +132,13 @@ def _from_first(values: pa.Array, unit: int) -> Floats | None:
     return (above // np.uint64(unit)).astype(np.float64)
 
 
-def costs_of(domains: Sequence[Domain]) -> Costs:
+def costs_of(domains: Sequence[Domain]) -> "Costs":
     """The tables from which kernels read the loss of any label over these columns."""
     tables = [_tables(domain) for domain in domains]
     lengths = [len(cost) for cost, _ in tables]
     marks = [d.size if d.kind == Kind.SET else 0 for d in domains]
+    from shoal.kernels.labels import Costs
+
     return Costs(
         kind=np.array([int(d.kind) for d in domains], np.int64),
         size=np.array([d.size for d in domains], np.int64),
@@ -166,7 +171,7 @@ def _set_costs(domain: Domain) -> Ints:
     return cost
 
 
-def loss_columns(domains: Sequence[Domain], weights: Sequence[float]) -> Columns:
+def loss_columns(domains: Sequence[Domain], weights: Sequence[float]) -> "Columns":
     """Widths as the loss L counts them: units of a range, values of a set, leaves of a node.
 
     Whole numbers and dates are measured in their own units (1, a day), other ordered values by rank.
@@ -176,7 +181,7 @@ def loss_columns(domains: Sequence[Domain], weights: Sequence[float]) -> Columns
     return _columns(domains, weights, placed, counted, one=1.0, plus=1.0, most=np.inf)
 
 
-def ncp_columns(domains: Sequence[Domain]) -> Columns:
+def ncp_columns(domains: Sequence[Domain]) -> "Columns":
     """Widths as NCP counts them, in whole numbers of 1/UNIT."""
     placed, counted = [], []
     for domain in domains:
@@ -188,9 +193,11 @@ def ncp_columns(domains: Sequence[Domain]) -> Columns:
     return _columns(domains, weights, placed, counted, one=0.0, plus=0.0, most=float(UNIT))
 
 
-def empty_labels(columns: Columns, n: int) -> Label:
+def empty_labels(columns: "Columns", n: int) -> "Label":
     """Uninitialised labels of n groups."""
     d, words = len(columns.kind), int(columns.word[-1])
+    from shoal.kernels.cluster_index import Label
+
     return Label(
         np.zeros((n, d), np.int32),
         np.zeros((n, d), np.int32),
@@ -207,7 +214,7 @@ def _columns(
     one: float,
     plus: float,
     most: float,
-) -> Columns:
+) -> "Columns":
     firsts, lasts = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
     for domain in domains:
         if domain.hierarchy is not None:
@@ -217,6 +224,8 @@ def _columns(
     levels = [0 if d.hierarchy is None else d.hierarchy.height + 1 for d in domains]
     in_tree = [levels[j] * d.size for j, d in enumerate(domains)]
     words = [(d.size + 63) // 64 if d.kind == Kind.SET else 0 for d in domains]
+    from shoal.kernels.cluster_index import Columns
+
     return Columns(
         kind=np.array([int(d.kind) for d in domains], np.int64),
         size=np.array([d.size for d in domains], np.int64),

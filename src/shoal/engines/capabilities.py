@@ -97,13 +97,14 @@ REFUSED: dict[str, dict[Step, tuple[Callable[[Policy], Iterator[str]], ...]]] = 
 REFUSED_TASKS: dict[str, dict[str, str]] = {
     "memory": {},
     "large": {
-        "minimal sample uniques": "Minimal sample uniques are not searched for in tables larger than "
-        f"memory. {INSTEAD}",
-        "assess with a population": "A population is not supported for tables larger than memory. "
-        f"{INSTEAD}",
+        "msu": f"msu: minimal sample uniques need all rows in memory. {INSTEAD}",
+        "population": f"population: not supported for tables larger than memory. {INSTEAD}",
+        "compare": "Methods are compared on tables in memory. Give a sample of the Spark table, such as "
+        "frame.sample(0.01).toPandas().",
+        "attack": "An attack needs both tables in memory. Write the release to a file, or give samples.",
     },
 }
-"""Per kind of engine, further tasks that it refuses, with the message."""
+"""Per kind of engine, the tasks and options that it refuses, with the message."""
 
 
 def check_capabilities(kind: str, policy: Policy, step: Step = "run") -> None:

@@ -15,7 +15,7 @@ from shoal.encoding.grouping import SUPPRESSED, Grouping, rows_by_group
 from shoal.encoding.values import COMMON
 from shoal.errors import listed
 from shoal.evidence.evidence import Evidence
-from shoal.kernels.counting import count_runs
+from shoal.kernels.equivalence_classes import count_runs
 from shoal.methods.constraints import Constraint, implies, without_implied
 from shoal.metrics.base import ReleaseView
 from shoal.metrics.ncp import column_losses

@@ -1,4 +1,4 @@
-"""Equivalence classes: number equal rows alike, merge classes, find the largest anonymous subset.
+"""Equivalence classes: number equal rows alike, count them, merge them, find anonymous subsets.
 
 The values of a row or class are packed into words, a field of bits for each column. The largest
 anonymous subset is what is left when all that fails has been dropped, and whatever fails because of
@@ -88,6 +88,39 @@ def lift(words: Words, shift: np.uint64, mask: np.uint64, up: Words) -> None:
     hole = ~(mask << shift)
     for i in range(len(words)):
         words[i] = (words[i] & hole) | (up[(words[i] >> shift) & mask] << shift)
+
+
+@kernel
+def count_runs(codes: Codes, starts: Ints, size: int, missing: int) -> tuple[Ints, Codes, Ints]:
+    """Histogram of each run codes[starts[i]:starts[i+1]]: (g + 1,) entry starts, values, counts.
+
+    Values ascend inside a run; the code `missing` is not counted.
+    """
+    n_runs = len(starts) - 1
+    tally = np.zeros(size, np.int64)
+    found = np.empty(min(size, len(codes)) + 1, np.int32)
+    out_starts = np.zeros(n_runs + 1, np.int64)
+    values = np.empty(len(codes), np.int32)
+    counts = np.empty(len(codes), np.int64)
+    at = 0
+    for run in range(n_runs):
+        n_found = 0
+        for i in range(starts[run], starts[run + 1]):
+            code = codes[i]
+            if code == missing:
+                continue
+            if tally[code] == 0:
+                found[n_found] = code
+                n_found += 1
+            tally[code] += 1
+        found[:n_found].sort()
+        for i in range(n_found):
+            values[at] = found[i]
+            counts[at] = tally[found[i]]
+            tally[found[i]] = 0
+            at += 1
+        out_starts[run + 1] = at
+    return out_starts, values[:at].copy(), counts[:at].copy()
 
 
 @kernel

@@ -15,7 +15,7 @@ from shoal.encoding.cells import Cells
 from shoal.encoding.counts import Counts
 from shoal.encoding.grouping import Grouping
 from shoal.errors import Infeasible, PolicyError, listed
-from shoal.kernels.counting import count_runs
+from shoal.kernels.equivalence_classes import count_runs
 from shoal.models.base import POPULATION, SIZES_ONLY
 from shoal.models.requirement import Requirement
 
@@ -106,7 +106,7 @@ class BlockMethod(Method):
     """About how many rows a block has: the method then runs inside blocks of neighbouring rows, which
     is faster and loses more. Without it all rows are one block."""
 
-    def check(self, requirement: Requirement, columns: QuasiColumns) -> None:  # noqa: ARG002
+    def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Refuse models that cannot be judged inside a block, not knowing what others suppress."""
         found = [model.name for model in requirement.models if model.compares_with_table]
         if self.block_rows is not None and found:
@@ -124,7 +124,7 @@ class FullDomainMethod(Method):
     uses_hierarchies: ClassVar[str]
     """What the method does with hierarchies, for the message where a column has none."""
 
-    def check(self, requirement: Requirement, columns: QuasiColumns) -> None:  # noqa: ARG002
+    def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise `PolicyError` unless every column has a hierarchy."""
         bare = [name for name, has_tree in columns.items() if not has_tree]
         if bare:

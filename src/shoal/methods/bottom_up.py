@@ -37,11 +37,7 @@ class BottomUp(Method):
     """
 
     def group(
-        self,
-        cells: Cells,
-        requirement: Requirement,
-        seed: int,  # noqa: ARG002 - nothing here is random
-        progress: Progress,
+        self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
     ) -> tuple[Grouping, ...]:
         """Merge until every group holds."""
         check_feasible(cells, requirement)

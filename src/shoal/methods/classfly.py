@@ -35,11 +35,7 @@ class Classfly(ClimbingMethod):
                 )
 
     def group(
-        self,
-        cells: Cells,
-        requirement: Requirement,
-        seed: int,  # noqa: ARG002 - nothing here is random
-        progress: Progress,
+        self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
     ) -> tuple[Grouping, ...]:
         """One grouping for each constraint."""
         return settle_and_climb(cells, requirement, progress)

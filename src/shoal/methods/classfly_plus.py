@@ -29,11 +29,7 @@ class ClassflyPlus(ClimbingMethod):
     another (the same result), `naive` by the one constraint that covers them all."""
 
     def group(
-        self,
-        cells: Cells,
-        requirement: Requirement,
-        seed: int,  # noqa: ARG002 - nothing here is random
-        progress: Progress,
+        self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
     ) -> tuple[Grouping, ...]:
         """One grouping for each independent set of constraints."""
         return settle_and_climb(

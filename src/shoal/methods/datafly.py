@@ -22,11 +22,7 @@ class Datafly(ClimbingMethod):
     """
 
     def group(
-        self,
-        cells: Cells,
-        requirement: Requirement,
-        seed: int,  # noqa: ARG002 - nothing here is random
-        progress: Progress,
+        self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
     ) -> tuple[Grouping, ...]:
         """One grouping, every row at the same levels."""
         check_feasible(cells, requirement)

@@ -24,8 +24,7 @@ from shoal.encoding.counts import Counts, size_counts
 from shoal.encoding.grouping import SUPPRESSED, Grouping, spans_of
 from shoal.errors import Infeasible, PolicyError, listed, nearest
 from shoal.hierarchy.tree import HierarchyTree
-from shoal.kernels.counting import count_runs
-from shoal.kernels.equivalence_classes import lift, merge_histograms, number_equal
+from shoal.kernels.equivalence_classes import count_runs, lift, merge_histograms, number_equal
 from shoal.methods.base import (
     FullDomainMethod,
     Progress,
@@ -627,11 +626,7 @@ class LatticeMethod(FullDomainMethod):
         return nodes
 
     def group(
-        self,
-        cells: Cells,
-        requirement: Requirement,
-        seed: int,  # noqa: ARG002 - nothing here is random
-        progress: Progress,
+        self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
     ) -> tuple[Grouping, ...]:
         """One grouping, every row at the same levels."""
         nodes = self.nodes(cells, requirement)

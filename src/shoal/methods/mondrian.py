@@ -32,7 +32,7 @@ class Mondrian(PartitionMethod):
         )
 
 
-def strict_median(groups: CuttableGroups, min_rows: int, n_rows: int) -> CutOrder:  # noqa: ARG001
+def strict_median(groups: CuttableGroups, min_rows: int, n_rows: int) -> CutOrder:
     """Equal values stay together: a cut leaves two disjoint boxes."""
     return RankedColumns(
         -groups.widths(),
@@ -40,6 +40,6 @@ def strict_median(groups: CuttableGroups, min_rows: int, n_rows: int) -> CutOrde
     )
 
 
-def relaxed_median(groups: CuttableGroups, min_rows: int, n_rows: int) -> CutOrder:  # noqa: ARG001
+def relaxed_median(groups: CuttableGroups, min_rows: int, n_rows: int) -> CutOrder:
     """Two halves, equal values on both sides; the odd row lies below."""
     return widest_sized(groups, groups.rows - groups.rows // 2)

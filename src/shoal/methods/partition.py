@@ -106,11 +106,7 @@ class PartitionMethod(Method):
         """The rule."""
 
     def group(
-        self,
-        cells: Cells,
-        requirement: Requirement,
-        seed: int,  # noqa: ARG002 - nothing here is random
-        progress: Progress,
+        self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
     ) -> tuple[Grouping, ...]:
         """Cut the table top-down by the rule."""
         check_feasible(cells, requirement)
@@ -202,12 +198,12 @@ def rows_below(rows: Ints, k: int) -> Ints:
     return (a + 1) // 2 * k + (b + 1) // 2
 
 
-def least_loss_rounded(groups: CuttableGroups, min_rows: int, n_rows: int) -> CutOrder:  # noqa: ARG001
+def least_loss_rounded(groups: CuttableGroups, min_rows: int, n_rows: int) -> CutOrder:
     """Rounded cuts, the column that loses least first."""
     return LeastLossColumns(groups, rows_below(groups.rows, min_rows))
 
 
-def widest_rounded(groups: CuttableGroups, min_rows: int, n_rows: int) -> CutOrder:  # noqa: ARG001
+def widest_rounded(groups: CuttableGroups, min_rows: int, n_rows: int) -> CutOrder:
     """Rounded cuts, the column with the widest label first."""
     return widest_sized(groups, rows_below(groups.rows, min_rows))
 

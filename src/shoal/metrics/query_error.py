@@ -58,7 +58,7 @@ def _ask(domain: Domain, column: int, share: float, random: np.random.Generator)
 
 def true_count(codes: Codes, counts: Ints, query: Query) -> int:
     """Rows of the table that a query asks for; `codes` has a line per column."""
-    from shoal.kernels.counting import count_rows
+    from shoal.kernels.range_counts import count_rows
 
     sizes = [len(ask.codes) for ask in query]
     columns = np.array([ask.column for ask in query], np.int64)
@@ -89,7 +89,7 @@ class Reader:
 
     def count(self, query: Query) -> float:
         """The rows that the reader expects a query to find."""
-        from shoal.kernels.counting import share_of_ranges, share_of_sets
+        from shoal.kernels.range_counts import share_of_ranges, share_of_sets
 
         rows = self.rows.copy()
         for ask in query:

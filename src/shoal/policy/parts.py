@@ -209,7 +209,7 @@ def _place(plugin: type, path: FieldPath) -> FieldPath:
 
 
 def _worded(
-    error: ValidationError, plugin: type, hints: Mapping[str, Any], told: set[tuple[Any, ...]]
+    error: ValidationError, plugin: type, hints: Mapping[str, Any], reported: set[tuple[Any, ...]]
 ) -> list[Problem]:
     """One problem per field; a missing field is explained by its docstring."""
     texts = {option.name: option.text for option in plugins.describe(plugin).options}
@@ -228,7 +228,7 @@ def _worded(
             and len(plugins.bounds_of(hints[field])) > 1
         ):
             words = _of_type(detail["input"], hints[field])
-        if path not in told:
+        if path not in reported:
             problems.setdefault(path, Problem(path, words))
     return list(problems.values())
 

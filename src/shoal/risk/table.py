@@ -20,7 +20,7 @@ import pyarrow as pa
 from shoal.arrays import Ints
 from shoal.encoding.values import canonical, countable
 from shoal.engines.base import Session, part_of, passing, query_number
-from shoal.engines.capabilities import INSTEAD
+from shoal.engines.capabilities import REFUSED_TASKS, refuse_task
 from shoal.engines.column_types import check_types, restore_type, storage_type
 from shoal.engines.encode import MAX_VALUES
 from shoal.engines.files import LocalFiles, wrap
@@ -192,8 +192,8 @@ class TableInSession(CountedTable):
         return (self.unique_rows([n for n in names if n != left_out]) for left_out in names)
 
     def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:  # noqa: ARG002
-        """Not available: it needs every row beside every other."""
-        raise InputError(f"msu: not available for tables larger than memory. {INSTEAD}")
+        """Refused: it needs every row beside every other."""
+        raise InputError(REFUSED_TASKS["large"]["msu"])
 
     def close(self) -> None:
         """Drop the table."""
@@ -269,6 +269,8 @@ def read_table(
             columns = [name for name in names if name in columns] or names
         return local.read(Path(data), settled, _chosen(names, columns)), names, guessed
     if not isinstance(data, pa.Table):
+        if is_spark(data):
+            refuse_task("large", "attack")
         wrapped = wrap(data)
         data = pa.table({name: wrapped.column(name) for name in wrapped.names})
     names = list(data.column_names)
@@ -296,11 +298,9 @@ def require_columns(names: Sequence[str], columns: Collection[str], what: str) -
 def require_memory(data: Any, engine: str, memory: str | None, **options: Any) -> None:
     """Raise `InputError` where options are given that need all rows in memory."""
     if is_spark(data) or is_out_of_core(engine, memory):
-        given = [name for name, value in options.items() if value is not None]
-        if given:
-            raise InputError(
-                f"{listed(given)}: not available for tables larger than memory. {INSTEAD}"
-            )
+        for name, value in options.items():
+            if value is not None:
+                refuse_task("large", name)
 
 
 def contents_in_session(

@@ -49,7 +49,7 @@ def _head(found: "Comparison") -> Text:
         words.append(f", k = {found.ks[0]:,}")
     if found.replaced:
         ks = ", ".join(f"{k:,}" for k in found.ks)
-        words.append(f"; k = {ks} in place of that of every k constraint")
+        words.append(f"; k = {ks} instead of the k of every k constraint")
     return words
 
 
@@ -117,7 +117,7 @@ def _legend(console: Console, found: "Comparison") -> str:
         parts.append("* the policy's own method")
     shown = _columns(console, found)
     if "risk" in shown:
-        what = "the chance that a person's row is found"
+        what = "the chance to pick a person's row"
         if found.by_risk:
             what = "how often the best guess at a sensitive value is right"
         worst = ", and at worst" if "worst" in shown else ""
@@ -132,7 +132,7 @@ def _recommend(console: Console, found: "Comparison") -> None:
         return
     words = [chosen.reason, *filter(None, (chosen.own, chosen.further))]
     body = Group(*(_wrapped(console, safe(each)) for each in words))
-    section(console, f"Recommended: {chosen.method}", body)
+    section(console, f"Take {chosen.method}", body)
 
 
 def _wrapped(console: Console, words: str) -> Text:

@@ -1,46 +1,10 @@
-"""Count sensitive values per group, without the zeros."""
+"""Counts of range queries on a table and on a release: one query at a time, over all cells."""
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.kernels.jit import kernel
-
-
-@kernel
-def count_runs(codes: Codes, starts: Ints, size: int, missing: int) -> tuple[Ints, Codes, Ints]:
-    """Histogram of each run codes[starts[i]:starts[i+1]]: (g + 1,) entry starts, values, counts.
-
-    Values ascend inside a run; the code `missing` is not counted.
-    """
-    n_runs = len(starts) - 1
-    tally = np.zeros(size, np.int64)
-    found = np.empty(min(size, len(codes)) + 1, np.int32)
-    out_starts = np.zeros(n_runs + 1, np.int64)
-    values = np.empty(len(codes), np.int32)
-    counts = np.empty(len(codes), np.int64)
-    at = 0
-    for run in range(n_runs):
-        n_found = 0
-        for i in range(starts[run], starts[run + 1]):
-            code = codes[i]
-            if code == missing:
-                continue
-            if tally[code] == 0:
-                found[n_found] = code
-                n_found += 1
-            tally[code] += 1
-        found[:n_found].sort()
-        for i in range(n_found):
-            values[at] = found[i]
-            counts[at] = tally[found[i]]
-            tally[found[i]] = 0
-            at += 1
-        out_starts[run + 1] = at
-    return out_starts, values[:at].copy(), counts[:at].copy()
-
-
-# Range counts on a table and on a release: one query at a time, over all its cells or classes.
 
 
 @kernel

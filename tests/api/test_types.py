@@ -1,0 +1,73 @@
+"""Type checkers find mistakes in a user's script, and accept one without."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import shoal
+from shoal import api, plugins
+
+SCRIPTS = {
+    name: Path(__file__).parent / "scripts" / f"{name}.py" for name in ("correct", "mistakes")
+}
+SOURCE = Path(shoal.__file__).parents[1]
+BIN = Path(sys.executable).parent
+
+
+def run_mypy(folder: Path) -> dict[str, set[int]]:
+    """Per script the lines in which mypy reports an error."""
+    (folder / "mypy.ini").write_text("[mypy]\nignore_missing_imports = True\n")
+    command = [sys.executable, "-m", "mypy", "--config-file", str(folder / "mypy.ini")]
+    command += ["--cache-dir", str(folder / "cache"), *map(str, SCRIPTS.values())]
+    environment = {"MYPYPATH": str(SOURCE), "PATH": str(BIN)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.stderr == ""
+    return {
+        name: {int(line) for line in re.findall(rf"{path.name}:(\d+): error", done.stdout)}
+        for name, path in SCRIPTS.items()
+    }
+
+
+def run_pyright(folder: Path) -> dict[str, set[int]]:
+    """Per script the lines in which pyright reports an error."""
+    pyright = shutil.which("basedpyright", path=str(BIN))
+    assert pyright, "basedpyright is not installed; run `make test`"
+    settings = {
+        "include": [str(path) for path in SCRIPTS.values()],
+        "extraPaths": [str(SOURCE)],
+        "typeCheckingMode": "standard",
+    }
+    (folder / "pyrightconfig.json").write_text(json.dumps(settings))
+    command = [pyright, "--project", str(folder), "--pythonpath", sys.executable, "--outputjson"]
+    report = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
+    assert report["summary"]["filesAnalyzed"] == len(SCRIPTS)
+    found: dict[str, set[int]] = {name: set() for name in SCRIPTS}
+    for one in report["generalDiagnostics"]:
+        if one["severity"] == "error":
+            found[Path(one["file"]).stem].add(one["range"]["start"]["line"] + 1)
+    return found
+
+
+@pytest.mark.parametrize("checker", [run_mypy, run_pyright])
+def test_ten_mistakes_are_found_and_nothing_else(checker, tmp_path):
+    lines = SCRIPTS["mistakes"].read_text().splitlines()
+    planted = {place for place, line in enumerate(lines, 1) if line.endswith("# mistake")}
+    assert len(planted) == 10
+    assert checker(tmp_path) == {"correct": set(), "mistakes": planted}
+
+
+@pytest.mark.parametrize(
+    ("literal", "kind"), [(api.MethodName, "methods"), (api.MetricName, "metrics")]
+)
+def test_the_literals_are_the_names_of_what_is_shipped(literal, kind):
+    assert sorted(get_args(literal)) == plugins.names(kind)
+
+
+def test_the_package_declares_that_it_is_typed():
+    assert (Path(shoal.__file__).parent / "py.typed").is_file()
