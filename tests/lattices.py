@@ -13,10 +13,11 @@ from shoal.encoding.grouping import Grouping, spans_of
 from shoal.hierarchy.tree import HierarchyTree, with_missing
 from shoal.metrics.base import ReleaseView
 from shoal.models.base import Model
+from shoal.testing import TREE, histograms
 from tests import naive_lattice as naive
 from tests.coded import coded, trees
 from tests.constrained import NAMES, crossing_trees
-from tests.models.histograms import TREE, Values, counted
+from tests.models.histograms import Values
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Table:
         def settle(groups: list[naive.Group], asked: Sequence[Model]) -> list[naive.Group] | None:
             kept = groups
             while kept:
-                counts = counted(self._values(kept))
+                counts = histograms(self._values(kept))
                 held = np.ones(len(kept), np.bool_)
                 for model in asked:
                     held &= model.holds(counts)
@@ -50,7 +51,7 @@ class Table:
         def judge(groups: list[naive.Group]) -> list[naive.Group] | None:
             kept = settle(groups, alone)
             if kept is not None and over:
-                counts = counted(self._values(kept))
+                counts = histograms(self._values(kept))
                 if not all(model.holds_over(counts) for model in over):  # type: ignore[attr-defined]
                     kept = settle(groups, models)
             return kept

@@ -1,83 +1,114 @@
-"""The examples for newcomers in CONTRIBUTING.md work as they stand."""
+"""The examples of CONTRIBUTING.md, dropped into a copy of the repository: nothing else is edited."""
 
+import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.pages import ROOT, blocks
+from tests.pages import ROOT, blocks, read, section
 
-START = """
-import importlib
-import pyarrow as pa
-import shoal
-from shoal import plugins
-
-importlib.import_module("shoal.{room}").__path__.append({folder!r})
-rows = range(40)
-table = pa.table({{
-    "age": [20 + i % 9 for i in rows],
-    "sex": ["f" if i < 20 else "m" for i in rows],
-    "disease": [["flu", "gout", None][i % 3] for i in rows],
-}})
-columns = {{"age": "quasi", "sex": "quasi", "disease": "sensitive"}}
-policy = {{"columns": columns, "constraints": [{{"k": 2}}]}}
-"""
-CHECKS = {
-    "methods/sorted_runs.py": """
-assert plugins.describe(plugins.method("sorted-runs")).options[0].default == "0"
-for constraints in ([{"k": 3}], [{"k": 3}, {"l": 2, "of": "disease"}]):
-    asked = {**policy, "constraints": constraints, "method": {"name": "sorted-runs", "spare": 1}}
-    release = shoal.anonymize(table, asked)
-    assert release.verified and release.groups > 1 and release.method == "sorted-runs"
-""",
-    "models/known.py": """
-asked = {**policy, "constraints": [{"known": 3, "of": "disease"}]}
-release = shoal.anonymize(table, asked)
-assert release.verified and release.groups > 1 and release.findings[0].reached >= 3
-try:
-    shoal.anonymize(table, {**policy, "constraints": [{"known": 30, "of": "disease"}]})
-except shoal.Infeasible as error:
-    assert "known = 30" in str(error)
-else:
-    raise AssertionError("27 rows have a disease, so 30 cannot be reached")
-""",
-    "metrics/untouched_columns.py": """
-release = shoal.anonymize(table, policy)
-assert release.metrics["untouched-columns"] == sum(l == 0 for l in release.column_loss.values()) > 0
-""",
+COPIED = ("src", "tests", "docs", "benchmarks")
+WHOLE = (
+    "tests/test_house.py",
+    "tests/test_plugins.py",
+    "tests/cli/test_lists.py",
+    "tests/models",
+    "tests/metrics",
+)
+"""Parts of the suite that may know a fixed set of plug-ins."""
+EACH = ("tests/test_conformance.py", "tests/test_docs.py", "tests/methods")
+"""Parts with tests for each plug-in, or for pages that name them."""
+EXAMPLES = {
+    "methods": ("sorted_runs", "sorted-runs"),
+    "models": ("known", "known"),
+    "metrics": ("untouched_columns", "untouched-columns"),
 }
-"""Per example, what it must do once its file is in its room."""
-
-each_example = pytest.mark.parametrize("file", CHECKS)
 
 
-def source_of(file: str) -> str:
-    (block,) = (b for b in blocks(ROOT / "CONTRIBUTING.md") if b.mark == f"file: {file}")
-    return block.body
+def example_files() -> dict[str, str]:
+    """The text of each file by its path in the repository."""
+    found = {}
+    for block in blocks(ROOT / "CONTRIBUTING.md"):
+        if block.language == "python":
+            assert block.mark.startswith("file: "), f"{block} belongs to no file"
+            found[block.mark.removeprefix("file: ")] = block.body
+    return found
 
 
-def test_every_room_has_an_example() -> None:
-    marks = [block.mark for block in blocks(ROOT / "CONTRIBUTING.md") if block.language == "python"]
-    assert marks == [f"file: {name}" for name in CHECKS]
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The repository with the examples in it; compiled kernels come along."""
+    root = tmp_path_factory.mktemp("copy") / "shoal"
+    for folder in COPIED:
+        shutil.copytree(ROOT / folder, root / folder)
+    for file in ROOT.iterdir():
+        if file.is_file() and file.name != ".git":
+            shutil.copy2(file, root / file.name)
+    for name, text in example_files().items():
+        (root / name).write_text(text, encoding="utf-8")
+    return root
 
 
-@each_example
-def test_it_works(file: str, tmp_path: Path) -> None:
-    room, name = file.split("/")
-    (tmp_path / name).write_text(source_of(file), encoding="utf-8")
-    code = START.format(room=room, folder=str(tmp_path)) + CHECKS[file]
-    command = [sys.executable, "-W", "error", "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
-@each_example
-@pytest.mark.parametrize("asked", [["check"], ["format", "--check"]], ids=["lint", "format"])
-def test_it_is_in_the_project_style(file: str, asked: list[str]) -> None:
-    command = [sys.executable, "-m", "ruff", *asked, "--stdin-filename", f"src/shoal/{file}", "-"]
-    done = subprocess.run(
-        command, cwd=ROOT, input=source_of(file), capture_output=True, encoding="utf-8"
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    return subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
     )
+
+
+def test_each_example_is_one_file_and_one_test_file() -> None:
+    assert set(example_files()) == {
+        path
+        for kind, (file, _) in EXAMPLES.items()
+        for path in (f"src/shoal/{kind}/{file}.py", f"tests/{kind}/test_{file}.py")
+    }
+
+
+def test_the_suite_passes_with_them(copy: Path) -> None:
+    """Their own tests among the others."""
+    done = run(copy, "pytest", "-q", "-x", "-p", "no:cacheprovider", *WHOLE)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr
+
+
+def test_the_suite_takes_each_of_them_up(copy: Path) -> None:
+    names = [name for _, name in EXAMPLES.values()]
+    listed = run(copy, "pytest", "-q", "--collect-only", "tests/test_conformance.py").stdout
+    assert all(f"[{name}]" in listed for name in names), listed
+    chosen = " or ".join([*names, "sorted_runs", "plugins_are_documented", "links"])
+    done = run(copy, "pytest", "-q", "-x", "-p", "no:cacheprovider", *EACH, "-k", chosen)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [["ruff", "check"], ["ruff", "format", "--check"], ["mypy"]], ids=" ".join
+)
+def test_they_are_in_the_style_of_the_project(copy: Path, command: list[str]) -> None:
+    files = example_files()
+    if command == ["mypy"]:
+        files = {name: text for name, text in files.items() if name.startswith("src/")}
+    done = run(copy, *command, *files)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_package_is_described_as_it_is() -> None:
+    """Every folder and module of the package is in the table, and nothing else."""
+    named = re.findall(r"`([a-z_]+(?:/|\.py))`", section("CONTRIBUTING.md", "The package"))
+    package = ROOT / "src" / "shoal"
+    there = {f"{path.name}/" for path in package.iterdir() if (path / "__init__.py").is_file()}
+    there |= {path.name for path in package.glob("*.py") if path.name != "__init__.py"}
+    assert set(named) == there
+
+
+def test_files_that_are_named_exist() -> None:
+    named = re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)`", read(ROOT / "CONTRIBUTING.md"))
+    assert named
+    for name in named:
+        assert (ROOT / name).is_file() or (ROOT / "src" / "shoal" / name).is_file(), name

@@ -989,6 +989,8 @@ class Listing(Result):
 
     kind: PluginKind
     entries: tuple[Entry, ...]
+    not_available: tuple[str, ...] = ()
+    """Why other plug-ins cannot be used: a broken distribution, or a name used twice."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
@@ -1044,7 +1046,8 @@ def _listing(kind: PluginKind, name: str | None) -> Listing:
                 described.on_request,
             )
         )
-    return Listing(kind, tuple(entries))
+    problems = plugins.problems(kind).values() if name is None else ()
+    return Listing(kind, tuple(entries), tuple(problems))
 
 
 def _given(**keywords: Any) -> dict[str, Any]:

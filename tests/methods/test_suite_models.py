@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal import plugins
 from tests.methods.everyone import COLUMNS, ILLS, everyone, write_hierarchies
 from tests.models import twins
 from tests.releases import every_method, raw_text, takes_k_alone
@@ -116,9 +115,3 @@ def test_methods_that_take_k_alone_say_so(method: dict[str, Any], tmp_path: Path
     constraints = [{"k": 2}, {"t": 0.2, "of": "ill"}]
     with pytest.raises(shoal.PolicyError, match=r"the policy also asks for t\. Use "):
         shoal.anonymize(everyone(50), asked(tmp_path, {}, constraints=constraints, method=method))
-
-
-def test_every_model_is_tried() -> None:
-    others = {"k", "l", "average-risk", "k-map", "delta-presence"}
-    tried = {next(iter(constraint)) for constraint, _ in CASES} | others
-    assert tried == set(plugins.models())

@@ -8,20 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal import plugins
 from shoal.encoding.domain import UNIT, Domain, Kind
 from shoal.encoding.grouping import Grouping, spans_of
 from shoal.metrics.base import ReleaseView
 from shoal.metrics.cm import Cm
 from shoal.metrics.group_sizes import Dm, Groups, LargestGroup, MeanGroup, SuppressedRows
 from shoal.metrics.ncp import MeanNcp, Ncp, column_losses
-from shoal.metrics.precision import Precision
-from shoal.metrics.query_error import QueryError
-from shoal.metrics.recognition_rate import RecognitionRate
 from tests import naive
 from tests.coded import Coded, coded, coded_tables
 from tests.examples import examples
-from tests.metrics import test_losses
 from tests.metrics.columns import tree_of_four
 
 Answer = tuple[Coded, list[int], list[int]]
@@ -139,11 +134,3 @@ def test_groups_over_some_columns_add_up() -> None:
     assert LargestGroup().measure(parts) == 4
     assert SuppressedRows().measure(parts) == 0
     assert Cm().measure(parts) is None, "classes need groups over all columns"
-
-
-def test_every_metric_is_measured_by_these_tests() -> None:
-    tested = {Cm, Dm, Groups, LargestGroup, MeanGroup, MeanNcp, Ncp, SuppressedRows}
-    tested |= {type(metric) for metric in test_losses.METRICS} | {QueryError}
-    # beside the methods that climb hierarchies, and beside the personal rule
-    elsewhere = {Precision, RecognitionRate}
-    assert set(plugins.metrics().values()) == tested | elsewhere

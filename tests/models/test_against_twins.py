@@ -12,8 +12,9 @@ from shoal.models.beta import Beta
 from shoal.models.delta import Delta
 from shoal.models.l import EntropyL, RecursiveL
 from shoal.models.t import T
+from shoal.testing import TREE, histograms
 from tests.models import twins
-from tests.models.histograms import TREE, Values, counted, groups_of_values
+from tests.models.histograms import Values, groups_of_values
 
 others = st.lists(st.none() | st.integers(0, 6), max_size=12)
 shares = st.sampled_from(["0", "0.1", "0.2", "0.25", "0.3", "0.375", "0.5", "0.6", "0.75", "1"])
@@ -27,7 +28,7 @@ def together(groups: list[Values], rest: Values) -> Values:
 def test_entropy(groups: list[Values], least: float) -> None:
     import math
 
-    counts, found = counted(groups), [twins.entropy(group) for group in groups]
+    counts, found = histograms(groups), [twins.entropy(group) for group in groups]
     expected = [h >= math.log(least) - 1e-12 for h in found]
     assert EntropyL(least, "ill").holds(counts).tolist() == expected
     assert EntropyL(1, "ill").reached(counts) == pytest.approx(math.exp(min(found)), abs=1.1e-4)
@@ -35,7 +36,7 @@ def test_entropy(groups: list[Values], least: float) -> None:
 
 @given(st.integers(1, 7), st.integers(1, 9))
 def test_equally_common_values_hold_their_number(values: int, times: int) -> None:
-    counts = counted([list(range(values)) * times])
+    counts = histograms([list(range(values)) * times])
     assert EntropyL(values, "ill").holds(counts).all()
     assert not EntropyL(values + 0.001, "ill").holds(counts).any()
     assert EntropyL(1, "ill").reached(counts) == values
@@ -44,7 +45,7 @@ def test_equally_common_values_hold_their_number(values: int, times: int) -> Non
 @given(groups_of_values, st.integers(1, 5), st.sampled_from(["0.1", "0.5", "1", "1.5", "2", "3"]))
 def test_recursive(groups: list[Values], least: int, c: str) -> None:
     model = RecursiveL(least, "ill", float(c))
-    counts = counted(groups)
+    counts = histograms(groups)
     held = [twins.recursive(group, least, Fraction(c)) for group in groups]
     assert model.holds(counts).tolist() == held
     per_group = [
@@ -61,7 +62,7 @@ def test_t(distance: Any, groups: list[Values], rest: Values, t: str) -> None:
     twin = twins.distance(distance, TREE)
     everybody = together(groups, rest)
     found = [twin(group, everybody) for group in groups]
-    counts = counted(groups, rest)
+    counts = histograms(groups, rest)
     known = [bool(twins.present(group)) for group in groups]
     held = T(float(t), "ill", distance).holds(counts).tolist()
     assert held == [some and d <= Fraction(t) for some, d in zip(known, found, strict=True)]
@@ -79,7 +80,7 @@ def test_t(distance: Any, groups: list[Values], rest: Values, t: str) -> None:
 )
 def test_beta(groups: list[Values], rest: Values, most: str, enhanced: bool) -> None:
     everybody = together(groups, rest)
-    counts = counted(groups, rest)
+    counts = histograms(groups, rest)
     expected = [twins.beta(group, everybody, Fraction(most), enhanced) for group in groups]
     assert Beta(float(most), "ill", enhanced).holds(counts).tolist() == expected
     if not enhanced and all(map(twins.present, groups)):
@@ -91,12 +92,12 @@ def test_beta(groups: list[Values], rest: Values, most: str, enhanced: bool) -> 
 def test_delta(groups: list[Values], rest: Values, below: float) -> None:
     everybody = together(groups, rest)
     expected = [twins.delta(group, everybody, below) for group in groups]
-    assert Delta(below, "ill").holds(counted(groups, rest)).tolist() == expected
+    assert Delta(below, "ill").holds(histograms(groups, rest)).tolist() == expected
 
 
 @given(groups_of_values, shares.filter(lambda share: share != "0"))
 def test_average_risk(groups: list[Values], most: str) -> None:
-    counts, model = counted(groups), AverageRisk(float(most))
+    counts, model = histograms(groups), AverageRisk(float(most))
     risk = Fraction(len(groups), sum(map(len, groups)))
     assert model.holds_over(counts) == (risk <= Fraction(most))
     assert model.holds(counts).tolist() == [1 / Fraction(len(g)) <= Fraction(most) for g in groups]

@@ -15,7 +15,8 @@ from shoal.models.delta import Delta
 from shoal.models.l import EntropyL, RecursiveL
 from shoal.models.population import DeltaPresence, KMap
 from shoal.models.t import T
-from tests.models.histograms import Values, counted, labelled
+from shoal.testing import histograms
+from tests.models.histograms import Values
 
 # Li et al., Table 3: nine salaries 3k, 4k, … 11k, three classes. Codes 0 to 8.
 SALARIES = 9
@@ -26,7 +27,7 @@ def test_the_paper_of_t_closeness_on_salaries() -> None:
     2 4 6 5 4 3 2 1 0, so D = (27/9) / 8 = 0.375. P2 = {6k, 8k, 11k}: q has 3/9 at the places 3, 5
     and 8, so they are -1 -2 -3 -1 -2 0 -1 -2 0, and D = (12/9) / 8 = 0.1667."""
     first, second = [0, 1, 2], [3, 5, 8]
-    counts = labelled([first, second, [4, 6, 7]], SALARIES)
+    counts = histograms([first, second, [4, 6, 7]], tree=None, size=SALARIES)
     distances = T(1, "salary", "ordered").strengths(counts)
     assert distances[:2] == pytest.approx([27 / 9 / 8, 12 / 9 / 8])
     assert T(0.375, "salary", "ordered").holds(counts)[0]
@@ -46,8 +47,8 @@ def test_hierarchical_distance() -> None:
         (0, 0, 0, 0, 0, 0, 1, 1, 1),
         (0,) * 9,
     )
-    counts = labelled([[6, 7, 8], [0, 1, 2], [3, 4, 5]], 9, tree)
-    mixed = labelled([[0, 3, 6], [1, 4, 7], [2, 5, 8]], 9, tree)
+    counts = histograms([[6, 7, 8], [0, 1, 2], [3, 4, 5]], tree=tree, size=9)
+    mixed = histograms([[0, 3, 6], [1, 4, 7], [2, 5, 8]], tree=tree, size=9)
     model = T(1, "disease", "hierarchical")
     assert model.strengths(counts)[0] == pytest.approx(2 / 3)
     assert model.strengths(mixed) == pytest.approx([2 / 9] * 3)
@@ -56,7 +57,7 @@ def test_hierarchical_distance() -> None:
 
 def test_equal_distance() -> None:
     """All: 6 a, 4 b. A group of 4 a, 1 b: half of |4/5 - 3/5| + |1/5 - 2/5| = 0.2."""
-    counts = counted([[0] * 4 + [1]], [0] * 2 + [1] * 3)
+    counts = histograms([[0] * 4 + [1]], [0] * 2 + [1] * 3)
     assert T(0.2, "ill").holds(counts).all()
     assert not T(0.1999, "ill").holds(counts).any()
     assert T(1, "ill").reached(counts) == 0.2
@@ -68,7 +69,7 @@ def test_the_paper_of_l_diversity() -> None:
     = 1.5 ln 2, so entropy l = 2^1.5 = 2.828. A class of c c c c has l = 1."""
     h, v, c = 0, 1, 2
     diverse: list[Values] = [[h, v, c, c], [c, h, v, v], [h, v, c, c]]
-    counts = counted(diverse)
+    counts = histograms(diverse)
     assert EntropyL(2.8, "ill").holds(counts).all()
     assert not EntropyL(3, "ill").holds(counts).any()
     assert EntropyL(1, "ill").reached(counts) == 2.8284
@@ -77,25 +78,25 @@ def test_the_paper_of_l_diversity() -> None:
     assert not RecursiveL(2, "ill", 1).holds(counts).any()
     assert RecursiveL(3, "ill", 2.5).reached(counts) == 3
     assert RecursiveL(3, "ill", 2).reached(counts) == 2
-    assert counted([[c] * 4]).distinct().tolist() == [1]
-    assert EntropyL(1, "ill").reached(counted([[c] * 4])) == 1
+    assert histograms([[c] * 4]).distinct().tolist() == [1]
+    assert EntropyL(1, "ill").reached(histograms([[c] * 4])) == 1
 
 
 def test_recursive_by_hand() -> None:
     """Counts 5 3 2 1: 5 < 2 (3 + 2 + 1) = 12; 5 < 2 (2 + 1) = 6; 5 < 2 (1) is false."""
-    counts = counted([[0] * 5 + [1] * 3 + [2] * 2 + [3]])
+    counts = histograms([[0] * 5 + [1] * 3 + [2] * 2 + [3]])
     assert RecursiveL(1, "ill", 2).reached(counts) == 3
     # the least group for l = 3, c = 0.5: m different values with 1 < 0.5 (m - 2), so m = 5
     assert RecursiveL(3, "ill", 0.5).min_rows == 5
-    assert RecursiveL(3, "ill", 0.5).holds(counted([list(range(5))])).all()
-    assert not RecursiveL(3, "ill", 0.5).holds(counted([list(range(4))])).any()
+    assert RecursiveL(3, "ill", 0.5).holds(histograms([list(range(5))])).all()
+    assert not RecursiveL(3, "ill", 0.5).holds(histograms([list(range(4))])).any()
 
 
 def test_likeness_by_hand() -> None:
     """p = 0.1 and 0.9, as 10 and 90 of 100. In a group of 4 a, 6 b: a grew by (0.4 - 0.1) / 0.1 = 3,
     b shrank. In a group of 10 b: b grew by (1 - 0.9) / 0.9 = 0.111, but -ln 0.9 = 0.105: enhanced
     β-likeness holds for no β. The first is above -ln 0.1 = 2.303 too."""
-    counts = counted([[0] * 4 + [1] * 6, [1] * 10], [0] * 6 + [1] * 74)
+    counts = histograms([[0] * 4 + [1] * 6, [1] * 10], [0] * 6 + [1] * 74)
     assert Beta(3, "ill").holds(counts).all()
     assert not Beta(2.99, "ill").holds(counts)[0]
     assert Beta(0, "ill").reached(counts) == 3
@@ -107,16 +108,16 @@ def test_likeness_by_hand() -> None:
 def test_disclosure_by_hand() -> None:
     """p = 1/4 and 3/4, as 5 and 15 of 20. In a group of 2 a, 2 b: q / p = 2 and 2/3, whose logarithms
     are 0.693 and -0.405. A group of b alone lacks a: no δ holds."""
-    counts = counted([[0, 0, 1, 1]], [0] * 3 + [1] * 13)
+    counts = histograms([[0, 0, 1, 1]], [0] * 3 + [1] * 13)
     assert Delta(0.6932, "ill").holds(counts).all()
     assert not Delta(0.6931, "ill").holds(counts).any()
     assert Delta(1, "ill").reached(counts) == 0.6932
-    assert math.isinf(Delta(1, "ill").reached(counted([[1, 1]], [0])))
+    assert math.isinf(Delta(1, "ill").reached(histograms([[1, 1]], [0])))
 
 
 def test_average_risk_by_hand() -> None:
     """Classes of 1, 4 and 15 rows: 3 / 20 = 0.15, though one person stands alone."""
-    counts = counted([[0], [0] * 4, [0] * 15])
+    counts = histograms([[0], [0] * 4, [0] * 15])
     assert AverageRisk(0.15).holds_over(counts)
     assert not AverageRisk(0.1499).holds_over(counts)
     assert AverageRisk(0.15).holds(counts).tolist() == [False, False, True]
@@ -126,7 +127,7 @@ def test_average_risk_by_hand() -> None:
 
 def test_presence_and_map_by_hand() -> None:
     """Classes of 1 and 3 rows that fit 4 and 5 people: at least 4 people, at most 3 / 5 of them."""
-    counts = replace(counted([[0], [0] * 3]), population=np.array([4, 5]))
+    counts = replace(histograms([[0], [0] * 3]), population=np.array([4, 5]))
     assert KMap(4).holds(counts).all()
     assert KMap(5).holds(counts).tolist() == [False, True]
     assert KMap(1).reached(counts) == 4
@@ -142,7 +143,7 @@ def test_presence_and_map_by_hand() -> None:
 
 def test_missing_values_are_rows_and_no_values() -> None:
     """Two a, two b and four missing: shares of those that have a value are 1/2 and 1/2."""
-    counts = counted([[0, 0, 1, 1, None, None, None, None]], [0, 1])
+    counts = histograms([[0, 0, 1, 1, None, None, None, None]], [0, 1])
     assert EntropyL(2, "ill").holds(counts).all()
     assert T(0, "ill").holds(counts).all()
     assert Beta(0, "ill").holds(counts).all()

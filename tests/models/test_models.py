@@ -11,12 +11,13 @@ from shoal.models.alpha import Alpha
 from shoal.models.k import K
 from shoal.models.l import L
 from shoal.models.requirement import Requirement
-from tests.models.histograms import counted, groups_of_values
+from shoal.testing import histograms
+from tests.models.histograms import groups_of_values
 
 
 @given(groups_of_values, st.integers(1, 13))
 def test_k_is_the_size(groups: list[list[int | None]], k: int) -> None:
-    counts = counted(groups)
+    counts = histograms(groups)
     assert K(k).holds(counts).tolist() == [len(group) >= k for group in groups]
     assert K(k).reached(counts) == min(map(len, groups))
     assert K(k).min_rows == k
@@ -24,7 +25,7 @@ def test_k_is_the_size(groups: list[list[int | None]], k: int) -> None:
 
 @given(groups_of_values, st.integers(1, 8))
 def test_l_is_the_number_of_different_values(groups: list[list[int | None]], least: int) -> None:
-    counts = counted(groups)
+    counts = histograms(groups)
     different = [len({v for v in group if v is not None}) for group in groups]
     model = L(least, "ill")
     assert model.holds(counts).tolist() == [n >= least for n in different]
@@ -35,7 +36,7 @@ def test_l_is_the_number_of_different_values(groups: list[list[int | None]], lea
 
 @given(groups_of_values, st.floats(0.05, 1))
 def test_alpha_is_the_largest_share(groups: list[list[int | None]], alpha: float) -> None:
-    counts = counted(groups)
+    counts = histograms(groups)
     known = [[v for v in group if v is not None] for group in groups]
     most = [max(Counter(values).values(), default=0) for values in known]
     shares = [n / len(group) for n, group in zip(most, groups, strict=True)]
@@ -52,7 +53,7 @@ def test_a_requirement_is_all_its_models(
     n = min(len(ills), len(pays))
     of_ill = [group[:6] for group in ills[:n]]
     of_pay = [(group * 6)[: len(ill)] for group, ill in zip(pays, of_ill, strict=False)]
-    counts = {"": counted(of_ill), "ill": counted(of_ill), "pay": counted(of_pay)}
+    counts = {"": histograms(of_ill), "ill": histograms(of_ill), "pay": histograms(of_pay)}
     requirement = Requirement((K(k), L(first, "ill"), L(second, "pay")))
     expected = [
         len(ill) >= k and len({*ill} - {None}) >= first and len({*pay} - {None}) >= second
@@ -77,7 +78,7 @@ def test_one_column_is_asked_for_once() -> None:
 
 
 def test_no_group_at_all_breaks_nothing() -> None:
-    none = counted([])
+    none = histograms([])
     assert K(5).holds(none).tolist() == []
     assert L(5, "ill").holds(none).tolist() == []
     assert K(5).reached(none) >= 5

@@ -39,6 +39,8 @@ def show_list(console: Console, listing: "Listing") -> None:
         table.add_row(entry.name, summary)
     console.print()
     block(console, table)
+    for problem in listing.not_available:
+        block(console, Text(f"Not available: {problem}", style="yellow"))
     block(console, Text(f"`shoal {listing.kind} NAME` describes one of them.", style="dim"))
 
 
