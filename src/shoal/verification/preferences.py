@@ -1,4 +1,9 @@
-"""Whether the people of an Anatomy release stand in an order that tells nothing of their values."""
+"""Checks of the order of an Anatomy release, and of values that were raised by personal preferences.
+
+Rows must be in an order that says nothing about their sensitive values, and every raised value must
+follow from the original and the preference. Nothing here relies on what made the release: published
+texts are looked up in the hierarchy that the policy gives.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -61,7 +66,7 @@ def _as_numbers(texts: pa.Array) -> pa.Array:
     return texts if parsed is None else text_of(parsed).cast(pa.string()).take(coded.indices)
 
 
-# Judging sensitive values that the personal rule published as wider ones.
+# Sensitive values that were raised by personal preferences.
 
 
 STAR = "*"
