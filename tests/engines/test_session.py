@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.engines.base import Session
 from shoal.engines.duckdb import session as duck
 from shoal.engines.duckdb.session import DuckSession
 from shoal.engines.files import LocalFiles
+from shoal.engines.sessions import Session
 from shoal.errors import InputError
 from shoal.io.columnar import write_columnar
 from shoal.io.csv_dialect import CsvOptions

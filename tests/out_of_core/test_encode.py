@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from shoal.encoding.cells import Cells, encode
 from shoal.engines import encode as encoding
-from shoal.engines.base import Session
 from shoal.engines.column_types import check_types, restore_type
 from shoal.engines.duckdb.session import DuckSession
 from shoal.engines.encode import EncodedTable, columns_to_read, encode_table
 from shoal.engines.files import LocalFiles
+from shoal.engines.sessions import Session
 from shoal.errors import HierarchyError, InputError
 from shoal.hierarchy.text import text_of
 from shoal.io.csv_dialect import CsvOptions

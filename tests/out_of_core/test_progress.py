@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.engines.base import Transfer
 from shoal.engines.duckdb.session import DuckSession
 from shoal.engines.files import LocalFiles
+from shoal.engines.sessions import Transfer
 from shoal.engines.spark.session import Poller, tasks_of
 from shoal.policy import Policy
 from shoal.progress import Clock, ProgressEvent

@@ -15,12 +15,12 @@ import shoal
 from shoal import plugins
 from shoal.arrays import Ints
 from shoal.encoding.counts import Counts
-from shoal.engines.base import Session
 from shoal.engines.capabilities import check_capabilities
 from shoal.engines.duckdb.session import DuckSession
 from shoal.engines.files import wrap
 from shoal.engines.release_table import MemoryRelease
 from shoal.engines.session_release import ReadClasses, SessionRelease
+from shoal.engines.sessions import Session
 from shoal.errors import HierarchyError, InputError, PolicyError, VerificationFailed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.models.base import Model

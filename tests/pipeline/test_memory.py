@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from shoal.engines.selection import database_limit, open_session
+from shoal.engines.sessions import database_limit, open_session
 
 
 @pytest.mark.parametrize(

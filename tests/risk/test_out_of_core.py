@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.engines.base import Session
 from shoal.engines.duckdb.session import DuckSession
+from shoal.engines.sessions import Session
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
 from shoal.risk.inspection import Inspection, inspect, inspection_of

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.engines.base import Transfer, no_listener
 from shoal.engines.files import LocalFiles
+from shoal.engines.sessions import Transfer, no_listener
 from shoal.engines.spark.arrow import schema_in_spark
 from shoal.engines.spark.connection import open_frame, open_spark
 from shoal.engines.spark.session import SHUFFLE_PARTITIONS, SparkTables

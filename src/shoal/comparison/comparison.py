@@ -14,7 +14,7 @@ from shoal.comparison.ranking import Recommendation, Unfinished, ranked, recomme
 from shoal.comparison.runner import run_job
 from shoal.engines.capabilities import refuse_task
 from shoal.engines.files import LocalFiles, wrap
-from shoal.engines.selection import is_spark
+from shoal.engines.sessions import is_spark
 from shoal.errors import InputError, percent
 from shoal.io.arrow import without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions

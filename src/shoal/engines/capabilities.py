@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 from shoal.errors import InputError, PolicyError, listed
-from shoal.methods.base import BlockMethod
 from shoal.models.population import DeltaPresence
 from shoal.models.requirement import Requirement
 from shoal.plugins import name_of as plugin_name
@@ -64,6 +63,8 @@ def _order(policy: Policy) -> Iterator[str]:
 
 
 def _method(policy: Policy) -> Iterator[str]:
+    from shoal.methods.base import BlockMethod
+
     method, name = policy.method, plugin_name(type(policy.method))
     if method.partition_rule() is not None or method.only_counts:
         return

@@ -17,12 +17,11 @@ from shoal.encoding.cells import hash_rows, words_of
 from shoal.encoding.columns import check_no_star, quasi_domain, sensitive_domain
 from shoal.encoding.domain import Domain
 from shoal.encoding.values import Tally, canonical, countable, tally_of_counts
-from shoal.engines.base import Session, passing, query_number
 from shoal.engines.column_types import check_types, restore_type, storage_type
 from shoal.engines.queries import ENCODED, count_values, number_duplicates, select, value_counts
+from shoal.engines.sessions import Session, passing, query_number
 from shoal.errors import InputError
 from shoal.io.arrow import one_chunk
-from shoal.kernels.hashing import stir
 from shoal.policy import Policy
 from shoal.progress import Progress, no_progress
 
@@ -334,6 +333,8 @@ class AddKey:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Hash the number of each row among its duplicates into its key."""
+        from shoal.kernels.hashing import stir
+
         keys = as_unsigned(batch.column("h"))
         nth = batch.column("nth").cast(pa.int64()).to_numpy(zero_copy_only=False)
         stir(keys, (nth - 1).astype(np.uint64))

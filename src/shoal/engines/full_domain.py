@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 from shoal.arrays import Codes, Ints
 from shoal.encoding.cells import Cells
 from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, spans_of
-from shoal.engines.base import Session
 from shoal.engines.column_types import storage_type
 from shoal.engines.encode import EncodedTable
 from shoal.engines.queries import ENCODED, count_combinations, squared_counts
+from shoal.engines.sessions import Session
 from shoal.errors import InputError
 from shoal.evidence.collect import BARS, LEVELS, Counting, sums_of
 from shoal.evidence.generality import sensitive_rows_by_level

@@ -15,7 +15,6 @@ from shoal.encoding.grouping import SUPPRESSED, Grouping, rows_by_group
 from shoal.encoding.values import COMMON
 from shoal.errors import listed
 from shoal.evidence.evidence import Evidence
-from shoal.kernels.equivalence_classes import count_runs
 from shoal.methods.constraints import Constraint, implies, without_implied
 from shoal.metrics.base import ReleaseView
 from shoal.metrics.ncp import column_losses
@@ -370,6 +369,8 @@ def _published_counts(parts: ReleaseView, published: pa.DictionaryArray, name: s
 
 
 def _counts(parts: ReleaseView, codes: Codes, name: str, domain: Domain | None = None) -> Counts:
+    from shoal.kernels.equivalence_classes import count_runs
+
     (grouping,) = parts.groupings
     meaning = domain or parts.cells.sensitive_domains[name]
     rows, starts = rows_by_group(grouping.group, grouping.n_groups)

@@ -27,7 +27,7 @@ from shoal.engines.measured import (
 from shoal.engines.originals import NO_ORIGINALS, Originals, originals_of
 from shoal.engines.population import population_of_policy
 from shoal.engines.release_table import MemoryRelease, ReleaseTable
-from shoal.engines.sources import Source
+from shoal.engines.sources import Source, refuse_folder
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
 from shoal.io.arrow import kind_name, without_category_order
@@ -300,12 +300,3 @@ def release_of_frames(
     if not sensitive:
         return rows
     return AnatomyRelease(rows, {name: MemoryRelease(wrap(one)) for name, one in sensitive.items()})
-
-
-def refuse_folder(path: Path) -> None:
-    """Raise `InputError` for a folder, which is read only by engines for large tables."""
-    if path.is_dir():
-        raise InputError(
-            f"{path} is a directory. For a table in part files add --memory 2GB, to work on this "
-            "machine's disk, or --engine spark (in Python memory= or engine=). Else name a file in it."
-        )

@@ -16,9 +16,9 @@ from shoal.arrays import Bools, Ints
 from shoal.encoding.counts import Counts, size_counts
 from shoal.encoding.domain import costs_of
 from shoal.engines import queries
-from shoal.engines.base import Session
 from shoal.engines.encode import EncodedTable
 from shoal.engines.queries import Cut, Tree, select
+from shoal.engines.sessions import Session
 from shoal.engines.tie_splits import TieSplits
 from shoal.errors import InputError
 from shoal.kernels.labels import SET, UNIT, Costs

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from shoal.encoding.cells import Cells
 from shoal.encoding.grouping import SUPPRESSED, Grouping
-from shoal.engines.base import Engine, Expected, Session, Transfer, no_listener, passing
+from shoal.engines.base import Engine, Expected
 from shoal.engines.column_types import storage_type
 from shoal.engines.encode import EncodedTable, columns_to_read, encode_table
 from shoal.engines.fragments import TARGET, Finish, GroupFragment
@@ -44,6 +44,14 @@ from shoal.engines.queries import (
 )
 from shoal.engines.release_table import ReleaseTable
 from shoal.engines.session_release import SessionRelease, size_histogram
+from shoal.engines.sessions import (
+    PUBLISHED,
+    RAW,
+    RELEASE,
+    Session,
+    passing,
+    read_source,
+)
 from shoal.engines.sources import Source
 from shoal.errors import listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
@@ -69,8 +77,6 @@ from shoal.plugins import name_of
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress
 
-RAW, PUBLISHED, RELEASE = "raw", "published", "release"
-"""Tables of a session: as read, as published (q0.. labels, p0.. other columns), as written."""
 RECOGNITION = "recognition-rate"
 """The one metric that looks at sensitive values also where no model does."""
 
@@ -313,34 +319,6 @@ class RelationalEngine(Engine):
     def published(self) -> ReleaseTable:
         """The rows of the release, as they are handed over."""
         return self._release
-
-
-def read_source(
-    session: Session,
-    name: str,
-    source: Source,
-    columns: Sequence[str],
-    clock: Clock,
-    progress: Progress,
-) -> pa.Schema:
-    """Read columns of a table into a session, as p0, p1, ...; sets the clock's number of rows."""
-    seen = clock.rows = source.rows
-
-    def listen(transfer: Transfer) -> None:
-        nonlocal seen
-        rows = transfer.rows
-        if rows is not None:
-            seen = rows
-        share = rows / source.rows if rows and source.rows else 0.0
-        progress(share, rows, source.rows, transfer.tasks, transfer.of_tasks)
-
-    session.listener = listen
-    try:
-        schema = session.read(name, source.files, columns, source.options)
-    finally:
-        session.listener = no_listener
-    clock.rows = seen
-    return schema
 
 
 LOSSES, CLIMBS, LEVELS, EVIDENCE = "\0losses", "\0climbs", "\0levels", "\0evidence"

@@ -1,6 +1,5 @@
 """Choosing the engine of a run: in memory, on this machine's disk, or in Spark."""
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,26 +7,31 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.engines.base import Engine, Expected, Session
+from shoal.engines.base import Engine, Expected
 from shoal.engines.encode import columns_to_read
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.queries import select
-from shoal.engines.relational import RAW, RELEASE, RelationalEngine
+from shoal.engines.relational import RelationalEngine
 from shoal.engines.session_release import SessionRelease
+from shoal.engines.sessions import (
+    FOR_FILES,
+    LOCAL,
+    RAW,
+    RELEASE,
+    SPARK,
+    check_engine,
+    check_spark_files,
+    engine_label,
+    frame_in_session,
+    is_spark,
+    open_session,
+)
 from shoal.engines.sources import Source
 from shoal.errors import InputError
-from shoal.io.commit import exit_on_signals
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format, format_of
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress
-
-LOCAL, SPARK, CLUSTER = "local", "spark", "spark://"
-SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT])(i?)B")
-OWN_BYTES = 700_000_000
-"""What this process takes beside its database: the program, and the rows of a fragment at work."""
-LEAST, MOST = 100e6, 100e12
-"""Bytes that a limit may be."""
 
 
 class DuckDBEngine(RelationalEngine):
@@ -149,12 +153,6 @@ class SparkEngine(RelationalEngine):
         return SessionRelease(self.session, RELEASE, tuple(names), schema)
 
 
-FOR_FILES = (
-    "An engine or a memory limit is for files, or folders of them, and not for a frame, which is in "
-    "memory already."
-)
-
-
 def choose_engine(
     engine: str = LOCAL, memory: str | None = None, target: Path | None = None
 ) -> Engine:
@@ -170,116 +168,6 @@ def choose_engine(
 def engine_for_frame(frame: Any) -> Engine:
     """The engine for a run from a frame."""
     return SparkEngine(frame=frame) if is_spark(frame) else MemoryEngine(frame)
-
-
-def is_out_of_core(engine: str, memory: str | None) -> bool:
-    """Whether the table stays outside of this process."""
-    return engine != LOCAL or memory is not None
-
-
-def engine_label(engine: str, memory: str | None) -> str:
-    """The engine's name in a release; the address of a cluster is not part of it."""
-    if engine == LOCAL:
-        return f"{LOCAL} --memory {memory}" if memory else LOCAL
-    return SPARK
-
-
-def is_spark(data: object) -> bool:
-    """Whether this is a Spark frame."""
-    return type(data).__module__.startswith("pyspark.")
-
-
-@contextmanager
-def open_session(
-    engine: str, memory: str | None = None, clock: Clock | None = None
-) -> Iterator[Session]:
-    """A session by its name: `spark`, `spark://host:port`, or `local` under a memory limit.
-
-    With a clock, starting Spark is a step of its own.
-    """
-    check_engine(engine, memory)
-    with exit_on_signals():  # so that a signal leaves nothing behind
-        session = _open(engine, memory, clock)
-        try:
-            yield session
-        finally:
-            session.close()
-
-
-def _open(engine: str, memory: str | None, clock: Clock | None) -> Session:
-    if engine == LOCAL:
-        from shoal.engines.duckdb.session import DuckSession
-
-        return DuckSession(None if memory is None else database_limit(memory))
-    from shoal.engines.spark.connection import open_spark
-
-    with (clock or Clock()).step("start"):
-        return open_spark(engine)
-
-
-def database_limit(memory: str) -> str:
-    """What a limit for the whole process leaves for its database; half of it at the least."""
-    limit = _bytes_of(memory)
-    assert limit is not None
-    return f"{int(max(limit / 2, limit - OWN_BYTES)) // 1000}KB"
-
-
-def _bytes_of(memory: str) -> float | None:
-    """A size in bytes; None where the text is not a size."""
-    size = SIZE.fullmatch(memory)
-    if size is None:
-        return None
-    number, unit, binary = size.groups()
-    return float(number) * (1024 if binary else 1000) ** (1 + "KMGT".index(unit))
-
-
-def check_engine(engine: str, memory: str | None) -> None:
-    """Raise `InputError` for an unknown engine, or for a limit that is not a size."""
-    if engine not in (LOCAL, SPARK) and not engine.startswith(CLUSTER):
-        raise InputError(
-            f"'{engine}' is not an engine; allowed: local, spark, and the address of a Spark master, "
-            "such as spark://host:7077."
-        )
-    if memory is None:
-        return
-    if engine != LOCAL:
-        raise InputError(
-            "--memory limits the local engine. Spark's memory is set where Spark is started "
-            "(spark.executor.memory, spark.driver.memory)."
-        )
-    limit = _bytes_of(memory)
-    if limit is None or not LEAST <= limit <= MOST:
-        given = memory if len(memory) <= 30 else f"{memory[:30]}…"
-        raise InputError(
-            f"--memory: found '{given}'; it must be like 2GB, 512MB or 1.5GiB, from 100MB to 100TB."
-        )
-
-
-def check_spark_files(source: Source, columns: Sequence[str]) -> None:
-    """Raise `InputError` for files that Spark would not read."""
-    from shoal.engines.spark.files import check_files
-
-    check_files(source.files, columns, source.options)
-
-
-def check_source(engine: str, source: Source, columns: Sequence[str]) -> None:
-    """Raise `InputError` for files that an engine would not read; called before it is opened."""
-    if engine != LOCAL:
-        check_spark_files(source, columns)
-
-
-@contextmanager
-def frame_in_session(
-    frame: Any, name: str, columns: Sequence[str]
-) -> Iterator[tuple[Any, pa.Schema]]:
-    """The session of a Spark frame, with columns of the frame as a table, and their types."""
-    from shoal.engines.spark.connection import open_frame
-
-    session = open_frame(frame)
-    try:
-        yield session, session.adopt(name, frame, columns)
-    finally:
-        session.close()
 
 
 @contextmanager

@@ -19,7 +19,6 @@ from shoal.arrays import Ints
 from shoal.encoding.cells import hash_rows
 from shoal.encoding.counts import Counts, group_histograms, size_counts
 from shoal.encoding.domain import Domain, Kind
-from shoal.engines.base import Session, passing, query_number
 from shoal.engines.capabilities import check_capabilities
 from shoal.engines.column_types import check_types, restore_type
 from shoal.engines.encode import MAX_VALUES, as_signed, as_unsigned
@@ -32,6 +31,7 @@ from shoal.engines.queries import (
     value_counts,
 )
 from shoal.engines.release_table import ReleaseTable, Verdict
+from shoal.engines.sessions import Session, passing, query_number
 from shoal.errors import InputError
 from shoal.evidence.evidence import Histogram
 from shoal.hierarchy.text import is_bytes, text_of_bytes

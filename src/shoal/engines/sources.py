@@ -96,3 +96,12 @@ def _part_files(source: Path) -> list[Path]:
             f"{source} contains no file with a table in it. Allowed endings: {listed(ENDINGS)}."
         )
     return parts
+
+
+def refuse_folder(path: Path) -> None:
+    """Raise `InputError` for a folder, which is read only by engines for large tables."""
+    if path.is_dir():
+        raise InputError(
+            f"{path} is a directory. For a table in part files add --memory 2GB, to work on this "
+            "machine's disk, or --engine spark (in Python memory= or engine=). Else name a file in it."
+        )

@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.arrays import Ints
 from shoal.engines import queries
-from shoal.engines.base import Session
+from shoal.engines.sessions import Session
 from shoal.methods.partition_histograms import Tie, TieSide
 
 FEW = 1_000_000

@@ -7,21 +7,22 @@ from typing import Any
 
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.capabilities import check_capabilities
-from shoal.engines.memory import refuse_folder, release_of_frames
-from shoal.engines.relational import RELEASE, read_source
+from shoal.engines.memory import release_of_frames
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
-from shoal.engines.selection import (
+from shoal.engines.selection import release_in_session
+from shoal.engines.session_release import SessionRelease
+from shoal.engines.sessions import (
     FOR_FILES,
     LOCAL,
+    RELEASE,
     check_engine,
     check_source,
     is_out_of_core,
     is_spark,
     open_session,
-    release_in_session,
+    read_source,
 )
-from shoal.engines.session_release import SessionRelease
-from shoal.engines.sources import source_at
+from shoal.engines.sources import refuse_folder, source_at
 from shoal.errors import InputError, PolicyError
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.policy import Policy

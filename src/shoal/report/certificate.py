@@ -23,8 +23,9 @@ from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.files import wrap
 from shoal.engines.memory import release_of_frames
 from shoal.engines.release_table import MemoryRelease, ReleaseTable
-from shoal.engines.selection import LOCAL, SPARK, is_spark, release_in_session
+from shoal.engines.selection import release_in_session
 from shoal.engines.session_release import SessionRelease
+from shoal.engines.sessions import LOCAL, SPARK, is_spark
 from shoal.errors import InputError, percent
 from shoal.evidence.evidence import Evidence, Histogram, binned
 from shoal.hierarchy.csv_file import CsvFile

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Ints
-from shoal.engines.selection import LOCAL
+from shoal.engines.sessions import LOCAL
 from shoal.errors import InputError, percent
 from shoal.policy import Policy
 from shoal.release import Release

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.engines.selection import LOCAL
+from shoal.engines.sessions import LOCAL
 from shoal.errors import InputError, counted
 from shoal.io.commit import replacing
 from shoal.io.csv_dialect import DETECT, CsvOptions

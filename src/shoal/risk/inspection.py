@@ -9,7 +9,7 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
-from shoal.engines.selection import LOCAL
+from shoal.engines.sessions import LOCAL
 from shoal.errors import percent
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.progress import Clock, ProgressCallback, ignore_event

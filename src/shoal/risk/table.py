@@ -19,24 +19,26 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.encoding.values import canonical, countable
-from shoal.engines.base import Session, part_of, passing, query_number
 from shoal.engines.capabilities import REFUSED_TASKS, refuse_task
 from shoal.engines.column_types import check_types, restore_type, storage_type
 from shoal.engines.encode import MAX_VALUES
 from shoal.engines.files import LocalFiles, wrap
-from shoal.engines.memory import refuse_folder
 from shoal.engines.queries import class_sizes, count_missing, count_rows, select, value_counts
-from shoal.engines.relational import read_source
-from shoal.engines.selection import (
+from shoal.engines.sessions import (
     LOCAL,
+    Session,
     check_engine,
     check_source,
     frame_in_session,
     is_out_of_core,
     is_spark,
     open_session,
+    part_of,
+    passing,
+    query_number,
+    read_source,
 )
-from shoal.engines.sources import source_at
+from shoal.engines.sources import refuse_folder, source_at
 from shoal.errors import InputError, listed, nearest
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions

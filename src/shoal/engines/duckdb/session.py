@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from shoal.engines.base import BatchFunction, Listener, TableFunction, Transfer, no_listener
 from shoal.engines.duckdb.connection import Connection, connect, interruptible, settings
 from shoal.engines.duckdb.csv import check_separators, copy_csv, open_csv
+from shoal.engines.sessions import BatchFunction, Listener, TableFunction, Transfer, no_listener
 from shoal.errors import InputError, listed
 from shoal.io.columnar import columnar_batches, columnar_schema
 from shoal.io.csv_dialect import CsvOptions

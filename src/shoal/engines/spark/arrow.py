@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from shoal.engines.base import BatchFunction, TableFunction
 from shoal.engines.column_types import SUPPORTED, storage_type, value_type_of
+from shoal.engines.sessions import BatchFunction, TableFunction
 from shoal.engines.spark.failures import pack_error
 from shoal.errors import InputError, ShoalError, listed
 

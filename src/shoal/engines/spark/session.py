@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.engines.base import BatchFunction, Listener, TableFunction, Transfer, no_listener
+from shoal.engines.sessions import BatchFunction, Listener, TableFunction, Transfer, no_listener
 from shoal.engines.spark.arrow import (
     SLOT,
     SQL_TYPES,
@@ -36,7 +36,7 @@ END_SECONDS = 5.0
 
 
 class SparkTables:
-    """Tables in Spark; see `shoal.engines.base.Session` for what each call does.
+    """Tables in Spark; see `shoal.engines.sessions.Session` for what each call does.
 
     `write` creates a folder of part files under the name it is given: write to a hidden name, check
     the result, then move it (`shoal.io.commit`).
