@@ -8,8 +8,8 @@ import json
 import sys
 from pathlib import Path
 
-from shoal.engines.base import source_at
 from shoal.engines.selection import SparkEngine
+from shoal.engines.sources import source_at
 from shoal.pipeline.run import run_with
 from shoal.policy import Policy
 from shoal.progress import Clock

@@ -146,7 +146,7 @@ CASES = {
     },
     "no address": (
         ["inspect", "parts", "--engine", "spark://nowhere"],
-        "is no address of a Spark master",
+        "is not the address of a Spark master",
     ),
     "nobody there": (
         ["run", "parts", "p.yaml", "-o", "out.csv", "--engine", "spark://127.0.0.1:1"],
@@ -163,7 +163,7 @@ CASES = {
     "no rows of text": (["run", "none.csv", "p.yaml", "-o", "out.csv", *MEMORY], "no rows"),
     "a strange type": (
         ["run", "strange.parquet", "p.yaml", "-o", "out.csv", *MEMORY],
-        "'age' is of the type duration[s]",
+        "'age' has the type duration[s]",
     ),
     "a strange type in Spark": (
         ["run", "strange.parquet", "p.yaml", "-o", "out.csv", *SPARK],
@@ -186,8 +186,8 @@ CASES = {
         ["inspect", "heads", *SPARK],
         "must have the same header",
     ),
-    "a folder of folders": (["inspect", "nested", *MEMORY], "holds folders (sub)"),
-    "an empty folder": (["inspect", "empty", *MEMORY], "holds no file with a table"),
+    "a folder of folders": (["inspect", "nested", *MEMORY], "contains folders (sub)"),
+    "an empty folder": (["inspect", "empty", *MEMORY], "contains no file with a table"),
     "no such folder": (["verify", "nowhere", "p.yaml", *MEMORY], "does not exist, neither"),
     "another's policy": (["run", "parts", "other.yaml", "-o", "out.csv", *SPARK], "none of them"),
     "another's policy to verify": (

@@ -107,7 +107,7 @@ def test_a_large_table(tmp_path: Path) -> None:
         assert unfolded(counted) == naive(rows, starred)
 
 
-def test_numbers_and_dates_are_told_apart_by_value() -> None:
+def test_numbers_and_dates_are_distinguished_by_value() -> None:
     table = pa.table(
         {
             "n": pa.array([1, 1, 2, None, None], pa.int64()),
@@ -126,7 +126,7 @@ def test_numbers_and_dates_are_told_apart_by_value() -> None:
     assert ENGINE.count_classes(table, ["b"])[""].sizes.sum() == 5
 
 
-def test_a_dictionary_that_says_a_text_twice() -> None:
+def test_a_dictionary_with_duplicate_texts() -> None:
     codes = pa.array([0, 1, 2, None], pa.int32())
     twice = pa.DictionaryArray.from_arrays(codes, pa.array(["a", "b", "a"]))
     counted = ENGINE.count_classes(pa.table({"c": twice}), ["c"], ["c"])
@@ -160,7 +160,7 @@ def test_no_columns_make_one_class(tmp_path: Path, rows: int) -> None:
     assert counted["s"].counts.tolist() == expected
 
 
-def test_what_cannot_be_counted(tmp_path: Path) -> None:
+def test_columns_that_cannot_be_counted(tmp_path: Path) -> None:
     table = pa.table({"age": ["1"], "list": [[1]]})
     ENGINE.write(table, tmp_path / "t.parquet")
     ENGINE.write(table.select(["age"]), tmp_path / "t.csv")

@@ -95,17 +95,15 @@ def test_broken_headers(tmp_path: Path, header: str, message: str) -> None:
     assert message in refused(lambda: ENGINE.names(path))
 
 
-def test_rows_that_the_database_loses_in_silence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_that_duckdb_skips_silently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes the line end inside the first name for that of the file, and finds no row."""
     path = written(tmp_path, f'"a\r",b\n{SECRET},2\n')
     assert ENGINE.read(path).num_rows == 1
     monkeypatch.setattr(csv_read, "plain_header", lambda *_: None)
-    assert "only 0 rows could be made out" in refused(lambda: ENGINE.read(path))
+    assert "only 0 rows could be recognised" in refused(lambda: ENGINE.read(path))
 
 
-def test_files_that_are_not_there(tmp_path: Path) -> None:
+def test_missing_files(tmp_path: Path) -> None:
     written(tmp_path, "", "empty.csv")
     written(tmp_path, gzip.compress(b""), "empty.csv.gz")
     written(tmp_path, b"no gzip", "fake.csv.gz")

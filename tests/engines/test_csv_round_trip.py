@@ -116,14 +116,16 @@ def written(folder: Path, text: str | bytes, name: str = "t.csv") -> Path:
         ("\ufeffa;b\n1;2\n", [("1", "2")]),
     ],
 )
-def test_dialects_are_found(tmp_path: Path, text: str, rows: list[tuple[str | None, ...]]) -> None:
+def test_dialects_are_detected(
+    tmp_path: Path, text: str, rows: list[tuple[str | None, ...]]
+) -> None:
     path = written(tmp_path, text)
     table = ENGINE.read(path)
     assert [tuple(row.values()) for row in table.to_pylist()] == rows
     assert table.column_names == ENGINE.names(path)
 
 
-def test_what_was_found_is_told_and_kept_for_the_output(tmp_path: Path) -> None:
+def test_the_detected_dialect_is_kept_for_the_output(tmp_path: Path) -> None:
     path = written(tmp_path, "name;stadt\n'J; K';Zürich\n".encode("cp1252"))
     options, warnings = ENGINE.settle(path)
     assert options == CsvOptions(";", "'", "cp1252")
@@ -156,7 +158,7 @@ def test_overrides(
         assert [tuple(r.values()) for r in ENGINE.read(path, options).to_pylist()] == rows
 
 
-def test_only_the_columns_asked_for(tmp_path: Path) -> None:
+def test_some_columns_only(tmp_path: Path) -> None:
     path = written(tmp_path, 'a,b,c\n1,"2,2",3\n4,5,6\n')
     assert ENGINE.read(path, columns=["c", "a"]).to_pylist() == [
         {"c": "3", "a": "1"},
@@ -183,7 +185,7 @@ def test_a_very_long_value(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a*.csv", "[a-b].csv", "a?.csv", "it's.csv", "ü \n.csv"])
-def test_odd_file_names_are_meant_as_they_stand(tmp_path: Path, name: str) -> None:
+def test_odd_file_names_are_literal(tmp_path: Path, name: str) -> None:
     written(tmp_path, "x\nother\n", "ab.csv")
     written(tmp_path, "x\nother\n", "a.csv")
     path = written(tmp_path, "x\nthis\n", name)
@@ -222,7 +224,7 @@ LABELS = st.sampled_from([*PLAIN, *SPECIAL])
     rows=st.lists(st.tuples(LABELS, LABELS, LABELS), min_size=1, max_size=20),
     options=st.builds(CsvOptions, separator=st.sampled_from([",", ";", "\t", "|"])),
 )
-def test_a_release_is_read_back_by_looking_at_it_alone(
+def test_a_release_is_read_back_without_options(
     rows: list[tuple[str | None, ...]], options: CsvOptions
 ) -> None:
     """As `verify` does with a file that somebody hands in."""

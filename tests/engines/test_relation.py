@@ -80,7 +80,7 @@ def test_labels_and_order(con: Any) -> None:
     assert out.fetchall() == [("*", 2), (None, 1)]
 
 
-def test_it_lives_on_the_users_connection_and_leaves_nothing_there(con: Any) -> None:
+def test_the_release_is_on_the_users_connection_and_creates_nothing(con: Any) -> None:
     con.execute("CREATE TABLE people AS SELECT range AS id, 'x' || range AS name FROM range(5)")
     views = con.sql("SELECT count(*) FROM duckdb_views()").fetchall()
     tables = con.sql("SELECT count(*) FROM duckdb_tables()").fetchall()
@@ -95,7 +95,7 @@ def test_it_lives_on_the_users_connection_and_leaves_nothing_there(con: Any) -> 
     assert con.sql("SELECT count(*) FROM duckdb_tables()").fetchall() == tables
 
 
-def test_the_relation_is_asked_once(con: Any) -> None:
+def test_the_relation_is_evaluated_once(con: Any) -> None:
     table = wrap(con.sql("SELECT random() AS r FROM range(100)"))
     values = table.column("r").to_pylist()
     out = table.release(["r"], {}, np.arange(100), False)
@@ -124,7 +124,7 @@ def test_wide_integers_are_numbers(con: Any) -> None:
     assert pa.types.is_decimal(table.column("b").type)
 
 
-def test_a_type_that_has_no_way_back_is_refused_only_where_it_is_used(con: Any) -> None:
+def test_a_type_without_exact_exchange_is_refused_only_where_it_is_used(con: Any) -> None:
     table = wrap(con.sql("SELECT 1 AS a, 'Jonathan'::UNION(n INTEGER, s VARCHAR) AS u"))
     assert table.release(["a"], {}, np.array([0]), False).fetchall() == [(1,)]
     with pytest.raises(InputError, match=r"'u' is of the SQL type UNION.*Cast it first"):
@@ -136,15 +136,15 @@ def test_a_type_that_has_no_way_back_is_refused_only_where_it_is_used(con: Any) 
 @pytest.mark.parametrize(
     "config", [{"enable_external_access": False}, {"python_enable_replacements": False}]
 )
-def test_a_connection_that_takes_no_tables_from_python(config: dict[str, Any]) -> None:
+def test_a_connection_that_does_not_accept_python_tables(config: dict[str, Any]) -> None:
     with (
         duckdb.connect(config=config) as closed,
-        pytest.raises(InputError, match=r"takes no tables from Python.*to_arrow_table"),
+        pytest.raises(InputError, match=r"does not accept tables from Python.*to_arrow_table"),
     ):
         wrap(closed.sql("SELECT 'Jonathan' AS a"))
 
 
-def test_names_that_sql_takes_for_one(con: Any) -> None:
+def test_names_that_are_one_in_sql(con: Any) -> None:
     with pytest.raises(InputError, match="more than one column named a"):
         wrap(con.sql("SELECT 1 AS a, 2 AS A"))
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.engines.base import files_of
+from shoal.engines.sources import files_of
 from shoal.errors import InputError
 from shoal.io.formats import Format
 
@@ -29,18 +29,18 @@ def test_files_of_folders_by_name_without_marks(tmp_path: Path) -> None:
     ("names", "message"),
     [
         (["a.csv", "b.parquet"], "must have one format; found csv, parquet"),
-        (["a.csv", "a.csv.bak"], r"no table by their names \(a.csv.bak\)"),
-        (["_SUCCESS"], "holds no file with a table"),
+        (["a.csv", "a.csv.bak"], r"not tables by their names \(a.csv.bak\)"),
+        (["_SUCCESS"], "contains no file with a table"),
     ],
 )
-def test_doubtful_folders(tmp_path: Path, names: list[str], message: str) -> None:
+def test_ambiguous_folders(tmp_path: Path, names: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         files_of([make(tmp_path / "t", *names)])
 
 
 def test_folders_in_folders_and_missing_files(tmp_path: Path) -> None:
     make(make(tmp_path / "t", "a.csv") / "year=2020", "b.csv")
-    with pytest.raises(InputError, match=r"holds folders \(year=2020\)"):
+    with pytest.raises(InputError, match=r"contains folders \(year=2020\)"):
         files_of([tmp_path / "t"])
     with pytest.raises(InputError, match="does not exist, neither as a file nor as a folder"):
         files_of([tmp_path / "none"])

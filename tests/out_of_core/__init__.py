@@ -1,1 +1,1 @@
-"""Large tables: the same release from rows that no memory holds."""
+"""Tables larger than memory: the same release as in memory."""

@@ -1,4 +1,4 @@
-"""Two certificates that must tell the same, whatever made them."""
+"""Comparing the certificates of two engines."""
 
 import json
 from pathlib import Path
@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 OWN = ("made", "seconds", "environment", "reproduce", "seal")
-"""What each run tells of itself."""
+"""What differs between runs."""
 
 
 def certificate_in(path: Path) -> dict[str, Any]:
-    """The certificate, without what is told of the run alone."""
+    """The certificate, without what differs between runs."""
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return {key: value for key, value in found.items() if key not in OWN}
 
 
 def require_same(one: Any, other: Any, where: str = "certificate") -> None:
-    """All values, floats but for their last digits: sums of parts are rounded otherwise."""
+    """All values, floats but for their last digits: sums of fragments are rounded differently."""
     assert type(one) is type(other), where
     if isinstance(one, dict):
         assert list(one) == list(other), where

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from shoal.engines.base import DETECT, source_at
 from shoal.engines.relational import RelationalEngine
 from shoal.engines.selection import DuckDBEngine, SparkEngine
-from shoal.io.csv_dialect import CsvOptions
+from shoal.engines.sources import source_at
+from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.pipeline.run import run_with
 from shoal.policy import Policy
 from shoal.progress import Clock

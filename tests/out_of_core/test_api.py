@@ -1,4 +1,4 @@
-"""Python asks large engines what it asks of tables in memory, and gets the same answers."""
+"""The functions of Python return the same for tables larger than memory as for those in memory."""
 
 from pathlib import Path
 

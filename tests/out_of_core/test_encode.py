@@ -137,7 +137,7 @@ SCHEMAS = st.fixed_dictionaries({name: st.sampled_from(kinds) for name, kinds in
 
 @examples(20)
 @given(rows=st.lists(ROWS, min_size=1, max_size=40), types=SCHEMAS, files=st.integers(1, 3))
-def test_rows_are_coded_as_in_memory(
+def test_rows_are_encoded_as_in_memory(
     session: Session,
     tmp_path_factory: pytest.TempPathFactory,
     rows: list[dict[str, Any]],
@@ -189,7 +189,7 @@ def small(n: int = 30, **columns: Any) -> pa.Table:
     return pa.table(made | columns)
 
 
-def test_batches_of_any_size_and_equal_words(
+def test_batches_of_any_size_and_equal_hashes(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Values that share a word are told apart by themselves, and functions travel."""
@@ -228,7 +228,7 @@ def test_too_many_values_are_refused(session: Session, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("order", ["ASC", "DESC"])
 @pytest.mark.parametrize("many", ["zip", "ill", "ward"])
-def test_a_column_of_many_values_crowds_out_no_other(
+def test_the_column_with_too_many_values_is_named(
     session: Session, tmp_path: Path, many: str, order: str
 ) -> None:
     """Which values a limit leaves out is up to the database; the crowded column is named still."""
@@ -263,7 +263,7 @@ def test_types_that_do_not_fit_are_refused(kind: pa.DataType, words: str) -> Non
         check_types(["ill", "ward"], schema)
 
 
-def test_what_is_wrong_is_said_as_in_memory(session: Session, tmp_path: Path) -> None:
+def test_errors_are_those_of_a_table_in_memory(session: Session, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no rows"):
         encoded_by(session, written(small(30).slice(0, 0), tmp_path / "in"), SMALL)
     with pytest.raises(InputError, match="all of its values are missing"):
@@ -279,7 +279,7 @@ def test_what_is_wrong_is_said_as_in_memory(session: Session, tmp_path: Path) ->
         encoded_by(session, written(small(), tmp_path / "in"), ordered)
 
 
-def test_a_table_that_changes_is_noticed(session: Session, tmp_path: Path) -> None:
+def test_a_table_that_changes_during_a_run_is_refused(session: Session, tmp_path: Path) -> None:
     class Changing:
         def __getattr__(self, name: str) -> Any:
             return getattr(session, name)

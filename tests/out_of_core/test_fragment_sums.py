@@ -1,4 +1,4 @@
-"""Fragments tell their sums; the figures are those of one machine."""
+"""The sums of fragments add up to the figures of a run in memory."""
 
 import pickle
 from dataclasses import dataclass, replace
@@ -114,7 +114,7 @@ class Strange(Metric):
         return float(len(parts.sizes))
 
 
-def test_what_no_sums_make_is_told_of() -> None:
+def test_metrics_that_are_not_sums_are_noted() -> None:
     cells, groups = cells_and_groups()
     policy = POLICY.model_copy(update={"metrics": (Strange(),)})
     measure = fragment_sums(policy, encoded_table_of(cells))

@@ -1,4 +1,4 @@
-"""A large run tells its steps, and how many rows are done in each."""
+"""A run on a table larger than memory reports its steps and the rows that are done."""
 
 from itertools import groupby
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_every_step_begins_ends_and_counts_rows(
         assert [event.rows for event in found["read"][1:]] == [*range(100, 701, 100), 700]
 
 
-def test_nobody_is_told_after_a_step(tmp_path: Path) -> None:
+def test_no_progress_is_reported_after_a_step(tmp_path: Path) -> None:
     pq.write_table(patients(50), tmp_path / "t.parquet")
     session = DuckSession("500MB")
     seen: list[Transfer] = []
@@ -89,7 +89,7 @@ def test_the_tasks_of_a_spark_are_added_up() -> None:
     assert tasks_of(Tracker([(1, 4), None, (2, 2)])) == Transfer(tasks=3, of_tasks=6)
 
 
-def test_asking_ends_with_spark_and_with_the_session() -> None:
+def test_polling_ends_with_spark_and_with_the_session() -> None:
     seen: list[Transfer] = []
     poller = Poller(Tracker([(1, 4)], [], [(4, 4)]), seen.append, pause=0.01)
     poller._thread.join(60)

@@ -59,7 +59,7 @@ def test_the_same_from_every_kind_of_file(folder: Path, kind: str) -> None:
     require_same(*(certificate_in(folder / f"{place}-{kind}.json") for place in ("one", "other")))
 
 
-def test_it_tells_how_it_was_made(folder: Path) -> None:
+def test_the_certificate_names_the_engine(folder: Path) -> None:
     told = json.loads((folder / "other-csv.json").read_text())
     assert told["environment"]["engine"] == "local --memory 1GB"
     assert any("RELEASE --memory 1GB --report" in line for line in told["reproduce"])
@@ -89,7 +89,7 @@ def test_a_certificate_fits_in_a_session_as_in_memory(session: DuckSession, fold
 
 
 @pytest.mark.parametrize("change", ["cell", "row", "column", "risk"])
-def test_a_change_is_found_there_too(session: DuckSession, folder: Path, change: str) -> None:
+def test_a_changed_release_is_detected(session: DuckSession, folder: Path, change: str) -> None:
     told, table = (
         read_certificate(folder / "other-parquet.json"),
         pq.read_table(folder / "one.parquet"),
@@ -109,7 +109,7 @@ def test_a_change_is_found_there_too(session: DuckSession, folder: Path, change:
     assert there == here != []
 
 
-def test_a_page_needs_no_rows_here(folder: Path, tmp_path: Path) -> None:
+def test_a_page_is_written_without_collecting_rows(folder: Path, tmp_path: Path) -> None:
     if not can_draw():
         pytest.skip("what draws charts is not installed")
     release = shoal.run(
@@ -132,12 +132,12 @@ def test_a_page_needs_no_rows_here(folder: Path, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("late*"))
 
 
-def test_no_evidence_unless_it_is_asked_for(folder: Path, tmp_path: Path) -> None:
+def test_no_evidence_without_a_report(folder: Path, tmp_path: Path) -> None:
     release = shoal.run(folder / "in.csv", policy_of(NAME), tmp_path / "out.csv", memory="1GB")
     assert release.evidence.columns == {}
 
 
-def test_nothing_appears_where_no_release_does(folder: Path, tmp_path: Path) -> None:
+def test_no_report_without_a_release(folder: Path, tmp_path: Path) -> None:
     policy = Policy.load({"columns": COLUMNS, "constraints": [{"k": 900}]})
     with pytest.raises(Infeasible):
         shoal.run(

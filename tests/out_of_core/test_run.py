@@ -1,4 +1,4 @@
-"""A large run publishes the very rows of a run in memory, for every method."""
+"""A run out of core publishes the same rows as a run in memory, for every method."""
 
 from collections import Counter
 from pathlib import Path
@@ -116,7 +116,7 @@ def test_the_same_rows_figures_and_report(name: str, source: Path, tmp_path: Pat
     require_same(*map(certificate_in, reports))
 
 
-def test_a_metric_of_sensitive_values_is_measured_where_it_is_asked_for(
+def test_recognition_rate_is_measured_where_the_policy_names_it(
     source: Path, tmp_path: Path
 ) -> None:
     policy = policy_of("datafly").replace_keys(metrics=["recognition-rate"])
@@ -168,7 +168,7 @@ def test_many_files_are_one_table(tmp_path: Path, source: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_refused_before_any_work(
+def test_unsupported_policies_are_refused_before_any_work(
     keys: dict[str, Any], words: str, source: Path, tmp_path: Path
 ) -> None:
     policy = Policy.load({"columns": COLUMNS, "constraints": K5, **keys})
@@ -181,7 +181,7 @@ def test_what_cannot_be_is_refused_before_any_work(
     ("constraints", "kind"),
     [([{"k": 900}], Infeasible), ([{"l": 50, "of": "illness"}], Infeasible)],
 )
-def test_nothing_is_written_where_nothing_can_be(
+def test_an_infeasible_run_writes_nothing(
     constraints: list[dict[str, Any]], kind: type[ShoalError], source: Path, tmp_path: Path
 ) -> None:
     policy = Policy.load({"columns": COLUMNS, "constraints": constraints})
@@ -204,7 +204,7 @@ def test_a_table_without_rows(tmp_path: Path) -> None:
         (10**6, 699, r"has 700 rows, but .* takes at most 699\. Or use least-loss-partition"),
     ],
 )
-def test_what_does_not_fit_here_is_told_of(
+def test_tables_beyond_the_limits_are_refused(
     source: Path,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -218,7 +218,7 @@ def test_what_does_not_fit_here_is_told_of(
     assert not (tmp_path / "out.parquet").exists()
 
 
-def test_people_have_something_of_everything() -> None:
+def test_the_patients_have_every_kind_of_column() -> None:
     table = patients(700)
     assert isinstance(table, pa.Table)
     assert table["age"].null_count

@@ -102,7 +102,7 @@ def verified(
     as_text=st.booleans(),
     piece_rows=st.sampled_from([1, 4, 100]),
 )
-def test_findings_are_those_of_one_machine(
+def test_findings_are_those_of_memory(
     session: Session,
     tmp_path_factory: pytest.TempPathFactory,
     rows: list[dict[str, Any]],
@@ -144,7 +144,7 @@ def released(**columns: Any) -> pa.Table:
 POLICY = Policy.load({"columns": {"age": "quasi", "ill": ILL}, "constraints": [{"k": 2}]})
 
 
-def test_what_fails_is_said(session: Session, tmp_path: Path) -> None:
+def test_failing_classes_are_reported(session: Session, tmp_path: Path) -> None:
     path = tmp_path / "release.parquet"
     findings = verified(session, released(), POLICY, path)
     with pytest.raises(VerificationFailed, match="1 of 2 published classes fall short"):
@@ -160,7 +160,7 @@ def test_what_fails_is_said(session: Session, tmp_path: Path) -> None:
         verified(session, released(ill=["what"] * 5), strange, path)
 
 
-def test_values_that_were_not_there_before_are_noticed() -> None:
+def test_values_that_appear_during_verification_are_refused() -> None:
     see = ReadClasses((("p0", pa.string()),), (), ((0, pa.array(["flu"])),), (), 1)
     batch = pa.RecordBatch.from_pydict({"p0": ["flu", "*", None]})
     assert see(batch).column("s0").to_pylist() == [0, -1, -1]
@@ -187,7 +187,7 @@ def test_values_that_were_not_there_before_are_noticed() -> None:
         ),
     ],
 )
-def test_what_large_engines_do_not_do_is_refused(keys: dict[str, Any], words: str) -> None:
+def test_unsupported_policies_are_refused(keys: dict[str, Any], words: str) -> None:
     policy = POLICY.replace_keys(**keys)
     with pytest.raises(PolicyError, match=words):
         check_capabilities("large", policy)
@@ -211,7 +211,7 @@ class Whim(Model):
         return counts.sizes
 
 
-def test_a_model_that_cannot_be_judged_in_pieces_is_refused() -> None:
+def test_a_model_that_cannot_be_checked_in_pieces_is_refused() -> None:
     policy = POLICY.model_copy(update={"constraints": (Whim(),)})
     with pytest.raises(PolicyError, match="judges the release as a whole"):
         check_capabilities("large", policy)
@@ -245,7 +245,7 @@ def test_columns_of_too_many_values_are_left_out_of_a_survey(
         ([b"b'\\xff'", b"a"], [b"\xff", b"a"], 1),
     ],
 )
-def test_bytes_are_spelled_alike_in_every_batch(
+def test_bytes_have_the_same_text_in_every_batch(
     session: Session,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

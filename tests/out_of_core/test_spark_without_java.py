@@ -1,4 +1,4 @@
-"""What of the Spark engine needs no Spark to be tested."""
+"""The parts of the Spark engine that can be tested without Spark."""
 
 import logging
 import os
@@ -47,14 +47,14 @@ def test_equal_groups_use_every_slot() -> None:
 
 
 @given(message=st.text(), kind=st.sampled_from(["InputError", "Infeasible", "VerificationFailed"]))
-def test_errors_travel(message: str, kind: str) -> None:
+def test_errors_are_packed_and_unpacked(message: str, kind: str) -> None:
     sent: errors.ShoalError = getattr(errors, kind)(message)
     back = unpack_error(f"PythonException: Traceback\nRuntimeError: {pack_error(sent)}\n at x")
     assert type(back) is type(sent)
     assert str(back) == message
 
 
-def test_troubles_are_told_without_spark_s_words() -> None:
+def test_known_failures_do_not_quote_spark() -> None:
     told = known_failure("ModuleNotFoundError: No module named 'shoal' row=(secret)", "PLACE")
     assert "Install it there" in str(told)
     assert "secret" not in str(told)
@@ -105,7 +105,7 @@ def test_no_java(monkeypatch: pytest.MonkeyPatch) -> None:
         open_spark()
 
 
-def test_waiting_has_an_end() -> None:
+def test_a_call_times_out() -> None:
     stopped: list[bool] = []
 
     def work() -> None:
@@ -152,7 +152,7 @@ def test_java_has_a_quarter_of_the_memory(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert os.environ[DRIVER_MEMORY] == "3g"
 
 
-def test_what_fails_while_ctrl_c_is_answered_is_ctrl_c(caplog: pytest.LogCaptureFixture) -> None:
+def test_errors_during_ctrl_c_are_ctrl_c(caplog: pytest.LogCaptureFixture) -> None:
     def work(first: BaseException) -> None:
         try:
             raise first

@@ -148,7 +148,7 @@ def test_map_keep_and_drop(session: SparkTables, tmp_path: Path) -> None:
     def squares(batch: pa.RecordBatch) -> pa.RecordBatch:
         wide = [str(v * v) for v in batch.column("p0").to_pylist() if v % 3]
         kept = pa.array([v % 5 for v in batch.column("p0").to_pylist() if v % 3], pa.int64())
-        # other types and another order than was said
+        # other types and another order than was lengths
         return pa.record_batch({"text": pa.array(wide, pa.large_string()), "node": kept})
 
     schema = pa.schema([("node", pa.int32()), ("text", pa.string())])
@@ -177,20 +177,20 @@ def test_map_keep_and_drop(session: SparkTables, tmp_path: Path) -> None:
 
 
 def test_the_text_of_a_plan_does_not_double(session: SparkTables, configure: Configure) -> None:
-    """It says it of every question, with all tables below: twelve rounds filled Java's memory."""
+    """Spark writes out the plan of every query with all tables below it: twelve rounds filled memory."""
     usual = next(layout for layout in LAYOUTS if layout.usual)
     configure(usual)
     mode = session._spark._jvm.org.apache.spark.sql.execution.ExplainMode.fromString("formatted")
     before = session._spark.conf.get("spark.sql.adaptive.enabled")
-    said = []
+    lengths = []
     session.keep("rounds", "SELECT id % 3 AS node, id AS c0 FROM range(30)")
     for _ in range(5):
         cuts = "(VALUES (0, 1), (1, 2), (2, 0)) AS wanted(kn, ka)"
         session.keep("rounds", f"SELECT ka AS node, c0 FROM rounds JOIN {cuts} ON node = kn")
-        frame = session._tables.answer("SELECT node, count(*) AS n FROM rounds GROUP BY node")
+        frame = session._tables.query("SELECT node, count(*) AS n FROM rounds GROUP BY node")
         assert rows_of(frame.toArrow()) == Counter({(0, 10): 1, (1, 10): 1, (2, 10): 1})
-        said.append(len(frame._jdf.queryExecution().explainString(mode)))
-    assert said[4] - said[3] < 2 * (said[1] - said[0])
+        lengths.append(len(frame._jdf.queryExecution().explainString(mode)))
+    assert lengths[4] - lengths[3] < 2 * (lengths[1] - lengths[0])
     assert session._spark.conf.get("spark.sql.adaptive.enabled") == before == "true"
     session.drop("rounds")
 

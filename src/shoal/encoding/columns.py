@@ -1,7 +1,11 @@
 """From a column's distinct values to its domain and their codes.
 
 Ordered values are numbered in ascending order, hierarchy leaves depth first, sensitive values by their
-text, and other quasi-identifiers from the rarest to the most common value.
+text, and other quasi-identifiers from the rarest to the most common value. A cut between two codes then
+separates rare values from common ones, which measurably loses less than a cut in alphabetical order.
+
+Distinct values with their counts are all that is needed, so the codes of a table larger than memory are
+the same as in memory.
 """
 
 import re

@@ -96,7 +96,13 @@ def with_missing_text(texts: pa.Array, missing: int) -> pa.Array:
 
 
 def units_of(values: pa.Array) -> Floats:
-    """(m,) the place of each of these ascending values in whole units, the first being 0."""
+    """(m,) the place of each of these ascending values in whole units, the first being 0.
+
+    The loss of L-clustering gives a range the width b - a + 1, so that one value is 1 wide. That makes
+    sense only where neighbours are 1 apart: whole numbers are measured as they are, dates in days.
+    Decimals and times of day are measured by their rank among the column's values, and so are whole
+    numbers further apart than a float can count.
+    """
     place = _in_units(values)
     if place is not None and place[-1] <= MOST_UNITS and (np.diff(place) > 0).all():
         return place

@@ -13,41 +13,14 @@ from typing import Any, ClassVar, Protocol
 
 import pyarrow as pa
 
-from shoal.engines.files import LocalFiles
 from shoal.engines.measured import Measured
 from shoal.engines.release_table import ReleaseTable
-from shoal.errors import InputError, listed
-from shoal.io.columnar import parquet_rows
-from shoal.io.csv_dialect import DETECT, CsvOptions
-from shoal.io.formats import ENDINGS, Format, check_readable, format_of
+from shoal.engines.sources import Source
+from shoal.io.csv_dialect import CsvOptions
+from shoal.io.formats import format_of
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
-from shoal.progress import Clock, Progress, no_progress
-
-
-@dataclass(frozen=True)
-class Source:
-    """A table in a file, or in a folder of part files."""
-
-    place: Path
-    files: tuple[Path, ...]
-    options: CsvOptions
-    names: tuple[str, ...]
-    warnings: tuple[str, ...]
-    """What was guessed about the files."""
-    rows: int | None
-    """Number of rows, where it is known without reading them."""
-
-
-def source_at(place: Path, options: CsvOptions = DETECT) -> Source:
-    """Look at the table in a file or folder, without reading its rows."""
-    local = LocalFiles()
-    files, kind = files_of([place])
-    settled, warnings = local.settle(files[0], options)
-    names = local.names(files[0], settled)
-    require_same_names(files, lambda file: local.names(file, settled))
-    rows = sum(map(parquet_rows, files)) if kind is Format.PARQUET else None
-    return Source(place, tuple(files), settled, tuple(names), warnings, rows)
+from shoal.progress import Clock, Progress
 
 
 @dataclass(frozen=True)
@@ -237,74 +210,6 @@ def query_number(session: Session, sql: str) -> int:
     return int(session.query(sql).column("n")[0].as_py())
 
 
-HIDDEN = (".", "_")
-"""How names of files begin that are not part of a table: notes and marks of the tools that wrote it."""
-
-
-def files_of(sources: Sequence[Path]) -> tuple[list[Path], Format]:
-    """Every file of the table, by name, and the one format that they share."""
-    found = [file for source in sources for file in _files(source)]
-    if not found:
-        raise InputError("No file was named to read.")
-    kinds = {format_of(file) for file in found}
-    if len(kinds) > 1:
-        raise InputError(
-            f"The files of one table must have one format; found {listed(sorted(kinds))} in "
-            f"{listed([str(source) for source in sources])}."
-        )
-    for file in found:
-        check_readable(file)
-    return found, kinds.pop()
-
-
-def require_same_names(files: Sequence[Path], names_of: Callable[[Path], list[str]]) -> None:
-    """Raise `InputError` where a file has other columns than the first, or in another order.
-
-    A column that only some parts have would be looked at by nobody.
-    """
-    names = names_of(files[0])
-    for other in files[1:]:
-        if names_of(other) != names:
-            # the names are not shown: of a file without a header they would be somebody's row
-            raise InputError(
-                f"{files[0]} and {other} name different columns, or name them in another order. The "
-                "files of one table must have the same header: the same column names in the same "
-                "order."
-            )
-
-
-def _files(source: Path) -> list[Path]:
-    if not source.is_dir():
-        if not source.suffix and not source.exists():
-            raise InputError(f"{source} does not exist, neither as a file nor as a folder.")
-        # one that is not there is told of by check_readable
-        return [source]
-    seen = sorted(each for each in source.iterdir() if not each.name.startswith(HIDDEN))
-    folders = [each.name for each in seen if each.is_dir()]
-    if folders:
-        raise InputError(
-            f"{source} holds folders ({listed(folders, 3)}). The files of a table must lie in one "
-            "folder; a table that is split by the values of a column must be written without that."
-        )
-    strange = [each.name for each in seen if not each.name.lower().endswith(tuple(ENDINGS))]
-    if strange:
-        raise InputError(
-            f"{source} holds files that are no table by their names ({listed(strange, 3)}). Move "
-            f"them elsewhere, or rename them. Allowed endings: {listed(ENDINGS)}."
-        )
-    # some tools write empty files for parts without rows, not even a header in them
-    parts = [each for each in seen if each.stat().st_size > 0]
-    if not parts:
-        raise InputError(
-            f"{source} holds no file with a table in it. Allowed endings: {listed(ENDINGS)}."
-        )
-    return parts
-
-
-Step = Callable[[str], AbstractContextManager[Progress]]
-"""Begins a step by its name; gives a function to report progress."""
-
-
 @contextmanager
 def passing(
     session: Session, progress: Progress, low: float, high: float, rows: int | None
@@ -340,9 +245,3 @@ def part_of(progress: Progress, low: float, high: float) -> Progress:
         progress(low + (high - low) * share, None, total, tasks, total_tasks)
 
     return report
-
-
-@contextmanager
-def unreported(name: str) -> Iterator[Progress]:  # noqa: ARG001 - called as a `Step`
-    """A step whose progress is ignored."""
-    yield no_progress

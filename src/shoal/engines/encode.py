@@ -1,7 +1,7 @@
 """From the raw table of a session to the encoded one: what `Cells` are to a table in memory.
 
 The distinct values of each column are counted in the session and numbered here; the rows are encoded
-where they are.
+where they are, with the hash and the canonical order that they would have in memory.
 """
 
 from collections.abc import Mapping

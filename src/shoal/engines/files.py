@@ -1,4 +1,4 @@
-"""The engine of one machine: DuckDB inside this process, with Arrow in and out."""
+"""Files and frames on this machine: read, written and counted, as Arrow."""
 
 import gzip
 import zlib
@@ -22,14 +22,14 @@ from shoal.io.frames import wrap as wrap_frame
 
 
 class LocalFiles:
-    """Reads, writes and counts tables on this machine. It keeps nothing between two calls."""
+    """Reads, writes and counts tables in files. It keeps no state between calls."""
 
     def settle(
         self, path: Path, options: CsvOptions = DETECT
     ) -> tuple[CsvOptions, tuple[str, ...]]:
-        """What there is to know of a CSV's dialect, and warnings about what was guessed.
+        """The dialect of a CSV file, detected where not given, and warnings about what was guessed.
 
-        Pass the result on, so that nothing is found out twice. Other formats have no dialect.
+        Pass the result on, so that it is detected once. Other formats have no dialect.
         """
         with _readable(path) as kind:
             return settle(path, options) if kind is Format.CSV else (options, ())
@@ -60,7 +60,7 @@ class LocalFiles:
         kind: Format | None = None,
         options: CsvOptions = DETECT,
     ) -> None:
-        """Write the table, rows in its order; the file's name tells the format if not given."""
+        """Write the table, rows in its order; the file extension decides the format if not given."""
         kind = kind or format_of(path)
         if kind is Format.CSV:
             write_csv(table, path, options)
@@ -92,7 +92,7 @@ class LocalFiles:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[Format]:
-    """The format of a file that can be read; what is wrong with it as an InputError."""
+    """The format of a file; errors in reading it are raised as `InputError`."""
     check_readable(path)
     kind = format_of(path)
     try:
@@ -105,13 +105,10 @@ def _readable(path: Path) -> Iterator[Format]:
         raise InputError(f"{path} may not be read by this user.") from None
 
 
-# The door for tables in Python: every kind of frame, and DuckDB relations too.
-
-
 def wrap(native: Any) -> Table:
-    """The user's table, ready for the pipeline; `release` gives the same kind back."""
+    """A frame of any kind, or a DuckDB relation, as a table; its `release` returns the same kind."""
     if is_duckdb_relation(native):
-        # Only here, so that nobody else pays for importing DuckDB.
+        # imported here, so that other frames do not load DuckDB
         from shoal.engines.duckdb.relation import wrap_relation
 
         return wrap_relation(native)

@@ -1,4 +1,4 @@
-"""What a run measured: counts, losses, what became of constraints, columns and preferences."""
+"""What a run measures of its release: losses, and reports on constraints, columns, preferences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ from shoal.verification.preferences import at_worst, effective, tree_of, under
 
 @dataclass(frozen=True)
 class ConstraintReport:
-    """One k constraint of the policy, and what became of it."""
+    """One k constraint of the policy, and the smallest class that it has in the release."""
 
     columns: tuple[str, ...]
     k: int
@@ -65,11 +65,11 @@ class ColumnReport:
 
 @dataclass(frozen=True)
 class RaisedLabel:
-    """A wider value that was published in place of others, as people asked."""
+    """A more general value that was published in place of others, because of preferences."""
 
     label: str
     level: int
-    """The level of protection asked for: 1 would be a value itself, the highest is the root."""
+    """The preferred level of protection: 1 is a value itself, the highest is the root."""
     rows: int
     leaves: int
     """Values under it."""
@@ -79,7 +79,7 @@ class RaisedLabel:
 
 @dataclass(frozen=True)
 class PersonalReport:
-    """What became of a sensitive column in which people's own wishes count."""
+    """A sensitive column with preferences, and how its values were raised."""
 
     raised_rows: int
     """Published rows with a wider value than their own."""
@@ -185,7 +185,7 @@ def measure_release(
 def note_on_shared_groups(policy: Policy, groupings: Sequence[Grouping] = ()) -> list[str]:
     """A note where one grouping over all columns meets constraints on some of them by the strictest.
 
-    `groupings` is empty for methods that cut or cluster on an engine for large tables.
+    `groupings` is empty for methods that cut or cluster tables larger than memory.
     """
     partial = [model for model in policy.constraints if model.quasi]
     apart = len(groupings) > 1 or any(one.levels is not None for one in groupings)
@@ -226,7 +226,7 @@ def report_nodes(parts: ReleaseView) -> tuple[dict[str, int], ...]:
 def report_components(policy: Policy, parts: ReleaseView) -> tuple[ComponentReport, ...]:
     """The sets of columns that the method treated apart."""
     precision = column_precision(parts)
-    asked = _constraints(policy)
+    constraints = _constraints(policy)
     found = []
     for grouping in parts.groupings:
         names = tuple(parts.cells.domains[column].name for column in grouping.columns)
@@ -235,7 +235,9 @@ def report_components(policy: Policy, parts: ReleaseView) -> tuple[ComponentRepo
         found.append(
             ComponentReport(
                 columns=names,
-                constraints=tuple(i for i, one in enumerate(asked) if set(one.columns) <= own),
+                constraints=tuple(
+                    i for i, one in enumerate(constraints) if set(one.columns) <= own
+                ),
                 precision=sum(known) / len(known) if len(known) == len(names) else None,
                 suppressed_rows=int((grouping.group == SUPPRESSED).sum()),
             )
@@ -247,19 +249,19 @@ def report_constraints(
     policy: Policy, components: Sequence[ComponentReport], findings: Sequence[Finding]
 ) -> tuple[ConstraintReport, ...]:
     """The k constraints, in the policy's order; `findings` are those of all its models."""
-    asked = _constraints(policy)
-    kept, _ = without_implied(asked)
-    seen = [f for f, m in zip(findings, policy.constraints, strict=True) if isinstance(m, K)]
+    constraints = _constraints(policy)
+    kept, _ = without_implied(constraints)
+    of_k = [f for f, m in zip(findings, policy.constraints, strict=True) if isinstance(m, K)]
     found = []
-    for i, (one, finding) in enumerate(zip(asked, seen, strict=True)):
-        stronger = [asked.index(other) for other in kept if implies(other, one)]
-        hidden = [c.suppressed_rows for c in components if i in c.constraints]
+    for i, (one, finding) in enumerate(zip(constraints, of_k, strict=True)):
+        stronger = [constraints.index(other) for other in kept if implies(other, one)]
+        suppressed = [c.suppressed_rows for c in components if i in c.constraints]
         found.append(
             ConstraintReport(
                 columns=finding.columns,
                 k=one.k,
                 smallest=int(finding.reached) if finding.classes else None,
-                suppressed_rows=max(hidden, default=0),
+                suppressed_rows=max(suppressed, default=0),
                 implied_by=None if one in kept else stronger[0],
             )
         )
@@ -276,10 +278,10 @@ def _constraints(policy: Policy) -> list[Constraint]:
 
 
 def report_personal(
-    policy: Policy, parts: ReleaseView, shown: Mapping[str, pa.DictionaryArray]
+    policy: Policy, parts: ReleaseView, published: Mapping[str, pa.DictionaryArray]
 ) -> dict[str, PersonalReport]:
-    """Per sensitive column with preferences. `shown`: (n_rows,) what is published of it."""
-    return {name: _personal_report(policy, parts, name, shown[name]) for name in parts.raised}
+    """Per sensitive column with preferences. `published`: (n_rows,) what is published of it."""
+    return {name: _personal_report(policy, parts, name, published[name]) for name in parts.raised}
 
 
 def personal_warnings(reports: Mapping[str, PersonalReport]) -> Iterator[str]:
@@ -304,7 +306,7 @@ def personal_warnings(reports: Mapping[str, PersonalReport]) -> Iterator[str]:
 
 
 def _personal_report(
-    policy: Policy, parts: ReleaseView, name: str, shown: pa.DictionaryArray
+    policy: Policy, parts: ReleaseView, name: str, published: pa.DictionaryArray
 ) -> PersonalReport:
     levels = np.where(parts.suppressed, 0, parts.raised[name])
     domain = tree_of(policy.column_spec(name), name, policy.folder)
@@ -313,7 +315,7 @@ def _personal_report(
     before = after = None
     if whole:
         before = int(_counts(parts, parts.cells.sensitive[name], name).distinct().min())
-        counts = _shown_counts(parts, shown, name)
+        counts = _published_counts(parts, published, name)
         after = int(at_worst(counts, policy.column_spec(name), policy.folder).distinct().min())
     rows = np.bincount(levels, minlength=1)
     return PersonalReport(
@@ -357,13 +359,13 @@ def _labels(
     return tuple(found), may_be
 
 
-def _shown_counts(parts: ReleaseView, shown: pa.DictionaryArray, name: str) -> Counts:
+def _published_counts(parts: ReleaseView, published: pa.DictionaryArray, name: str) -> Counts:
     codes = np.where(
-        shown.indices.is_null().to_numpy(zero_copy_only=False),
-        len(shown.dictionary),
-        shown.indices.fill_null(0).to_numpy(zero_copy_only=False),
+        published.indices.is_null().to_numpy(zero_copy_only=False),
+        len(published.dictionary),
+        published.indices.fill_null(0).to_numpy(zero_copy_only=False),
     ).astype(np.int32)
-    texts = Domain(name, Kind.SET, shown.dictionary, missing=len(shown.dictionary))
+    texts = Domain(name, Kind.SET, published.dictionary, missing=len(published.dictionary))
     return _counts(parts, codes, name, texts)
 
 
@@ -405,15 +407,15 @@ class RecognitionRates:
 
 def recognition_rates(policy: Policy, parts: ReleaseView) -> dict[str, RecognitionRates]:
     """Per sensitive column; none unless the policy asks, or where columns are treated apart."""
-    asked = [metric for metric in policy.metrics if isinstance(metric, RecognitionRate)]
-    if not asked or asked[0].per == "table" or len(parts.groupings) != 1:
+    metrics = [metric for metric in policy.metrics if isinstance(metric, RecognitionRate)]
+    if not metrics or metrics[0].per == "table" or len(parts.groupings) != 1:
         return {}
     group = by_row(parts, parts.groupings[0].group)
     return {
         name: RecognitionRates(
             group,
             group_rates(parts, name),
-            by_row(parts, row_rates(parts, name)) if asked[0].per == "row" else None,
+            by_row(parts, row_rates(parts, name)) if metrics[0].per == "row" else None,
         )
         for name in policy.sensitive
     }

@@ -14,7 +14,7 @@ from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, groups_of_equal
 from shoal.encoding.population import with_population
 from shoal.encoding.preferences import read_preferences
 from shoal.engines.anatomy_release import AnatomyRelease
-from shoal.engines.base import Engine, Expected, Source
+from shoal.engines.base import Engine, Expected
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.measured import (
     Measured,
@@ -27,6 +27,7 @@ from shoal.engines.measured import (
 from shoal.engines.originals import NO_ORIGINALS, Originals, originals_of
 from shoal.engines.population import population_of_policy
 from shoal.engines.release_table import MemoryRelease, ReleaseTable
+from shoal.engines.sources import Source
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
 from shoal.io.arrow import kind_name, without_category_order

@@ -1,8 +1,9 @@
 """The tree of cuts of a table larger than memory: cut by histograms until its fragments are small.
 
 The cuts are those that the same rule makes in memory. Each round asks the session for the histograms of
-the open nodes, chooses the cuts here and sends the rows on. The fragments at the end are finished where
-their rows are (`engines/fragments.py`).
+the open nodes, as many at a time as fit in memory, chooses the cuts here and sends the rows on. A node
+that has become small enough, or that cannot be cut, is a fragment; fragments are finished where their
+rows are (`engines/fragments.py`). How small is small enough does not change the release.
 """
 
 from collections.abc import Mapping, Sequence

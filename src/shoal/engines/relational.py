@@ -16,15 +16,7 @@ import pyarrow as pa
 
 from shoal.encoding.cells import Cells
 from shoal.encoding.grouping import SUPPRESSED, Grouping
-from shoal.engines.base import (
-    Engine,
-    Expected,
-    Session,
-    Source,
-    Transfer,
-    no_listener,
-    passing,
-)
+from shoal.engines.base import Engine, Expected, Session, Transfer, no_listener, passing
 from shoal.engines.column_types import storage_type
 from shoal.engines.encode import EncodedTable, columns_to_read, encode_table
 from shoal.engines.fragments import TARGET, Finish, GroupFragment
@@ -52,6 +44,7 @@ from shoal.engines.queries import (
 )
 from shoal.engines.release_table import ReleaseTable
 from shoal.engines.session_release import SessionRelease, size_histogram
+from shoal.engines.sources import Source
 from shoal.errors import listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
 from shoal.evidence.evidence import Evidence, Histogram, histogram
@@ -118,7 +111,7 @@ class RelationalEngine(Engine):
         self._cells: Cells | None = None
         with passing(session, progress, 0, 1, None):
             if method.only_counts:
-                # sensitive values that only a metric needs come along where it was asked for
+                # sensitive values that only a metric needs are collected where the policy names it
                 measured = any(name_of(type(each)) == RECOGNITION for each in policy.metrics)
                 sensitive = encoded.sensitive if measured else requirement.columns
                 self._cells = collect_cells(session, encoded, sensitive)
@@ -300,10 +293,10 @@ class RelationalEngine(Engine):
         with passing(self.session, progress, 0, 1, rows):
             query = self._query(columns)
             self.session.write(query, paths[0], names, columns, options, rows)
-            self._forget()
+            self._drop_sources()
 
-    def _forget(self) -> None:
-        """Drop what the release was made from."""
+    def _drop_sources(self) -> None:
+        """Drop the tables that the release was computed from."""
         for name in (PUBLISHED, ENCODED):
             self.session.drop(name)
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.engines.base import Engine, Expected, Session, Source
+from shoal.engines.base import Engine, Expected, Session
 from shoal.engines.encode import columns_to_read
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.queries import select
 from shoal.engines.relational import RAW, RELEASE, RelationalEngine
 from shoal.engines.session_release import SessionRelease
+from shoal.engines.sources import Source
 from shoal.errors import InputError
 from shoal.io.commit import exit_on_signals
 from shoal.io.csv_dialect import CsvOptions
@@ -141,7 +142,7 @@ class SparkEngine(RelationalEngine):
         ordered = ", ".join(f"{column} AS p{i}" for i, column in enumerate(columns))
         session: Any = self.session
         session.pin(RELEASE, self._query([ordered]))  # never computed again, whatever is lost
-        self._forget()
+        self._drop_sources()
         types = {f"p{i}": field.type for i, field in enumerate(self._types)}
         kinds = [types.get(column, pa.string()) for column in columns]
         schema = pa.schema([(f"p{i}", kind) for i, kind in enumerate(kinds)])

@@ -1,8 +1,9 @@
 """Intervals of growing width, all counted from one number.
 
-Numbers are taken exactly as written: 0.3 is three tenths, not the nearest binary fraction. Nearly all
-numbers go through Arrow's 38-digit decimals at once; where those are too small, through Python's, one
-by one.
+Numbers are taken exactly as written: 0.3 is three tenths, not the nearest binary fraction, and lies in
+[0.3-0.4). Everything is computed in whole numbers of the smallest decimal place of a width or the start.
+Nearly all numbers go through Arrow's 38-digit decimals at once; where those are too small, through
+Python's, one by one.
 """
 
 import dataclasses

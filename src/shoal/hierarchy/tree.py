@@ -192,7 +192,11 @@ def codes_of(values: pa.Array, tree: HierarchyTree) -> Codes:
 
 @dataclass(frozen=True)
 class _Paths:
-    """The paths as integers, and where they were written."""
+    """The paths as integers, and where they were written.
+
+    With the first row of every node, a second parent is found by comparing each row with the first one
+    that names the node, and depth-first order is a sort by where each ancestor was first named.
+    """
 
     name: str
     lines: Sequence[int] | None

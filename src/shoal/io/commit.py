@@ -1,6 +1,10 @@
 """Atomic output: files and folders appear under their names only when they are complete and verified.
 
-A run writes under temporary names next to its targets and then moves all of them into place, or none.
+A run writes under temporary names next to its targets and then moves all of them into place, or none:
+next to them, so that a move stays on one disk and cannot be half done. Whatever ends the run before
+(an error, Ctrl-C, SIGTERM) removes the temporary files; what a kill -9 or a power cut left is removed
+by the next run for the same target.
+
 A temporary name contains the host, the process and a random token, so two runs never share one, even
 as threads of one process or in containers with equal process ids; and what dead processes left can be
 removed safely.

@@ -3,6 +3,10 @@
 A byte order mark decides the encoding; else UTF-16 by its zero bytes, else UTF-8 if every byte fits,
 else a guess of Windows-1252 that the caller must pass on as a warning. The whole file is examined: a
 single bad byte far down would otherwise interrupt the run.
+
+The names are read here and not by the database, which would silently rename repeated or empty ones.
+Messages give positions, never the text found: the first line of a file without a header is a person's
+row.
 """
 
 import codecs

@@ -1,8 +1,9 @@
 """Tables of other libraries in and out: pandas, polars, pyarrow, and others that offer Arrow streams.
 
 Works on the user's own objects through their methods and narwhals; pandas and polars themselves are
-not imported. A release has the kind of the table it was made from. Its categories are those of its own
-rows: a category that no published row has would tell of people who are not in the release.
+not imported. A release has the kind of the table it was made from, and a column that was not
+generalised is gathered by its own library, so its type is preserved. The categories of a release are
+those of its own rows: others would tell of people who are not in the release.
 """
 
 import datetime

@@ -374,8 +374,12 @@ def scan(
 ) -> int:
     """Walk at most `until` pieces along a column, from below or from above, growing a label.
 
-    Fills work.below or work.above. A cut further on can only lose more on this side: the walk ends
-    where that alone exceeds `limit`. Returns how many pieces were walked.
+    Fills work.below or work.above. The loss of a cut is rows x label cost, summed over both sides. The
+    spans of the columns grow along the walk; a column whose span has reached that of the whole group
+    cannot change any more and drops out, so on large groups a walk is little more than one pass.
+
+    A cut further on can only lose more on this side: the walk ends where that alone exceeds `limit`.
+    Returns how many pieces were walked.
     """
     base, size = groups.starts[g], groups.starts[g + 1] - groups.starts[g]
     span, label, seen = work.span, work.label, work.marks

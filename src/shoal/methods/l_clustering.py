@@ -1,4 +1,13 @@
-"""L-clustering: grow small clusters of different sensitive values, each by the nearest row."""
+"""L-clustering: grow small clusters of different sensitive values, each by the nearest row.
+
+The distance of two clusters G and H with the labels tg and th is
+
+    DS(G, H) = |G| L(tg, t*) + |H| L(th, t*)
+
+where t* is the label that covers both. L(t, t*) adds up, over the columns in their order, the column's
+weight times the width of t* over the width of t; columns in which t and t* are the same add nothing.
+These are the distances of the paper that `LClustering` names.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -402,7 +411,7 @@ def nearest_cluster(
     least: int,
     most: float,
 ) -> tuple[int, float]:
-    """The cluster nearest to the growing one, and how far it is; the one finished first of equals.
+    """The cluster nearest to the growing one by DS, and how far it is; the one finished first of equals.
 
     None unless it is nearer than `most`. Every cluster has `least` rows.
     """
@@ -509,7 +518,14 @@ def nearest_cluster(
 
 
 class Covers(NamedTuple):
-    """What the clusters cover; clusters are bits of words."""
+    """What the clusters cover; clusters are bits of words.
+
+    Used to find the cluster that a row t left at the end should join. With the label t* of cluster G
+    and the row, the distance is L(t, t*) + |G| L(tg, t*). The first part is at least what the row would
+    lose inside G's own label, the second at least |G| times the weight of each column in which G does
+    not cover the row (an open column). So it suffices to know, for every cluster, whether none, one or
+    more columns of the row are open, which a few words of bits tell for all clusters at once.
+    """
 
     by_key: Words
     """(keys, words) the clusters that cover some code of the key."""

@@ -177,7 +177,11 @@ class Classes:
 
 @dataclass(frozen=True)
 class Counting:
-    """Counts the classes of any node."""
+    """Counts the classes of any node.
+
+    A class is the sum of the classes it takes in, so the classes of a node are counted from those of any
+    node that it generalises, and the rows themselves only once.
+    """
 
     cells: Cells
     lattice: Lattice

@@ -214,7 +214,11 @@ class NodeHistograms(CuttableGroups):
         return label_costs(self.costs, i, np.zeros_like(members), members - 1, members)
 
     def _members(self, i: int, j: int, forward: bool) -> Ints:
-        """How many members of the set column i the rows up to (or from) each entry of j have."""
+        """How many members of the set column i the rows up to (or from) each entry of j have.
+
+        A member is among these rows exactly if the smallest (or largest) code of j that occurs with it
+        is.
+        """
         along, own = self.columns[j], self.columns[i]
         place = np.arange(len(along.code))
         if i == j:

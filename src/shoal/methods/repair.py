@@ -1,4 +1,10 @@
-"""Repair of a grouping that breaks a model: pool, group afresh, insert, suppress."""
+"""Repair of a grouping that breaks a model: pool, group afresh, insert, suppress.
+
+For methods that cannot take a model into account while they form groups. Groups that satisfy the
+requirement are kept. The rows of the others are pooled and grouped again, for as long as a round yields
+a group that satisfies it. Each remaining row joins the nearest group that still satisfies the
+requirement with it; rows that fit nowhere are suppressed.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple

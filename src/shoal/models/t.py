@@ -136,7 +136,7 @@ def _surplus(counts: Counts, totals: Ints) -> Ints:
 
 
 def _over(moved: Ints, counts: Counts, steps: int) -> Floats:
-    """(g,) as a share of what could be moved at most."""
+    """(g,) as a share of what could be moved at most; 1 where no row of the group has a value."""
     rows, everyone = with_value(counts), int(totals_of(counts).sum())
     return np.where(rows > 0, moved / np.maximum(rows * everyone * steps, 1), 1.0)
 

@@ -13,13 +13,14 @@ import numpy as np
 from shoal import plugins
 from shoal.drawing.page import require_drawing
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
-from shoal.engines.base import Engine, Expected, Source, part_of, source_at
+from shoal.engines.base import Engine, Expected, part_of
 from shoal.engines.capabilities import check_capabilities, check_method
 from shoal.engines.measured import Measured, personal_warnings, report_constraints
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.originals import require_same
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.engines.selection import LOCAL, choose_engine, engine_for_frame, is_spark
+from shoal.engines.sources import Source, source_at
 from shoal.errors import Infeasible, InputError, VerificationFailed, listed
 from shoal.io.commit import check_targets, replacing_all
 from shoal.io.csv_dialect import DETECT, CsvOptions

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from shoal.engines.anatomy_release import AnatomyRelease
-from shoal.engines.base import source_at
 from shoal.engines.capabilities import check_capabilities
 from shoal.engines.memory import refuse_folder, release_of_frames
 from shoal.engines.relational import RELEASE, read_source
@@ -22,6 +21,7 @@ from shoal.engines.selection import (
     release_in_session,
 )
 from shoal.engines.session_release import SessionRelease
+from shoal.engines.sources import source_at
 from shoal.errors import InputError, PolicyError
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.policy import Policy

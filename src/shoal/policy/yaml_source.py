@@ -1,5 +1,10 @@
 """A policy file as plain data, with the line of every field.
 
+Scalars are read by the core schema of YAML 1.2: only `true` and `false` are booleans, so a column may be
+called `on` or `no`; dates, `12:30` and numbers with a leading zero (zip codes) stay text. Keys are
+always text, as written. A repeated key is an error: YAML readers usually let the last one win silently,
+and a column would lose its role.
+
 YAML mistakes are reported with their position and what to change; PyYAML's own messages say what its
 scanner expected.
 """

@@ -1,8 +1,12 @@
 """Published labels read back: which raw values a label may stand for.
 
 The counterpart of `labels`. In a label a backslash makes the character after it an ordinary one; what
-is left bare (a star, a bracket, a comma) has a meaning. Ranges are read in our own form and in those of
-other tools.
+is left bare (a star, a bracket, a comma) has a meaning.
+
+Parsing is exact for every label that Shoal writes: the label of a row covers the row's own value, and a
+label for one value covers nothing else. Ranges are also read in the forms of other tools (`[20, 30)`,
+`20-30`, `>=65`). A text that is none of these, and no value or node of its column, covers nothing and is
+counted as unread.
 """
 
 import re
@@ -34,7 +38,8 @@ Piece = tuple[str, bool]
 BACKSLASH = "\\"
 
 Place = tuple[int, Decimal | int]
-"""The sort of an ordered value (number, moment, time of day, duration), and its place among these."""
+"""The sort of an ordered value (number, moment, time of day, duration), and its place among these.
+Numbers are exact, times are whole nanoseconds. No range contains places of two sorts."""
 NUMBER, MOMENT, CLOCK, DURATION = range(4)
 
 IS_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,6})?", re.ASCII)

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.encoding.values import canonical, countable
-from shoal.engines.base import Session, part_of, passing, query_number, source_at
+from shoal.engines.base import Session, part_of, passing, query_number
 from shoal.engines.capabilities import REFUSED_TASKS, refuse_task
 from shoal.engines.column_types import check_types, restore_type, storage_type
 from shoal.engines.encode import MAX_VALUES
@@ -36,6 +36,7 @@ from shoal.engines.selection import (
     is_spark,
     open_session,
 )
+from shoal.engines.sources import source_at
 from shoal.errors import InputError, listed, nearest
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions

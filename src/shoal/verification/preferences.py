@@ -1,4 +1,8 @@
-"""Verifying sensitive values that personal preferences published as wider ones."""
+"""Verifying sensitive values that personal preferences published as wider ones.
+
+Every raised value must follow from the original and the preference. Nothing here relies on what made
+the release: published texts are looked up in the hierarchy that the policy gives.
+"""
 
 import re
 from collections.abc import Iterable

@@ -17,7 +17,7 @@ from shoal.arrays import Ints
 from shoal.encoding.counts import Counts, group_histograms, size_counts
 from shoal.encoding.domain import Domain, Kind
 from shoal.engines.duckdb.connection import connection, text
-from shoal.engines.duckdb.csv import opened
+from shoal.engines.duckdb.csv import open_csv
 from shoal.errors import InputError, listed, nearest
 from shoal.hierarchy.text import is_bytes, text_of_bytes
 from shoal.io.arrow import one_chunk
@@ -46,7 +46,7 @@ def count_csv(
     starred: Sequence[str],
 ) -> dict[str, Counts]:
     """The classes of a CSV file, which is never in memory as a whole."""
-    with opened(path, options) as file:
+    with open_csv(path, options) as file:
         stars = {file.place(c): text(STAR) for c in starred}
         sql = _sql("{file}", [file.place(c) for c in columns], [file.place(c) for c in of], stars)
         classes = file.query(sql)

@@ -1,4 +1,4 @@
-"""A DuckDB of our own: in memory, off the network, on no more cores than there are."""
+"""DuckDB databases of our own: in memory, without network access, on no more cores than allowed."""
 
 import os
 import re
@@ -13,17 +13,17 @@ import duckdb
 from shoal.threads import workers
 
 Connection = Any
-"""duckdb.DuckDBPyConnection; DuckDB is not typed for us."""
+"""duckdb.DuckDBPyConnection, which has no type annotations."""
 SMALL = 1 << 20
-"""Bytes of a task that leaves little behind in a database."""
+"""Bytes of a task that may share a database with others."""
 
-_kept: dict[int, Connection] = {}
+_shared_databases: dict[int, Connection] = {}
 """Per number of threads, the database that small tasks share."""
-_keeping = threading.Lock()
+_shared_lock = threading.Lock()
 
 
 def settings() -> dict[str, Any]:
-    """What holds for every database: no downloads, and no more threads than we were given."""
+    """The configuration of every database: no downloads, and no more threads than allowed."""
     config: dict[str, Any] = {
         "threads": workers(),
         "autoinstall_known_extensions": False,
@@ -34,65 +34,65 @@ def settings() -> dict[str, Any]:
     return config
 
 
-def connected(place: str, config: dict[str, Any]) -> Connection:
-    """A database in which times in UTC read the same on every machine."""
-    return _settled(duckdb.connect(place, config=config))
+def connect(place: str, config: dict[str, Any]) -> Connection:
+    """A database in which times in UTC are the same on every machine."""
+    return _configured(duckdb.connect(place, config=config))
 
 
-def _settled(opened: Connection) -> Connection:
+def _configured(opened: Connection) -> Connection:
     opened.execute("SET TimeZone = 'UTC'")
-    opened.execute("SET enable_progress_bar = false")  # it would print one in a notebook
+    opened.execute("SET enable_progress_bar = false")  # it would appear in a notebook
     return opened
 
 
 @contextmanager
 def connection(size: int) -> Iterator[Connection]:
-    """A database for one task on so many bytes, empty and closed after it.
+    """An empty database for one task on so many bytes, closed after it.
 
-    Opening one takes longer than many a small task, so these share one that stays open and see
-    nothing of each other. Closing one gives its buffers back: large tasks have their own.
+    Opening a database takes longer than most small tasks, so these share one that stays open, each with
+    tables of its own. Closing a database frees its buffers, so large tasks have one of their own.
     """
     opened = _shared() if size <= SMALL else _fresh()
     try:
         with interruptible():
             yield opened
     except Exception:
-        _kept.clear()  # some errors leave a database that answers nothing any more
+        _shared_databases.clear()  # some errors leave a database that is unusable
         raise
     finally:
         opened.close()
 
 
 def _fresh() -> Connection:
-    # People's rows are never spilled to a disk, where a crash would leave them, nor kept.
+    # rows are never spilled to disk, where a crash would leave them, nor cached
     plain = {"preserve_insertion_order": True, "temp_directory": ""}
     config = {**settings(), **plain, "enable_external_file_cache": False}
-    return connected(":memory:", config)
+    return connect(":memory:", config)
 
 
 def _shared() -> Connection:
-    with _keeping:
-        found = _kept.get(workers()) or _fresh()
-        _kept[workers()] = found
-        return _settled(found.cursor())
+    with _shared_lock:
+        found = _shared_databases.get(workers()) or _fresh()
+        _shared_databases[workers()] = found
+        return _configured(found.cursor())
 
 
 def _forget() -> None:
-    """A child has no threads of its parent's database, and may not close it either."""
-    global _keeping
-    _left_alone.append(dict(_kept))
-    _kept.clear()
-    _keeping = threading.Lock()
+    """Forget the databases of the parent process: a forked child has no threads for them."""
+    global _shared_lock
+    _parent_databases.append(dict(_shared_databases))
+    _shared_databases.clear()
+    _shared_lock = threading.Lock()
 
 
-_left_alone: list[dict[int, Connection]] = []
+_parent_databases: list[dict[int, Connection]] = []
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """DuckDB swallows the exception of a signal's handler and says so by another one."""
+    """Raise `KeyboardInterrupt` where DuckDB replaced it by an error of its own."""
     try:
         yield
     except RuntimeError as error:
@@ -112,5 +112,5 @@ def name(value: str) -> str:
 
 
 def file_literal(path: Path) -> str:
-    """A file to read, as SQL text. Wildcards in its name are meant as they stand."""
+    """A file to read, as SQL text; wildcards in its name are literal."""
     return text(re.sub(r"([*?\[])", r"[\1]", path.absolute().as_posix()))

@@ -1,7 +1,7 @@
-"""What to say when a CSV file is broken.
+"""CSV files through DuckDB: every column is text, every byte of a value is kept, nothing is guessed.
 
-DuckDB puts the broken line itself into its message, and that line is a person's row. So its message
-is only looked at for what kind of error it is and for numbers; not a word of it is passed on.
+DuckDB puts a broken line itself into its error message, and that line is a person's row. Only the kind
+of an error and its numbers are taken from a message; no part of its text is passed on.
 """
 
 import csv
@@ -35,6 +35,12 @@ from shoal.io.csv_dialect import (
 )
 from shoal.io.formats import is_gzipped
 
+Result = TypeVar("Result")
+SAMPLE = 4 * BLOCK
+"""Characters of a transcoded file in which separator and quote are detected."""
+LINE_LIMITS = (2 << 20, 1 << 28)
+"""Longest line in bytes. The larger one costs memory, so it is tried only after the smaller."""
+BATCH_ROWS = 50_000
 LINE_TOO_LONG = "maximum line size"
 BAD_QUOTE = (
     "a quote is opened and never closed, or text follows a closing quote. Double a quote that "
@@ -42,103 +48,18 @@ BAD_QUOTE = (
 )
 
 
-def reworded(path: Path, options: CsvOptions, columns: int, error: duckdb.Error) -> InputError:
-    """The database's error as one that says where, what and what to do, and quotes no row."""
-    found = str(error)
-    counts = re.findall(r"Expected Number of Columns: \d+ Found: (\d+)", found)
-    where = _where(path, options, found)
-    if counts:
-        return ragged(where, int(counts[-1]), columns)
-    lowered = found.lower()
-    if "unterminated quote" in lowered:
-        return InputError(f"{where}: {BAD_QUOTE}")
-    if "utf-8" in lowered or "unicode" in lowered:
-        return not_text(path, options.encoding or UTF8)
-    if LINE_TOO_LONG in lowered:
-        return InputError(f"{where}: the line is too long. Is a quote left open there?")
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return InputError(f"{path} does not fit into memory. Give it fewer columns or rows.")
-    if isinstance(error, duckdb.IOException):
-        return InputError(f"{path} could not be read. Is it still there, and whole?")
-    if _mixed_line_ends(path):
-        return InputError(
-            f"{path} mixes line ends (\\n, \\r\\n or \\r). Save it again with one kind."
-        )
-    return InputError(f"{where}: this is no regular CSV: {BAD_QUOTE}")
-
-
-def ragged(where: str, found: int, columns: int) -> InputError:
-    """A record with too few or too many fields."""
-    fields = "1 field" if found == 1 else f"{found} fields"
-    named = "1 column" if columns == 1 else f"{columns} columns"
-    return InputError(
-        f"{where}: {fields}, but the first line names {named}. Mend that line: a missing or extra "
-        "separator, or a text that holds a separator and is not quoted."
-    )
-
-
-def first_overlong(path: Path, options: CsvOptions, columns: int) -> InputError | None:
-    """The error for the first record with more fields than columns, if there is one."""
-    for line, fields in records(path, options):
-        if len(fields) > columns:
-            return ragged(f"{path}, line {line}", len(fields), columns)
-    return None
-
-
-def lost(path: Path, rows: int) -> InputError:
-    """Rows and separators do not add up."""
-    return InputError(
-        f"{path}: only {rows} rows could be made out, which is not all the file holds. "
-        f"Perhaps {BAD_QUOTE}"
-    )
-
-
-def _where(path: Path, options: CsvOptions, found: str) -> str:
-    """'FILE, line N' if the database said which record; it counts records, people count lines."""
-    number = re.search(r"CSV Error on Line: (\d+)", found)
-    if not number:
-        return str(path)
-    record = int(number[1])
-    try:
-        begins = next(islice(records(path, options), record - 1, None), None)
-    except (csv.Error, UnicodeError):
-        begins = None
-    return f"{path}, line {begins[0] if begins else record}"
-
-
-def _mixed_line_ends(path: Path) -> bool:
-    both = line_feeds = returns = 0
-    with open_bytes(path) as stream:
-        # Totals lines, so that no '\r\n' is cut in two.
-        for line in stream:
-            both += line.endswith(b"\r\n")
-            line_feeds += line.endswith(b"\n")
-            returns += line.count(b"\r")
-    return [both, line_feeds - both, returns - both].count(0) < 2
-
-
-# Reading CSV: every column as text, every byte of a value kept, nothing forgiven.
-
-
-Answer = TypeVar("Answer")
-SAMPLE = 4 * BLOCK
-"""Characters of a transcoded file that are looked at to find separator and quote."""
-LINE_LIMITS = (2 << 20, 1 << 28)
-"""Longest line in bytes. The larger one costs memory, so it is tried only after the smaller."""
-
-
 def settle(path: Path, options: CsvOptions) -> tuple[CsvOptions, tuple[str, ...]]:
-    """The options with nothing left to find out, and what the user should know about a guess."""
+    """The options with everything detected, and warnings about what was guessed."""
     warning = None
     if options.encoding is None:
         encoding, warning = detect_encoding(path)
         options = replace(options, encoding=encoding)
     if not options.settled:
-        options = _sniffed(path, options)
+        options = _detect(path, options)
     return options, (warning,) if warning else ()
 
 
-def _sniffed(path: Path, options: CsvOptions) -> CsvOptions:
+def _detect(path: Path, options: CsvOptions) -> CsvOptions:
     with as_utf8(path, options.encoding or UTF8, SAMPLE) as plain, connection(0) as con:
         separator, quote, escape, columns = _sniff(con, plain, options)
     if options.separator is not None:
@@ -155,17 +76,19 @@ def _sniffed(path: Path, options: CsvOptions) -> CsvOptions:
 
 
 def _sniff(con: Connection, plain: Path, options: CsvOptions) -> tuple[str, str, str, int]:
-    """Separator, quote, escape and number of columns as DuckDB sees them.
+    """Separator, quote, escape and number of columns as DuckDB detects them.
 
-    `skip=0` holds it to the first line as the header; left free, it skips lines that do not fit.
+    `skip=0` makes the first line the header; without it, DuckDB skips lines that do not fit.
     """
     given = {"delim": options.separator, "quote": options.quote}
-    said = "".join(f", {key}={text(value)}" for key, value in given.items() if value is not None)
+    options_sql = "".join(
+        f", {key}={text(value)}" for key, value in given.items() if value is not None
+    )
     try:
         found = con.execute(
             "SELECT Delimiter, Quote, Escape, len(Columns) "
             f"FROM sniff_csv({file_literal(plain)}, header=true, all_varchar=true, skip=0, "
-            f"strict_mode=true, comment='', compression={_compression(plain)}{said})"
+            f"strict_mode=true, comment='', compression={_compression(plain)}{options_sql})"
         ).fetchone()
     except duckdb.Error:
         return "", "", "", 0
@@ -179,7 +102,7 @@ def _compression(path: Path) -> str:
 
 @dataclass(frozen=True)
 class CsvFile:
-    """A CSV file ready to be asked in SQL."""
+    """A CSV file ready to be queried in SQL."""
 
     path: Path
     options: CsvOptions
@@ -187,26 +110,30 @@ class CsvFile:
     names: list[str]
     """Of every column in the file."""
     plain: Path
-    """Where its text lies as UTF-8, some line of names first."""
+    """The file with its text as UTF-8, a line of names first."""
 
     def query(self, sql: str) -> pa.Table:
-        """The answer to `sql`, where `{file}` is the file with text columns c0, c1, ...
+        """The result of `sql`, in which `{file}` is the file with text columns c0, c1, ...
 
-        The names are ours because SQL takes 'Age' and 'age' for one.
+        The names are ours because in SQL 'Age' and 'age' are one name.
         """
         with connection(self.plain.stat().st_size) as con:
-            return self.through(lambda filled: con.sql(filled).to_arrow_table(), sql)
+            return self.run(lambda filled: con.sql(filled).to_arrow_table(), sql)
 
-    def through(self, call: Callable[[str], Answer], sql: str) -> Answer:
-        """What `call` makes of the SQL, the file named in it; it may be called twice."""
+    def run(self, call: Callable[[str], Result], sql: str) -> Result:
+        """The result of `call` with the SQL, the file inserted; it may be called twice."""
         for limit in LINE_LIMITS:
             try:
                 return call(sql.replace("{file}", self.scan(limit)))
             except duckdb.Error as error:
                 if LINE_TOO_LONG not in str(error).lower() or limit == LINE_LIMITS[-1]:
-                    columns = len(self.names)
-                    raise reworded(self.path, self.options, columns, error) from None
+                    raise self.translated(error) from None
         raise AssertionError("the last limit returns or raises")
+
+    def translated(self, error: Exception) -> InputError:
+        """An error of DuckDB as one of ours; Arrow passes on its text without its kind."""
+        known = error if isinstance(error, duckdb.Error) else duckdb.Error(str(error))
+        return translate_error(self.path, self.options, len(self.names), known)
 
     def scan(self, line_limit: int) -> str:
         """The SQL of the file's rows."""
@@ -223,7 +150,7 @@ class CsvFile:
 
     @property
     def separator(self) -> str:
-        """What stands between two fields."""
+        """The separator between fields."""
         return self.options.separator or ","
 
     def place(self, column: str) -> str:
@@ -237,7 +164,7 @@ class CsvFile:
 
 
 @contextmanager
-def opened(path: Path, options: CsvOptions) -> Iterator[CsvFile]:
+def open_csv(path: Path, options: CsvOptions) -> Iterator[CsvFile]:
     """The file, settled, with its column names checked."""
     options, _ = settle(path, options)
     names = header_names(path, options)
@@ -248,7 +175,7 @@ def opened(path: Path, options: CsvOptions) -> Iterator[CsvFile]:
 
 def read_csv(path: Path, options: CsvOptions, columns: Sequence[str] | None = None) -> pa.Table:
     """The table, its columns as text, its rows in the order of the file."""
-    with opened(path, options) as file:
+    with open_csv(path, options) as file:
         wanted = file.names if columns is None else list(columns)
         table = file.query(f"SELECT {', '.join(map(file.place, wanted))} FROM {{file}}")
         check_separators(file, table.num_rows)
@@ -256,9 +183,9 @@ def read_csv(path: Path, options: CsvOptions, columns: Sequence[str] | None = No
 
 
 def check_separators(file: CsvFile, rows: int) -> None:
-    """Refuse what DuckDB lets pass: a row that ends in a separator too many, rows lost on the way.
+    """Refuse what DuckDB accepts: a row with a separator too many at its end, and rows it skipped.
 
-    Every separator stands between two columns or inside a value, so their number tells.
+    Every separator is between two columns or inside a value, so their number must add up.
     """
     columns = len(file.names)
     found = _count(file.plain, file.separator.encode(UTF8))
@@ -269,10 +196,10 @@ def check_separators(file: CsvFile, rows: int) -> None:
     total = " + ".join(f"coalesce({each}, 0)" for each in inside)
     counted = file.query(f"SELECT {total} AS n FROM {{file}}")["n"][0].as_py()
     between = (rows + 1) * (columns - 1) + counted
-    # Names count too, unless others were put in their place.
+    # separators in column names count too, unless the names were replaced
     in_names = sum(name.count(file.separator) for name in file.names)
     if found not in (between, between + in_names):
-        raise first_overlong(file.path, file.options, columns) or lost(file.path, rows)
+        raise first_overlong(file.path, file.options, columns) or skipped_rows(file.path, rows)
 
 
 def _count(plain: Path, separator: bytes) -> int:
@@ -282,15 +209,9 @@ def _count(plain: Path, separator: bytes) -> int:
         while block := stream.read(BLOCK):
             block = kept + block
             total += block.count(separator)
-            # A separator of several bytes may lie across two blocks.
+            # a separator of several bytes may be split between two blocks
             kept = block[len(block) - len(separator) + 1 :]
     return total
-
-
-# Reading a CSV that memory need not hold: the rows of `csv_read`, batch by batch.
-
-
-BATCH_ROWS = 50_000
 
 
 def csv_batches(
@@ -298,9 +219,9 @@ def csv_batches(
 ) -> Iterator[pa.RecordBatch]:
     """The named columns as text, called p0, p1, ... in this order, rows in the order of the file.
 
-    What is wrong with the file may show only after rows were given: they count for nothing then.
+    An error in the file may be raised only after rows were returned; these must be discarded then.
     """
-    with opened(path, options) as file:
+    with open_csv(path, options) as file:
         rows = 0
         for limit in LINE_LIMITS:
             try:
@@ -310,36 +231,27 @@ def csv_batches(
                 break
             except (duckdb.Error, pa.ArrowException, OSError) as error:
                 if LINE_TOO_LONG not in str(error).lower() or limit == LINE_LIMITS[-1]:
-                    raise _reworded(file, error) from None
+                    raise file.translated(error) from None
         check_separators(file, rows)
 
 
 def _batches(
-    file: CsvFile, columns: Sequence[str], limit: int, batch_rows: int, given: int
+    file: CsvFile, columns: Sequence[str], limit: int, batch_rows: int, skipped: int
 ) -> Iterator[pa.RecordBatch]:
-    """The rows after the first `given` ones."""
+    """The rows after the first `skipped` ones."""
     chosen = ", ".join(f"{file.place(name)} AS p{i}" for i, name in enumerate(columns))
     with connection(file.plain.stat().st_size) as con:
         rows = con.sql(f"SELECT {chosen} FROM {file.scan(limit)}")
         for batch in rows.to_arrow_reader(batch_rows):
-            if batch.num_rows > given:
-                yield batch.slice(given)
-            given = max(0, given - batch.num_rows)
-
-
-def _reworded(file: CsvFile, error: Exception) -> Exception:
-    """The database speaks through Arrow here, which keeps its words and loses its kinds."""
-    ours = error if isinstance(error, duckdb.Error) else duckdb.Error(str(error))
-    return reworded(file.path, file.options, len(file.names), ours)
-
-
-# Writing CSV so that reading it gives the same values back.
+            if batch.num_rows > skipped:
+                yield batch.slice(skipped)
+            skipped = max(0, skipped - batch.num_rows)
 
 
 def write_csv(table: pa.Table, path: Path, options: CsvOptions) -> None:
     """Write the table as UTF-8 text in the dialect of `options`."""
     columns = [f"c{i}" for i in range(table.num_columns)]
-    # DuckDB tells names apart without regard to case, so it gets ours.
+    # DuckDB ignores the case of names, so it gets names of ours
     published = pa.table([_plain(column) for column in table.columns], columns)
     with connection(table.nbytes) as con:
         con.register("published", published)
@@ -365,30 +277,109 @@ def copy_csv(
             f"COPY ({rows}) TO {target} (FORMAT csv, HEADER {plain_header}, "
             f"DELIMITER {text(settled.separator or ',')}, QUOTE {quote}, ESCAPE {quote}, "
             f"NULLSTR '', COMPRESSION {'gzip' if is_gzipped(path) else 'none'}, "
-            # A temporary file of its own would be one that nobody removes after a crash.
+            # a temporary file of its own would be left behind after a crash
             "USE_TMP_FILE false)"
         )
     except duckdb.IOException:
-        # Its message may name a value; ours names the file.
+        # its message may quote a value; ours names the file
         raise InputError(f"{path} could not be written. Is the disk full?") from None
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
-    """The column in a type that DuckDB knows; the text of the others is what a CSV holds anyway."""
-    strange = pa.types.is_float16(column.type) or pa.types.is_decimal256(column.type)
-    return text_of(column) if strange or pa.types.is_interval(column.type) else column
+    """The column in a type that DuckDB has; other types as the text that a CSV holds anyway."""
+    unknown = pa.types.is_float16(column.type) or pa.types.is_decimal256(column.type)
+    return text_of(column) if unknown or pa.types.is_interval(column.type) else column
 
 
 def _plain_header(names: Sequence[str]) -> bool:
-    """Whether DuckDB writes these names as they are: it changes empty and doubled ones."""
+    """Whether DuckDB writes these names unchanged: it changes empty and duplicate ones."""
     return all(names) and len({name.lower() for name in names}) == len(names)
 
 
 def _rows(table: str, columns: Sequence[str], names: Sequence[str], plain_header: bool) -> str:
-    """The SQL of the rows to write, the header as the first where DuckDB would change a name."""
+    """The SQL of the rows to write; the header is the first row where DuckDB would change a name."""
     if plain_header:
         shown = ", ".join(f"{c} AS {name(n)}" for c, n in zip(columns, names, strict=True))
         return f"SELECT {shown} FROM {table}"
     header = ", ".join(text(n) for n in names)
     cast = ", ".join(f"CAST({c} AS VARCHAR)" for c in columns)
     return f"SELECT {header} UNION ALL SELECT {cast} FROM {table}"
+
+
+def translate_error(
+    path: Path, options: CsvOptions, columns: int, error: duckdb.Error
+) -> InputError:
+    """An error that says where, what and what to do, and quotes no row."""
+    found = str(error)
+    counts = re.findall(r"Expected Number of Columns: \d+ Found: (\d+)", found)
+    where = _where(path, options, found)
+    if counts:
+        return wrong_field_count(where, int(counts[-1]), columns)
+    lowered = found.lower()
+    if "unterminated quote" in lowered:
+        return InputError(f"{where}: {BAD_QUOTE}")
+    if "utf-8" in lowered or "unicode" in lowered:
+        return not_text(path, options.encoding or UTF8)
+    if LINE_TOO_LONG in lowered:
+        return InputError(f"{where}: the line is too long; a quote may be left open there.")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return InputError(
+            f"{path} does not fit into memory. Remove columns or rows, or set a limit with --memory."
+        )
+    if isinstance(error, duckdb.IOException):
+        return InputError(f"{path} could not be read. Check that it still exists and is complete.")
+    if _mixed_line_ends(path):
+        return InputError(
+            f"{path} mixes line ends (\\n, \\r\\n or \\r). Save it again with one kind."
+        )
+    return InputError(f"{where}: this is not a regular CSV: {BAD_QUOTE}")
+
+
+def wrong_field_count(where: str, found: int, columns: int) -> InputError:
+    """A record with too few or too many fields."""
+    fields = "1 field" if found == 1 else f"{found} fields"
+    named = "1 column" if columns == 1 else f"{columns} columns"
+    return InputError(
+        f"{where}: {fields}, but the first line names {named}. Correct that line: a missing or extra "
+        "separator, or a text that holds a separator and is not quoted."
+    )
+
+
+def first_overlong(path: Path, options: CsvOptions, columns: int) -> InputError | None:
+    """The error for the first record with more fields than columns, if there is one."""
+    for line, fields in records(path, options):
+        if len(fields) > columns:
+            return wrong_field_count(f"{path}, line {line}", len(fields), columns)
+    return None
+
+
+def skipped_rows(path: Path, rows: int) -> InputError:
+    """The error for a file in which rows and separators do not add up."""
+    return InputError(
+        f"{path}: only {rows} rows could be recognised, which is not all of the file. "
+        f"Perhaps {BAD_QUOTE}"
+    )
+
+
+def _where(path: Path, options: CsvOptions, found: str) -> str:
+    """'FILE, line N' if DuckDB named a record; it counts records, a text editor counts lines."""
+    number = re.search(r"CSV Error on Line: (\d+)", found)
+    if not number:
+        return str(path)
+    record = int(number[1])
+    try:
+        begins = next(islice(records(path, options), record - 1, None), None)
+    except (csv.Error, UnicodeError):
+        begins = None
+    return f"{path}, line {begins[0] if begins else record}"
+
+
+def _mixed_line_ends(path: Path) -> bool:
+    both = line_feeds = returns = 0
+    with open_bytes(path) as stream:
+        # whole lines, so that no '\r\n' is split
+        for line in stream:
+            both += line.endswith(b"\r\n")
+            line_feeds += line.endswith(b"\n")
+            returns += line.count(b"\r")
+    return [both, line_feeds - both, returns - both].count(0) < 2

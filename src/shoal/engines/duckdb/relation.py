@@ -1,8 +1,8 @@
 """DuckDB relations in and out, on the user's own connection.
 
-The relation is asked once and its answer held as Arrow, since asking twice might give other rows.
-A type that Arrow has no exact twin for is held as text. The release is a relation again: the
-published rows as Arrow, each untouched column cast back to the SQL type it came with.
+The relation is evaluated once and its rows are kept as Arrow, since a second evaluation might return
+others. A type without an exact counterpart in Arrow is kept as text. The release is a relation again:
+the published rows as Arrow, each unchanged column cast back to its SQL type.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ EXACT = frozenset(
         "timestamp with time zone",
     }
 )
-"""SQL types whose values Arrow holds exactly, and DuckDB takes back."""
+"""SQL types that Arrow and DuckDB exchange exactly."""
 WIDE_INTEGERS = frozenset({"hugeint", "uhugeint", "bignum"})
 AS_TEXT = WIDE_INTEGERS | {"uuid", "time with time zone", "time_ns", "interval", "bit", "null"}
 """SQL types whose text, cast back, is the same value."""
@@ -55,7 +55,7 @@ class RelationTable:
     """A DuckDB relation."""
 
     relation: Any
-    held: pa.Table
+    rows: pa.Table
     """Every column under the name c0, c1, ...: exact, or as text."""
 
     @property
@@ -66,12 +66,12 @@ class RelationTable:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return int(self.held.num_rows)
+        return int(self.rows.num_rows)
 
     def column(self, name: str) -> pa.Array:
-        """One column in one piece; a type that Arrow does not know is text."""
+        """One column in one chunk; a type that Arrow does not have is text."""
         place = self._place(name)
-        column = one_chunk(self.held.column(place))
+        column = one_chunk(self.rows.column(place))
         wide = self.relation.types[place].id in WIDE_INTEGERS
         return whole_numbers(column) if wide else column
 
@@ -90,60 +90,60 @@ class RelationTable:
                 shown.append(f"c{i} AS {quoted(name)}")
             else:
                 place = self._place(name)
-                arrays.append(gather(self.held.column(place), rows))
+                arrays.append(gather(self.rows.column(place), rows))
                 shown.append(f"CAST(c{i} AS {self.relation.types[place]}) AS {quoted(name)}")
         published = pa.table(arrays, names=[f"c{i}" for i in range(len(arrays))])
-        return _asked(self.relation, published, ", ".join(shown))
+        return _query_arrow(self.relation, published, ", ".join(shown))
 
     def _place(self, name: str) -> int:
-        """Where a column stands, if it can come back as it was."""
+        """The position of a column that can be returned unchanged."""
         place = self.names.index(name)
         kind = self.relation.types[place]
-        if _held_type(kind) is None:
+        if _exchange_type(kind) is None:
             raise InputError(
-                f"Column '{name}' is of the SQL type {kind}, which cannot come back exactly. "
+                f"Column '{name}' is of the SQL type {kind}, whose values cannot be returned exactly. "
                 "Cast it first, for instance to VARCHAR, or drop it."
             )
         return place
 
 
-def _asked(relation: Any, _shoal_published: pa.Table, shown: str) -> Any:
+def _query_arrow(relation: Any, _shoal_published: pa.Table, shown: str) -> Any:
     """A relation over Arrow rows on the connection of `relation`.
 
-    DuckDB finds the rows by the name of this function's variable. `query` is the way to a
-    relation's connection that leaves nothing behind in it.
+    DuckDB finds the rows by the name of this function's parameter. `query` uses the relation's
+    connection without creating anything in it.
     """
     return relation.query("_shoal_input", f"SELECT {shown} FROM _shoal_published")
 
 
 def wrap_relation(relation: Any) -> RelationTable:
-    """The relation's rows, asked for once."""
+    """The relation, evaluated once."""
     try:
-        _asked(relation, pa.table({"c0": pa.array([], pa.int8())}), "c0")
+        _query_arrow(relation, pa.table({"c0": pa.array([], pa.int8())}), "c0")
     except duckdb.CatalogException:
         raise InputError(
-            "This DuckDB connection takes no tables from Python (python_enable_replacements or "
-            "enable_external_access is off), so the release cannot come back on it. "
+            "This DuckDB connection does not accept tables from Python (python_enable_replacements or "
+            "enable_external_access is off), so the release cannot be returned on it. "
             "Pass relation.to_arrow_table() instead."
         ) from None
-    # SQL takes names that differ in case only for one.
+    # in SQL, names that differ only in case are one name
     check_names([column.lower() for column in relation.columns])
     shown = ", ".join(
-        f"CAST({quoted(column)} AS {_held_type(kind) or 'VARCHAR'}) AS c{i}"
+        f"CAST({quoted(column)} AS {_exchange_type(kind) or 'VARCHAR'}) AS c{i}"
         for i, (column, kind) in enumerate(zip(relation.columns, relation.types, strict=True))
     )
     return RelationTable(relation, relation.project(shown).to_arrow_table())
 
 
-def _held_type(kind: Any) -> str | None:
-    """The SQL type under which Arrow holds a type's values, or None if none is exact."""
+def _exchange_type(kind: Any) -> str | None:
+    """The SQL type in which values are exchanged with Arrow, or None if none is exact."""
     if kind.id in EXACT:
         return str(kind)
     if kind.id in AS_TEXT:
         return "VARCHAR"
     if kind.id not in ("list", "array", "struct", "map"):
         return None
-    inner = {part: _held_type(of) for part, of in kind.children if part != "size"}
+    inner = {part: _exchange_type(of) for part, of in kind.children if part != "size"}
     if None in inner.values():
         return None
     if kind.id == "struct":

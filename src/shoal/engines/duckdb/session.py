@@ -1,7 +1,8 @@
-"""A folder for the rows of one session, removed when the session ends, however it ends.
+"""A DuckDB session: tables in a private file on disk, for tables larger than memory.
 
-What ends with the process is removed then. What a kill -9 or a power cut left is removed by the next
-session: a file in the folder is locked as long as its process lives, and no longer.
+The file is in a folder that only this user may read and that is removed with the session. What a
+kill -9 or a power cut left is removed by the next session: a file in the folder is locked as long as its
+process lives.
 """
 
 import os
@@ -21,8 +22,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from shoal.engines.base import BatchFunction, Listener, TableFunction, Transfer, no_listener
-from shoal.engines.duckdb.connection import Connection, connected, interruptible, settings
-from shoal.engines.duckdb.csv import check_separators, copy_csv, opened
+from shoal.engines.duckdb.connection import Connection, connect, interruptible, settings
+from shoal.engines.duckdb.csv import check_separators, copy_csv, open_csv
 from shoal.errors import InputError, listed
 from shoal.io.columnar import columnar_batches, columnar_schema
 from shoal.io.csv_dialect import CsvOptions
@@ -30,60 +31,204 @@ from shoal.io.formats import Format, check_readable, format_of
 
 try:
     import fcntl
-except ImportError:  # Windows; there nothing is locked, and nothing of others removed
+except ImportError:  # Windows: nothing is locked, and no other folder is removed
     fcntl = None  # type: ignore[assignment]
 
+BATCH = 1 << 17
+"""Rows of a batch."""
+RowCounter = Callable[[int], None]
+"""Called with the number of rows that have passed."""
 PREFIX = "shoal-"
 OWNED = "in-use"
 
 
-def private_folder(owner: object, place: Path | None = None) -> tuple[Path, Callable[[], object]]:
-    """A new folder that only this user may read, and what removes it; forgetting its owner does too.
+class DuckSession:
+    """Tables in a temporary database. Functions run in this process, one call at a time."""
 
-    place: where to make it; the system's place for temporary files if not given.
-    """
-    _remove_stale(Path(place or tempfile.gettempdir()))
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
-    lock = os.open(folder / f"{OWNED}.new", os.O_RDWR | os.O_CREAT, 0o600)
-    if fcntl is not None:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    # under its name only now: one that can be locked by another is nobody's
-    (folder / f"{OWNED}.new").rename(folder / OWNED)
-    return folder, weakref.finalize(owner, _remove, folder, lock, os.getpid())
+    def __init__(self, memory: str | None = None, folder: Path | None = None) -> None:
+        """Open an empty database.
 
+        Parameters
+        ----------
+        memory : str, optional
+            The most memory that DuckDB may use, such as '2GB'; by default DuckDB's own limit.
+        folder : Path, optional
+            Where the temporary files go; by default the system's folder for them.
+        """
+        self.listener: Listener = no_listener
+        self._folder, self._remove = private_folder(self, folder)
+        config = settings() | {
+            "preserve_insertion_order": False,
+            "temp_directory": str(self._folder / "spilled"),
+        }
+        if memory is not None:
+            config["memory_limit"] = memory
+        self._con: Any = connect(str(self._folder / "rows.duckdb"), config)
 
-def _remove(folder: Path, lock: int, owned_by: int) -> None:
-    if os.getpid() == owned_by:  # not a forked child, whose parent works on
-        shutil.rmtree(folder, ignore_errors=True)
-    os.close(lock)
+    def read(
+        self, name: str, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions
+    ) -> pa.Schema:
+        """Create a table of the named columns of some files; the types are those of the files, which
+        may be wider in the table."""
+        with self._translated_errors():
+            return read_into(self._con, name, sources, columns, options, self._count)
 
+    def query(self, sql: str) -> pa.Table:
+        """The result of a small query."""
+        with self._translated_errors():
+            return self._con.sql(sql).to_arrow_table()
 
-def _remove_stale(place: Path) -> None:
-    """Remove folders of this user whose process is gone."""
-    if fcntl is None:
-        return
-    for folder in place.glob(f"{PREFIX}*"):
+    def keep(self, name: str, sql: str) -> None:
+        """Create a table from a query."""
+        with self._translated_errors():
+            self._con.execute(f"CREATE OR REPLACE TABLE {name} AS {sql}")
+
+    def map(
+        self,
+        name: str,
+        sql: str,
+        function: BatchFunction,
+        schema: pa.Schema,
+        once: bool = False,  # noqa: ARG002 - a table is always stored
+    ) -> None:
+        """Create a table from a query, each batch of which has passed through a function."""
+        with self._translated_errors():
+            self._fill(name, map(function, self._batches(sql)), schema)
+
+    def map_groups(
+        self,
+        name: str,
+        sql: str,
+        key: str,
+        function: TableFunction,
+        schema: pa.Schema,
+        sizes: Sequence[int],  # noqa: ARG002 - keys are processed one by one
+        once: bool = False,  # noqa: ARG002
+    ) -> None:
+        """Create a table from a query, the rows of each key having passed through a function; those of
+        one key at a time are in memory."""
+        with self._translated_errors(), self._ordered():
+            ordered = self._batches(f"SELECT * FROM ({sql}) ORDER BY {key}")
+            self._fill(name, map(function, _groups(ordered, key)), schema)
+
+    def drop(self, name: str) -> None:
+        """Drop a table."""
+        self._con.execute(f"DROP TABLE IF EXISTS {name}")
+
+    def write(
+        self,
+        sql: str,
+        target: Path,
+        names: Sequence[str],
+        order: Sequence[str],
+        options: CsvOptions,
+        rows: int,  # noqa: ARG002 - they are written as they come
+    ) -> None:
+        """Write the result of a query to a file, rows in order."""
+        with self._translated_errors(), self._ordered():
+            write_from(self._con, sql, target, names, order, options, self._count)
+
+    def close(self) -> None:
+        """End the session and remove its files."""
+        self._con.close()
+        self._remove()
+
+    def _batches(self, sql: str) -> Iterator[pa.RecordBatch]:
+        """The rows of a query batch by batch, never all at once."""
+        cursor, rows = self._con.cursor(), 0
         try:
-            if folder.is_symlink() or folder.stat().st_uid != os.getuid():
-                continue
-            lock = os.open(folder / OWNED, os.O_RDWR)
-        except OSError:  # not one of these, or gone meanwhile
-            continue
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
-        except OSError:  # in use
-            pass
+            for batch in cursor.sql(sql).to_arrow_reader(BATCH):
+                yield batch
+                rows += len(batch)
+                self._count(rows)
         finally:
-            os.close(lock)
+            cursor.close()
+
+    def _count(self, rows: int) -> None:
+        self.listener(Transfer(rows))
+
+    def _fill(
+        self, name: str, parts: Iterable[pa.RecordBatch | pa.Table], schema: pa.Schema
+    ) -> None:
+        """Create a table of these parts; it gets its name when it is complete."""
+        cursor, new = self._con.cursor(), f"{name}_new"
+        try:
+            # in separate transactions: with insertion order preserved, DuckDB 2.0 loses rows that are
+            # inserted into a table of the same transaction
+            cursor.register("part", schema.empty_table())
+            cursor.execute(f"CREATE OR REPLACE TABLE {new} AS SELECT * FROM part")
+            for part in _concatenated(parts, schema):
+                cursor.register("part", part)
+                cursor.execute(f"INSERT INTO {new} SELECT * FROM part")
+            cursor.execute(f"DROP TABLE IF EXISTS {name}")
+            cursor.execute(f"ALTER TABLE {new} RENAME TO {name}")
+        except BaseException:
+            cursor.execute(f"DROP TABLE IF EXISTS {new}")
+            raise
+        finally:
+            cursor.close()
+
+    @contextmanager
+    def _ordered(self) -> Iterator[None]:
+        """Preserve the order of results: otherwise DuckDB 2.0 returns their parts in any order."""
+        self._con.execute("SET preserve_insertion_order = true")
+        try:
+            yield
+        finally:
+            self._con.execute("SET preserve_insertion_order = false")
+
+    @contextmanager
+    def _translated_errors(self) -> Iterator[None]:
+        """Raise errors of ours for DuckDB's limits: its own messages may quote a row."""
+        try:
+            with interruptible():
+                yield
+        except duckdb.OutOfMemoryException:
+            raise InputError(
+                "The work does not fit under the memory limit, even with rows on disk. Raise the "
+                "limit, or free space for temporary files."
+            ) from None
+        except duckdb.IOException:
+            raise InputError(
+                f"The temporary files in {self._folder.parent} could not be written. The disk may "
+                "be full."
+            ) from None
 
 
-# Files into tables of a DuckDB and back, a piece at a time.
+def _groups(batches: Iterable[pa.RecordBatch], key: str) -> Iterator[pa.Table]:
+    """The rows of each key together; the batches are ordered by it."""
+    rows: list[pa.RecordBatch] = []
+    finished = set()
+    for batch in batches:
+        column = batch.column(key)
+        changes = pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
+        edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(batch)]
+        for begin, end in pairwise(edges):
+            if rows and rows[-1].column(key)[0] != column[begin]:
+                yield pa.Table.from_batches(rows)
+                rows = []
+            if not rows:
+                value = column[begin].as_py()
+                assert value not in finished, "the rows of a key come together"
+                finished.add(value)
+            rows.append(batch.slice(begin, end - begin))
+    if rows:
+        yield pa.Table.from_batches(rows)
 
 
-BATCH = 1 << 17
-Through = Callable[[int], None]
-"""Called with how many rows have gone through."""
+def _concatenated(
+    parts: Iterable[pa.RecordBatch | pa.Table], schema: pa.Schema
+) -> Iterator[pa.Table]:
+    """The parts, small ones concatenated."""
+    waiting: list[pa.Table] = []
+    for part in parts:
+        table = pa.Table.from_batches([part]) if isinstance(part, pa.RecordBatch) else part
+        waiting.append(table.select(schema.names).cast(schema))
+        if sum(map(len, waiting)) >= BATCH:
+            yield pa.concat_tables(waiting)
+            waiting = []
+    if waiting:
+        yield pa.concat_tables(waiting)
 
 
 def read_into(
@@ -92,9 +237,9 @@ def read_into(
     sources: Sequence[Path],
     columns: Sequence[str],
     options: CsvOptions,
-    through: Through,
+    count: RowCounter,
 ) -> pa.Schema:
-    """A table of the named columns of all files, as p0, p1, ...; gives their types in the files."""
+    """Create a table of the named columns of all files, as p0, p1, ...; returns their types."""
     schema: pa.Schema | None = None
     rows = 0
     con.execute(f"DROP TABLE IF EXISTS {name}")
@@ -106,12 +251,12 @@ def read_into(
             schema = found
             _create(con, name, path, columns, schema)
         elif schema != found:
-            raise _unlike(sources[0], path, columns, schema, found)
+            raise _different_types(sources[0], path, columns, schema, found)
         if kind is Format.CSV:
             rows += _read_csv(con, name, path, columns, options)
-            through(rows)
+            count(rows)
         else:
-            rows = _read_columnar(con, name, path, kind, columns, schema, through, rows)
+            rows = _read_columnar(con, name, path, kind, columns, schema, count, rows)
     assert schema is not None, "there is at least one file"
     return schema
 
@@ -133,32 +278,32 @@ def _create(
             con.from_arrow(pa.schema([field]).empty_table()).fetchall()
         except (duckdb.Error, pa.ArrowException):
             raise InputError(
-                f"{path}: column '{column}' is of type {field.type}, which large runs cannot hold. "
-                "Cast it to text or numbers first."
+                f"{path}: column '{column}' has the type {field.type}, which is not supported for "
+                "tables larger than memory. Cast it to text or numbers first."
             ) from None
     con.register("part", schema.empty_table())
     con.execute(f"CREATE TABLE {name} AS SELECT * FROM part")
     con.unregister("part")
 
 
-def _unlike(
+def _different_types(
     first: Path, path: Path, columns: Sequence[str], schema: pa.Schema, found: pa.Schema
 ) -> InputError:
     triples = zip(columns, schema.types, found.types, strict=True)
-    unlike = [f"'{c}' ({one} and {other})" for c, one, other in triples if one != other]
+    different = [f"'{c}' ({one} and {other})" for c, one, other in triples if one != other]
     return InputError(
-        f"{first} and {path} are not of one table: the types differ in {listed(unlike)}. Write them "
-        "with the same types."
+        f"{first} and {path} are not parts of one table: the types differ in {listed(different)}. "
+        "Write them with the same types."
     )
 
 
 def _read_csv(
     con: Connection, name: str, path: Path, columns: Sequence[str], options: CsvOptions
 ) -> int:
-    with opened(path, options) as file:
+    with open_csv(path, options) as file:
         places = ", ".join(map(file.place, columns))
         insert: Callable[[str], int] = lambda sql: con.execute(sql).fetchone()[0]  # noqa: E731
-        rows = file.through(insert, f"INSERT INTO {name} SELECT {places} FROM {{file}}")
+        rows = file.run(insert, f"INSERT INTO {name} SELECT {places} FROM {{file}}")
         check_separators(file, rows)
     return rows
 
@@ -170,7 +315,7 @@ def _read_columnar(
     kind: Format,
     columns: Sequence[str],
     schema: pa.Schema,
-    through: Through,
+    count: RowCounter,
     rows: int,
 ) -> int:
     def batches() -> Iterator[pa.RecordBatch]:
@@ -178,7 +323,7 @@ def _read_columnar(
         for batch in columnar_batches(path, kind, columns, BATCH):
             yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
             rows += len(batch)
-            through(rows)
+            count(rows)
 
     con.register("part", pa.RecordBatchReader.from_batches(schema, batches()))
     try:
@@ -195,9 +340,9 @@ def write_from(
     names: Sequence[str],
     order: Sequence[str],
     options: CsvOptions,
-    through: Through,
+    count: RowCounter,
 ) -> None:
-    """Write an answer to a file, its columns renamed, rows ordered; answers come in order now."""
+    """Write the result of a query to a file, its columns renamed, its rows ordered."""
     columns = con.sql(f"SELECT * FROM ({sql}) LIMIT 0").columns
     ordered = f"SELECT * FROM ({sql})" + (f" ORDER BY {', '.join(order)}" if order else "")
     kind = format_of(target)
@@ -212,7 +357,7 @@ def write_from(
             for batch in reader:
                 writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
                 rows += len(batch)
-                through(rows)
+                count(rows)
     except OSError:
         raise InputError(f"{target} could not be written. Is the disk full?") from None
 
@@ -223,185 +368,43 @@ def _writer(target: Path, kind: Format, schema: pa.Schema) -> pq.ParquetWriter:
     return pa.ipc.new_file(str(target), schema)
 
 
-# A session on one machine: DuckDB with its tables in a private file, working out of core.
+def private_folder(owner: object, place: Path | None = None) -> tuple[Path, Callable[[], object]]:
+    """A new folder that only this user may read, and a function that removes it.
+
+    It is also removed when its owner is garbage collected. place: the parent folder; by default the
+    system's folder for temporary files.
+    """
+    _remove_stale(Path(place or tempfile.gettempdir()))
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
+    lock = os.open(folder / f"{OWNED}.new", os.O_RDWR | os.O_CREAT, 0o600)
+    if fcntl is not None:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    # renamed once it is locked: a file of this name that is not locked has no owner
+    (folder / f"{OWNED}.new").rename(folder / OWNED)
+    return folder, weakref.finalize(owner, _remove, folder, lock, os.getpid())
 
 
-class DuckSession:
-    """Tables in a temporary database. Functions run in this process, one call at a time."""
+def _remove(folder: Path, lock: int, owned_by: int) -> None:
+    if os.getpid() == owned_by:  # not in a forked child: the parent still uses it
+        shutil.rmtree(folder, ignore_errors=True)
+    os.close(lock)
 
-    def __init__(self, memory: str | None = None, folder: Path | None = None) -> None:
-        """memory: the most DuckDB may take ('2GB'); its own default if not given.
 
-        folder: where the temporary files go; the system's place for them if not given.
-        """
-        self.listener: Listener = no_listener
-        self._folder, self._remove = private_folder(self, folder)
-        config = settings() | {
-            "preserve_insertion_order": False,
-            "temp_directory": str(self._folder / "spilled"),
-        }
-        if memory is not None:
-            config["memory_limit"] = memory
-        self._con: Any = connected(str(self._folder / "rows.duckdb"), config)
-
-    def read(
-        self, name: str, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions
-    ) -> pa.Schema:
-        """Make a table of the named columns of some files; the types are those of the files, which
-        the table may hold as wider ones."""
-        with self._said():
-            return read_into(self._con, name, sources, columns, options, self._through)
-
-    def query(self, sql: str) -> pa.Table:
-        """A small answer."""
-        with self._said():
-            return self._con.sql(sql).to_arrow_table()
-
-    def keep(self, name: str, sql: str) -> None:
-        """Make a table of an answer."""
-        with self._said():
-            self._con.execute(f"CREATE OR REPLACE TABLE {name} AS {sql}")
-
-    def map(
-        self,
-        name: str,
-        sql: str,
-        function: BatchFunction,
-        schema: pa.Schema,
-        once: bool = False,  # noqa: ARG002 - a table has to be made
-    ) -> None:
-        """Make a table of an answer, batch by batch through a function."""
-        with self._said():
-            self._fill(name, map(function, self._batches(sql)), schema)
-
-    def map_groups(
-        self,
-        name: str,
-        sql: str,
-        key: str,
-        function: TableFunction,
-        schema: pa.Schema,
-        sizes: Sequence[int],  # noqa: ARG002 - keys are treated one by one
-        once: bool = False,  # noqa: ARG002
-    ) -> None:
-        """Make a table of an answer, key by key through a function; one key's rows are in memory."""
-        with self._said(), self._ordered():
-            ordered = self._batches(f"SELECT * FROM ({sql}) ORDER BY {key}")
-            self._fill(name, map(function, _groups(ordered, key)), schema)
-
-    def drop(self, name: str) -> None:
-        """Forget a table."""
-        self._con.execute(f"DROP TABLE IF EXISTS {name}")
-
-    def write(
-        self,
-        sql: str,
-        target: Path,
-        names: Sequence[str],
-        order: Sequence[str],
-        options: CsvOptions,
-        rows: int,  # noqa: ARG002 - they are written as they come
-    ) -> None:
-        """Write an answer to a file, rows in order."""
-        with self._said(), self._ordered():
-            write_from(self._con, sql, target, names, order, options, self._through)
-
-    def close(self) -> None:
-        """End the session and remove its files."""
-        self._con.close()
-        self._remove()
-
-    def _batches(self, sql: str) -> Iterator[pa.RecordBatch]:
-        """The rows of an answer as they come, never all at once."""
-        cursor, rows = self._con.cursor(), 0
+def _remove_stale(place: Path) -> None:
+    """Remove folders of this user whose process has ended."""
+    if fcntl is None:
+        return
+    for folder in place.glob(f"{PREFIX}*"):
         try:
-            for batch in cursor.sql(sql).to_arrow_reader(BATCH):
-                yield batch
-                rows += len(batch)
-                self._through(rows)
+            if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+                continue
+            lock = os.open(folder / OWNED, os.O_RDWR)
+        except OSError:  # not such a folder, or removed meanwhile
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+        except OSError:  # in use
+            pass
         finally:
-            cursor.close()
-
-    def _through(self, rows: int) -> None:
-        self.listener(Transfer(rows))
-
-    def _fill(
-        self, name: str, parts: Iterable[pa.RecordBatch | pa.Table], schema: pa.Schema
-    ) -> None:
-        """A table of these parts, under its name only when it is whole."""
-        cursor, new = self._con.cursor(), f"{name}_new"
-        try:
-            # Each step for itself: where answers come in order, DuckDB 2.0 loses rows that are put
-            # into a table of the same transaction.
-            cursor.register("part", schema.empty_table())
-            cursor.execute(f"CREATE OR REPLACE TABLE {new} AS SELECT * FROM part")
-            for part in _gathered(parts, schema):
-                cursor.register("part", part)
-                cursor.execute(f"INSERT INTO {new} SELECT * FROM part")
-            cursor.execute(f"DROP TABLE IF EXISTS {name}")
-            cursor.execute(f"ALTER TABLE {new} RENAME TO {name}")
-        except BaseException:
-            cursor.execute(f"DROP TABLE IF EXISTS {new}")
-            raise
-        finally:
-            cursor.close()
-
-    @contextmanager
-    def _ordered(self) -> Iterator[None]:
-        """Let answers come in the order asked for: else DuckDB 2.0 hands out their parts in any."""
-        self._con.execute("SET preserve_insertion_order = true")
-        try:
-            yield
-        finally:
-            self._con.execute("SET preserve_insertion_order = false")
-
-    @contextmanager
-    def _said(self) -> Iterator[None]:
-        """DuckDB's limits in our words: its own may quote a row."""
-        try:
-            with interruptible():
-                yield
-        except duckdb.OutOfMemoryException:
-            raise InputError(
-                "The work does not fit under the memory limit, even with rows on disk. Raise the "
-                "limit, or free space for temporary files."
-            ) from None
-        except duckdb.IOException:
-            raise InputError(
-                f"The temporary files in {self._folder.parent} could not be written. Is the disk "
-                "full?"
-            ) from None
-
-
-def _groups(batches: Iterable[pa.RecordBatch], key: str) -> Iterator[pa.Table]:
-    """The rows of each key together; they come ordered by it."""
-    held: list[pa.RecordBatch] = []
-    seen = set()
-    for batch in batches:
-        column = batch.column(key)
-        changes = pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
-        edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(batch)]
-        for begin, end in pairwise(edges):
-            if held and held[-1].column(key)[0] != column[begin]:
-                yield pa.Table.from_batches(held)
-                held = []
-            if not held:
-                value = column[begin].as_py()
-                assert value not in seen, "the rows of a key come together"
-                seen.add(value)
-            held.append(batch.slice(begin, end - begin))
-    if held:
-        yield pa.Table.from_batches(held)
-
-
-def _gathered(parts: Iterable[pa.RecordBatch | pa.Table], schema: pa.Schema) -> Iterator[pa.Table]:
-    """The parts, small ones put together."""
-    held: list[pa.Table] = []
-    for part in parts:
-        table = pa.Table.from_batches([part]) if isinstance(part, pa.RecordBatch) else part
-        held.append(table.select(schema.names).cast(schema))
-        if sum(map(len, held)) >= BATCH:
-            yield pa.concat_tables(held)
-            held = []
-    if held:
-        yield pa.concat_tables(held)
+            os.close(lock)

@@ -17,9 +17,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shoal.engines.base import files_of, require_same_names
 from shoal.engines.duckdb.csv import csv_batches, settle
 from shoal.engines.files import LocalFiles
+from shoal.engines.sources import files_of, require_same_names
 from shoal.engines.spark.arrow import (
     SLOT,
     Batches,

@@ -50,7 +50,7 @@ def test_a_table_may_replace_the_one_it_was_made_from(session: Session) -> None:
 
 
 @pytest.mark.parametrize("n", [0, 1, 1000])
-def test_every_row_goes_through_the_function_once(
+def test_every_row_passes_through_the_function_once(
     session: Session, monkeypatch: pytest.MonkeyPatch, n: int
 ) -> None:
     monkeypatch.setattr(duck, "BATCH", 64)
@@ -120,7 +120,7 @@ def test_csv_files_are_read_as_one_table_of_text(session: Session, tmp_path: Pat
     assert rows(session, "SELECT p0, p1 FROM t") == [("", "2"), ("q,q", "1"), ("é", "3")]
 
 
-def test_a_broken_csv_is_refused_as_elsewhere(session: Session, tmp_path: Path) -> None:
+def test_a_broken_csv_is_refused_as_in_memory(session: Session, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("a,b\n1,2\n3,4,5\n")
     with pytest.raises(InputError, match="3 fields"):
@@ -151,12 +151,12 @@ def test_files_of_two_tables_are_refused(session: Session, tmp_path: Path) -> No
         session.read("t", [one, two], ["a"], OPTIONS)
 
 
-def test_a_type_that_cannot_be_held_is_named(session: Session, tmp_path: Path) -> None:
+def test_an_unsupported_type_is_named(session: Session, tmp_path: Path) -> None:
     path = tmp_path / "t.arrow"
     months = pa.array([(1, 2, 3)], pa.month_day_nano_interval())
     table = pa.table({"ok": [1], "odd": pa.array([1], pa.decimal256(70, 0)), "months": months})
     write_columnar(table, path, Format.ARROW)
-    with pytest.raises(InputError, match="'odd' is of type decimal256"):
+    with pytest.raises(InputError, match="'odd' has the type decimal256"):
         session.read("t", [path], ["ok", "odd"], OPTIONS)
 
 
@@ -195,7 +195,7 @@ def test_more_rows_than_memory(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_forgotten_session_leaves_nothing(tmp_path: Path) -> None:
+def test_a_garbage_collected_session_leaves_nothing(tmp_path: Path) -> None:
     session = DuckSession(folder=tmp_path)
     session.keep("t", "SELECT 1 AS x")
     assert list(tmp_path.iterdir())
@@ -203,7 +203,7 @@ def test_a_forgotten_session_leaves_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_times_in_utc_read_the_same_on_every_machine(
+def test_times_in_utc_are_the_same_on_every_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TZ", "America/New_York")

@@ -34,7 +34,7 @@ def test_no_more_threads_than_cores(monkeypatch: pytest.MonkeyPatch, size: int) 
 
 
 @each_size
-def test_fewer_threads_if_asked(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+def test_fewer_threads_if_configured(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setenv("SHOAL_THREADS", "1")
     with connection(size) as con:
         assert setting(con, "threads") == 1
@@ -53,7 +53,7 @@ def test_nothing_is_fetched_from_the_network_or_spilled(size: int) -> None:
 
 
 @each_size
-def test_it_is_closed_after_an_error(size: int) -> None:
+def test_the_database_is_closed_after_an_error(size: int) -> None:
     def work() -> duckdb.DuckDBPyConnection:
         with connection(size) as con:
             kept.append(con)
@@ -86,7 +86,7 @@ def test_in_several_threads_at_once(size: int) -> None:
 
 
 @each_size
-def test_a_task_finds_nothing_of_the_one_before(size: int) -> None:
+def test_tasks_do_not_see_each_other(size: int) -> None:
     with connection(size) as con:
         con.register("published", pa.table({"n": [1]}))
         con.execute("CREATE TEMP TABLE seen AS FROM published")
@@ -95,7 +95,7 @@ def test_a_task_finds_nothing_of_the_one_before(size: int) -> None:
         assert con.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchone() == (0,)
 
 
-def test_one_that_went_wrong_is_not_used_again() -> None:
+def test_a_broken_database_is_not_used_again() -> None:
     def work() -> None:
         with connection(0) as con:
             con.execute("CREATE TABLE left_over AS SELECT 1 AS n")

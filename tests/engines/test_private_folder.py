@@ -45,7 +45,7 @@ def killed(place: Path) -> Path:
     return folder
 
 
-def test_folders_of_processes_that_are_gone_go(tmp_path: Path) -> None:
+def test_folders_of_ended_processes_are_removed(tmp_path: Path) -> None:
     others = [tmp_path / "shoal-mine", tmp_path / "shoal-file"]
     others[0].mkdir()
     others[1].write_text("no folder")
@@ -79,7 +79,7 @@ print(folder.exists())
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-def test_a_forked_child_leaves_the_folder_alone(tmp_path: Path) -> None:
+def test_a_forked_child_does_not_remove_the_folder(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", FORK, str(tmp_path)], capture_output=True, text=True, check=True
     )

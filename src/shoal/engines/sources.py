@@ -1,0 +1,98 @@
+"""Tables in files: a file, or a folder of part files of one format."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from shoal.engines.files import LocalFiles
+from shoal.errors import InputError, listed
+from shoal.io.columnar import parquet_rows
+from shoal.io.csv_dialect import DETECT, CsvOptions
+from shoal.io.formats import ENDINGS, Format, check_readable, format_of
+
+HIDDEN = (".", "_")
+"""Names that begin so are not part of a table: markers of the tools that wrote it."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table in a file, or in a folder of part files."""
+
+    place: Path
+    files: tuple[Path, ...]
+    options: CsvOptions
+    names: tuple[str, ...]
+    warnings: tuple[str, ...]
+    """What was guessed about the files."""
+    rows: int | None
+    """Number of rows, where it is known without reading them."""
+
+
+def source_at(place: Path, options: CsvOptions = DETECT) -> Source:
+    """Look at the table in a file or folder, without reading its rows."""
+    local = LocalFiles()
+    files, kind = files_of([place])
+    settled, warnings = local.settle(files[0], options)
+    names = local.names(files[0], settled)
+    require_same_names(files, lambda file: local.names(file, settled))
+    rows = sum(map(parquet_rows, files)) if kind is Format.PARQUET else None
+    return Source(place, tuple(files), settled, tuple(names), warnings, rows)
+
+
+def files_of(sources: Sequence[Path]) -> tuple[list[Path], Format]:
+    """Every file of the table, by name, and the one format that they share."""
+    files = [file for source in sources for file in _part_files(source)]
+    if not files:
+        raise InputError("No file was named to read.")
+    kinds = {format_of(file) for file in files}
+    if len(kinds) > 1:
+        raise InputError(
+            f"The files of one table must have one format; found {listed(sorted(kinds))} in "
+            f"{listed([str(source) for source in sources])}."
+        )
+    for file in files:
+        check_readable(file)
+    return files, kinds.pop()
+
+
+def require_same_names(files: Sequence[Path], names_of: Callable[[Path], list[str]]) -> None:
+    """Raise `InputError` where a file has other columns than the first, or in another order.
+
+    A column that only some parts have would not be checked.
+    """
+    names = names_of(files[0])
+    for other in files[1:]:
+        if names_of(other) != names:
+            # the names are left out: in a file without a header they would be a person's row
+            raise InputError(
+                f"{files[0]} and {other} name different columns, or name them in another order. The "
+                "files of one table must have the same header: the same column names in the same "
+                "order."
+            )
+
+
+def _part_files(source: Path) -> list[Path]:
+    if not source.is_dir():
+        if not source.suffix and not source.exists():
+            raise InputError(f"{source} does not exist, neither as a file nor as a folder.")
+        return [source]  # a missing file is reported by `check_readable`
+    files = sorted(each for each in source.iterdir() if not each.name.startswith(HIDDEN))
+    folders = [each.name for each in files if each.is_dir()]
+    if folders:
+        raise InputError(
+            f"{source} contains folders ({listed(folders, 3)}). The files of a table must be in one "
+            "folder; write a table that is partitioned by a column without partitions."
+        )
+    others = [each.name for each in files if not each.name.lower().endswith(tuple(ENDINGS))]
+    if others:
+        raise InputError(
+            f"{source} contains files that are not tables by their names ({listed(others, 3)}). Move "
+            f"or rename them. Allowed endings: {listed(ENDINGS)}."
+        )
+    # some tools write empty files for parts without rows, not even a header in them
+    parts = [each for each in files if each.stat().st_size > 0]
+    if not parts:
+        raise InputError(
+            f"{source} contains no file with a table in it. Allowed endings: {listed(ENDINGS)}."
+        )
+    return parts
