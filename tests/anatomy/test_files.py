@@ -186,7 +186,7 @@ TAMPERED: list[tuple[int, Any, str]] = [
     (0, lambda rows: [[*r, r[0]] for r in [[*rows[0][:-1], "group"], *rows[1:]]], None),
     (0, lambda rows: [[*r, "ill" if i == 0 else "flu"] for i, r in enumerate(rows)], "'ill'"),
     (1, lambda rows: rows[:-1], "do not add up"),
-    (1, lambda rows: [*rows, ["9999", "flu", "1"]], "in which there is nobody"),
+    (1, lambda rows: [*rows, ["9999", "flu", "1"]], "that have no rows of people"),
     (1, lambda rows: [rows[0], rows[2], rows[1], *rows[3:]], "is not sorted"),
     (1, count_is("0"), "counts of the table of ill must be whole numbers"),
     (1, count_is("-1"), "must be whole numbers"),

@@ -15,11 +15,17 @@ from shoal.io.output_names import sensitive_paths
 from shoal.policy import Policy
 from shoal.policy.anatomy import COUNT, GROUP, count_name, group_name
 from shoal.progress import Progress, no_progress
-from shoal.verification.anatomy import PEOPLE, Values, group_counts, largest_share, whole
+from shoal.verification.anatomy import (
+    PEOPLE,
+    Values,
+    group_counts,
+    largest_share,
+    require_order,
+    whole,
+)
 from shoal.verification.check import check, strengths
 from shoal.verification.digest import Fingerprint
 from shoal.verification.meaning import with_meaning
-from shoal.verification.preferences import require_order
 
 
 def sensitive_files(path: Path, policy: Policy) -> dict[str, Path]:

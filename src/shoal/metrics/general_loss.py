@@ -10,7 +10,7 @@ from shoal.metrics.base import AdditiveMetric, Node, ReleaseView, Sums, Totals
 from shoal.metrics.labels import leaves_at, values_covered
 
 STEPS = 1000
-"""`rank` tells losses apart to a thousandth, …"""
+"""`rank` distinguishes losses to a thousandth, …"""
 RANKED = 5
 """… in this many columns: more would not fit into one float."""
 

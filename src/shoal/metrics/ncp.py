@@ -57,7 +57,7 @@ class MeanNcp(Ncp):
 
 
 def column_losses(view: ReleaseView) -> dict[str, float]:
-    """Per quasi-identifier, and per sensitive column in which people's wishes count, the sum over
+    """Per quasi-identifier, and per sensitive column with personal preferences, the sum over
     rows of its label's loss, each in 0..1; suppressed rows lose all."""
     losses = {}
     for grouping, spans in zip(view.groupings, view.spans, strict=True):

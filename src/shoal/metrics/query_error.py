@@ -1,4 +1,4 @@
-"""Random range counts, and what the table and the release answer to them."""
+"""Query error: how far range counts that a reader takes from the release are off."""
 
 import dataclasses
 from typing import Annotated, ClassVar, NamedTuple
@@ -13,20 +13,74 @@ from shoal.metrics.base import AdditiveMetric, ReleaseView, Sums, Totals
 from shoal.metrics.labels import codes_covered
 from shoal.threads import each
 
+BOUND = 0.001
+"""No error is taken relative to fewer rows than this share of the table: a query that finds hardly
+anyone would outweigh all others."""
 
-class Ask(NamedTuple):
-    """What a query asks of one column."""
+
+@dataclass(frozen=True)
+class QueryError(AdditiveMetric):
+    """Query error: mean relative error of random range counts answered on the release; low is good.
+
+    A query counts the rows inside a random range of some quasi-identifiers: neighbouring values, or
+    leaves of a hierarchy, or any values of a column without an order. The reader of the release takes
+    a group's rows to be spread evenly under its label. The error is |answer - truth| over the truth,
+    or over 0.1 % of the rows where the truth is less (so also where it is 0). Missing values are
+    never counted; withheld rows are not found.
+
+    Source: the queries of Xiao and Tao, "Anatomy: simple and effective privacy preservation", 2006,
+    and LeFevre, DeWitt and Ramakrishnan, "Workload-aware anonymization", 2006; the lower bound of
+    Xiao, Wang and Gehrke, "Differential privacy via wavelet transforms", 2010.
+    """
+
+    on_request: ClassVar[bool] = True
+    high_is_good: ClassVar[bool] = False
+
+    queries: Annotated[int, Field(ge=1, le=1_000_000)] = 1000
+    """How many queries to draw."""
+    columns: Annotated[int, Field(ge=1)] = 3
+    """Quasi-identifiers that each query restricts; all where there are fewer."""
+    selectivity: Annotated[float, Field(gt=0, le=1)] = 0.05
+    """The share of all combinations of values that a query covers; each column's range covers its
+    n-th root, for n columns."""
+    seed: Annotated[int, Field(ge=0)] = 0
+    """Where drawing starts: the same seed gives the same queries."""
+
+    def sums(self, view: ReleaseView) -> Sums:
+        """Per query the rows that it counts, and those that the reader expects."""
+        cells, counts, reader = view.cells, view.cells.counts, reader_of(view)
+        codes = np.ascontiguousarray(cells.codes.T)
+
+        def answers(number: int) -> tuple[int, float]:
+            query = draw(cells.domains, self.columns, self.selectivity, self.seed, number)
+            return true_count(codes, counts, query), reader.count(query)
+
+        found: Sums = {}
+        for number, (truth, answer) in enumerate(each(answers, range(self.queries))):
+            found[f"truth:{number}"], found[f"answer:{number}"] = truth, answer
+        return found
+
+    def figure(self, sums: Sums, totals: Totals) -> float:
+        """The mean over all queries."""
+        least = max(1.0, BOUND * totals.n_rows)
+        truth = np.array([sums[f"truth:{i}"] for i in range(self.queries)])
+        answer = np.array([sums[f"answer:{i}"] for i in range(self.queries)])
+        return float(np.mean(np.abs(answer - truth) / np.maximum(truth, least)))
+
+
+class ColumnRange(NamedTuple):
+    """The values of one column that a query counts."""
 
     column: int
     begin: float
-    """RANGE, TREE: the first place asked for, in whole units."""
+    """RANGE, TREE: the first place, in whole units."""
     end: float
-    """RANGE, TREE: the last place asked for."""
+    """RANGE, TREE: the last place."""
     codes: Bools
-    """(size,) the codes asked for."""
+    """(size,) the codes in the range."""
 
 
-Query = tuple[Ask, ...]
+Query = tuple[ColumnRange, ...]
 
 
 def draw(
@@ -37,27 +91,29 @@ def draw(
     n_columns = min(n_columns, len(domains))
     share = selectivity ** (1 / n_columns)
     chosen = np.sort(random.choice(len(domains), n_columns, replace=False))
-    return tuple(_ask(domains[column], int(column), share, random) for column in chosen)
+    return tuple(_random_range(domains[column], int(column), share, random) for column in chosen)
 
 
-def _ask(domain: Domain, column: int, share: float, random: np.random.Generator) -> Ask:
+def _random_range(
+    domain: Domain, column: int, share: float, random: np.random.Generator
+) -> ColumnRange:
     """A random part of a column, about `share` of it; never the missing value."""
     known = domain.size - (domain.missing >= 0)
     asked = np.zeros(domain.size, np.bool_)
     if domain.kind == Kind.SET:
         asked[random.choice(known, max(1, round(share * known)), replace=False)] = True
-        return Ask(column, 0.0, 0.0, asked)
+        return ColumnRange(column, 0.0, 0.0, asked)
     place = domain.places[:known]
     width = int(place[-1]) + 1
     asked_width = max(1, round(share * width))
     begin = int(random.integers(0, width - asked_width + 1))
     end = begin + asked_width - 1
     asked[:known] = (begin <= place) & (place <= end)
-    return Ask(column, float(begin), float(end), asked)
+    return ColumnRange(column, float(begin), float(end), asked)
 
 
 def true_count(codes: Codes, counts: Ints, query: Query) -> int:
-    """Rows of the table that a query asks for; `codes` has a line per column."""
+    """Rows of the table that a query counts; `codes` has a line per column."""
     from shoal.kernels.range_counts import count_rows
 
     sizes = [len(ask.codes) for ask in query]
@@ -133,61 +189,3 @@ def _classes(view: ReleaseView) -> tuple[tuple[Codes, ...], Ints]:
     each = [np.where(g.group < 0, g.n_groups, g.group)[kept] for g in view.groupings]
     found, rows = np.unique(np.stack(each, axis=1), axis=0, return_counts=True)
     return tuple(np.ascontiguousarray(found[:, i], np.int32) for i in range(len(each))), rows
-
-
-# Query error: how far range counts on the release are off.
-
-
-BOUND = 0.001
-"""No error is taken relative to fewer rows than this share of the table: a query that finds hardly
-anyone would outweigh all others."""
-
-
-@dataclass(frozen=True)
-class QueryError(AdditiveMetric):
-    """Query error: mean relative error of random range counts answered on the release; low is good.
-
-    A query counts the rows inside a random range of some quasi-identifiers: neighbouring values, or
-    leaves of a hierarchy, or any values of a column without an order. The reader of the release takes
-    a group's rows to be spread evenly under its label. The error is |answer - truth| over the truth,
-    or over 0.1 % of the rows where the truth is less (so also where it is 0). Missing values are
-    never asked for; withheld rows are not found.
-
-    Source: the queries of Xiao and Tao, "Anatomy: simple and effective privacy preservation", 2006,
-    and LeFevre, DeWitt and Ramakrishnan, "Workload-aware anonymization", 2006; the lower bound of
-    Xiao, Wang and Gehrke, "Differential privacy via wavelet transforms", 2010.
-    """
-
-    on_request: ClassVar[bool] = True
-    high_is_good: ClassVar[bool] = False
-
-    queries: Annotated[int, Field(ge=1, le=1_000_000)] = 1000
-    """How many queries to draw."""
-    columns: Annotated[int, Field(ge=1)] = 3
-    """Quasi-identifiers that each query asks about; all where there are fewer."""
-    selectivity: Annotated[float, Field(gt=0, le=1)] = 0.05
-    """The share of all combinations of values that a query covers; each column's range covers its
-    n-th root, for n columns."""
-    seed: Annotated[int, Field(ge=0)] = 0
-    """Where drawing starts: the same seed asks the same queries."""
-
-    def sums(self, view: ReleaseView) -> Sums:
-        """Per query the rows that it asks for, and those that the reader expects."""
-        cells, counts, reader = view.cells, view.cells.counts, reader_of(view)
-        codes = np.ascontiguousarray(cells.codes.T)
-
-        def answers(number: int) -> tuple[int, float]:
-            query = draw(cells.domains, self.columns, self.selectivity, self.seed, number)
-            return true_count(codes, counts, query), reader.count(query)
-
-        found: Sums = {}
-        for number, (truth, answer) in enumerate(each(answers, range(self.queries))):
-            found[f"truth:{number}"], found[f"answer:{number}"] = truth, answer
-        return found
-
-    def figure(self, sums: Sums, totals: Totals) -> float:
-        """The mean over all queries."""
-        least = max(1.0, BOUND * totals.n_rows)
-        truth = np.array([sums[f"truth:{i}"] for i in range(self.queries)])
-        answer = np.array([sums[f"answer:{i}"] for i in range(self.queries)])
-        return float(np.mean(np.abs(answer - truth) / np.maximum(truth, least)))

@@ -1,1 +1,1 @@
-"""Does what was published hold what was promised? Asked of the published text alone."""
+"""Whether a release holds what its policy promises, judged on the published text alone."""

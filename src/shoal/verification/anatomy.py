@@ -1,6 +1,9 @@
-"""Read the tables of an Anatomy release as anyone would: are they linked, and what do groups hold?"""
+"""Verifying an Anatomy release: do its tables fit together, what do its groups hold, is the order safe?
 
-from collections.abc import Mapping
+The tables are read as any reader would read them.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +13,7 @@ import pyarrow.compute as pc
 from shoal.arrays import Ints
 from shoal.encoding.counts import Counts
 from shoal.encoding.domain import Domain, Kind
+from shoal.encoding.values import ordered_values
 from shoal.errors import VerificationFailed
 from shoal.hierarchy.text import known_text, text_of
 from shoal.io.arrow import one_chunk
@@ -41,6 +45,29 @@ def group_counts(people: pa.Array, tables: Mapping[str, Values]) -> dict[str, Co
     return found
 
 
+def require_order(group: Ints, columns: Sequence[pa.ChunkedArray]) -> None:
+    """Raise unless rows are sorted by group, and inside a group by the text of their columns.
+
+    A number may be spelled otherwise in a file than in a frame (1 and 1.0), and an empty text may
+    read as missing: two neighbours are out of order only where no such reading puts them in order.
+    """
+    wrong = np.diff(group) < 0
+    open_pairs = np.diff(group) == 0
+    for column in columns:
+        values = known_text(one_chunk(column)).cast(pa.string())
+        raw = _ranks(values)
+        differ = open_pairs & (raw[1:] != raw[:-1])
+        known = (raw[1:] >= 0) & (raw[:-1] >= 0)
+        later = (np.diff(raw) < 0) & (np.diff(_ranks(_as_numbers(values))) < 0)
+        wrong |= differ & known & later
+        open_pairs &= ~differ
+    if wrong.any():
+        raise VerificationFailed(
+            "The people are not sorted by group and then by the text of their columns: any other "
+            "order could reveal whose value is whose."
+        )
+
+
 def largest_share(counts: Counts) -> float:
     """The largest share that one value has of the rows of a group."""
     owner = np.repeat(np.arange(counts.n_groups), np.diff(counts.starts))
@@ -54,7 +81,7 @@ def _sizes(people: pa.Array) -> Ints:
     if len(sizes[0]) and sizes[0][-1] != len(sizes[0]):
         raise VerificationFailed(
             f"The table of people has {len(sizes[0]):,} groups, but their ids run up to "
-            f"{sizes[0][-1]:,}: a gap tells of groups that were left out."
+            f"{sizes[0][-1]:,}: a gap shows that groups were left out."
         )
     return sizes[1].astype(np.int64)
 
@@ -85,7 +112,7 @@ def _check_link(name: str, group: Ints, count: Ints, sizes: Ints) -> None:
     strangers = np.unique(group[group >= len(sizes)])
     if len(strangers):
         raise VerificationFailed(
-            f"The table of {name} has values of {len(strangers):,} group(s) in which there is nobody."
+            f"The table of {name} has values of {len(strangers):,} group(s) that have no rows of people."
         )
     total = np.zeros(len(sizes), np.int64)
     np.add.at(total, group, count)
@@ -103,7 +130,7 @@ def _check_order(name: str, keys: Ints) -> None:
     if (steps <= 0).any():
         raise VerificationFailed(
             f"The table of {name} is not sorted by group and by the text of its values, each once: "
-            "any other order could tell whose value is whose."
+            "any other order could reveal whose value is whose."
         )
 
 
@@ -118,3 +145,20 @@ def whole(column: pa.Array, what: str) -> Ints:
         )
     numbers: Ints = texts.cast(pa.int64()).to_numpy(zero_copy_only=False)
     return numbers
+
+
+def _ranks(texts: pa.Array) -> Ints:
+    """(n,) the place of each text among the distinct ones, -1 where missing."""
+    coded = texts.dictionary_encode()
+    by_text = pc.sort_indices(coded.dictionary).to_numpy()
+    rank = np.full(len(by_text) + 1, -1, np.int64)
+    rank[by_text] = np.arange(len(by_text))
+    codes = pc.fill_null(coded.indices, len(by_text)).to_numpy(zero_copy_only=False)
+    return rank[codes]
+
+
+def _as_numbers(texts: pa.Array) -> pa.Array:
+    """The texts as a frame of numbers, dates or times would spell them, where they are such."""
+    coded = texts.dictionary_encode()
+    parsed = ordered_values(coded.dictionary, guess=True)
+    return texts if parsed is None else text_of(parsed).cast(pa.string()).take(coded.indices)

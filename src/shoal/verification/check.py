@@ -1,4 +1,4 @@
-"""Group by the text a reader sees, and ask every model again.
+"""Group by the text a reader sees, and check the models on these classes.
 
 Nothing of the method is known here: the file or frame is read as anyone would read it.
 """
@@ -21,8 +21,8 @@ from shoal.models.l import EntropyL, L
 from shoal.models.t import T
 
 AT_WORST = (
-    "A value that was made wider because somebody asked for it is counted here at its worst, since the "
-    "release alone does not tell what it was. The run that makes a release judges the values themselves."
+    "A value that was published wider because of a personal preference is counted at its worst, since "
+    "the release alone does not say what it was. The run that makes a release checks the values."
 )
 
 
@@ -36,18 +36,18 @@ class ClassCounter(Protocol):
 
 @dataclass(frozen=True)
 class Finding:
-    """One model, asked of the published table."""
+    """One model, checked on the published table."""
 
     model: str
     """Its name in a policy."""
     asked: float
-    """The figure the policy asks for."""
+    """The figure that the policy requires."""
     reached: float
     """The strongest figure that every class holds; infinite where none does."""
     columns: tuple[str, ...]
     """The quasi-identifiers that make the classes."""
     of: str | None
-    """The sensitive column, if it speaks of one."""
+    """The sensitive column, if it concerns one."""
     classes: int
     """Different combinations found."""
     failing: int
@@ -57,7 +57,7 @@ class Finding:
     rows: int
     """Rows in all classes."""
     options: dict[str, Any] = field(default_factory=dict)
-    """What else the policy says of the model, such as its distance."""
+    """Other options of the model, such as its distance."""
 
     @property
     def holds(self) -> bool:
@@ -69,8 +69,10 @@ class Finding:
         """Its options in words, to follow its name: `, distance ordered`, ` (enhanced)`."""
         each = self.options.items()
         words = "".join(f", {name} {value}" for name, value in each if not isinstance(value, bool))
-        told = [name if value else f"not {name}" for name, value in each if isinstance(value, bool)]
-        return words + (f" ({', '.join(told)})" if told else "")
+        flags = [
+            name if value else f"not {name}" for name, value in each if isinstance(value, bool)
+        ]
+        return words + (f" ({', '.join(flags)})" if flags else "")
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON."""
@@ -81,20 +83,20 @@ class Finding:
 def check(
     count: ClassCounter, quasi: Sequence[str], models: Sequence[Model]
 ) -> tuple[Finding, ...]:
-    """Ask each model about the classes of its own columns."""
+    """Check each model on the classes of its own columns."""
     by_columns: dict[tuple[str, ...], list[Model]] = {}
     for model in models:
         by_columns.setdefault(model.quasi_of(quasi), []).append(model)
     found: dict[int, Finding] = {}
-    for columns, asked in by_columns.items():
-        of = list(dict.fromkeys(name for m in asked if (name := m.counts_key)))
+    for columns, same in by_columns.items():
+        of = list(dict.fromkeys(name for m in same if (name := m.counts_key)))
         counts = count(columns, of)
-        for model in asked:
-            found[id(model)] = _ask(model, counts[model.counts_key], columns)
+        for model in same:
+            found[id(model)] = _finding(model, counts[model.counts_key], columns)
     return tuple(found[id(model)] for model in models)
 
 
-def _ask(model: Model, counts: Counts, columns: tuple[str, ...]) -> Finding:
+def _finding(model: Model, counts: Counts, columns: tuple[str, ...]) -> Finding:
     failing = counts.sizes[~model.holds(counts)]
     if model.release_wide and model.holds_over(counts):  # single classes may fall short
         failing = failing[:0]
@@ -121,10 +123,10 @@ def finding_of(model: Model, columns: tuple[str, ...], **found: Any) -> Finding:
     )
 
 
-def require(findings: Sequence[Finding], wishes: Container[str] = ()) -> None:
+def require(findings: Sequence[Finding], raised: Container[str] = ()) -> None:
     """Raise `VerificationFailed` unless all findings hold.
 
-    wishes: columns in which people's wishes count, judged without what is behind them.
+    raised: columns with personal preferences, checked without their original values.
     """
     if not any(finding.classes for finding in findings):
         raise VerificationFailed(
@@ -133,7 +135,7 @@ def require(findings: Sequence[Finding], wishes: Container[str] = ()) -> None:
     broken = [finding for finding in findings if not finding.holds]
     if broken:
         words = [_wording(finding) for finding in broken]
-        if any(finding.of in wishes for finding in broken):
+        if any(finding.of in raised for finding in broken):
             words.append(AT_WORST)
         raise VerificationFailed("\n".join(words))
 
@@ -151,9 +153,6 @@ def _wording(finding: Finding) -> str:
     )
 
 
-# How strong a release is by the models that nobody asked for.
-
-
 @dataclass(frozen=True)
 class Strength:
     """The strongest figure of one model that every published class holds."""
@@ -161,11 +160,11 @@ class Strength:
     model: str
     """Its name in a policy."""
     of: str | None
-    """The sensitive column, if it speaks of one."""
+    """The sensitive column, if it concerns one."""
     reached: float
     """The figure; infinite where none holds."""
     options: dict[str, Any] = field(default_factory=dict)
-    """What else was said of the model, such as its distance."""
+    """Other options of the model, such as its distance."""
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON."""
@@ -175,7 +174,7 @@ class Strength:
 def strengths(
     count: ClassCounter, quasi: Sequence[str], sensitive: Sequence[str]
 ) -> tuple[Strength, ...]:
-    """Ask every model that needs nothing but its figure; none where there are no classes."""
+    """Compute every model that needs only its figure; none where there are no classes."""
     counts = count(quasi, sensitive)
     if not counts[SIZES_ONLY].n_groups:
         return ()
@@ -185,9 +184,9 @@ def strengths(
 
 
 def models_of(columns: Mapping[str, Domain | None], raised: Container[str] = ()) -> Iterator[Model]:
-    """The models to ask of sensitive columns and what their values mean.
+    """The models that apply to sensitive columns with these domains.
 
-    raised: columns in which wishes were heard, so that they are judged at the worst.
+    raised: columns with personal preferences, whose wider values count at their worst.
     """
     yield K(1)
     yield AverageRisk(1)

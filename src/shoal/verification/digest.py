@@ -1,4 +1,4 @@
-"""The texts of a published table, the same for a frame and for any file that holds its rows.
+"""The digest of a published table, the same for a frame and for any file that holds its rows.
 
 A CSV file knows only texts, and writes some numbers and times in a way of its own. So a number with a
 point or an exponent counts by its exact value, a moment by its ISO text, and an empty text as a missing
@@ -26,10 +26,14 @@ NUMBER = r"^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,3})?$"
 FLOAT = r"[.eE]"
 MOMENT = r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?$"
 EXACT = Context(prec=10_000)
+PIECE = 250_000
+"""Rows of an average piece, which is hashed by itself."""
+FEW = 10
+"""So many rows are shown."""
 
 
 def read_text(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """As a CSV file tells it, in which an empty text is a missing one."""
+    """As a CSV file has it, in which an empty text is a missing one."""
     texts = text_of(column).cast(pa.string())
     return pc.if_else(pc.equal(texts, ""), None, texts)
 
@@ -56,7 +60,7 @@ def canonical(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
 
 
 def _spelled(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """Bytes as a CSV file tells them: plain letters as they are, others by their numbers."""
+    """Bytes as a CSV file has them: plain letters as they are, others by their numbers."""
     coded = one_chunk(column).dictionary_encode()
     texts = [
         "".join(chr(b) if 32 <= b <= 126 and b not in b"\\'\"" else f"\\x{b:02X}" for b in value)
@@ -83,15 +87,6 @@ def _moments(texts: pa.Array) -> pa.Array:
     texts = pc.replace_substring_regex(texts, r"[+-]00(:?00)?$", "Z")
     texts = pc.replace_substring_regex(texts, r"([+-]\d\d)$", r"\1:00")
     return pc.replace_substring_regex(texts, "T00:00:00$", "")
-
-
-# A hash of a published table, the same for a frame and for any file that holds its rows.
-
-
-PIECE = 250_000
-"""Rows of an average piece, which is hashed by itself."""
-FEW = 10
-"""So many rows are shown."""
 
 
 def digest_of(rows: pa.Table) -> str:
@@ -163,7 +158,7 @@ def piece_of(texts: Sequence[pa.DictionaryArray], words: Words, counts: Ints) ->
         new = _new(codes, order, words)
     heads = order[new]
     times = np.add.reduceat(counts[order], np.flatnonzero(new)) if len(order) else counts
-    # their number first: it tells where the counts end and the texts begin
+    # their number first: it says where the counts end and the texts begin
     found = hashlib.sha256(np.array([len(heads)], "<i8").tobytes())
     found.update(times.astype("<i8").tobytes())
     shown = [text.take(pa.array(heads)).dictionary_decode() for text in texts]

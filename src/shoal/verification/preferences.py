@@ -1,73 +1,25 @@
-"""Checks of the order of an Anatomy release, and of values that were raised by personal preferences.
+"""Verifying sensitive values that personal preferences published as wider ones.
 
-Rows must be in an order that says nothing about their sensitive values, and every raised value must
-follow from the original and the preference. Nothing here relies on what made the release: published
-texts are looked up in the hierarchy that the policy gives.
+Every raised value must follow from the original and the preference. Nothing here relies on what made
+the release: published texts are looked up in the hierarchy that the policy gives.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.arrays import Codes, Ints
 from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.counts import Counts, RaisedCounts
 from shoal.encoding.domain import Domain, Kind
-from shoal.encoding.values import ordered_values
 from shoal.errors import VerificationFailed
-from shoal.hierarchy.text import known_text, text_of
+from shoal.hierarchy.text import text_of
 from shoal.hierarchy.tree import HierarchyTree
-from shoal.io.arrow import one_chunk
-
-
-def require_order(group: Ints, columns: Sequence[pa.ChunkedArray]) -> None:
-    """Raise unless rows stand by group, and inside a group by the text of their columns.
-
-    A number may be spelled otherwise in a file than in a frame (1 and 1.0), and an empty text may
-    read as missing: two neighbours are out of order only where no such reading puts them in order.
-    """
-    wrong = np.diff(group) < 0
-    open_pairs = np.diff(group) == 0
-    for column in columns:
-        values = known_text(one_chunk(column)).cast(pa.string())
-        raw = _ranks(values)
-        differ = open_pairs & (raw[1:] != raw[:-1])
-        told = (raw[1:] >= 0) & (raw[:-1] >= 0)
-        later = (np.diff(raw) < 0) & (np.diff(_ranks(_as_numbers(values))) < 0)
-        wrong |= differ & told & later
-        open_pairs &= ~differ
-    if wrong.any():
-        raise VerificationFailed(
-            "The people are not sorted by group and then by the text of their columns: any other "
-            "order could tell whose value is whose."
-        )
-
-
-def _ranks(texts: pa.Array) -> Ints:
-    """(n,) the place of each text among the distinct ones, -1 where missing."""
-    coded = texts.dictionary_encode()
-    by_text = pc.sort_indices(coded.dictionary).to_numpy()
-    rank = np.full(len(by_text) + 1, -1, np.int64)
-    rank[by_text] = np.arange(len(by_text))
-    codes = pc.fill_null(coded.indices, len(by_text)).to_numpy(zero_copy_only=False)
-    return rank[codes]
-
-
-def _as_numbers(texts: pa.Array) -> pa.Array:
-    """The texts as a frame of numbers, dates or times would spell them, where they are such."""
-    coded = texts.dictionary_encode()
-    parsed = ordered_values(coded.dictionary, guess=True)
-    return texts if parsed is None else text_of(parsed).cast(pa.string()).take(coded.indices)
-
-
-# Sensitive values that were raised by personal preferences.
-
 
 STAR = "*"
 Node = tuple[int, int]
@@ -202,18 +154,22 @@ def _raised(
     return RaisedCounts(more, by_level)
 
 
-def require_rule(domain: Domain, original: pa.Array, wish: pa.Array, published: pa.Array) -> None:
-    """Raise unless each published value is the original, or its ancestor at just the level asked for.
+def require_rule(
+    domain: Domain, original: pa.Array, preference: pa.Array, published: pa.Array
+) -> None:
+    """Raise unless each published value is the original, or its ancestor at exactly the preferred level.
 
     The three are row by row; a starred cell is no value.
     """
     triples = zip(
         text_of(original).to_pylist(),
-        text_of(wish).to_pylist(),
+        text_of(preference).to_pylist(),
         text_of(published).to_pylist(),
         strict=True,
     )
-    wrong = sum(shown != _expected(domain, own, asked) for own, asked, shown in _values(triples))
+    wrong = sum(
+        shown != _expected(domain, own, preferred) for own, preferred, shown in _values(triples)
+    )
     if wrong:
         raise VerificationFailed(
             f"{wrong:,} combinations of a value of {domain.name}, the protection asked for and what "
@@ -224,17 +180,17 @@ def require_rule(domain: Domain, original: pa.Array, wish: pa.Array, published: 
 def _values(
     triples: Iterable[tuple[str | None, str | None, str | None]],
 ) -> set[tuple[str | None, str | None, str | None]]:
-    return {(own, asked, shown) for own, asked, shown in triples if shown != STAR}
+    return {(own, preferred, shown) for own, preferred, shown in triples if shown != STAR}
 
 
-def _expected(domain: Domain, own: str | None, asked: str | None) -> str | None:
+def _expected(domain: Domain, own: str | None, preferred: str | None) -> str | None:
     tree = domain.hierarchy
     assert tree is not None
     assert domain.levels is not None
     if own is None or own in ("", STAR):
         return None
     leaf = tree.labels[0].index(own)
-    level = int(float(asked)) if asked is not None and asked.strip() else 0
+    level = int(float(preferred)) if preferred is not None and preferred.strip() else 0
     if level <= domain.levels[leaf]:
         return leaf_text(tree, leaf)
     return node_text(tree, (level - 1, int(tree.nodes[level - 1, leaf])))
