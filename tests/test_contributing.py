@@ -20,7 +20,13 @@ WHOLE = (
     "tests/metrics",
 )
 """Parts of the suite that may know a fixed set of plug-ins."""
-EACH = ("tests/test_conformance.py", "tests/test_docs.py", "tests/methods")
+EACH = (
+    "tests/test_conformance.py",
+    "tests/test_docs.py",
+    "tests/methods",
+    "tests/api/test_types.py",
+    "tests/golden",
+)
 """Parts with tests for each plug-in, or for pages that name them."""
 EXAMPLES = {
     "methods": ("sorted_runs", "sorted-runs"),
@@ -82,7 +88,9 @@ def test_the_suite_takes_each_of_them_up(copy: Path) -> None:
     names = [name for _, name in EXAMPLES.values()]
     listed = run(copy, "pytest", "-q", "--collect-only", "tests/test_conformance.py").stdout
     assert all(f"[{name}]" in listed for name in names), listed
-    chosen = " or ".join([*names, "sorted_runs", "plugins_are_documented", "links"])
+    chosen = " or ".join(
+        [*names, "sorted_runs", "plugins_are_documented", "links", "literals", "seed37"]
+    )
     done = run(copy, "pytest", "-q", "-x", "-p", "no:cacheprovider", *EACH, "-k", chosen)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr
 

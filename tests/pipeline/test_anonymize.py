@@ -171,7 +171,7 @@ def test_lists_and_structs_may_be_plain_but_nothing_else() -> None:
     assert released.schema.field("ward").type == pa.list_(pa.int64())
     for role in ("quasi", "sensitive"):
         columns = {**POLICY["columns"], "ward": role}
-        with pytest.raises(InputError, match="'ward' holds list"):
+        with pytest.raises(InputError, match="'ward' has the type list"):
             shoal.anonymize(lists, {**POLICY, "columns": columns})
 
 

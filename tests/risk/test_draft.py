@@ -55,7 +55,8 @@ def test_drafts_of_random_tables_load_and_fit(table):
 @examples(30)
 @given(tables(min_rows=5))
 def test_drafts_of_random_tables_run(table):
-    if draftable(table):
+    stars = any("*" in map(str, column.to_pylist()) for column in table.columns)
+    if draftable(table) and not stars:  # a sensitive value may not read like a suppressed one
         assert anonymize(table, drafted(table)).verified
 
 

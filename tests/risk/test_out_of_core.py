@@ -34,7 +34,7 @@ def inspected(
     pq.write_table(table, path)
     names = table.column_names
     schema = session.read("raw", [path], names, CsvOptions())
-    with closing(TableInSession(session, "raw", names, schema, most_values=most)) as counted:
+    with closing(TableInSession(session, "raw", names, schema, max_values=most)) as counted:
         return inspection_of(counted, fraction)
 
 

@@ -1,5 +1,6 @@
 """The result of a method: which rows form a group, how far it is generalised, what it covers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from shoal.arrays import Codes, Ints
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import Kind
-from shoal.errors import PolicyError
+from shoal.errors import PolicyError, VerificationFailed
 from shoal.threads import each
 
 SUPPRESSED = -1
@@ -51,12 +52,34 @@ class Spans:
     """Per SET column (its place in the grouping): (g + 1,) starts and the groups' codes, ascending."""
 
 
+def check_groupings(cells: Cells, groupings: Sequence[Grouping], method: str) -> None:
+    """Raise `VerificationFailed` for groupings that no label can describe: a fault of the method."""
+    columns = [column for grouping in groupings for column in grouping.columns]
+    problem = ""
+    if not groupings:
+        problem = "no grouping"
+    elif len(set(columns)) < len(columns) or not set(columns) <= set(range(len(cells.domains))):
+        problem = "a column twice, or one that is not a quasi-identifier"
+    for grouping in groupings:
+        group = grouping.group
+        if group.shape != (cells.n_rows,) or not np.issubdtype(group.dtype, np.integer):
+            problem = "not one group number for every row"
+        elif group.min() < SUPPRESSED or group.max() >= grouping.n_groups:
+            problem = "group numbers out of range"
+    if problem:
+        raise VerificationFailed(
+            f"The method {method} returned {problem}. Nothing was published; the method has to be "
+            "corrected."
+        )
+
+
 def spans_of(cells: Cells, grouping: Grouping) -> Spans:
     """The spans of the groups of a grouping."""
     from shoal.kernels.labels import members, spans
 
     columns = list(grouping.columns)
-    codes = cells.codes if len(columns) == cells.codes.shape[1] else cells.codes[:, columns]
+    every = columns == list(range(cells.codes.shape[1]))
+    codes = cells.codes if every else np.ascontiguousarray(cells.codes[:, columns])
     sizes, low, high = spans(codes, cells.starts, grouping.group, grouping.n_groups)
     set_columns = [j for j, column in enumerate(columns) if cells.domains[column].kind == Kind.SET]
     sets = {}

@@ -10,7 +10,14 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import Cells, codes_in_order, encode
-from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, groups_of_equal_rows, spans_of
+from shoal.encoding.grouping import (
+    SUPPRESSED,
+    Grouping,
+    Spans,
+    check_groupings,
+    groups_of_equal_rows,
+    spans_of,
+)
 from shoal.encoding.population import with_population
 from shoal.encoding.preferences import read_preferences
 from shoal.engines.anatomy_release import AnatomyRelease
@@ -135,6 +142,7 @@ class MemoryEngine(Engine):
         """Run the policy's method."""
         policy = self._policy
         self._groupings = group_rows(policy.method, self._cells, requirement, policy.seed, progress)
+        check_groupings(self._cells, self._groupings, policy.method.name)
         return int(self._suppressed.sum())
 
     @property

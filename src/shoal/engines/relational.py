@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.encoding.cells import Cells
-from shoal.encoding.grouping import SUPPRESSED, Grouping
+from shoal.encoding.grouping import SUPPRESSED, Grouping, check_groupings
 from shoal.engines.base import Engine, Expected
 from shoal.engines.column_types import storage_type
 from shoal.engines.encode import EncodedTable, columns_to_read, encode_table
@@ -52,8 +52,8 @@ from shoal.engines.sessions import (
     passing,
     read_source,
 )
-from shoal.engines.sources import Source
-from shoal.errors import listed
+from shoal.engines.sources import Source, source_at
+from shoal.errors import VerificationFailed, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
 from shoal.evidence.evidence import Evidence, Histogram, histogram
 from shoal.io.arrow import kind_name
@@ -124,6 +124,7 @@ class RelationalEngine(Engine):
                 self._groupings: tuple[Grouping, ...] = method.group(
                     self._cells, requirement, policy.seed, progress
                 )
+                check_groupings(self._cells, self._groupings, method.name)
                 return int(self._suppressed.sum())
             most = self.fragment_rows or fragment_rows_for(encoded.n_rows)
             rule, wanted = method.partition_rule(), requirement
@@ -311,6 +312,12 @@ class RelationalEngine(Engine):
     ) -> ReleaseTable:
         """The release as it was written."""
         names, rows = list(self.expected[0].names), self.expected[0].rows
+        found = source_at(paths[0], options).names
+        if list(found) != names:
+            raise VerificationFailed(
+                f"The written file has the columns {listed(found)}, but {listed(names)} were to be "
+                "published."
+            )
         with passing(self.session, progress, 0, 1, rows):
             schema = self.session.read(RELEASE, list(paths), names, options)
         self._release = SessionRelease(self.session, RELEASE, tuple(names), schema)

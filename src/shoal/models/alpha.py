@@ -37,6 +37,7 @@ class Alpha(SensitiveModel):
 
     high_is_strong: ClassVar[bool] = False
     holds_when_merged: ClassVar[bool] = True
+    holds_without_values: ClassVar[bool] = True
     accepts_wider_values: ClassVar[bool] = True
 
     @property

@@ -48,6 +48,9 @@ class Model(plugins.Plugin, ABC):
     """Whether groups are compared with the policy's population table."""
     accepts_wider_values: ClassVar[bool] = False
     """Whether it can be verified where some sensitive values are published as wider ones."""
+    holds_without_values: ClassVar[bool] = False
+    """Whether a group in which every value of the sensitive column is missing can hold: true of models
+    that bound shares of all rows."""
     release_wide: ClassVar[bool] = False
     """Whether a release is judged as a whole, by `holds_over`. `holds` is then a rule for single
     groups that is sufficient for it."""

@@ -112,8 +112,8 @@ def run_files(
     check_targets([*targets, *reports], force, source, folder=chosen.writes_folders)
     check_capabilities(chosen.capability, policy)
     found = source_at(source, options)
-    chosen.check_source(found, policy)
     check_policy(policy, found.names, chosen.capability)
+    chosen.check_source(found, policy)
     with chosen.opened(clock):
         return run_with(chosen, found, policy, target, clock, force=force, report=report)
 
@@ -193,6 +193,11 @@ def write_release(
             ):
                 assert isinstance(rows, MemoryRelease)
                 require_same(rows.read(), release.digest, what)
+        elif expected[0].rows != release.published_rows:
+            raise VerificationFailed(
+                f"The release's table has {expected[0].rows:,} rows, but {release.published_rows:,} "
+                "were verified when it was made. Make the release again."
+            )
         else:
             _verified(table, policy, expected)
         if reports:

@@ -123,6 +123,8 @@ def number_texts(name: str, column: pa.ChunkedArray) -> TextCodes:
     if pa.types.is_null(column.type):
         return TextCodes(pa.nulls(len(column), pa.int32()), pa.array([], pa.string()))
     had_codes = pa.types.is_dictionary(column.type)
+    if had_codes and pa.types.is_floating(column.type.value_type):
+        column, had_codes = column.cast(column.type.value_type), False
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
     try:

@@ -269,7 +269,15 @@ def copy_csv(
     """Write these columns of a table of the database under other names, rows in its order."""
     settled = options.for_output(path)
     plain_header = _plain_header(names)
-    rows = _rows(table, columns, names, plain_header)
+    kinds = con.sql(f"SELECT {', '.join(columns)} FROM {table} LIMIT 0").types if columns else []
+    # what is not a number is missing: as the text `nan` it would count as a value
+    values = [
+        f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END"
+        if kind.id in ("float", "double")
+        else column
+        for column, kind in zip(columns, kinds, strict=True)
+    ]
+    rows = _rows(table, values, names, plain_header)
     quote = text(settled.quote or '"')
     target = text(str(path.absolute()))
     try:
