@@ -7,6 +7,7 @@ would compile the same ones. What all methods use comes first, then a second pro
 import subprocess
 import sys
 import tempfile
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from shoal.errors import ShoalError
 from tests.methods.everyone import everyone, policy, write_hierarchies
 from tests.releases import every_method
 
+warnings.simplefilter("ignore", shoal.ShoalWarning)  # of tables that serve the compiler only
 SEVERAL = [{"k": 3}, {"k": 2, "on": ["a"]}]
 BOTH = [{"k": 2}, {"l": 2, "of": "ill"}]
 DIVERSE = [{"l": 3, "of": "ill"}]

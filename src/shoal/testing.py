@@ -15,6 +15,7 @@ import inspect
 import math
 import pickle
 import re
+import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -32,7 +33,7 @@ from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.counts import Counts
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import SUPPRESSED, Grouping, rows_by_group, spans_of
-from shoal.errors import Infeasible, PolicyError
+from shoal.errors import Infeasible, PolicyError, ShoalWarning
 from shoal.hierarchy.parsing import parse_hierarchy
 from shoal.hierarchy.tree import HierarchyTree
 from shoal.io.arrow import one_chunk
@@ -204,8 +205,12 @@ def _raise_faults(plugin: Any, faults: Faults) -> None:
     listed: dict[str, None] = {}
     cause = None
     try:
-        for fault in faults:
-            listed.setdefault(fault)
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", ShoalWarning
+            )  # about the random tables, not the plug-in
+            for fault in faults:
+                listed.setdefault(fault)
     except Exception as error:
         cause = error
         listed.setdefault(f"{type(error).__name__}: {error}")

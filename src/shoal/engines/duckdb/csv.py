@@ -1,5 +1,7 @@
 """CSV files through DuckDB: every column is text, every byte of a value is kept, nothing is guessed.
 
+An unquoted empty field is a missing value and `""` is an empty text, in reading and in writing.
+
 DuckDB puts a broken line itself into its error message, and that line is a person's row. Only the kind
 of an error and its numbers are taken from a message; no part of its text is passed on.
 """

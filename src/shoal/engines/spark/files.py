@@ -3,7 +3,8 @@
 Parquet is read by Spark; CSV by our own reader, inside the executors. Spark's CSV reader takes an empty
 text for a missing one, drops blanks, accepts rows of the wrong length and by default splits records at
 line ends inside quotes. Ours is the one of the local engine, so a file means the same on both; its unit
-of work is a file. Parts are written by the local engine's own writer.
+of work is a file. Parts are written by the local engine's own writer; the rows of a part and their
+order follow from their content alone, so that a task that runs twice writes the same bytes.
 """
 
 import os
