@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from shoal.errors import warn
 from shoal.progress import Clock, ProgressCallback, ProgressEvent, displayed
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from shoal.verification.verification import CertificateCheck as CertificateCheck
     from shoal.verification.verification import Verification as Verification
 
-    PathLike = str | os.PathLike[str]
-    PolicyLike = Policy | Mapping[str, Any] | PathLike
-    Names = str | Iterable[str]
-    Constraint = Model | Mapping[str, Any]
-    HierarchyLike = Hierarchy | Mapping[str, Any] | PathLike
+    PathLike: TypeAlias = str | os.PathLike[str]
+    PolicyLike: TypeAlias = Policy | Mapping[str, Any] | PathLike
+    Names: TypeAlias = str | Iterable[str]
+    Constraint: TypeAlias = Model | Mapping[str, Any]
+    HierarchyLike: TypeAlias = Hierarchy | Mapping[str, Any] | PathLike
 
 MethodName = Literal[
     "bottom-up",
