@@ -22,6 +22,8 @@ class RaisedCounts:
     """(g,) different values that occur for certain, in addition to those published as they are."""
     by_level: Ints
     """(g, levels + 1) rows that may have each sensitivity level, in addition to those."""
+    rows: Ints
+    """(g,) rows with such a value."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,14 @@ class Counts:
         """(g,) how many different values each group has."""
         entries = np.diff(self.starts)
         return entries if self.raised is None else entries + self.raised.distinct
+
+    def known(self) -> Ints:
+        """(g,) rows of each group whose value is known, be it a more general one."""
+        rows = np.zeros(self.n_groups, np.int64)
+        some = np.flatnonzero(np.diff(self.starts))
+        if len(some):
+            rows[some] = np.add.reduceat(self.counts, self.starts[some])
+        return rows if self.raised is None else rows + self.raised.rows
 
     def by_level(self) -> Ints:
         """(g, levels + 1) rows of each sensitivity level; only where the domain has levels."""

@@ -17,10 +17,11 @@ NAMED = 10
 
 @dataclass(frozen=True)
 class Alpha(SensitiveModel):
-    """α: in every group each sensitivity level makes up at most the share α of the rows.
+    """α: in every group each sensitivity level makes up at most the share α of the known values.
 
     Where the column has no `levels`, each value; with `k` that is the (α,k) model, with `k` and `l`
-    (α,l)-diversity k-anonymity. A missing value counts as a row and as no level.
+    (α,l)-diversity k-anonymity. Shares are taken of the rows that have a value; a group without any
+    holds.
 
     Protects against a likely guess at how sensitive somebody's value is. Does not require several
     values inside a level: combine it with `l`.
@@ -31,7 +32,7 @@ class Alpha(SensitiveModel):
     """
 
     alpha: Annotated[float, Field(gt=0, le=1)]
-    """The largest share of a group's rows that one level (or value) may have."""
+    """The largest share of a group's known values that one level (or value) may have."""
     of: str
     """The sensitive column."""
 
@@ -47,14 +48,13 @@ class Alpha(SensitiveModel):
         return rows if 1 / rows <= self.alpha else rows + 1
 
     def strengths(self, counts: Counts) -> Floats:
-        """(g,) the largest share of each group's rows that one level (or value) has."""
-        return counts.largest() / np.maximum(counts.sizes, 1)
+        """(g,) the largest share of each group's known values that one level (or value) has."""
+        return counts.largest() / np.maximum(counts.known(), 1)
 
     def least_suppressed(self, everyone: Counts) -> int:
         """Return the fewest rows without which all others, as one group, hold."""
         rows = _rows_by_class(everyone)
-        n = int(everyone.sizes[0])
-        missing = n - int(rows.sum())
+        n = int(rows.sum())  # a row without a value changes no share
         kept = np.arange(1, n + 1)
         # the most rows of one level among `kept` rows
         most = np.floor(self.alpha * kept).astype(np.int64)
@@ -63,7 +63,7 @@ class Alpha(SensitiveModel):
         ascending = np.sort(rows)
         below = np.concatenate([[0], np.cumsum(ascending)])
         smaller = np.searchsorted(ascending, most)
-        fits = missing + below[smaller] + (len(rows) - smaller) * most >= kept
+        fits = below[smaller] + (len(rows) - smaller) * most >= kept
         return n - int(kept[fits].max(initial=0))
 
     def advice(self, everyone: Counts) -> str:
@@ -72,11 +72,11 @@ class Alpha(SensitiveModel):
         least = math.ceil(share * 1000) / 1000
         rows, out = int(everyone.sizes[0]), self.least_suppressed(everyone)
         words = (
-            f"{self._commonest(everyone)} makes up {share:.1%} of the rows, but alpha = "
+            f"{self._commonest(everyone)} makes up {share:.1%} of the known values, but alpha = "
             f"{self.alpha:g} was required of {self.of}. Without suppressing rows the least alpha it "
             f"allows is {least:g}"
         )
-        if out == rows:
+        if out == int(everyone.known()[0]):
             return f"{words}; with {self.alpha:g} not one row could be published: raise alpha."
         return (
             f"{words}; with {self.alpha:g} at least {out:,} of {rows:,} rows would have to be "

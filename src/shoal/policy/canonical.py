@@ -39,6 +39,7 @@ def to_data(policy: "Policy") -> dict[str, Any]:
         "target": policy.target,
         "metrics": [plain_named(metric) for metric in policy.metrics] or None,
         "population": _population(policy),
+        "read": (policy.read.given() or None) if policy.read is not None else None,
     }
     return {key: value for key, value in data.items() if value is not None}
 
@@ -96,6 +97,8 @@ def _column(column: "Column") -> str | dict[str, Any]:
         "order": None if column.order is None else list(column.order),
         "levels": column.levels,
         "preference": column.preference,
+        "missing": None if column.missing is None else list(column.missing),
+        "spelling": column.spelling,
     }
     given = {key: value for key, value in data.items() if value is not None}
     return column.role if len(given) == 1 else given

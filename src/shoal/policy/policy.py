@@ -27,6 +27,7 @@ from shoal.models.base import Model
 from shoal.policy import canonical, parts, rules
 from shoal.policy.column import ROLES, Column
 from shoal.policy.messages import Guide, Problem, as_error, found, problems_of, refusal, unknown_key
+from shoal.policy.reading import Reading
 from shoal.policy.yaml_source import Source, parse, read
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ class Policy(BaseModel):
     population: Annotated[Any, PlainValidator(parts.population)] = None
     """The table of all people, for `k-map` and `delta-presence`: a file's path, or from Python any
     table. It holds every quasi column."""
+    read: Reading | None = None
+    """How the table is written."""
     folder: Path = Field(default=Path(), exclude=True)
     """Where relative paths start. Set when a file is read; not a key of the file."""
 
@@ -188,7 +191,20 @@ class Policy(BaseModel):
         from shoal.encoding.columns import ColumnSpec  # it loads pyarrow
 
         column = self.columns[name]
-        return ColumnSpec(column.kind, column.order, column.hierarchy, column.levels)
+        return ColumnSpec(
+            column.kind,
+            column.order,
+            column.hierarchy,
+            column.levels,
+            missing=self.missing_codes(name),
+            exact_spelling=column.spelling == "exact",
+        )
+
+    def missing_codes(self, name: str) -> tuple[str, ...]:
+        """The codes that stand for a missing value of a column."""
+        own = self.columns[name].missing
+        every = None if self.read is None else self.read.missing
+        return (every or ()) if own is None else own
 
     @property
     def preferences(self) -> dict[str, str]:
@@ -291,6 +307,7 @@ GUIDE = Guide(
     keys={
         (): [name for name in Policy.model_fields if name != "folder"],
         ("columns", "*"): list(Column.model_fields),
+        ("read",): list(Reading.model_fields),
     },
     hints={
         ("columns",): "list every column of the table with its role, as in `age: quasi`",
