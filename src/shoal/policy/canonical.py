@@ -95,6 +95,7 @@ def _column(column: "Column") -> str | dict[str, Any]:
         "hierarchy": None if column.hierarchy is None else column.hierarchy.to_plain(),
         "order": None if column.order is None else list(column.order),
         "levels": column.levels,
+        "together": column.together,
         "preference": column.preference,
     }
     given = {key: value for key, value in data.items() if value is not None}
