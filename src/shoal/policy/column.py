@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidat
 from shoal.errors import listed
 from shoal.policy import parts
 from shoal.policy.messages import FieldPath, Problem, as_error, found
+from shoal.policy.reading import Dates
 
 FORMS = "write a level per value, as in {flu: 1, HIV: 4}, or values per level, as in {1: [flu]}"
 
@@ -105,6 +106,12 @@ class Column(BaseModel):
     preference: Annotated[str, BeforeValidator(parts.column_name)] | None = None
     """Sensitive only. The column with the level of protection that each person prefers."""
 
+    type: Literal["number", "date", "text"] | None = None
+    """How texts of the column are read; decided from them when left out. As `text`, codes such as 007
+    and 7 stay different and have no order."""
+    dates: Dates = None
+    """The format of its dates, such as `%d/%m/%Y`, in place of that of `read`."""
+
     @property
     def is_published(self) -> bool:
         """Whether the release has the column."""
@@ -152,6 +159,12 @@ class Column(BaseModel):
         ]
 
     def _contradictions(self) -> list[Problem]:
+        if self.dates is not None and self.type in ("number", "text"):
+            words = f"cannot be combined with `type: {self.type}`; choose one of the two"
+            return [Problem(("dates",), words)]
+        if self.type == "text" and self.kind == "ordered" and self.order is None:
+            words = "texts have no order; write their `order`, or leave `type` out"
+            return [Problem(("type",), words)]
         if self.preference is not None and (self.levels is None or self.hierarchy is None):
             needed = [key for key in ("levels", "hierarchy") if getattr(self, key) is None]
             words = f"needs {' and '.join(f'`{key}`' for key in needed)} too"

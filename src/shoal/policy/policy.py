@@ -27,10 +27,12 @@ from shoal.models.base import Model
 from shoal.policy import canonical, parts, rules
 from shoal.policy.column import ROLES, Column
 from shoal.policy.messages import Guide, Problem, as_error, found, problems_of, refusal, unknown_key
+from shoal.policy.reading import Reading
 from shoal.policy.yaml_source import Source, parse, read
 
 if TYPE_CHECKING:
     from shoal.encoding.columns import ColumnSpec
+    from shoal.encoding.reading import ValueReading
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric
 else:  # importing them would load pyarrow
@@ -89,6 +91,9 @@ class Policy(BaseModel):
     population: Annotated[Any, PlainValidator(parts.population)] = None
     """The table of all people, for `k-map` and `delta-presence`: a file's path, or from Python any
     table. It holds every quasi column."""
+    read: Reading = Reading()
+    """How the table is written: the format of a text file, of numbers and of dates. What is left out is
+    detected, or asked where it is ambiguous."""
     folder: Path = Field(default=Path(), exclude=True)
     """Where relative paths start. Set when a file is read; not a key of the file."""
 
@@ -198,7 +203,20 @@ class Policy(BaseModel):
         from shoal.encoding.columns import ColumnSpec  # it loads pyarrow
 
         column = self.columns[name]
-        return ColumnSpec(column.kind, column.order, column.hierarchy, column.levels)
+        return ColumnSpec(
+            column.kind,
+            column.order,
+            column.hierarchy,
+            column.levels,
+            reading=self.value_reading(name),
+        )
+
+    def value_reading(self, name: str) -> "ValueReading":
+        """How the values of a column are written, as far as the policy says it."""
+        from shoal.encoding.reading import ValueReading
+
+        column, read = self.columns[name], self.read
+        return ValueReading(column.type, column.dates or read.dates, read.decimal, read.thousands)
 
     @property
     def preferences(self) -> dict[str, str]:
@@ -301,6 +319,7 @@ GUIDE = Guide(
     keys={
         (): [name for name in Policy.model_fields if name != "folder"],
         ("columns", "*"): list(Column.model_fields),
+        ("read",): list(Reading.model_fields),
     },
     hints={
         ("columns",): "list every column of the table with its role, as in `age: quasi`",
