@@ -23,6 +23,7 @@ from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.domain import UNIT, Domain, Kind, units_of, with_missing_text
 from shoal.encoding.missing import is_missing
 from shoal.encoding.spelling import merge_spellings
+from shoal.encoding.reading import AS_FOUND, ValueReading
 from shoal.encoding.values import (
     Tally,
     describe_uncovered,
@@ -61,6 +62,8 @@ class ColumnSpec:
     """The texts that stand for a missing value."""
     exact_spelling: bool = False
     """Sensitive only: whether every spelling is a value of its own."""
+    reading: ValueReading = AS_FOUND
+    """How texts are read."""
 
     def with_order_of(self, column: pa.Array) -> "ColumnSpec":
         """This spec with the order of an ordered categorical, unless the policy decides.

@@ -10,6 +10,7 @@ from pydantic.dataclasses import dataclass
 from shoal.arrays import Floats, Ints
 from shoal.encoding.counts import Counts
 from shoal.models.base import SensitiveModel
+from shoal.models.shares import known
 
 NAMED = 10
 """A value is named only if at least so many rows share it."""
@@ -49,10 +50,14 @@ class Alpha(SensitiveModel):
 
     def strengths(self, counts: Counts) -> Floats:
         """(g,) the largest share of each group's known values that one level (or value) has."""
-        return counts.largest() / np.maximum(counts.known(), 1)
+        # a person with two values of one level counts for each, but no share is above 1
+        return np.minimum(counts.largest() / np.maximum(known(counts), 1), 1.0)
 
-    def least_suppressed(self, everyone: Counts) -> int:
+    def least_suppressed(self, everyone: Counts) -> int | None:
         """Return the fewest rows without which all others, as one group, hold."""
+        return None if everyone.counts_people else self._least_suppressed(everyone)
+
+    def _least_suppressed(self, everyone: Counts) -> int:
         rows = _rows_by_class(everyone)
         n = int(rows.sum())  # a row without a value changes no share
         kept = np.arange(1, n + 1)
@@ -70,13 +75,16 @@ class Alpha(SensitiveModel):
         """Explain why not even one group of all rows holds, with the smallest α that can."""
         share = self.reached(everyone)
         least = math.ceil(share * 1000) / 1000
-        rows, out = int(everyone.sizes[0]), self.least_suppressed(everyone)
+        whom = "people" if everyone.counts_people else "rows"
         words = (
-            f"{self._commonest(everyone)} makes up {share:.1%} of the known values, but alpha = "
-            f"{self.alpha:g} was required of {self.of}. Without suppressing rows the least alpha it "
-            f"allows is {least:g}"
+            f"{self._commonest(everyone)} makes up {share:.1%} of the {whom} with a known value, but "
+            f"alpha = {self.alpha:g} was required of {self.of}. Without suppressing rows the least "
+            f"alpha it allows is {least:g}"
         )
-        if out == int(everyone.known()[0]):
+        if everyone.counts_people:
+            return f"{words}: raise alpha."
+        rows, out = int(known(everyone)[0]), self._least_suppressed(everyone)
+        if out == rows:
             return f"{words}; with {self.alpha:g} not one row could be published: raise alpha."
         return (
             f"{words}; with {self.alpha:g} at least {out:,} of {rows:,} rows would have to be "

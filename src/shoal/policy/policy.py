@@ -32,6 +32,7 @@ from shoal.policy.yaml_source import Source, parse, read
 
 if TYPE_CHECKING:
     from shoal.encoding.columns import ColumnSpec
+    from shoal.encoding.reading import ValueReading
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric
 else:  # importing them would load pyarrow
@@ -90,8 +91,9 @@ class Policy(BaseModel):
     population: Annotated[Any, PlainValidator(parts.population)] = None
     """The table of all people, for `k-map` and `delta-presence`: a file's path, or from Python any
     table. It holds every quasi column."""
-    read: Reading | None = None
-    """How the table is written."""
+    read: Reading = Reading()
+    """How the table is written: the format of a text file, of numbers and of dates. What is left out is
+    detected, or asked where it is ambiguous."""
     folder: Path = Field(default=Path(), exclude=True)
     """Where relative paths start. Set when a file is read; not a key of the file."""
 
@@ -182,6 +184,16 @@ class Policy(BaseModel):
         """The columns that identify people and are never published, in the policy's order."""
         return self.columns_with("identifier")
 
+    @property
+    def person(self) -> str | None:
+        """The column that tells which rows are one person's; None where every row is a person."""
+        return next(iter(self.columns_with("person")), None)
+
+    @property
+    def together(self) -> bool:
+        """Whether all rows of a person are protected together."""
+        return self.person is not None and bool(self.columns[self.person].together)
+
     def columns_with(self, role: str) -> tuple[str, ...]:
         """The columns with a role, in the policy's order."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
@@ -196,6 +208,7 @@ class Policy(BaseModel):
             column.order,
             column.hierarchy,
             column.levels,
+            reading=self.value_reading(name),
             missing=self.missing_codes(name),
             exact_spelling=column.spelling == "exact",
         )
@@ -203,8 +216,14 @@ class Policy(BaseModel):
     def missing_codes(self, name: str) -> tuple[str, ...]:
         """The codes that stand for a missing value of a column."""
         own = self.columns[name].missing
-        every = None if self.read is None else self.read.missing
-        return (every or ()) if own is None else own
+        return (self.read.missing or ()) if own is None else own
+
+    def value_reading(self, name: str) -> "ValueReading":
+        """How the values of a column are written, as far as the policy says it."""
+        from shoal.encoding.reading import ValueReading
+
+        column, read = self.columns[name], self.read
+        return ValueReading(column.type, column.dates or read.dates, read.decimal, read.thousands)
 
     @property
     def preferences(self) -> dict[str, str]:
@@ -215,7 +234,7 @@ class Policy(BaseModel):
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
         """The columns of a table that a run must read, in the table's order."""
         names = tuple(names)
-        required = {*self.published(names), *self.preferences.values()}
+        required = {*self.published(names), *self.preferences.values(), self.person}
         return tuple(name for name in names if name in required)
 
     def published(self, names: Iterable[str]) -> tuple[str, ...]:
