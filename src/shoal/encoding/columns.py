@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.domain import UNIT, Domain, Kind, units_of, with_missing_text
-from shoal.encoding.missing import is_missing
-from shoal.encoding.spelling import merge_spellings
+from shoal.encoding.missing import is_declared
 from shoal.encoding.reading import AS_FOUND, ValueReading
+from shoal.encoding.spelling import is_blank, merge_spellings
 from shoal.encoding.values import (
     Tally,
     describe_uncovered,
@@ -112,9 +112,10 @@ def encode_sensitive(
 def quasi_domain(tally: Tally, spec: ColumnSpec = BY_VALUES, folder: Path = Path()) -> Encoded:
     """The domain of a quasi-identifier and the codes of its values.
 
-    Blank texts and the policy's codes for missing values have the code of the missing value.
+    The policy's codes for missing values have the code of the missing value, and so have blank texts
+    among numbers or dates. Other blank texts are values: what looks different is different.
     """
-    kept = known_values(tally, spec)
+    kept = _not_declared(tally, spec)
     known = tally if kept.all() else tally.only(kept)
     if not len(known.values):
         raise InputError(
@@ -124,15 +125,43 @@ def quasi_domain(tally: Tally, spec: ColumnSpec = BY_VALUES, folder: Path = Path
     if spec.hierarchy is not None:
         domain, codes = _by_hierarchy(known, spec.hierarchy, folder)
     else:
-        domain, codes = _by_order(known, spec) or _by_frequency(known)
+        domain, codes = _ordered_without_blank(known, spec) or _by_frequency(known)
     return domain, _with_unknown(kept, codes, domain.missing)
 
 
-def known_values(tally: Tally, spec: ColumnSpec) -> Bools:
-    """(m,) whether each value is one: neither blank nor a code for a missing value."""
-    if not _may_be_text(tally.values.type) and not spec.missing:
+def _ordered_without_blank(tally: Tally, spec: ColumnSpec) -> Encoded | None:
+    """As `_by_order`, blank texts among numbers or dates being missing."""
+    if spec.order is not None or not _may_be_text(tally.values.type):
+        return _by_order(tally, spec)
+    kept = ~_flags(is_blank(text_of(tally.values)))
+    if kept.all() or not kept.any():
+        return _by_order(tally, spec)
+    ordered = _by_order(tally.only(kept), spec)
+    if ordered is None:
+        return None
+    domain, codes = ordered
+    return domain, _with_unknown(kept, codes, domain.missing)
+
+
+def _not_declared(tally: Tally, spec: ColumnSpec) -> Bools:
+    """(m,) whether each value is none of the policy's codes for missing values."""
+    if not spec.missing:
         return np.ones(len(tally.values), np.bool_)
-    return ~is_missing(text_of(tally.values), spec.missing, spec.exact_spelling)
+    return ~is_declared(text_of(tally.values), spec.missing, spec.exact_spelling)
+
+
+def _known(tally: Tally, spec: ColumnSpec) -> Bools:
+    """(m,) whether each sensitive value is one: neither blank nor `*` nor a code for a missing one."""
+    kept = _not_declared(tally, spec)
+    if (star := _star(tally)) >= 0:
+        kept[star] = False
+    if _may_be_text(tally.values.type):
+        kept &= ~_flags(is_blank(text_of(tally.values)))
+    return kept
+
+
+def _flags(booleans: pa.Array) -> Bools:
+    return np.asarray(booleans.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def _may_be_text(kind: pa.DataType) -> bool:
@@ -157,9 +186,7 @@ def sensitive_domain(tally: Tally, spec: ColumnSpec = BY_VALUES, folder: Path = 
     code. Blank texts, the policy's codes for missing values and a `*`, which stands for a suppressed
     value in a release, count as missing.
     """
-    kept = known_values(tally, spec)
-    if (star := _star(tally)) >= 0:
-        kept[star] = False
+    kept = _known(tally, spec)
     known = tally if kept.all() else tally.only(kept)
     domain, codes = _sensitive_values(known, spec, folder)
     if spec.levels is not None:
@@ -187,7 +214,7 @@ def _with_spellings(known: Tally, domain: Domain, codes: npt.NDArray[np.integer]
     """The same with one code for all spellings of a value."""
     if not _may_be_text(known.values.type):  # different numbers, dates and times fold differently
         return domain, codes
-    merged, spellings = merge_spellings(text_of(known.values), codes, known.counts)
+    merged, spellings = merge_spellings(text_of(known.values), codes.astype(np.int32), known.counts)
     if spellings is None:
         return domain, codes
     if domain.levels is not None and (domain.levels[merged] != domain.levels[codes]).any():

@@ -28,9 +28,7 @@ DATES = (
     re.compile(r"(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})", re.ASCII),
 )
 """Dates that can be read in one way only."""
-TIME = re.compile(
-    r"(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)(:(\d\d)(\.\d+)?)?(z|[+-]00(:?00)?)?", re.ASCII
-)
+TIME = re.compile(r"(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)(:(\d\d)(\.\d+)?)?(z|[+-]00(:?00)?)?", re.ASCII)
 EXACT = Context(prec=20_000, Emax=999_999, Emin=-999_999)
 
 
@@ -66,9 +64,7 @@ def fold(text: str) -> str:
 def is_blank(texts: pa.Array) -> pa.Array:
     """(n,) bool: whether each text is empty, or only spaces and invisible characters."""
     visible = pc.match_substring_regex(texts, r"^\s*[!-~]")
-    unclear = np.flatnonzero(
-        pc.fill_null(pc.invert(visible), False).to_numpy(zero_copy_only=False)
-    )
+    unclear = np.flatnonzero(pc.fill_null(pc.invert(visible), False).to_numpy(zero_copy_only=False))
     blank = np.zeros(len(texts), np.bool_)
     blank[unclear] = [not fold(text) for text in texts.take(pa.array(unclear)).to_pylist()]
     return pa.array(blank)
