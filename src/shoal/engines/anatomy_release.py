@@ -25,7 +25,7 @@ from shoal.verification.anatomy import (
 )
 from shoal.verification.check import check, strengths
 from shoal.verification.digest import Fingerprint
-from shoal.verification.meaning import with_meaning
+from shoal.verification.meaning import require_declared, with_meaning
 
 
 def sensitive_files(path: Path, policy: Policy) -> dict[str, Path]:
@@ -105,6 +105,10 @@ class AnatomyRelease(ReleaseTable):
             name: with_meaning(one, policy.column_spec(name), policy.folder) if name else one
             for name, one in counts.items()
         }
+
+        if survey:
+            for name in self._sensitive:
+                require_declared(meant[name], policy.column_spec(name))
 
         def by_group(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:  # noqa: ARG001
             return meant

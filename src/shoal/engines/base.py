@@ -5,12 +5,13 @@ The pipeline is written once, against `Engine`. `MemoryEngine` keeps the table i
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from shoal.encoding.domain import Domain
 from shoal.engines.formats.base import format_to_write
 from shoal.engines.measured import Measured
 from shoal.engines.release_table import ReleaseTable
@@ -72,6 +73,11 @@ class Engine(ABC):
     @abstractmethod
     def encode(self, progress: Progress) -> int:
         """Replace values by codes; returns the number of rows."""
+
+    @property
+    @abstractmethod
+    def sensitive_domains(self) -> Mapping[str, Domain]:
+        """What the codes of the sensitive columns mean, once they are encoded."""
 
     @abstractmethod
     def group(self, requirement: Requirement, progress: Progress) -> int | None:

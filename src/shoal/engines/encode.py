@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.encoding.cells import hash_rows, words_of
-from shoal.encoding.columns import AS_SPELLED, check_no_star, quasi_domain, sensitive_domain
+from shoal.encoding.columns import AS_SPELLED, quasi_domain, sensitive_domain, sensitive_readings
 from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
 from shoal.encoding.values import Tally, canonical, countable, tally_of_counts
@@ -53,13 +53,19 @@ class EncodedTable:
     quasi: tuple[str, ...]
     """In the policy's order, as c0, c1, ..."""
     sensitive: tuple[str, ...]
-    """In the order of their names, as s0, s1, ..."""
+    """In the order of their names, as s0, s1, ...; then those with the spellings of others."""
     payload: tuple[str, ...]
     """The published columns p0, p1, ...: plain ones, then sensitive ones, each by name."""
     schema: pa.Schema
     """The types of p0, p1, ... in the file."""
     has_target: bool
     """Whether there is a column t."""
+
+    @property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """The sensitive columns of the table, without those that have the spellings of others."""
+        domains = self.sensitive_domains
+        return tuple(name for name in self.sensitive if domains[name].spelled_of is None)
 
     def sensitive_rows(self, name: str) -> Ints:
         """(size,) rows with each value of a sensitive column, also with the missing one."""
@@ -126,20 +132,22 @@ def encode_table(
     domains: dict[str, Domain] = {}
     lookups: dict[str, CodeLookup] = {}
     rows: dict[str, Ints] = {}
-    for name in (*quasi, *sensitive):
-        tally, spec = tallies[name], policy.column_spec(name)
-        if name in quasi:
-            domain, codes = quasi_domain(tally, spec, policy.folder)
+    for column in (*quasi, *sensitive):
+        tally, spec = tallies[column], policy.column_spec(column)
+        if column in quasi:
+            found = {column: quasi_domain(tally, spec, policy.folder)}
         else:
-            check_no_star(tally)
-            domain, codes = sensitive_domain(tally, spec, policy.folder)
-        domains[name], lookups[name] = domain, lookup(name, codes, domain.missing)
-        rows[name] = np.zeros(domain.size, np.int64)
-        np.add.at(rows[name], codes, tally.counts)
-        if domain.missing >= 0:
-            rows[name][domain.missing] += tally.missing
-            if name in sensitive:  # the totals are of known values
-                rows[name][domain.missing] = 0
+            both = column in policy.both_spellings
+            found = sensitive_readings(tally, spec, policy.folder, both)
+        for name, (domain, codes) in found.items():
+            domains[name], lookups[name] = domain, lookup(column, codes, domain.missing)
+            rows[name] = np.zeros(domain.size, np.int64)
+            np.add.at(rows[name], codes, tally.counts)
+            if domain.missing >= 0:
+                rows[name][domain.missing] += tally.missing
+                if name not in quasi:  # the totals are of known values
+                    rows[name][domain.missing] = 0
+    sensitive += tuple(name for name in domains if name not in (*quasi, *sensitive))
     target = None
     if policy.target is not None:  # any numbers that differ for different values
         domain, codes = sensitive_domain(tallies[policy.target], AS_SPELLED)

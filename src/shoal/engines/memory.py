@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import Cells, codes_in_order, encode
+from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import (
     SUPPRESSED,
     Grouping,
@@ -127,7 +128,14 @@ class MemoryEngine(Engine):
         # preferences decide what is published of a row: equal rows have equal preferences too
         plain = [*sorted(policy.plain), *sorted(set(policy.preferences.values()))]
         cells = encode(
-            table.column, quasi, sensitive, plain, policy.seed, policy.folder, policy.person
+            table.column,
+            quasi,
+            sensitive,
+            plain,
+            policy.seed,
+            policy.folder,
+            policy.person,
+            policy.both_spellings,
         )
         if policy.target is not None:
             cells = replace(cells, target=codes_in_order(cells, table.column(policy.target)))
@@ -140,6 +148,11 @@ class MemoryEngine(Engine):
         }
         progress(1.0)
         return cells.n_rows
+
+    @property
+    def sensitive_domains(self) -> Mapping[str, Domain]:
+        """What the codes of the sensitive columns mean."""
+        return self._cells.sensitive_domains
 
     def group(self, requirement: Requirement, progress: Progress) -> int:
         """Run the policy's method."""

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import hash_rows
+from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.counts import Counts, group_histograms, size_counts
 from shoal.encoding.domain import Domain, Kind
 from shoal.engines.capabilities import check_capabilities
@@ -44,7 +45,7 @@ from shoal.policy.released_columns import (
     exempt_columns,
 )
 from shoal.progress import Progress, no_progress
-from shoal.verification.check import Finding, Strength, finding_of, models_of
+from shoal.verification.check import Finding, Strength, finding_of, judge, models_of
 from shoal.verification.digest import (
     PIECE,
     Fingerprint,
@@ -55,7 +56,7 @@ from shoal.verification.digest import (
     put_together,
     times_of,
 )
-from shoal.verification.meaning import Meaning, meaning_of
+from shoal.verification.meaning import Meaning, meaning_of, require_codes_declared
 
 STAR = "*"
 CHECKED = pa.schema(
@@ -138,6 +139,9 @@ class SessionRelease(ReleaseTable):
             except TooManyValuesError:
                 if name in required:
                     raise
+            else:
+                if survey:  # a table from elsewhere
+                    values[name].require_declared(policy.column_spec(name))
         more: tuple[Model, ...] = ()
         if survey:
             more = tuple(models_of({name: one.meaning.domain for name, one in values.items()}))
@@ -262,6 +266,10 @@ class PublishedValues:
     rows: int
     """Rows of the table, those without any of the texts included."""
 
+    def require_declared(self, how: ColumnSpec) -> None:
+        """Raise `InputError` for likely codes for missing values that the policy leaves out."""
+        require_codes_declared(self.meaning.domain.name, self.texts, how)
+
 
 class TooManyValuesError(InputError):
     """A sensitive column has too many values to be numbered."""
@@ -284,11 +292,8 @@ def _check_classes(
         keys=tuple(f"k{policy.quasi.index(name)}" for name in columns),
         exempt=f"e{number}",
         sensitive=tuple((f"s{i}", name) for i, name in enumerate(values) if name in of),
-        meanings={name: values[name].meaning for name in values if name in of},
-        totals={
-            name: one.meaning.totals(np.arange(len(one.texts)), one.counts)
-            for name, one in values.items()
-            if name in of
+        meanings={
+            name: one.meaning.with_totals(one.counts) for name, one in values.items() if name in of
         },
         models=tuple(models),
     )
@@ -416,8 +421,7 @@ class CheckClasses:
     sensitive: tuple[tuple[str, str], ...]
     """The sensitive columns that models need: s0, s1, ... and their names."""
     meanings: dict[str, Meaning]
-    totals: dict[str, Ints]
-    """By sensitive column, over all classes of the release."""
+    """By sensitive column, with its totals over all classes of the release."""
     models: tuple[tuple[int, Model], ...]
     """The models, each with its position among all."""
 
@@ -428,7 +432,8 @@ class CheckClasses:
         found = []
         for position, model in self.models if n else ():
             mine = counts[model.counts_key]
-            failing = mine.sizes[~model.holds(mine)]
+            held, reached = judge(model, mine)
+            failing = mine.sizes[~held]
             found.append(
                 {
                     "model": position,
@@ -436,7 +441,7 @@ class CheckClasses:
                     "rows": int(mine.sizes.sum()),
                     "failing": len(failing),
                     "smallest": int(failing.min()) if len(failing) else None,
-                    "reached": json.dumps(_python_number(model.reached(mine))),
+                    "reached": json.dumps(_python_number(reached)),
                 }
             )
         return pa.Table.from_pylist(found, CHECKED)
@@ -459,7 +464,7 @@ class CheckClasses:
                 name, Kind.SET, pa.nulls(int(texts.max(initial=0)) + 1, pa.string()), -1
             )
             counts = group_histograms(sizes, group, texts, domain, n)
-            found[name] = self.meanings[name].of(counts, self.totals[name])
+            found[name] = self.meanings[name].of(counts)
         return found
 
 

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Ints
+from shoal.encoding.missing import is_missing, likely_codes
 from shoal.encoding.values import PADDED_NUMBER, ordered_values
 from shoal.hierarchy.dates import DateParts
 from shoal.hierarchy.text import text_of
@@ -164,6 +165,8 @@ class Contents:
     """Length of the longest text; 0 for columns that hold no text."""
     can_be_ordered: bool
     """Whether every value is a finite number, a date or a time."""
+    likely_missing: tuple[str, ...] = ()
+    """Texts that are likely codes for missing values, such as `NA`, which count as values here."""
     times: Ints | None = None
     """(m,) how many codes have each of the counts, where codes were counted by an engine."""
 
@@ -315,12 +318,17 @@ def contents_of(name: str, column: pa.ChunkedArray | pa.Array) -> Contents:
     missing = len(index) - int(known.sum())
     codes = index if not missing else np.where(known, index, len(values))
     counts = np.bincount(codes, minlength=len(values) + bool(missing)).astype(np.int64)
-    kind, ordered = (Type.OTHER, False) if nested else _type(values)
+    likely: list[str] = [] if nested else likely_codes(text_of(values))
+    # a code for a missing value, or a blank, among numbers leaves them numbers
+    real = values.filter(pa.array(~is_missing(text_of(values), likely))) if not nested else values
+    kind, ordered = (Type.OTHER, False) if nested else _type(real if len(real) else values)
     length, longest = 0.0, 0
     if kind in (Type.TEXT, Type.CODE):
         lengths = pc.utf8_length(text_of(values))
         length, longest = pc.mean(lengths).as_py(), pc.max(lengths).as_py()
-    return Contents(name, kind, codes, counts, missing, length, longest, ordered)
+    return Contents(
+        name, kind, codes, counts, missing, length, longest, ordered, likely_missing=tuple(likely)
+    )
 
 
 def _encoded(column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, Ints, bool]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from shoal.encoding.missing import code_list
 from shoal.engines.sessions import LOCAL
 from shoal.errors import InputError, counted
 from shoal.io.commit import replacing
@@ -48,6 +49,8 @@ HEAD = """\
 #   sensitive    what must not be learnt about a person: published as it is
 #   plain        neither: published as it is
 #   preference   what people asked for: read, never published
+#
+# `missing` lists values such as NA that are likely to stand for a missing one: check these too.
 """
 
 TREATMENTS = """\
@@ -210,8 +213,12 @@ def _text(inspection: Inspection, name: str) -> str:
 
 def _column(column: ColumnReport) -> str:
     """`age: {role: quasi, kind: ordered}`."""
-    how = GENERALISED.get(column.treatment)
-    value = f"{{role: {column.role}, {how}}}" if how else column.role
+    settings = [f"role: {column.role}"]
+    if how := GENERALISED.get(column.treatment):
+        settings.append(how)
+    if column.likely_missing and column.role in ("quasi", "sensitive"):
+        settings.append(f"missing: {code_list(column.likely_missing)}")
+    value = f"{{{', '.join(settings)}}}" if len(settings) > 1 else column.role
     return f"{quoted(column.name)}: {value}"
 
 
@@ -229,10 +236,11 @@ def _constraints(rows: int, columns: Sequence[ColumnReport]) -> list[str]:
         if column.role != "sensitive":
             continue
         name, line = quoted(column.name), f"- {{l: {L}, of: {quoted(column.name)}}}"
-        if column.distinct >= L:
+        distinct = column.distinct - len(column.likely_missing)
+        if distinct >= L:
             lines.append((line, f"and among them at least {L} different values of {name}"))
         else:
-            few = f"{name} has too few different values ({column.distinct})"
+            few = f"{name} has too few different values ({distinct})"
             lines.append((f"# {line}", few))
     width = min(WIDEST, max(len(line) for line, _ in lines))
     return ["constraints:", *(f"  {line:{width}}  # {reason}" for line, reason in lines)]

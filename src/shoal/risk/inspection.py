@@ -1,6 +1,7 @@
 """Inspect a table before it is published: what each column is, and who stands out.
 
-Counts and column names only: no value of the table is in the result.
+Counts and column names only: no value of the table is in the result, but likely codes for missing
+values.
 """
 
 from collections.abc import Sequence
@@ -44,6 +45,8 @@ class ColumnReport:
     `kept` leaves it, `dropped` and `read` do not publish it."""
     reason: str
     """Why, in one sentence."""
+    likely_missing: tuple[str, ...] = ()
+    """Values such as `NA` or -9 that are likely to stand for a missing one."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -185,6 +188,7 @@ def inspection_of(
                 role=suggestion.role,
                 treatment=suggestion.treatment,
                 reason=suggestion.reason,
+                likely_missing=column.likely_missing,
             )
             for column, suggestion in zip(contents, suggested, strict=True)
         ),
