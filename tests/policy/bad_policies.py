@@ -1,5 +1,9 @@
 """Policies that cannot be meant, each with the exact text that its author reads."""
 
+from shoal.policy.policy import GUIDE
+
+KEYS = ", ".join(GUIDE.keys[()])
+COLUMN_KEYS = ", ".join(GUIDE.keys[("columns", "*")])
 COLUMNS = "columns: {age: quasi, zip: quasi, disease: sensitive, name: identifier}\n"
 K = "constraints: [{k: 5}]\n"
 
@@ -99,8 +103,7 @@ BAD_POLICIES = [
     ),
     (
         age_is("{role: quasi, knd: ordered}"),
-        "policy:2: columns.age.knd: unknown key; allowed: role, kind, hierarchy, order, "
-        "levels, preference. Did you mean 'kind'?",
+        f"policy:2: columns.age.knd: unknown key; allowed: {COLUMN_KEYS}. Did you mean 'kind'?",
     ),
     (
         age_is("{role: quasi, kind: numeric}"),
@@ -432,39 +435,28 @@ BAD_POLICIES = [
     ),
     (
         with_line("folder: /tmp"),
-        "policy:3: folder: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, publish, seed, target, metrics, population. "
-        "Did you mean 'order'?",
+        f"policy:3: folder: unknown key; allowed: {KEYS}. Did you mean 'order'?",
     ),
     (
         with_line("sed: 4"),
-        "policy:3: sed: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, publish, seed, target, metrics, population. "
-        "Did you mean 'seed'?",
+        f"policy:3: sed: unknown key; allowed: {KEYS}. Did you mean 'seed'?",
     ),
     (
         with_line("constraint: []"),
-        "policy:3: constraint: unknown key; allowed: columns, constraints, method, "
-        "default, suppression, suppressed, order, publish, seed, target, metrics, population. "
-        "Did you mean "
-        "'constraints'?",
+        f"policy:3: constraint: unknown key; allowed: {KEYS}. Did you mean 'constraints'?",
     ),
     (
         with_line("x: 1\ny: 2\nz: 3"),
-        "policy:3: x: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, publish, seed, target, metrics, population.\n"
-        "policy:4: y: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, publish, seed, target, metrics, population.\n"
-        "policy:5: z: unknown key; allowed: columns, constraints, method, default, "
-        "suppression, suppressed, order, publish, seed, target, metrics, population.",
+        f"policy:3: x: unknown key; allowed: {KEYS}.\n"
+        f"policy:4: y: unknown key; allowed: {KEYS}.\n"
+        f"policy:5: z: unknown key; allowed: {KEYS}.",
     ),
     (
         "columns:\n  age: {role: quasi, knd: x, kind: orderd}\n  zip: qasi\n"
         "constraints: [{k: 0}, {m: 3}]\nmethod: mondrain\nseed: -1\nsupression: 2\n",
         "policy:2: columns.age.kind: found 'orderd'; allowed: ordered, unordered. Did you "
         "mean 'ordered'?\n"
-        "policy:2: columns.age.knd: unknown key; allowed: role, kind, hierarchy, order, "
-        "levels, preference. Did you mean 'kind'?\n"
+        f"policy:2: columns.age.knd: unknown key; allowed: {COLUMN_KEYS}. Did you mean 'kind'?\n"
         "policy:3: columns.zip.role: found 'qasi'; allowed: identifier, quasi, sensitive, "
         "plain, preference. Did you mean 'quasi'?\n"
         "policy:4: constraints[0].k: found 0; must be 1 or more\n"
@@ -473,8 +465,7 @@ BAD_POLICIES = [
         "policy:5: method: found 'mondrain'; allowed: flexible-partition, "
         "least-loss-partition, mondrian. Did you mean 'mondrian'?\n"
         "policy:6: seed: found -1; must be 0 or more\n"
-        "policy:7: supression: unknown key; allowed: columns, constraints, method, "
-        "default, suppression, suppressed, order, publish, seed, target, metrics, population. "
+        f"policy:7: supression: unknown key; allowed: {KEYS}. "
         "Did you mean "
         "'suppression'?",
     ),

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Codes, Floats, Ints
 from shoal.encoding.domain import UNIT, Domain, Kind, units_of, with_missing_text
+from shoal.encoding.reading import AS_FOUND, ValueReading
 from shoal.encoding.values import (
     Tally,
     describe_uncovered,
@@ -55,6 +56,8 @@ class ColumnSpec:
     """Sensitive only: the sensitivity level of each value, by its text."""
     from_categories: bool = False
     """Whether the order is that of a categorical column and not the policy's."""
+    reading: ValueReading = AS_FOUND
+    """How texts are read."""
 
     def with_order_of(self, column: pa.Array) -> "ColumnSpec":
         """This spec with the order of an ordered categorical, unless the policy decides.

@@ -208,6 +208,10 @@ class CsvOptions:
     """Any text codec of Python."""
     escape: str | None = None
     """The character before a quote inside quotes; None if quotes are doubled."""
+    header: bool | None = None
+    """Whether the first line has the names of the columns."""
+    names: tuple[str, ...] | None = None
+    """The names of the columns, in place of those of the file."""
 
     def __post_init__(self) -> None:
         if self.separator in TAB_SPELLINGS:
@@ -222,6 +226,8 @@ class CsvOptions:
             raise InputError("The separator and the quote are the same character. Change one.")
         if self.encoding is not None:
             check_encoding(self.encoding)
+        if self.names is not None:
+            object.__setattr__(self, "names", tuple(self.names))
 
     @property
     def settled(self) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from shoal.policy.parts import plain_constraint, plain_named
+from shoal.policy.reading import FILE_KEYS
 from shoal.policy.yaml_source import add_core_schema
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def to_data(policy: "Policy", seed: int | None = None) -> dict[str, Any]:
         "target": policy.target,
         "metrics": [plain_named(metric) for metric in policy.metrics] or None,
         "population": _population(policy),
+        "read": policy.read.given() or None,
     }
     return {key: value for key, value in data.items() if value is not None}
 
@@ -65,6 +67,8 @@ def to_yaml(policy: "Policy") -> str:
     data["columns"] = {name: _short(column) for name, column in data["columns"].items()}
     data["constraints"] = [_short(constraint) for constraint in data["constraints"]]
     data["method"] = _short(data["method"])
+    if "read" in data:
+        data["read"] = _short(data["read"])
     if "metrics" in data:
         data["metrics"] = [_short(metric) for metric in data["metrics"]]
     text: str = yaml.dump(
@@ -89,6 +93,10 @@ def fingerprint(policy: "Policy", seed: int | None = None) -> str:
     # in the order of the fields, but those of a tree as given: they order the leaves
     others = sorted(name for name in policy.columns if name not in policy.quasi)
     data["columns"] = [[name, data["columns"][name]] for name in (*policy.quasi, *others)]
+    # how the file is written does not change what the policy means
+    values = {key: value for key, value in data.pop("read", {}).items() if key not in FILE_KEYS}
+    if values:
+        data["read"] = values
     if policy.publish == "generalised":
         del data["publish"]  # the key came later, and a fingerprint must stay what it was
     text = json.dumps(data, separators=(",", ":"))
@@ -102,7 +110,10 @@ def _column(column: "Column") -> str | dict[str, Any]:
         "hierarchy": None if column.hierarchy is None else column.hierarchy.to_plain(),
         "order": None if column.order is None else list(column.order),
         "levels": column.levels,
+        "together": column.together,
         "preference": column.preference,
+        "type": column.type,
+        "dates": column.dates,
     }
     given = {key: value for key, value in data.items() if value is not None}
     return column.role if len(given) == 1 else given

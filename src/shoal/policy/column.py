@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidat
 from shoal.errors import listed
 from shoal.policy import parts
 from shoal.policy.messages import FieldPath, Problem, as_error, found
+from shoal.policy.reading import Dates
 
 FORMS = "write a level per value, as in {flu: 1, HIV: 4}, or values per level, as in {1: [flu]}"
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 else:  # importing it would load pyarrow
     Hierarchy = Any
 
-Role = Literal["identifier", "quasi", "sensitive", "plain", "preference"]
+Role = Literal["identifier", "person", "quasi", "sensitive", "plain", "preference"]
 ROLES: tuple[str, ...] = get_args(Role)
 
 
@@ -85,7 +86,8 @@ class Column(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     role: Role
-    """`identifier`: identifies people, dropped. `quasi`: known to others, generalised. `sensitive`: to
+    """`identifier`: identifies people, dropped. `person`: tells which rows are one person's, so that
+    people are counted; dropped. `quasi`: known to others, generalised. `sensitive`: to
     be protected, published. `plain`: published unchanged. `preference`: read, never published."""
     kind: Literal["ordered", "unordered"] | None = None
     """Quasi or sensitive. An `ordered` quasi column generalises to `[a~b]`, an `unordered` one to
@@ -98,8 +100,17 @@ class Column(BaseModel):
     """Quasi or sensitive. The values of an ordered text column, lowest first."""
     levels: Annotated[dict[str, int] | None, PlainValidator(read_levels)] = None
     """Sensitive only. How sensitive each value is, 1 being the least; kept as value to level."""
+    together: bool | None = None
+    """Person only. Whether all rows of a person are protected together, against an attacker who knows
+    several of them."""
     preference: Annotated[str, BeforeValidator(parts.column_name)] | None = None
     """Sensitive only. The column with the level of protection that each person prefers."""
+
+    type: Literal["number", "date", "text"] | None = None
+    """How texts of the column are read; decided from them when left out. As `text`, codes such as 007
+    and 7 stay different and have no order."""
+    dates: Dates = None
+    """The format of its dates, such as `%d/%m/%Y`, in place of that of `read`."""
 
     @property
     def is_published(self) -> bool:
@@ -132,6 +143,7 @@ class Column(BaseModel):
             "order": ("quasi", "sensitive"),
             "levels": ("sensitive",),
             "preference": ("sensitive",),
+            "together": ("person",),
         }
         given = [key for key in allowed if getattr(self, key) is not None]
         if self.order is not None:  # it implies the kind
@@ -147,6 +159,12 @@ class Column(BaseModel):
         ]
 
     def _contradictions(self) -> list[Problem]:
+        if self.dates is not None and self.type in ("number", "text"):
+            words = f"cannot be combined with `type: {self.type}`; choose one of the two"
+            return [Problem(("dates",), words)]
+        if self.type == "text" and self.kind == "ordered" and self.order is None:
+            words = "texts have no order; write their `order`, or leave `type` out"
+            return [Problem(("type",), words)]
         if self.preference is not None and (self.levels is None or self.hierarchy is None):
             needed = [key for key in ("levels", "hierarchy") if getattr(self, key) is None]
             words = f"needs {' and '.join(f'`{key}`' for key in needed)} too"

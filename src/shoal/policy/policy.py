@@ -27,11 +27,13 @@ from shoal.models.base import Model
 from shoal.policy import canonical, parts, rules
 from shoal.policy.column import ROLES, Column
 from shoal.policy.messages import Guide, Problem, as_error, found, problems_of, refusal, unknown_key
+from shoal.policy.reading import Reading
 from shoal.policy.yaml_source import Source, parse, read
 from shoal.seeds import LIMIT
 
 if TYPE_CHECKING:
     from shoal.encoding.columns import ColumnSpec
+    from shoal.encoding.reading import ValueReading
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric
 else:  # importing them would load pyarrow
@@ -93,6 +95,9 @@ class Policy(BaseModel):
     population: Annotated[Any, PlainValidator(parts.population)] = None
     """The table of all people, for `k-map` and `delta-presence`: a file's path, or from Python any
     table. It holds every quasi column."""
+    read: Reading = Reading()
+    """How the table is written: the format of a text file, of numbers and of dates. What is left out is
+    detected, or asked where it is ambiguous."""
     folder: Path = Field(default=Path(), exclude=True)
     """Where relative paths start. Set when a file is read; not a key of the file."""
 
@@ -183,6 +188,16 @@ class Policy(BaseModel):
         """The columns that identify people and are never published, in the policy's order."""
         return self.columns_with("identifier")
 
+    @property
+    def person(self) -> str | None:
+        """The column that tells which rows are one person's; None where every row is a person."""
+        return next(iter(self.columns_with("person")), None)
+
+    @property
+    def together(self) -> bool:
+        """Whether all rows of a person are protected together."""
+        return self.person is not None and bool(self.columns[self.person].together)
+
     def columns_with(self, role: str) -> tuple[str, ...]:
         """The columns with a role, in the policy's order."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
@@ -192,7 +207,20 @@ class Policy(BaseModel):
         from shoal.encoding.columns import ColumnSpec  # it loads pyarrow
 
         column = self.columns[name]
-        return ColumnSpec(column.kind, column.order, column.hierarchy, column.levels)
+        return ColumnSpec(
+            column.kind,
+            column.order,
+            column.hierarchy,
+            column.levels,
+            reading=self.value_reading(name),
+        )
+
+    def value_reading(self, name: str) -> "ValueReading":
+        """How the values of a column are written, as far as the policy says it."""
+        from shoal.encoding.reading import ValueReading
+
+        column, read = self.columns[name], self.read
+        return ValueReading(column.type, column.dates or read.dates, read.decimal, read.thousands)
 
     @property
     def preferences(self) -> dict[str, str]:
@@ -203,7 +231,7 @@ class Policy(BaseModel):
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
         """The columns of a table that a run must read, in the table's order."""
         names = tuple(names)
-        required = {*self.published(names), *self.preferences.values()}
+        required = {*self.published(names), *self.preferences.values(), self.person}
         return tuple(name for name in names if name in required)
 
     def published(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -297,6 +325,7 @@ GUIDE = Guide(
     keys={
         (): [name for name in Policy.model_fields if name != "folder"],
         ("columns", "*"): list(Column.model_fields),
+        ("read",): list(Reading.model_fields),
     },
     hints={
         ("columns",): "list every column of the table with its role, as in `age: quasi`",
