@@ -23,7 +23,7 @@ def holds(table: Coded, k: int, diverse: int, alpha: float) -> naive.Callable[[l
         values = [table.sensitive[i] for i in group]
         known = [value for value in values if value is not None]
         most = max((known.count(value) for value in known), default=0)
-        return len(group) >= k and len(set(known)) >= diverse and most / max(1, len(group)) <= alpha
+        return len(group) >= k and len(set(known)) >= diverse and most / max(1, len(known)) <= alpha
 
     return held
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Codes, Ints, Words
 from shoal.encoding.columns import (
+    AS_SPELLED,
     ColumnSpec,
     check_no_star,
     encode_sensitive,
@@ -190,7 +191,7 @@ def encode(
 
 def codes_in_order(cells: Cells, column: pa.Array) -> Codes:
     """(n_rows,) codes of any other column, in canonical order."""
-    _, codes = encode_sensitive("", column)
+    _, codes = encode_sensitive("", column, AS_SPELLED)
     return codes[cells.rows]
 
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.encoding.cells import hash_rows, words_of
-from shoal.encoding.columns import check_no_star, quasi_domain, sensitive_domain
+from shoal.encoding.columns import AS_SPELLED, check_no_star, quasi_domain, sensitive_domain
 from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
 from shoal.encoding.values import Tally, canonical, countable, tally_of_counts
@@ -140,10 +140,12 @@ def encode_table(
         rows[name] = np.zeros(domain.size, np.int64)
         np.add.at(rows[name], codes, tally.counts)
         if domain.missing >= 0:
-            rows[name][domain.missing] += tally.missing if name in quasi else 0
+            rows[name][domain.missing] += tally.missing
+            if name in sensitive:  # the totals are of known values
+                rows[name][domain.missing] = 0
     target = None
     if policy.target is not None:  # any numbers that differ for different values
-        domain, codes = sensitive_domain(tallies[policy.target])
+        domain, codes = sensitive_domain(tallies[policy.target], AS_SPELLED)
         target = lookup(policy.target, codes, domain.missing)
     payload = names[: len(names) - len(quasi)]
     encode = EncodeRows(

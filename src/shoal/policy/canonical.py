@@ -112,6 +112,8 @@ def _column(column: "Column") -> str | dict[str, Any]:
         "levels": column.levels,
         "together": column.together,
         "preference": column.preference,
+        "missing": None if column.missing is None else list(column.missing),
+        "spelling": column.spelling,
         "type": column.type,
         "dates": column.dates,
     }

@@ -213,7 +213,14 @@ class Policy(BaseModel):
             column.hierarchy,
             column.levels,
             reading=self.value_reading(name),
+            missing=self.missing_codes(name),
+            exact_spelling=column.spelling == "exact",
         )
+
+    def missing_codes(self, name: str) -> tuple[str, ...]:
+        """The codes that stand for a missing value of a column."""
+        own = self.columns[name].missing
+        return (self.read.missing or ()) if own is None else own
 
     def value_reading(self, name: str) -> "ValueReading":
         """How the values of a column are written, as far as the policy says it."""
