@@ -36,6 +36,8 @@ class Engine(ABC):
     order, and then takes the release with `frames` or `write`. An engine serves one run.
     """
 
+    seed: int
+    """Where the randomness of the run starts; set before `load` or `read`."""
     label: str
     """The name of the engine in a release and its certificate."""
     capability: ClassVar[str]
