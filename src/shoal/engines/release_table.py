@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 from shoal.arrays import Ints
 from shoal.encoding.counts import Counts
 from shoal.engines.duckdb.classes import STAR, TextCodes, number_texts
-from shoal.engines.files import LocalFiles
+from shoal.engines.files import LocalFiles, wrap
+from shoal.engines.formats.base import format_of, located
 from shoal.engines.originals import NO_ORIGINALS, Originals, with_originals
 from shoal.engines.population import count_population
 from shoal.errors import VerificationFailed
@@ -107,6 +108,8 @@ class MemoryRelease(ReleaseTable):
         self._options = options
         if isinstance(source, Path):
             self._options, _ = LocalFiles().settle(source, options)
+            if format_of(located(source, options)[0]).costly:
+                self._source = wrap(LocalFiles().read(source, self._options))
 
     @cached_property
     def names(self) -> list[str]:

@@ -15,6 +15,7 @@ from shoal.drawing.page import require_drawing
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
 from shoal.engines.base import Engine, Expected
 from shoal.engines.capabilities import check_capabilities, check_method
+from shoal.engines.formats.base import format_of, located
 from shoal.engines.measured import Measured, personal_warnings, report_constraints
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.originals import require_same
@@ -111,6 +112,7 @@ def run_files(
     The release is verified before it appears under its name; a `report` appears with it, or neither,
     and so does a `seed_file` that does not exist yet.
     """
+    source, options = located(source, options)
     chosen = choose_engine(engine, memory, target)
     # what can be checked without starting Spark is checked before
     chosen.check_target(target)
@@ -122,6 +124,7 @@ def run_files(
     check_capabilities(chosen.capability, policy)
     found = source_at(source, options)
     check_policy(policy, found.names, chosen.capability)
+    format_of(target).check_columns(target, policy.published(found.names))
     chosen.check_source(found, policy)
     with chosen.opened(clock):
         return run_with(chosen, found, policy, target, clock, force=force, report=report, seed=seed)
