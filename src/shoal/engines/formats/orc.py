@@ -21,6 +21,7 @@ class Orc(ColumnarFormat):
     title: ClassVar[str] = "an ORC file"
     packages: ClassVar[tuple[str, ...]] = ("pyarrow.orc",)
     writer_packages: ClassVar[tuple[str, ...]] = ("pyarrow.orc",)
+    costly: ClassVar[bool] = True
     exact: ClassVar[bool] = False
 
     def file_schema(self, path: Path) -> pa.Schema:
