@@ -99,6 +99,7 @@ def anonymize(
     quasi: Names | None = None,
     sensitive: Names | None = None,
     plain: Names | None = None,
+    person: str | None = None,
     k: int | None = None,
     l: int | None = None,  # noqa: E741 - the field's own letter
     t: float | None = None,
@@ -138,8 +139,11 @@ def anonymize(
         Columns that nobody must learn about a person: published, and protected by `l` or `t`.
     plain
         Columns that are published unchanged.
+    person
+        The column that tells which rows are one person's, where people have several: never
+        published. People are then counted in place of rows.
     k
-        k-anonymity: every class has at least `k` rows.
+        k-anonymity: every class has at least `k` rows (or people).
     l
         l-diversity: every class has at least `l` different values of each sensitive column.
     t
@@ -235,6 +239,7 @@ def anonymize(
         quasi=quasi,
         sensitive=sensitive,
         plain=plain,
+        person=person,
         k=k,
         l=l,
         t=t,
@@ -279,6 +284,7 @@ def run(
     suppression: float | None = None,
     seed: int | None = None,
     report: PathLike | None = None,
+    key: PathLike | None = None,
     force: bool = False,
     engine: str = "local",
     memory: str | None = None,
@@ -306,6 +312,10 @@ def run(
     report
         Also write a report: a page as .html with its certificate beside it, or the certificate alone
         as .json.
+    key
+        Also write the private key, where the policy has a person column: a .parquet, .csv or .arrow
+        file that only its owner may read, with the published rows and a random number for the person
+        of each. `verify` counts people with it.
     force
         Replace files that exist.
     engine
@@ -320,8 +330,8 @@ def run(
     Returns
     -------
     Release
-        Its `output`, `sensitive_outputs` and `reports` are the files that were written. With `engine`
-        or `memory` its `table` is None.
+        Its `output`, `sensitive_outputs`, `reports` and `key_output` are the files that were written.
+        With `engine` or `memory` its `table` is None.
 
     Raises
     ------
@@ -360,6 +370,7 @@ def run(
             options=_csv(separator, quote, encoding),
             force=force,
             report=None if report is None else Path(report),
+            key=None if key is None else Path(key),
             engine=engine,
             memory=memory,
         )
@@ -372,6 +383,7 @@ def verify(
     policy: PolicyLike | None = None,
     *,
     certificate: PathLike | None = None,
+    key: Frame | PathLike | None = None,
     engine: str = "local",
     memory: str | None = None,
     separator: str | None = None,
@@ -390,6 +402,9 @@ def verify(
         The policy with the guarantees; a `Release` has its own.
     certificate
         The .json file of a report, to be checked as well.
+    key
+        The private key that was written with the release, where the policy has a person column:
+        people are counted with it. Without it only rows can be counted; a `Release` has its own key.
     engine, memory, separator, quote, encoding, progress
         As for `run`.
 
@@ -403,6 +418,8 @@ def verify(
     ------
     PolicyError
         If there is no policy, or it is not that of the release.
+    InputError
+        If the key is not that of the release.
     VerificationFailed
         If the release has columns that the policy does not publish.
 
@@ -418,6 +435,7 @@ def verify(
     """
     with displayed(progress) as callback:
         from shoal.engines.anatomy_release import sensitive_files
+        from shoal.engines.person_key import key_warnings
         from shoal.pipeline.verify import examine, open_release, policy_of
         from shoal.report.certificate_check import differences_of, read_certificate
         from shoal.verification.verification import CertificateCheck, Verification
@@ -432,6 +450,7 @@ def verify(
             engine=engine,
             memory=memory,
             every_column=stated is not None,  # a certificate has a digest of all columns
+            key=_located(key),
         ) as table:
             verdict = examine(table, required, clock)
             check = None
@@ -453,6 +472,9 @@ def verify(
         certificate=check,
         path=path,
         sensitive_files={} if path is None else sensitive_files(path, required),
+        person=required.person,
+        people=verdict.people,
+        warnings=tuple(key_warnings(_located(key))),
     )
 
 

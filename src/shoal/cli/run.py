@@ -66,6 +66,15 @@ def run(
             show_default=False,
         ),
     ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write the private key: whose row is whose, where the policy has a person "
+            "column. Never publish it.",
+            show_default=False,
+        ),
+    ] = None,
     engine: Engine = "local",
     memory: Memory = None,
     separator: Separator = None,
@@ -89,6 +98,7 @@ def run(
         metrics=cast("list[MetricName] | None", metric),
         seed=seed,
         report=report,
+        key=key,
         force=force,
         engine=engine,
         memory=memory,
@@ -106,6 +116,7 @@ def run(
                 name: str(path) for name, path in release.sensitive_outputs.items()
             },
             "report": [str(path) for path in release.reports],
+            "key": None if release.key_output is None else str(release.key_output),
         }
         print_json(release.to_dict() | files)
     elif not quiet:

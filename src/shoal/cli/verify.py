@@ -38,6 +38,14 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Count people with the private key that `shoal run --key` wrote.",
+            show_default=False,
+        ),
+    ] = None,
     progress: ProgressForm = "bar",
     json: Json = False,
 ) -> None:
@@ -50,6 +58,7 @@ def verify(
         release,
         policy,
         certificate=certificate,
+        key=key,
         engine=engine,
         memory=memory,
         separator=separator,

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from shoal.engines.capabilities import refuse_task
 from shoal.engines.measured import Measured
+from shoal.engines.person_key import PersonKey
 from shoal.engines.release_table import ReleaseTable
 from shoal.engines.sources import Source
 from shoal.io.csv_dialect import CsvOptions
@@ -107,6 +109,15 @@ class Engine(ABC):
         self, paths: Sequence[Path], options: CsvOptions, progress: Progress
     ) -> ReleaseTable:
         """The release as it was written."""
+
+    @property
+    def key(self) -> PersonKey | None:
+        """Where people were counted and their numbers are in this process: whose row is whose."""
+        return None
+
+    def write_key(self, path: Path, options: CsvOptions) -> None:  # noqa: ARG002
+        """Write the private key of the release to a file that exists."""
+        refuse_task(self.capability, "key")
 
     @property
     def digest(self) -> str:

@@ -14,10 +14,11 @@ from shoal import plugins
 from shoal.drawing.page import require_drawing
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
 from shoal.engines.base import Engine, Expected
-from shoal.engines.capabilities import check_capabilities, check_method
+from shoal.engines.capabilities import check_capabilities, check_method, refuse_task
 from shoal.engines.measured import Measured, personal_warnings, report_constraints
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.originals import require_same
+from shoal.engines.person_key import read_key
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.engines.selection import choose_engine, engine_for_frame
 from shoal.engines.sessions import LOCAL, is_spark, part_of
@@ -25,6 +26,7 @@ from shoal.engines.sources import Source, source_at
 from shoal.errors import Infeasible, InputError, VerificationFailed, listed
 from shoal.io.commit import check_targets, replacing_all
 from shoal.io.csv_dialect import DETECT, CsvOptions
+from shoal.io.formats import format_of
 from shoal.io.output_names import is_page, report_files
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
@@ -97,25 +99,28 @@ def run_files(
     options: CsvOptions = DETECT,
     force: bool = False,
     report: str | Path | None = None,
+    key: Path | None = None,
     engine: str = LOCAL,
     memory: str | None = None,
 ) -> Release[Any]:
     """Anonymise a file, or a folder of part files, into another.
 
-    The release is verified before it appears under its name; a `report` appears with it, or neither.
+    The release is verified before it appears under its name; a `report` and a `key` appear with it,
+    or none of them.
     """
     chosen = choose_engine(engine, memory, target)
     # what can be checked without starting Spark is checked before
     chosen.check_target(target)
     targets = [target, *sensitive_files(target, policy).values()]
     reports = check_report(report, policy)
-    check_targets([*targets, *reports], force, source, folder=chosen.writes_folders)
+    keys = check_key(key, policy, chosen.capability)
+    check_targets([*targets, *keys, *reports], force, source, folder=chosen.writes_folders)
     check_capabilities(chosen.capability, policy)
     found = source_at(source, options)
     check_policy(policy, found.names, chosen.capability)
     chosen.check_source(found, policy)
     with chosen.opened(clock):
-        return run_with(chosen, found, policy, target, clock, force=force, report=report)
+        return run_with(chosen, found, policy, target, clock, force=force, report=report, key=key)
 
 
 def run_with(
@@ -127,13 +132,14 @@ def run_with(
     *,
     force: bool = False,
     report: str | Path | None = None,
+    key: Path | None = None,
 ) -> Release[Any]:
     """Anonymise a table with an engine that is open."""
     check_policy(policy, source.names, engine.capability)
     targets = [target, *sensitive_files(target, policy).values()]
-    reports = check_report(report, policy)
-    folder = engine.writes_folders
-    with replacing_all([*targets, *reports], force, source.place, folder=folder) as places:
+    reports, keys = check_report(report, policy), check_key(key, policy, engine.capability)
+    wanted, folder = [*targets, *keys, *reports], engine.writes_folders
+    with replacing_all(wanted, force, source.place, folder, keys) as places:
         paths = places.paths[: len(targets)]
         with clock.step("read") as progress:
             engine.read(source, policy, clock, progress)
@@ -147,9 +153,15 @@ def run_with(
             left = part_of(progress, READ_BACK, 1)
             verdict = _verified(table, policy, engine.expected, left)
         release = _release(engine, policy, measured, verdict, clock, source.warnings)
+        if keys:
+            with clock.step("key"):
+                written_key = places.paths[len(paths)]
+                engine.write_key(written_key, source.options.for_output(keys[0]))
+                _check_written_key(written_key, paths[0], written, policy, verdict)
         if reports:
             with clock.step("report"):
-                write_report_files(release, reports, places.paths[len(paths) :], engine.published())
+                waiting = places.paths[len(paths) + len(keys) :]
+                write_report_files(release, reports, waiting, engine.published())
         places.commit()
     others = sensitive_files(target, policy)
     how = replace(
@@ -158,12 +170,31 @@ def run_with(
         output=target,
         sensitive_outputs=others,
         reports=tuple(reports),
+        key_output=key,
     )
     return replace(release, run=how)
 
 
+def _check_written_key(
+    path: Path, release: Path, options: CsvOptions, policy: Policy, verdict: Verdict
+) -> None:
+    """Raise unless the key that was written finds in the written release what was verified there."""
+    rows = MemoryRelease(release, options)
+    people = read_key(path, rows.names, options.for_output(path)).people_of(rows.read())
+    found = MemoryRelease(release, options, people=people).verify(policy)
+    if found.findings != verdict.findings:
+        raise VerificationFailed(
+            "The key as written does not count the people that were verified in the release. Write "
+            "both in another format."
+        )
+
+
 def write_release(
-    release: Release[Any], target: Path, force: bool = False, report: str | Path | None = None
+    release: Release[Any],
+    target: Path,
+    force: bool = False,
+    report: str | Path | None = None,
+    key: Path | None = None,
 ) -> Path:
     """Write the rows of a release to a file, verified before it appears under its name; those of a
     Spark frame to a folder of files."""
@@ -175,10 +206,11 @@ def write_release(
     targets = [target, *sensitive_files(target, policy).values()]
     engine = _engine_of(release)
     engine.check_target(target)
-    reports = check_report(report, policy)
+    reports, keys = check_report(report, policy), check_key(key, policy, engine.capability)
     clock, written = Clock(), DETECT.for_output(target)
+    wanted, folder = [*targets, *keys, *reports], engine.writes_folders
     with (
-        replacing_all([*targets, *reports], force, folder=engine.writes_folders) as places,
+        replacing_all(wanted, force, folder=folder, private=keys) as places,
         engine.opened(clock),
     ):
         paths = places.paths[: len(targets)]
@@ -199,10 +231,25 @@ def write_release(
                 "were verified when it was made. Make the release again."
             )
         else:
-            _verified(table, policy, expected)
+            verdict = _verified(table, policy, expected)
+            if keys:
+                written_key = places.paths[len(paths)]
+                engine.write_key(written_key, DETECT.for_output(keys[0]))
+                _check_written_key(written_key, paths[0], written, policy, verdict)
         if reports:
             published = table if engine.writes_folders else engine.published()
-            write_report_files(release, reports, places.paths[len(paths) :], published)
+            waiting = places.paths[len(paths) + len(keys) :]
+            write_report_files(release, reports, waiting, published)
+        places.commit()
+    return target
+
+
+def write_key(release: Release[Any], target: Path, force: bool = False) -> Path:
+    """Write the private key of a release, whose rows may be written by other means."""
+    engine = _engine_of(release)
+    keys = check_key(target, release.policy, engine.capability)
+    with replacing_all(keys, force, private=keys) as places:
+        engine.write_key(places.paths[0], DETECT.for_output(target))
         places.commit()
     return target
 
@@ -213,7 +260,19 @@ def _engine_of(release: Release[Any]) -> Engine:
         from shoal.engines.selection import SparkEngine
 
         return SparkEngine.holding(release.table, release.published_rows)
-    return MemoryEngine.holding([release.table, *release.sensitive_tables.values()], release.policy)
+    tables = [release.table, *release.sensitive_tables.values()]
+    if release.policy.person is not None and release.key is None:
+        raise VerificationFailed(
+            "This release does not know any more whose row is whose, so its people cannot be counted "
+            "again. Make the release again."
+        )
+    try:
+        return MemoryEngine.holding(tables, release.policy, release.key)
+    except InputError:
+        raise VerificationFailed(
+            "The release's table is not what was verified when it was made, so its people cannot be "
+            "counted again. Make the release again."
+        ) from None
 
 
 def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool) -> Measured:
@@ -276,6 +335,7 @@ def _release(
         constraints=report_constraints(policy, measured.components, verdict.findings),
         largest_share=verdict.largest_share,
         measured=measured,
+        key=engine.key,
         run=RunSummary(
             method=plugins.name_of(type(policy.method)),
             seed=policy.seed,
@@ -343,6 +403,20 @@ def check_report(path: str | Path | None, policy: Policy) -> list[Path]:
     if is_page(files[0]):
         require_drawing("A report as a page (a certificate alone, as a .json file, does not)")
     return files
+
+
+def check_key(path: Path | None, policy: Policy, engine: str) -> list[Path]:
+    """The file of a key, none where none is asked for; checked before any work."""
+    if path is None:
+        return []
+    if policy.person is None:
+        raise InputError(
+            f"{path}: a key tells which rows are one person's, but no column of the policy has the "
+            "role person. Give it to the column with the ids of people, or leave the key out."
+        )
+    refuse_task(engine, "key")
+    format_of(path)
+    return [path]
 
 
 def write_report_files(
