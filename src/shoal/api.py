@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from shoal.comparison.comparison import Comparison as Comparison
     from shoal.comparison.outcome import Figures as Figures
     from shoal.engines.measured import PersonalReport as PersonalReport
+    from shoal.evidence.disclosure import Disclosure as Disclosure
     from shoal.hierarchy import Hierarchy
     from shoal.io.csv_dialect import CsvOptions
     from shoal.methods.base import Method

@@ -15,6 +15,7 @@ from shoal.engines.measured import (
     PersonalReport,
     RecognitionReport,
 )
+from shoal.evidence.disclosure import Disclosure
 from shoal.evidence.evidence import Evidence
 from shoal.results import Record, Result
 
@@ -153,6 +154,11 @@ class Release(Result, Generic[FrameT]):
         return self.measured.evidence
 
     @property
+    def disclosure(self) -> Disclosure:
+        """Who is alone on all published columns, and the plain columns that make them so."""
+        return self.measured.disclosure
+
+    @property
     def method(self) -> str:
         """The method's name."""
         return self.run.method
@@ -288,6 +294,7 @@ class Release(Result, Generic[FrameT]):
                 | {"levels": {str(level): rows for level, rows in one.levels.items()}}
                 for name, one in self.personal.items()
             },
+            "disclosure": self.disclosure.to_dict(),
             "group_recognition": {name: list(one.groups) for name, one in self.recognition.items()},
             "seconds": {step: round(taken, 4) for step, taken in self.seconds.items()},
             "warnings": list(self.warnings),

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from shoal.engines.measured import Measured
 from shoal.engines.release_table import ReleaseTable
 from shoal.engines.sources import Source
+from shoal.evidence.disclosure import Disclosure
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import format_of
 from shoal.models.requirement import Requirement
@@ -107,6 +108,10 @@ class Engine(ABC):
         self, paths: Sequence[Path], options: CsvOptions, progress: Progress
     ) -> ReleaseTable:
         """The release as it was written."""
+
+    @abstractmethod
+    def disclosure(self, table: ReleaseTable) -> Disclosure:
+        """What others can do with all published columns; `table` is the release as it was verified."""
 
     @property
     def digest(self) -> str:

@@ -33,10 +33,12 @@ from shoal.engines.measured import (
 )
 from shoal.engines.originals import NO_ORIGINALS, Originals, originals_of
 from shoal.engines.population import population_of_policy
+from shoal.engines.published_counts import MemoryCounts, determined_in_memory
 from shoal.engines.release_table import MemoryRelease, ReleaseTable
 from shoal.engines.sources import Source, refuse_folder
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
+from shoal.evidence.disclosure import Determined, Disclosure, coarsened, disclosure_of
 from shoal.io.arrow import kind_name, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
@@ -84,6 +86,7 @@ class MemoryEngine(Engine):
         self._tables: tuple[Any, ...] = ()
         self._rows: Ints = np.zeros(0, np.int64)
         self._originals = NO_ORIGINALS
+        self._determined: list[Determined] = []
 
     @classmethod
     def holding(cls, tables: Sequence[Any], policy: Policy) -> "MemoryEngine":
@@ -179,6 +182,7 @@ class MemoryEngine(Engine):
             self._gather(published, table)
         if policy.preferences:
             self._originals = originals_of(table, policy, self._rows)
+        self._determined = determined_in_memory(cells, sorted(policy.plain), table.column)
         self._schema = self._schema_of(table)
         self._table = None  # the input's rows are not needed any more
         progress(1.0)
@@ -291,6 +295,17 @@ class MemoryEngine(Engine):
         if others:
             return AnatomyRelease(first, dict(zip(self._sensitive, others, strict=True)))
         return MemoryRelease(paths[0], options, self._originals)
+
+    def disclosure(self, table: ReleaseTable) -> Disclosure:  # noqa: ARG002 - these are its rows
+        """Count the published rows by hashes."""
+        policy, labelled = self._policy, self._labelled
+        release, published = wrap(self._tables[0]), labelled.published
+        labels = [release.column(name) for name in policy.quasi]
+        if isinstance(published, PublishedRows) and np.array_equal(published.rows, self._rows):
+            labels = [published.labels[name] for name in policy.quasi]  # coded, so faster
+        counts = MemoryCounts(sorted(policy.plain), release.column, labels)
+        given_away = coarsened(self._determined, column_loss_of(labelled.parts, 1))
+        return disclosure_of(counts, given_away, exact=policy.publish == "anatomy")
 
     @property
     def digest(self) -> str:

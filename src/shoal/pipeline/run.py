@@ -38,6 +38,8 @@ NEARLY_ALL = 0.9
 """Above this mean NCP a run warns that hardly any detail is left."""
 READ_BACK = 0.2
 """The share of verification that reads the release back."""
+COUNTED = 0.9
+"""The share of verification after which only the disclosure is counted."""
 
 
 def anonymize_table(
@@ -84,7 +86,9 @@ def _hand_over(
 ) -> Release[Any]:
     measured = _release_steps(engine, policy, clock, evidence=True)
     with clock.step("verify") as progress:
-        verdict = _verified(engine.published(), policy, engine.expected, progress)
+        table = engine.published()
+        verdict = _verified(table, policy, engine.expected, part_of(progress, 0, COUNTED))
+        measured = replace(measured, disclosure=engine.disclosure(table))
     return _release(engine, policy, measured, verdict, clock, warnings)
 
 
@@ -144,8 +148,9 @@ def run_with(
             engine.write(paths, written, progress)
         with clock.step("verify") as progress:
             table = engine.read_back(paths, written, part_of(progress, 0, READ_BACK))
-            left = part_of(progress, READ_BACK, 1)
+            left = part_of(progress, READ_BACK, COUNTED)
             verdict = _verified(table, policy, engine.expected, left)
+            measured = replace(measured, disclosure=engine.disclosure(table))
         release = _release(engine, policy, measured, verdict, clock, source.warnings)
         if reports:
             with clock.step("report"):
@@ -287,6 +292,7 @@ def _release(
                 *suppression_warnings(policy, measured.suppressed_rows, measured.rows),
                 *loss_warnings(measured.metrics["mean-ncp"]),
                 *personal_warnings(measured.personal),
+                *measured.disclosure.warnings,
             ),
             notes=(*measured.notes, *anatomy_notes(policy, verdict.largest_share)),
             digest=engine.digest,
