@@ -161,8 +161,8 @@ class Disclosure(Result):
         yield (
             f"{self.alone:,} of {self.published:,} published {self.units} ({percent(self.share)}) are "
             f"alone on all published columns together: no guarantee speaks of the {plain}, and whoever "
-            f"knows {them} finds the person.{pinning} Give what others may know the role quasi, or leave "
-            "it out."
+            f"knows {them} finds the person.{pinning} Give what others may know the role quasi, or "
+            "leave it out."
         )
 
     def _fingerprints(self) -> Iterator[str]:

@@ -41,6 +41,9 @@ class Model(plugins.Plugin, ABC):
     node of the lattice that holds: everything above it holds too."""
     holds_when_joined: ClassVar[bool] = False
     """Whether a group that holds always does so when merged with one that does not."""
+    merges_with_people: ClassVar[bool] = False
+    """Whether `holds_when_merged` and `holds_when_joined` are also true where people are counted and
+    a person may have rows in both groups: only of models that count people alone."""
     compares_with_table: ClassVar[bool] = False
     """Whether groups are compared with the whole table, so that a suppressed row changes what holds
     for all groups."""
@@ -50,7 +53,7 @@ class Model(plugins.Plugin, ABC):
     """Whether it can be verified where some sensitive values are published as wider ones."""
     holds_without_values: ClassVar[bool] = False
     """Whether a group in which every value of the sensitive column is missing can hold: true of models
-    that bound shares of all rows."""
+    that only bound how likely a guess at a known value is."""
     release_wide: ClassVar[bool] = False
     """Whether a release is judged as a whole, by `holds_over`. `holds` is then a rule for single
     groups that is sufficient for it."""
