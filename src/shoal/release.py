@@ -15,8 +15,10 @@ from shoal.engines.measured import (
     PersonalReport,
     RecognitionReport,
 )
+from shoal.evidence.disclosure import Disclosure
 from shoal.evidence.evidence import Evidence
 from shoal.results import Record, Result
+from shoal.seeds import Seed
 
 if TYPE_CHECKING:
     from shoal.engines.person_key import PersonKey
@@ -42,7 +44,8 @@ class RunSummary:
     """How a release was made."""
 
     method: str
-    seed: int
+    private_seed: Seed
+    """The seed with the salt of its commitment; `repr` shows neither."""
     engine: str = "local"
     """`local`, `local --memory 2GB` or `spark`."""
     published_rows: int = 0
@@ -64,6 +67,11 @@ class RunSummary:
     key_output: Path | None = None
     """The private key that was written with the release: whose row is whose."""
 
+    @property
+    def seed(self) -> int:
+        """The seed of the run; private."""
+        return self.private_seed.value
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release(Result, Generic[FrameT]):
@@ -80,7 +88,7 @@ class Release(Result, Generic[FrameT]):
     measured: Measured
     """Counts, losses and what became of every column, constraint and preference."""
     run: RunSummary
-    """How it was made: method, seed, engine, times, warnings."""
+    """How it was made: method, engine, times, warnings."""
     constraints: tuple[ConstraintReport, ...] = ()
     """The k constraints, in the policy's order."""
     sensitive_tables: dict[str, FrameT] = field(default_factory=dict)
@@ -159,14 +167,27 @@ class Release(Result, Generic[FrameT]):
         return self.measured.evidence
 
     @property
+    def disclosure(self) -> Disclosure:
+        """Who is alone on all published columns, and the plain columns that make them so."""
+        return self.measured.disclosure
+
+    @property
     def method(self) -> str:
         """The method's name."""
         return self.run.method
 
     @property
     def seed(self) -> int:
-        """The seed of the run."""
+        """The seed of the run: with it the same table and policy give the same release.
+
+        Keep it private. It is in no output of the release: neither in `to_dict`, nor in a report.
+        """
         return self.run.seed
+
+    @property
+    def seed_commitment(self) -> str:
+        """The commitment to the seed that the certificate carries."""
+        return self.run.private_seed.commitment
 
     @property
     def engine(self) -> str:
@@ -294,7 +315,6 @@ class Release(Result, Generic[FrameT]):
             "groups": self.groups,
             "published_classes": self.published_classes,
             "method": self.method,
-            "seed": self.seed,
             "verified": self.verified,
             "guarantees": [finding.to_dict() for finding in self.findings],
             "metrics": self.metrics,
@@ -315,6 +335,7 @@ class Release(Result, Generic[FrameT]):
                 | {"levels": {str(level): rows for level, rows in one.levels.items()}}
                 for name, one in self.personal.items()
             },
+            "disclosure": self.disclosure.to_dict(),
             "group_recognition": {name: list(one.groups) for name, one in self.recognition.items()},
             "seconds": {step: round(taken, 4) for step, taken in self.seconds.items()},
             "warnings": list(self.warnings),
@@ -329,7 +350,7 @@ class Release(Result, Generic[FrameT]):
         }
         counts = ("rows", "published_rows", "suppressed_rows", "groups", "published_classes")
         return [
-            {"method": self.method, "seed": self.seed}
+            {"method": self.method}
             | found
             | {name: getattr(self, name) for name in counts}
             | {name: value for name, value in self.metrics.items() if name not in counts}

@@ -46,6 +46,14 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    seed_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Check the certificate's commitment to the seed with this private file.",
+            show_default=False,
+        ),
+    ] = None,
     progress: ProgressForm = "bar",
     json: Json = False,
 ) -> None:
@@ -59,6 +67,7 @@ def verify(
         policy,
         certificate=certificate,
         key=key,
+        seed_file=seed_file,
         engine=engine,
         memory=memory,
         separator=separator,

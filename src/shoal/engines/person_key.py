@@ -133,7 +133,9 @@ def read_key(source: Any, names: Sequence[str], options: CsvOptions = DETECT) ->
     people = text_of(one_chunk(table.column(more[0]))).dictionary_encode()
     unknown = people.indices.null_count
     if unknown:
-        raise InputError(f"{called}: {unknown:,} of {table.num_rows:,} rows of the key have no person.")
+        raise InputError(
+            f"{called}: {unknown:,} of {table.num_rows:,} rows of the key have no person."
+        )
     numbers = people.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     rows = table.select(list(names))
     return replace(PersonKey.of(rows, numbers), rows=rows)

@@ -18,7 +18,7 @@ import shutil
 import signal
 import threading
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -223,7 +223,7 @@ def replacing(
 ) -> Iterator[Replacement]:
     """A temporary path next to `target`, moved into place by `commit()` and otherwise removed.
 
-    private: only its owner may read the file, from its first byte on.
+    private: nobody but the user may read the file, from its first byte on.
     """
     check_target(target, force, source)
     # a link is followed to its file, and never replaced
@@ -399,11 +399,11 @@ def replacing_all(
     force: bool,
     source: Path | None = None,
     folder: bool = False,
-    private: Sequence[Path] = (),
+    private: Collection[Path] = (),
 ) -> Iterator[Replacements]:
     """Like `replacing`, for files that belong together; all are checked before any work.
 
-    folder: the first of them is a folder. private: those that only their owner may read.
+    folder: the first of them is a folder. private: those that nobody but the user may read.
     """
     check_targets(targets, force, source, folder)
     folders, files = (targets[:1], targets[1:]) if folder else ((), targets)
@@ -412,9 +412,6 @@ def replacing_all(
         yield Replacements(
             [
                 *(stack.enter_context(replacing_folder(t, force, sources)) for t in folders),
-                *(
-                    stack.enter_context(replacing(t, force, source, private=t in private))
-                    for t in files
-                ),
+                *(stack.enter_context(replacing(t, force, source, t in private)) for t in files),
             ]
         )

@@ -15,6 +15,7 @@ from shoal.drawing.page import require_drawing
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
 from shoal.engines.base import Engine, Expected
 from shoal.engines.capabilities import check_capabilities, check_method, refuse_task
+from shoal.engines.formats.base import format_to_write
 from shoal.engines.measured import Measured, personal_warnings, report_constraints
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.originals import require_same
@@ -26,12 +27,12 @@ from shoal.engines.sources import Source, source_at
 from shoal.errors import Infeasible, InputError, VerificationFailed, listed
 from shoal.io.commit import check_targets, replacing_all
 from shoal.io.csv_dialect import DETECT, CsvOptions
-from shoal.io.formats import format_of
 from shoal.io.output_names import is_page, report_files
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress, no_progress
 from shoal.release import Release, RunSummary
+from shoal.seeds import Seed, choose
 from shoal.verification.check import require
 
 MANY_SUPPRESSED = 0.05
@@ -40,6 +41,8 @@ NEARLY_ALL = 0.9
 """Above this mean NCP a run warns that hardly any detail is left."""
 READ_BACK = 0.2
 """The share of verification that reads the release back."""
+COUNTED = 0.9
+"""The share of verification after which only the disclosure is counted."""
 
 
 def anonymize_table(
@@ -55,14 +58,18 @@ def anonymize_table(
         engine = MemoryEngine()
         policy = _policy(policy, list(source.names), engine)
         engine.check_source(source, policy)
+        seed = choose(policy.seed)
+        engine.seed = seed.value
         with clock.step("read") as progress:
             engine.read(source, policy, clock, progress)
-        return _hand_over(engine, policy, clock, source.warnings)
+        return _hand_over(engine, policy, seed, clock, source.warnings)
     engine = engine_for_frame(data)
     policy = _policy(policy, engine.names, engine)
+    seed = choose(policy.seed)
+    engine.seed = seed.value
     with engine.opened(clock):
         engine.load(policy, clock)
-        return _hand_over(engine, policy, clock)
+        return _hand_over(engine, policy, seed, clock)
 
 
 def _policy(
@@ -82,12 +89,14 @@ def check_policy(policy: Policy, names: Sequence[str], engine: str = "memory") -
 
 
 def _hand_over(
-    engine: Engine, policy: Policy, clock: Clock, warnings: Sequence[str] = ()
+    engine: Engine, policy: Policy, seed: Seed, clock: Clock, warnings: Sequence[str] = ()
 ) -> Release[Any]:
     measured = _release_steps(engine, policy, clock, evidence=True)
     with clock.step("verify") as progress:
-        verdict = _verified(engine.published(), policy, engine.expected, progress)
-    return _release(engine, policy, measured, verdict, clock, warnings)
+        table = engine.published()
+        verdict = _verified(table, policy, engine.expected, part_of(progress, 0, COUNTED))
+        measured = replace(measured, disclosure=engine.disclosure(table))
+    return _release(engine, policy, seed, measured, verdict, clock, warnings)
 
 
 def run_files(
@@ -102,11 +111,12 @@ def run_files(
     key: Path | None = None,
     engine: str = LOCAL,
     memory: str | None = None,
+    seed_file: Path | None = None,
 ) -> Release[Any]:
     """Anonymise a file, or a folder of part files, into another.
 
     The release is verified before it appears under its name; a `report` and a `key` appear with it,
-    or none of them.
+    or none of them, and so does a `seed_file` that does not exist yet.
     """
     chosen = choose_engine(engine, memory, target)
     # what can be checked without starting Spark is checked before
@@ -114,13 +124,18 @@ def run_files(
     targets = [target, *sensitive_files(target, policy).values()]
     reports = check_report(report, policy)
     keys = check_key(key, policy, chosen.capability)
-    check_targets([*targets, *keys, *reports], force, source, folder=chosen.writes_folders)
+    seed = choose(policy.seed, seed_file)
+    kept = _new_seed_file(seed, [*targets, *keys, *reports])
+    wanted = [*targets, *keys, *reports, *kept]
+    check_targets(wanted, force, source, folder=chosen.writes_folders)
     check_capabilities(chosen.capability, policy)
     found = source_at(source, options)
     check_policy(policy, found.names, chosen.capability)
     chosen.check_source(found, policy)
     with chosen.opened(clock):
-        return run_with(chosen, found, policy, target, clock, force=force, report=report, key=key)
+        return run_with(
+            chosen, found, policy, target, clock, force=force, report=report, key=key, seed=seed
+        )
 
 
 def run_with(
@@ -133,13 +148,19 @@ def run_with(
     force: bool = False,
     report: str | Path | None = None,
     key: Path | None = None,
+    seed: Seed | None = None,
 ) -> Release[Any]:
-    """Anonymise a table with an engine that is open."""
+    """Anonymise a table with an engine that is open; without a seed, it is chosen by the policy."""
+    seed = choose(policy.seed) if seed is None else seed
+    engine.seed = seed.value
     check_policy(policy, source.names, engine.capability)
     targets = [target, *sensitive_files(target, policy).values()]
     reports, keys = check_report(report, policy), check_key(key, policy, engine.capability)
-    wanted, folder = [*targets, *keys, *reports], engine.writes_folders
-    with replacing_all(wanted, force, source.place, folder, keys) as places:
+    kept = _new_seed_file(seed, [*targets, *keys, *reports])
+    every = [*targets, *keys, *reports, *kept]
+    private = [*keys, *kept]
+    folder = engine.writes_folders
+    with replacing_all(every, force, source.place, folder=folder, private=private) as places:
         paths = places.paths[: len(targets)]
         with clock.step("read") as progress:
             engine.read(source, policy, clock, progress)
@@ -150,18 +171,21 @@ def run_with(
             engine.write(paths, written, progress)
         with clock.step("verify") as progress:
             table = engine.read_back(paths, written, part_of(progress, 0, READ_BACK))
-            left = part_of(progress, READ_BACK, 1)
+            left = part_of(progress, READ_BACK, COUNTED)
             verdict = _verified(table, policy, engine.expected, left)
-        release = _release(engine, policy, measured, verdict, clock, source.warnings)
+            measured = replace(measured, disclosure=engine.disclosure(table))
+        release = _release(engine, policy, seed, measured, verdict, clock, source.warnings)
+        waiting = places.paths[len(paths) :]
         if keys:
             with clock.step("key"):
-                written_key = places.paths[len(paths)]
-                engine.write_key(written_key, source.options.for_output(keys[0]))
-                _check_written_key(written_key, paths[0], written, policy, verdict)
+                engine.write_key(waiting[0], source.options.for_output(keys[0]))
+                _check_written_key(waiting.pop(0), paths[0], written, policy, verdict)
         if reports:
             with clock.step("report"):
-                waiting = places.paths[len(paths) + len(keys) :]
-                write_report_files(release, reports, waiting, engine.published())
+                pages = [waiting.pop(0) for _ in reports]
+                write_report_files(release, reports, pages, engine.published())
+        for path in waiting:
+            path.write_text(seed.to_text(), encoding="utf-8")
         places.commit()
     others = sensitive_files(target, policy)
     how = replace(
@@ -321,6 +345,7 @@ def _verified(
 def _release(
     engine: Engine,
     policy: Policy,
+    seed: Seed,
     measured: Measured,
     verdict: Verdict,
     clock: Clock,
@@ -338,7 +363,7 @@ def _release(
         key=engine.key,
         run=RunSummary(
             method=plugins.name_of(type(policy.method)),
-            seed=policy.seed,
+            private_seed=seed,
             engine=engine.label,
             published_rows=engine.expected[0].rows,
             seconds=dict(clock.seconds),
@@ -348,6 +373,7 @@ def _release(
                 *suppression_warnings(policy, measured.suppressed_rows, measured.rows),
                 *loss_warnings(measured.metrics["mean-ncp"]),
                 *personal_warnings(measured.personal),
+                *measured.disclosure.warnings,
             ),
             notes=(*measured.notes, *anatomy_notes(policy, verdict.largest_share)),
             digest=engine.digest,
@@ -392,6 +418,18 @@ def loss_warnings(mean: float | None) -> list[str]:
     ]
 
 
+def _new_seed_file(seed: Seed, others: Sequence[Path]) -> list[Path]:
+    """The seed file, where it is still to be written; checked before any work."""
+    if seed.file is None or seed.file.exists():
+        return []
+    if seed.file.resolve() in [other.resolve() for other in others]:
+        raise InputError(
+            f"{seed.file} cannot hold both the seed and the release or its report. Keep the seed in a "
+            "file of its own."
+        )
+    return [seed.file]
+
+
 def check_report(path: str | Path | None, policy: Policy) -> list[Path]:
     """The files of a report, none where none is asked for; checked before any work."""
     if path is None:
@@ -415,7 +453,7 @@ def check_key(path: Path | None, policy: Policy, engine: str) -> list[Path]:
             "role person. Give it to the column with the ids of people, or leave the key out."
         )
     refuse_task(engine, "key")
-    format_of(path)
+    format_to_write(path)
     return [path]
 
 
