@@ -48,7 +48,10 @@ MOST_VALUES = 100_000
 DEEPEST = 60
 """Limits far above any policy: beyond them the file is a mistake or an attack."""
 
-TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx", ".gz")
+TABLE_ENDINGS = frozenset(
+    ".csv .tsv .txt .gz .parquet .pq .arrow .feather .ipc .orc .xlsx .xlsm .xlsb .xls .ods .dta .sav .zsav "
+    ".por .sas7bdat .xpt .jsonl .ndjson".split()
+)
 
 _TAG = "tag:yaml.org,2002:"
 
