@@ -84,6 +84,7 @@ def encode_table(
     session: Session,
     policy: Policy,
     schema: pa.Schema,
+    seed: int,
     raw: str = "raw",
     max_values: int = MAX_VALUES,
     progress: Progress = no_progress,
@@ -98,6 +99,8 @@ def encode_table(
         Says what each column is.
     schema : pa.Schema
         The types of p0, p1, ... in the file.
+    seed : int
+        Where the randomness of the run starts.
     raw : str
         The name of the raw table.
     max_values : int
@@ -158,7 +161,7 @@ def encode_table(
         tuple(lookups[name] for name in sensitive),
         target,
         tuple((places[name], types[name]) for name in payload),
-        policy.seed,
+        seed,
     )
     n_rows = _n_rows(tallies[quasi[0]])
     _encode_rows(session, raw, encode, n_rows, progress)
