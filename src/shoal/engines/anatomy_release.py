@@ -119,7 +119,7 @@ class AnatomyRelease(ReleaseTable):
             findings,
             findings[0].rows,
             tuple(one for one in surveyed if one.of is not None),
-            {name: largest_share(counts[name]) for name in self._sensitive},
+            {name: largest_share(meant[name]) for name in self._sensitive},
         )
 
     def _read_sensitive(self) -> "dict[str, tuple[list[str], Read]]":

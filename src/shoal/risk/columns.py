@@ -319,9 +319,7 @@ def contents_of(name: str, column: pa.ChunkedArray | pa.Array) -> Contents:
     codes = index if not missing else np.where(known, index, len(values))
     counts = np.bincount(codes, minlength=len(values) + bool(missing)).astype(np.int64)
     likely: list[str] = [] if nested else likely_codes(text_of(values))
-    # a code for a missing value, or a blank, among numbers leaves them numbers
-    real = values.filter(pa.array(~is_missing(text_of(values), likely))) if not nested else values
-    kind, ordered = (Type.OTHER, False) if nested else _type(real if len(real) else values)
+    kind, ordered = (Type.OTHER, False) if nested else _type(_without_codes(values, likely))
     length, longest = 0.0, 0
     if kind in (Type.TEXT, Type.CODE):
         lengths = pc.utf8_length(text_of(values))
@@ -329,6 +327,16 @@ def contents_of(name: str, column: pa.ChunkedArray | pa.Array) -> Contents:
     return Contents(
         name, kind, codes, counts, missing, length, longest, ordered, likely_missing=tuple(likely)
     )
+
+
+def _without_codes(values: pa.Array, likely: list[str]) -> pa.Array:
+    """The values that are neither blank nor likely codes for missing ones, all if there are no others:
+    with an `NA` or a blank among them, numbers are still numbers."""
+    gone = is_missing(text_of(values), likely)
+    if not gone.any() or gone.all():
+        return values
+    known = values.cast(pa.string()) if pa.types.is_string_view(values.type) else values
+    return known.filter(pa.array(~gone))
 
 
 def _encoded(column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, Ints, bool]:
