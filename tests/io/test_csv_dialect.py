@@ -85,7 +85,7 @@ def test_options_that_cannot_be_meant(options: dict[str, str], message: str) -> 
 
 def test_output_is_alike() -> None:
     out = CsvOptions(";", "'", "cp1252", escape="\\").for_output(Path("x.csv"))
-    assert out == CsvOptions(";", "'", "utf-8")
+    assert out == CsvOptions(";", "'", "utf-8", header=True, footer=0)
     assert CsvOptions().for_output(Path("x.csv")) == CsvOptions(",", '"', "utf-8")
     assert CsvOptions(",").for_output(Path("x.TSV.gz")) == CsvOptions("\t", '"', "utf-8")
     assert CsvOptions(quote="").for_output(Path("x.txt")).quote == '"'

@@ -206,7 +206,8 @@ class Policy(BaseModel):
         from shoal.encoding.reading import ValueReading
 
         column, read = self.columns[name], self.read
-        return ValueReading(column.type, column.dates or read.dates, read.decimal, read.thousands)
+        kind = column.type or ("date" if column.dates else None)
+        return ValueReading(kind, column.dates or read.dates, read.decimal, read.thousands)
 
     @property
     def preferences(self) -> dict[str, str]:

@@ -13,7 +13,7 @@ from shoal.policy.parts import column_name
 Thousands = Literal[",", ".", " ", "'", "_", "\u00a0", "\u202f", "\u2019"]
 """What may stand between groups of three digits: also the no-break spaces and the apostrophe that
 programs write."""
-FILE_KEYS = ("header", "names", "separator", "quote", "encoding")
+FILE_KEYS = ("header", "names", "footer", "separator", "quote", "encoding")
 """What concerns the file and not the values: it has no part in what a policy means."""
 
 
@@ -43,6 +43,8 @@ class Reading(BaseModel):
         tuple[Annotated[str, BeforeValidator(column_name)], ...] | None, Field(min_length=1)
     ] = None
     """The names of the columns, where the file has none or others."""
+    footer: Annotated[int, Field(ge=0, strict=True)] | None = None
+    """Lines at the end of a text file that are no rows, such as totals."""
     separator: str | None = None
     """The character between two fields of a text file; `tab` is allowed too."""
     quote: str | None = None

@@ -24,9 +24,10 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Bools, Codes, Floats, Ints
-from shoal.encoding.columns import ColumnSpec
+from shoal.encoding.columns import BY_VALUES, ColumnSpec, as_published
 from shoal.engines.anatomy_release import require_files, sensitive_files
 from shoal.errors import InputError, PolicyError, counted, listed
+from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.policy import Policy
 from shoal.policy.anatomy import group_name
@@ -322,7 +323,10 @@ class _CodedPair:
     def of(
         cls, name: str, raw: pa.ChunkedArray, known: pa.ChunkedArray, how: ColumnSpec | None
     ) -> "_CodedPair":
-        ours, theirs = distinct_texts(name, raw), distinct_texts(name, known)
+        spec = how or BY_VALUES
+        ours, theirs = (
+            distinct_texts(name, as_published(name, one_chunk(each), spec)) for each in (raw, known)
+        )
         place = {text: i for i, text in enumerate(ours.texts)}
         same = [place.get(text, -1) for text in theirs.texts]
         # a raw value is published as a label for itself alone; reading it gives the values it equals
