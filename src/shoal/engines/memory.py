@@ -84,6 +84,7 @@ class MemoryEngine(Engine):
         self._tables: tuple[Any, ...] = ()
         self._rows: Ints = np.zeros(0, np.int64)
         self._originals = NO_ORIGINALS
+        self._people: Ints | None = None
 
     @classmethod
     def holding(cls, tables: Sequence[Any], policy: Policy) -> "MemoryEngine":
@@ -125,7 +126,9 @@ class MemoryEngine(Engine):
         # sorted by name: where a column stands in the table is not published content.
         # preferences decide what is published of a row: equal rows have equal preferences too
         plain = [*sorted(policy.plain), *sorted(set(policy.preferences.values()))]
-        cells = encode(table.column, quasi, sensitive, plain, policy.seed, policy.folder)
+        cells = encode(
+            table.column, quasi, sensitive, plain, policy.seed, policy.folder, policy.person
+        )
         if policy.target is not None:
             cells = replace(cells, target=codes_in_order(cells, table.column(policy.target)))
         if policy.population is not None:
@@ -179,6 +182,10 @@ class MemoryEngine(Engine):
             self._gather(published, table)
         if policy.preferences:
             self._originals = originals_of(table, policy, self._rows)
+        if cells.people is not None:
+            person = np.empty(cells.n_rows, np.int64)
+            person[cells.rows] = cells.people.number
+            self._people = person[self._rows]
         self._schema = self._schema_of(table)
         self._table = None  # the input's rows are not needed any more
         progress(1.0)
@@ -273,7 +280,7 @@ class MemoryEngine(Engine):
 
     def published(self) -> ReleaseTable:
         """The rows of the release, as they are handed over."""
-        return release_of_frames(*self.frames(), self._originals)
+        return release_of_frames(*self.frames(), self._originals, self._people)
 
     def write(self, paths: Sequence[Path], options: CsvOptions, progress: Progress) -> None:
         """Write the tables of the release."""
@@ -290,7 +297,7 @@ class MemoryEngine(Engine):
         progress(0.0)
         if others:
             return AnatomyRelease(first, dict(zip(self._sensitive, others, strict=True)))
-        return MemoryRelease(paths[0], options, self._originals)
+        return MemoryRelease(paths[0], options, self._originals, self._people)
 
     @property
     def digest(self) -> str:
@@ -301,10 +308,13 @@ class MemoryEngine(Engine):
 
 
 def release_of_frames(
-    table: Any, sensitive: Mapping[str, Any], originals: Originals = NO_ORIGINALS
+    table: Any,
+    sensitive: Mapping[str, Any],
+    originals: Originals = NO_ORIGINALS,
+    people: Ints | None = None,
 ) -> ReleaseTable:
     """The rows of a release in frames; `sensitive` are the further tables of an Anatomy release."""
-    rows = MemoryRelease(wrap(table), DETECT, originals)
+    rows = MemoryRelease(wrap(table), DETECT, originals, people)
     if not sensitive:
         return rows
     return AnatomyRelease(rows, {name: MemoryRelease(wrap(one)) for name, one in sensitive.items()})

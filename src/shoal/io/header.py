@@ -13,7 +13,7 @@ from pathlib import Path
 
 from shoal.errors import InputError
 from shoal.io.csv_dialect import UTF8, CsvOptions, first_fields, not_text, open_bytes, records
-from shoal.io.formats import is_gzipped
+from shoal.io.paths import is_gzipped
 
 ROWS = 1000
 """Lines that are compared with the first one."""
@@ -28,31 +28,11 @@ YEARS = range(1800, 2200)
 MANY = 5
 """So many values in a column below are enough to compare the first line with."""
 TOTALS = frozenset(
-    [
-        "total",
-        "totals",
-        "sum",
-        "grandtotal",
-        "subtotal",
-        "overall",
-        "all",
-        "gesamt",
-        "summe",
-        "insgesamt",
-        "somme",
-        "totaux",
-        "totale",
-        "totaal",
-        "som",
-        "suma",
-        "ogółem",
-        "razem",
-        "итого",
-        "всего",
-        "összesen",
-        "yhteensä",
-        "toplam",
-    ]
+    re.findall(
+        r"\w+",
+        "total totals sum grandtotal subtotal overall all gesamt summe insgesamt somme totaux totale "
+        "totaal som suma ogółem razem итого всего összesen yhteensä toplam",
+    )
 )
 """How a line of totals begins."""
 
