@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from shoal.comparison.outcome import Figures as Figures
     from shoal.engines.measured import PersonalReport as PersonalReport
     from shoal.hierarchy import Hierarchy
-    from shoal.io.csv_dialect import CsvOptions
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric as Metric
     from shoal.models.base import Model
     from shoal.plugins import Option as Option
     from shoal.policy import Policy
+    from shoal.policy.reading import Reading
     from shoal.release import Frame, FrameT
     from shoal.release import Release as Release
     from shoal.reproduction.base import Claim as Claim
@@ -116,6 +116,7 @@ def anonymize(
     target: str | None = None,
     population: Frame | PathLike | None = None,
     seed: int | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Release[FrameT]:
     """Make a table safe to publish.
@@ -176,6 +177,10 @@ def anonymize(
         A table of the whole population, for `k-map` and `delta-presence`.
     seed
         The seed of all randomness.
+    read
+        How the table is written, as under `read` in a policy, which it changes: for texts `decimal`,
+        `thousands` and `dates`, for a text file also `header`, `names`, `footer`, `separator`, `quote`
+        and `encoding`.
     progress
         `True` shows a bar on a terminal or in a notebook; a function is called with every
         `shoal.ProgressEvent`.
@@ -256,11 +261,15 @@ def anonymize(
     with displayed(progress) as callback:
         from shoal.pipeline.run import anonymize_table
         from shoal.policy import resolve_policy
+        from shoal.policy.reading import reading_of
 
         def policy_for(names: list[str]) -> Policy:
-            return resolve_policy(policy, names, keywords)
+            return resolve_policy(policy, names, keywords).reading(**(read or {}))
 
-        release = anonymize_table(_located(data), policy_for, Clock(callback))
+        options = reading_of(read or {}).file
+        if policy is not None:
+            options = policy_for([]).read.file
+        release = anonymize_table(_located(data), policy_for, Clock(callback), options)
     warn(release.warnings)
     return release
 
@@ -285,6 +294,7 @@ def run(
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Release[Any]:
     """Anonymise a file into another file.
@@ -314,6 +324,9 @@ def run(
         For tables larger than memory: work on disk under this limit, such as `2GB`.
     separator, quote, encoding
         The format of a CSV file; detected if not given.
+    read
+        How the table is written, as under `read` in a policy, which it changes: `header`, `names`,
+        `footer`, `separator`, `quote`, `encoding`, `decimal`, `thousands`, `dates`.
     progress
         As for `anonymize`.
 
@@ -348,16 +361,16 @@ def run(
         suppression=suppression,
         seed=seed,
     )
+    keys = _keys(read, separator, quote, encoding)
     with displayed(progress) as callback:
         from shoal.pipeline.run import run_files
         from shoal.policy import Policy
 
         release = run_files(
             Path(source),
-            Policy.load(policy).with_changes(**changes),
+            Policy.load(policy).with_changes(**changes).reading(**keys),
             Path(target),
             Clock(callback),
-            options=_csv(separator, quote, encoding),
             force=force,
             report=None if report is None else Path(report),
             engine=engine,
@@ -377,6 +390,7 @@ def verify(
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Verification:
     """Check what a published table holds, whoever made it.
@@ -390,7 +404,7 @@ def verify(
         The policy with the guarantees; a `Release` has its own.
     certificate
         The .json file of a report, to be checked as well.
-    engine, memory, separator, quote, encoding, progress
+    engine, memory, separator, quote, encoding, read, progress
         As for `run`.
 
     Returns
@@ -422,13 +436,14 @@ def verify(
         from shoal.report.certificate_check import differences_of, read_certificate
         from shoal.verification.verification import CertificateCheck, Verification
 
-        required, clock = policy_of(release, policy), Clock(callback)
+        given = _reading(read, separator, quote, encoding)
+        required, clock = policy_of(release, policy).reading(**given.values), Clock(callback)
         stated = None if certificate is None else read_certificate(Path(certificate))
         with open_release(
             _located(release),
             required,
             clock,
-            options=_csv(separator, quote, encoding),
+            options=given.file,
             engine=engine,
             memory=memory,
             every_column=stated is not None,  # a certificate has a digest of all columns
@@ -466,6 +481,7 @@ def inspect(
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Inspection:
     """Look at a table before it is published: suggest roles, and count who stands out.
@@ -478,7 +494,7 @@ def inspect(
         The share of a population that is in the table, to estimate how many people are unique there.
     msu
         The largest number of columns in a minimal sample unique; not searched if not given.
-    engine, memory, separator, quote, encoding, progress
+    engine, memory, separator, quote, encoding, read, progress
         As for `run`.
 
     Returns
@@ -508,7 +524,7 @@ def inspect(
             msu=msu,
             engine=engine,
             memory=memory,
-            options=_csv(separator, quote, encoding),
+            read=_reading(read, separator, quote, encoding),
             progress=callback,
         )
     warn(found.warnings)
@@ -525,6 +541,7 @@ def draft_policy(
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Draft:
     """Draft a commented policy for a table, from its column names and counts alone.
@@ -537,7 +554,7 @@ def draft_policy(
         Where to write the policy; nothing is written if not given.
     force
         Replace a file that exists.
-    engine, memory, separator, quote, encoding, progress
+    engine, memory, separator, quote, encoding, read, progress
         As for `run`.
 
     Returns
@@ -561,10 +578,10 @@ def draft_policy(
     with displayed(progress) as callback:
         from shoal.risk.draft import draft_policy, write_draft
 
-        options = _csv(separator, quote, encoding)
+        given = _reading(read, separator, quote, encoding)
         if path is None:
             return draft_policy(
-                _located(data), engine=engine, memory=memory, options=options, progress=callback
+                _located(data), engine=engine, memory=memory, read=given, progress=callback
             )
         return write_draft(
             _located(data),
@@ -572,7 +589,7 @@ def draft_policy(
             force=force,
             engine=engine,
             memory=memory,
-            options=options,
+            read=given,
             progress=callback,
         )
 
@@ -654,6 +671,7 @@ def attack(
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Attack:
     """Try to find known people in a release, and count what is learnt about them.
@@ -668,7 +686,7 @@ def attack(
         What the attacker knows: a frame or a file, with a row per person.
     raw
         The raw table, attacked as well for comparison.
-    separator, quote, encoding, progress
+    separator, quote, encoding, read, progress
         As for `run`.
 
     Returns
@@ -699,7 +717,7 @@ def attack(
             policy,
             known=_located(known),
             raw=_located(raw),
-            options=_csv(separator, quote, encoding),
+            read=_reading(read, separator, quote, encoding),
             progress=callback,
         )
     warn(found.warnings)
@@ -719,6 +737,7 @@ def compare(
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Comparison:
     """Run several methods on one table and recommend one.
@@ -743,7 +762,7 @@ def compare(
         Write the comparison: a page as .html with .json beside it, or .json alone.
     force
         Replace files that exist.
-    separator, quote, encoding
+    separator, quote, encoding, read
         As for `run`.
     progress
         As for `anonymize`; the events have a `method` and a `k`.
@@ -775,11 +794,11 @@ def compare(
         if output is not None:
             source = Path(data) if isinstance(data, str | os.PathLike) else None
             check_output(Path(output), force, source)
-        required = Policy.load(policy).with_changes(seed=seed)
+        keys = _keys(read, separator, quote, encoding)
+        required = Policy.load(policy).with_changes(seed=seed).reading(**keys)
         names = methods if methods is None or isinstance(methods, str) else list(methods)
         ks = k if k is None or isinstance(k, int | str) else list(k)
-        options = _csv(separator, quote, encoding)
-        found = compare(_located(data), required, names, ks, budget, callback, options)
+        found = compare(_located(data), required, names, ks, budget, callback)
     warn(found.warnings)
     if output is None:
         return found
@@ -1060,7 +1079,16 @@ def _located(data: Any) -> Any:
     return Path(data) if isinstance(data, str | os.PathLike) else data
 
 
-def _csv(separator: str | None, quote: str | None, encoding: str | None) -> CsvOptions:
-    from shoal.io.csv_dialect import CsvOptions
+def _keys(
+    read: Mapping[str, Any] | None, separator: str | None, quote: str | None, encoding: str | None
+) -> dict[str, Any]:
+    """Return what was said about how a table is written, as keys of `read`."""
+    return {**(read or {}), **_given(separator=separator, quote=quote, encoding=encoding)}
 
-    return CsvOptions(separator=separator, quote=quote, encoding=encoding)
+
+def _reading(
+    read: Mapping[str, Any] | None, separator: str | None, quote: str | None, encoding: str | None
+) -> Reading:
+    from shoal.policy.reading import reading_of
+
+    return reading_of(_keys(read, separator, quote, encoding))

@@ -1,16 +1,17 @@
 """`shoal attack`: try to find known people in a release."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from shoal import api
 from shoal.cli.console import guarded, out, print_json
-from shoal.cli.options import Encoding, Json, PolicyFile, Quote, ReleaseFile, Separator
+from shoal.cli.options import Json, PolicyFile, ReleaseFile, with_reading
 
 
 @guarded
+@with_reading
 def attack(
     release: ReleaseFile,
     policy: PolicyFile,
@@ -26,10 +27,9 @@ def attack(
         Path | None,
         typer.Option("--raw", metavar="INPUT", help="The raw table, to attack it for comparison."),
     ] = None,
-    separator: Separator = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
     json: Json = False,
+    *,
+    read: dict[str, Any],
 ) -> None:
     """Link a table of known people to a release, and count what is learnt about them.
 
@@ -41,9 +41,7 @@ def attack(
         policy,
         known=known,
         raw=raw,
-        separator=separator,
-        quote=quote,
-        encoding=encoding,
+        read=read,
         progress=True,
     )
     if json:

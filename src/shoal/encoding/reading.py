@@ -27,8 +27,6 @@ NEARLY_ALL = 0.9
 """From this share of distinct values on, a column is meant to be numbers or dates."""
 FEWEST = 10
 """With fewer distinct values that can be read, texts beside them are no mistake."""
-SAMPLE = 1000
-"""Values that are tried before all of them are: most texts are neither numbers nor dates."""
 ORDERS = {
     "/": ("%d/%m/{y}", "%m/%d/{y}", "{y}/%m/%d"),
     "-": ("%d-%m-{y}", "%m-%d-{y}", "{y}-%m-%d"),
@@ -223,11 +221,8 @@ def _readings(texts: pa.Array, guess: bool, reading: ValueReading) -> Iterator[O
 
 
 def _mostly(texts: pa.Array, pattern: str) -> bool:
-    """Whether nearly every text matches; a sample decides for most columns."""
-    return all(
-        len(some) and _share(some, pattern) >= NEARLY_ALL
-        for some in (texts.slice(0, SAMPLE), texts)
-    )
+    """Whether nearly every text matches."""
+    return bool(len(texts)) and _share(texts, pattern) >= NEARLY_ALL
 
 
 def _share(texts: pa.Array, pattern: str) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 
 from shoal import plugins
 from shoal.drawing.page import require_drawing
+from shoal.encoding.domain import Domain
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
 from shoal.engines.base import Engine, Expected
 from shoal.engines.capabilities import check_capabilities, check_method
@@ -41,15 +42,18 @@ READ_BACK = 0.2
 
 
 def anonymize_table(
-    data: Any, policy: Policy | Callable[[list[str]], Policy], clock: Clock
+    data: Any,
+    policy: Policy | Callable[[list[str]], Policy],
+    clock: Clock,
+    options: CsvOptions = DETECT,
 ) -> Release[Any]:
     """Anonymise a frame into another of the same kind, or a file into a frame.
 
-    `policy` may be a function of the table's column names.
+    `policy` may be a function of the table's column names. `options`: how a file is written.
     """
     engine: Engine
     if isinstance(data, str | Path):
-        source = source_at(Path(data))
+        source = source_at(Path(data), options)
         engine = MemoryEngine()
         policy = _policy(policy, list(source.names), engine)
         engine.check_source(source, policy)
@@ -94,7 +98,7 @@ def run_files(
     target: Path,
     clock: Clock,
     *,
-    options: CsvOptions = DETECT,
+    options: CsvOptions | None = None,
     force: bool = False,
     report: str | Path | None = None,
     engine: str = LOCAL,
@@ -102,7 +106,8 @@ def run_files(
 ) -> Release[Any]:
     """Anonymise a file, or a folder of part files, into another.
 
-    The release is verified before it appears under its name; a `report` appears with it, or neither.
+    `options` take the place of what the policy says about the file. The release is verified before it
+    appears under its name; a `report` appears with it, or neither.
     """
     chosen = choose_engine(engine, memory, target)
     # what can be checked without starting Spark is checked before
@@ -111,7 +116,7 @@ def run_files(
     reports = check_report(report, policy)
     check_targets([*targets, *reports], force, source, folder=chosen.writes_folders)
     check_capabilities(chosen.capability, policy)
-    found = source_at(source, options)
+    found = source_at(source, policy.read.file if options is None else options)
     check_policy(policy, found.names, chosen.capability)
     chosen.check_source(found, policy)
     with chosen.opened(clock):
@@ -289,10 +294,19 @@ def _release(
                 *loss_warnings(measured.metrics["mean-ncp"]),
                 *personal_warnings(measured.personal),
             ),
-            notes=(*measured.notes, *anatomy_notes(policy, verdict.largest_share)),
+            notes=(
+                *measured.notes,
+                *reading_notes(engine.domains),
+                *anatomy_notes(policy, verdict.largest_share),
+            ),
             digest=engine.digest,
         ),
     )
+
+
+def reading_notes(domains: Sequence[Domain]) -> list[str]:
+    """How columns of texts were read, where that is not as plain numbers or ISO dates."""
+    return [f"Column '{one.name}' was read as {one.read_as}." for one in domains if one.read_as]
 
 
 def check_suppression(policy: Policy, suppressed: int, rows: int) -> None:

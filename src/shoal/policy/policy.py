@@ -292,6 +292,11 @@ class Policy(BaseModel):
         given = {key: value for key, value in changes.items() if value is not None}
         return self.replace_keys(**keys_to_replace(self, given)) if given else self
 
+    def reading(self, **keys: Any) -> "Policy":
+        """This policy with other keys of `read` in place of some; None changes nothing."""
+        given = {key: value for key, value in keys.items() if value is not None}
+        return self.replace_keys(read={**self.read.given(), **given}) if given else self
+
     def warnings(self) -> list[str]:
         """What is allowed but may be unintended."""
         return rules.warnings(self)

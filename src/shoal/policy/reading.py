@@ -1,13 +1,14 @@
 """How a table is written, as a policy says it: the format of its file, its numbers and its dates."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from shoal.encoding.date_format import DateFormat
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
-from shoal.policy.messages import Problem, as_error, found
+from shoal.policy.messages import Guide, Problem, as_error, found, problems_of, refusal
 from shoal.policy.parts import column_name
 
 Thousands = Literal[",", ".", " ", "'", "_", "\u00a0", "\u202f", "\u2019"]
@@ -87,7 +88,21 @@ class Reading(BaseModel):
             key: list(value) if isinstance(value, tuple) else value for key, value in data.items()
         }
 
-    def changed(self, **keys: Any) -> "Reading":
-        """The same with other keys in place of some; None changes nothing."""
-        new = {key: value for key, value in keys.items() if value is not None}
-        return Reading(**{**self.given(), **new}) if new else self
+    @property
+    def values(self) -> dict[str, Any]:
+        """What concerns values and not the file, where it is not left out."""
+        return {key: value for key, value in self.given().items() if key not in FILE_KEYS}
+
+
+AS_WRITTEN = Reading()
+"""Everything is detected."""
+
+
+def reading_of(keys: Mapping[str, Any]) -> Reading:
+    """How a table is written, without a policy; mistakes are reported as those of a policy are."""
+    try:
+        return Reading.model_validate(dict(keys))
+    except ValidationError as error:
+        guide = Guide({(): list(Reading.model_fields)}, {})
+        problems = [Problem(("read", *path), text) for path, text in problems_of(error, guide)]
+        raise refusal(problems, lambda _: "") from None
