@@ -47,6 +47,14 @@ Seed = Annotated[
     int | None,
     typer.Option(min=0, help="A seed in place of the policy's.", show_default=False),
 ]
+SeedFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Keep the seed in this private file: used if it exists, else written.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 READING: dict[str, Any] = {
@@ -81,6 +89,26 @@ READING: dict[str, Any] = {
         int | None,
         typer.Option(min=0, metavar="LINES", help="Lines at the end that are no rows: totals."),
     ],
+    "sheet": Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The name or number of a sheet of a workbook."),
+    ],
+    "skip": Annotated[
+        int | None,
+        typer.Option(min=0, metavar="ROWS", help="Rows of a workbook above the column names."),
+    ],
+    "labels": Annotated[
+        bool | None,
+        typer.Option(
+            "--labels/--codes",
+            help="Read values of files of statistics packages as their labels, or as codes.",
+            show_default=False,
+        ),
+    ],
+    "missing": Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Codes that stand for a missing value, such as NA,-9."),
+    ],
     "decimal": Annotated[
         str | None,
         typer.Option(metavar="CHAR", help="The decimal mark of numbers in texts: . or ,"),
@@ -112,8 +140,9 @@ def with_reading(body: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(body)
     def command(*args: Any, **kwargs: Any) -> None:
         given = {name: kwargs.pop(name, None) for name in READING}
-        if given["names"] is not None:
-            given["names"] = [name.strip() for name in given["names"].split(",")]
+        for name in ("names", "missing"):
+            if given[name] is not None:
+                given[name] = [each.strip() for each in given[name].split(",")]
         read = {name: value for name, value in given.items() if value is not None}
         body(*args, read=read, **kwargs)
 

@@ -13,6 +13,7 @@ from narwhals.stable.v2.dependencies import is_duckdb_relation
 from shoal.encoding.counts import Counts
 from shoal.engines.duckdb.classes import count_csv, count_table
 from shoal.engines.formats.base import FileFormat, format_of, format_to_write, located
+from shoal.engines.formats.comparison import require_same_rows, sums_of
 from shoal.engines.formats.csv import Csv
 from shoal.errors import InputError
 from shoal.io.csv_dialect import DETECT, CsvOptions
@@ -51,8 +52,15 @@ class LocalFiles:
             return kind.read(file, kind.settle([file], known)[0], columns)
 
     def write(self, table: pa.Table, path: Path, options: CsvOptions = DETECT) -> None:
-        """Write the table, rows in its order; the file extension decides the format."""
-        format_to_write(path).write(table, path, options)
+        """Write the table, rows in its order; the file extension decides the format.
+
+        Where the format does not keep every value, the file is read back and compared.
+        """
+        kind = format_to_write(path)
+        kind.write(table, path, options)
+        if not kind.exact:
+            given = sums_of(kind, [table], table.num_columns)
+            require_same_rows(kind, path, options, table.column_names, given)
 
     def count_classes(
         self,

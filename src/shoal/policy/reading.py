@@ -9,12 +9,23 @@ from shoal.encoding.date_format import DateFormat
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy.messages import Guide, Problem, as_error, found, problems_of, refusal
+from shoal.policy.missing import MissingCodes, read_codes
 from shoal.policy.parts import column_name
 
 Thousands = Literal[",", ".", " ", "'", "_", "\u00a0", "\u202f", "\u2019"]
 """What may stand between groups of three digits: also the no-break spaces and the apostrophe that
 programs write."""
-FILE_KEYS = ("header", "names", "footer", "separator", "quote", "encoding")
+FILE_KEYS = (
+    "header",
+    "names",
+    "footer",
+    "sheet",
+    "skip",
+    "labels",
+    "separator",
+    "quote",
+    "encoding",
+)
 """What concerns the file and not the values: it has no part in what a policy means."""
 
 
@@ -46,6 +57,12 @@ class Reading(BaseModel):
     """The names of the columns, where the file has none or others."""
     footer: Annotated[int, Field(ge=0, strict=True)] | None = None
     """Lines at the end of a text file that are no rows, such as totals."""
+    sheet: Annotated[str, BeforeValidator(column_name)] | None = None
+    """The name or the number (from 1) of a sheet of a workbook."""
+    skip: Annotated[int, Field(ge=0, strict=True)] | None = None
+    """Rows of a workbook above the names of the columns that are not part of the table."""
+    labels: bool | None = None
+    """Whether the values of files of statistics packages are read as their labels, or as codes."""
     separator: str | None = None
     """The character between two fields of a text file; `tab` is allowed too."""
     quote: str | None = None
@@ -58,6 +75,8 @@ class Reading(BaseModel):
     """The mark between groups of three digits of numbers that are written as text."""
     dates: Dates = None
     """The format of dates that are written as text, such as `%d/%m/%Y`."""
+    missing: Annotated[MissingCodes, BeforeValidator(read_codes)] = None
+    """The codes that stand for a missing value in every column without a `missing` of its own."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
