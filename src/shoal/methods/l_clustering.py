@@ -52,6 +52,7 @@ from shoal.kernels.cluster_index import (
 from shoal.kernels.jit import inlined, kernel, number, truth
 from shoal.methods.base import BlockMethod, Progress, QuasiColumns, check_feasible
 from shoal.methods.clustering import STRIDE, growing_cluster, pool_of
+from shoal.methods.people import settled
 from shoal.models.k import K
 from shoal.models.l import L
 from shoal.models.requirement import Requirement
@@ -110,7 +111,9 @@ class LClustering(BlockMethod):
         _check_sets(cells)
         weights = self.weights or {}
         by_column = [weights.get(domain.name, 1.0) for domain in cells.domains]
-        return (cluster(cells, required, by_column, seed, progress),)
+        found = cluster(cells, required, by_column, seed, progress)
+        # clusters of different values may be of one person
+        return (settled(cells, requirement, found) if requirement.counts_people else found,)
 
 
 def _check_sets(cells: Cells) -> None:
