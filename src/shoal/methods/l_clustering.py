@@ -20,7 +20,7 @@ from shoal.arrays import Codes, Floats, Ints, Words
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import Kind, empty_labels, loss_columns
 from shoal.encoding.grouping import Grouping
-from shoal.errors import PolicyError, listed, nearest
+from shoal.errors import Infeasible, PolicyError, listed, nearest
 from shoal.kernels.cluster_index import (
     NONE,
     OPEN,
@@ -108,6 +108,12 @@ class LClustering(BlockMethod):
         for model in requirement.models:
             if isinstance(model, L):
                 required[model.of] = max(model.l, required.get(model.of, 0))
+        for name, least in required.items():
+            if np.count_nonzero(cells.totals[name].counts) < least:
+                raise Infeasible(
+                    f"The table has fewer than {least} distinct values of {name}, so no cluster can "
+                    f"hold l = {least}. Lower l or add rows."
+                )
         _check_sets(cells)
         weights = self.weights or {}
         by_column = [weights.get(domain.name, 1.0) for domain in cells.domains]
