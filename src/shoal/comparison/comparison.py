@@ -16,6 +16,7 @@ from shoal.engines.capabilities import refuse_task
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.sessions import is_spark
 from shoal.errors import InputError, percent
+from shoal.io.address import Place, as_place
 from shoal.io.arrow import without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.plugins import name_of
@@ -197,8 +198,9 @@ def compare(
     """
     rules, seconds = Policy.load(policy), read_budget(budget)
     name, guessed = "", tuple[str, ...]()
-    if isinstance(data, str | Path):
-        local, path = LocalFiles(), Path(data)
+    data = as_place(data)
+    if isinstance(data, Place):
+        local, path = LocalFiles(), data
         name = path.name
         options, guessed = local.settle(path, options)
         names = local.names(path, options)

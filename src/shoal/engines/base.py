@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 from shoal.engines.measured import Measured
 from shoal.engines.release_table import ReleaseTable
 from shoal.engines.sources import Source
+from shoal.engines.targets import Target
+from shoal.io.address import Place
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import format_of
 from shoal.models.requirement import Requirement
@@ -49,9 +51,10 @@ class Engine(ABC):
         """Open what the engine needs, and close it at the end; starting it may be a step."""
         return nullcontext()
 
-    def check_target(self, target: Path) -> None:
+    def check_target(self, target: Place) -> None:
         """Raise `InputError` for a target that the engine cannot write."""
-        format_of(target)
+        if isinstance(target, Path):
+            format_of(target)
 
     def check_source(self, source: Source, policy: Policy) -> None:  # noqa: B027 - most read all
         """Raise `InputError` for files that the engine cannot read; called before it is opened."""
@@ -99,12 +102,12 @@ class Engine(ABC):
         """The rows of the release, as they are handed over."""
 
     @abstractmethod
-    def write(self, paths: Sequence[Path], options: CsvOptions, progress: Progress) -> None:
+    def write(self, paths: Sequence[Target], options: CsvOptions, progress: Progress) -> None:
         """Write the tables of the release."""
 
     @abstractmethod
     def read_back(
-        self, paths: Sequence[Path], options: CsvOptions, progress: Progress
+        self, paths: Sequence[Target], options: CsvOptions, progress: Progress
     ) -> ReleaseTable:
         """The release as it was written."""
 

@@ -11,9 +11,13 @@ import pyarrow as pa
 from narwhals.stable.v2.dependencies import is_duckdb_relation
 
 from shoal.encoding.counts import Counts
+from shoal.engines.database.base import BATCH
+from shoal.engines.database.staging import StagedTable, Stored
+from shoal.engines.database.tables import open_table
 from shoal.engines.duckdb.classes import count_csv, count_table
 from shoal.engines.duckdb.csv import read_csv, settle, write_csv
 from shoal.errors import InputError
+from shoal.io.address import Address
 from shoal.io.columnar import columnar_names, read_columnar, write_columnar
 from shoal.io.csv_dialect import DETECT, CsvOptions, header_names
 from shoal.io.formats import Format, check_readable, format_of
@@ -25,29 +29,40 @@ class LocalFiles:
     """Reads, writes and counts tables in files. It keeps no state between calls."""
 
     def settle(
-        self, path: Path, options: CsvOptions = DETECT
+        self, path: Stored, options: CsvOptions = DETECT
     ) -> tuple[CsvOptions, tuple[str, ...]]:
         """The dialect of a CSV file, detected where not given, and warnings about what was guessed.
 
         Pass the result on, so that it is detected once. Other formats have no dialect.
         """
+        if not isinstance(path, Path):
+            return options, ()
         with _readable(path) as kind:
             return settle(path, options) if kind is Format.CSV else (options, ())
 
-    def names(self, path: Path, options: CsvOptions = DETECT) -> list[str]:
-        """The columns of a file, without reading its rows."""
+    def names(self, path: Stored, options: CsvOptions = DETECT) -> list[str]:
+        """The columns of a file or a database's table, without reading its rows."""
+        if not isinstance(path, Path):
+            with open_table(path) as table:
+                return table.names
         with _readable(path) as kind:
             if kind is not Format.CSV:
                 return columnar_names(path, kind)
             return header_names(path, settle(path, options)[0])
 
     def read(
-        self, path: Path, options: CsvOptions = DETECT, columns: Sequence[str] | None = None
+        self,
+        path: Stored,
+        options: CsvOptions = DETECT,
+        columns: Sequence[str] | None = None,
     ) -> pa.Table:
         """The table, or the named columns of it, in the file's order of rows.
 
         Columns of a CSV are all text; other formats keep their types.
         """
+        if not isinstance(path, Path):
+            with open_table(path) as table:
+                return table.read(columns)
         with _readable(path) as kind:
             if kind is Format.CSV:
                 return read_csv(path, options, columns)
@@ -56,11 +71,14 @@ class LocalFiles:
     def write(
         self,
         table: pa.Table,
-        path: Path,
+        path: Path | StagedTable,
         kind: Format | None = None,
         options: CsvOptions = DETECT,
     ) -> None:
         """Write the table, rows in its order; the file extension decides the format if not given."""
+        if isinstance(path, StagedTable):
+            path.write(table.schema, table.to_batches(max_chunksize=BATCH))
+            return
         kind = kind or format_of(path)
         if kind is Format.CSV:
             write_csv(table, path, options)
@@ -69,7 +87,7 @@ class LocalFiles:
 
     def count_classes(
         self,
-        published: pa.Table | Path,
+        published: pa.Table | Stored,
         columns: Sequence[str],
         of: Sequence[str] = (),
         options: CsvOptions = DETECT,
@@ -81,13 +99,20 @@ class LocalFiles:
         each class, in the same order of classes. A missing or starred value has no entry.
         Classes of nothing but rows that read '*' in all the columns `starred` (if any) are left out.
         """
+        if isinstance(published, Address | StagedTable):
+            published = self.read(published, columns=_needed(columns, of, starred))
         if not isinstance(published, Path):
             return count_table(published, columns, of, starred)
         with _readable(published) as kind:
             if kind is Format.CSV:
                 return count_csv(published, columns, of, options, starred)
-            needed = list(dict.fromkeys((*columns, *of, *starred)))
+            needed = _needed(columns, of, starred)
             return count_table(read_columnar(published, kind, needed), columns, of, starred)
+
+
+def _needed(*names: Sequence[str]) -> list[str]:
+    """Every name once."""
+    return list(dict.fromkeys(name for some in names for name in some))
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from shoal.engines.originals import NO_ORIGINALS, Originals, originals_of
 from shoal.engines.population import population_of_policy
 from shoal.engines.release_table import MemoryRelease, ReleaseTable
 from shoal.engines.sources import Source, refuse_folder
+from shoal.engines.targets import Target
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
 from shoal.io.arrow import kind_name, without_category_order
@@ -275,7 +275,7 @@ class MemoryEngine(Engine):
         """The rows of the release, as they are handed over."""
         return release_of_frames(*self.frames(), self._originals)
 
-    def write(self, paths: Sequence[Path], options: CsvOptions, progress: Progress) -> None:
+    def write(self, paths: Sequence[Target], options: CsvOptions, progress: Progress) -> None:
         """Write the tables of the release."""
         for table, path in zip(self._tables, paths, strict=True):
             rows = table if isinstance(table, pa.Table) else MemoryRelease(wrap(table)).read()
@@ -283,7 +283,7 @@ class MemoryEngine(Engine):
         progress(1.0)
 
     def read_back(
-        self, paths: Sequence[Path], options: CsvOptions, progress: Progress = no_progress
+        self, paths: Sequence[Target], options: CsvOptions, progress: Progress = no_progress
     ) -> ReleaseTable:
         """The release as it was written."""
         first, *others = (MemoryRelease(path, options) for path in paths)

@@ -1,6 +1,7 @@
 """The population that a policy names: read, and counted under the published labels."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pyarrow as pa
 from shoal.encoding.counts import Counts, size_counts
 from shoal.engines.files import LocalFiles, wrap
 from shoal.errors import InputError, listed
+from shoal.io.address import place_of
 from shoal.io.arrow import one_chunk
 from shoal.policy import Policy
 
@@ -15,7 +17,8 @@ from shoal.policy import Policy
 def population_of_policy(policy: Policy) -> Callable[[str], pa.Array]:
     """The population's columns by name; all quasi columns must be there."""
     if isinstance(policy.population, str):
-        path = policy.folder / policy.population
+        named = place_of(policy.population)
+        path = policy.folder / named if isinstance(named, Path) else named
         files = LocalFiles()
         try:
             options, _ = files.settle(path)

@@ -4,11 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 import pyarrow as pa
 
 from shoal.encoding.counts import Counts
+from shoal.engines.database.staging import Stored
 from shoal.engines.files import LocalFiles
 from shoal.engines.originals import NO_ORIGINALS, Originals, with_originals
 from shoal.engines.population import count_population
@@ -85,7 +85,7 @@ class MemoryRelease(ReleaseTable):
 
     def __init__(
         self,
-        source: Table | Path,
+        source: Table | Stored,
         options: CsvOptions = DETECT,
         originals: Originals = NO_ORIGINALS,
     ) -> None:
@@ -93,20 +93,20 @@ class MemoryRelease(ReleaseTable):
         these are then checked on the originals instead of at their worst."""
         self._source, self._originals = source, originals
         self._options = options
-        if isinstance(source, Path):
+        if isinstance(source, Stored):
             self._options, _ = LocalFiles().settle(source, options)
 
     @cached_property
     def names(self) -> list[str]:
         """The columns, in order."""
-        if isinstance(self._source, Path):
+        if isinstance(self._source, Stored):
             return LocalFiles().names(self._source, self._options)
         return list(self._source.names)
 
     @cached_property
     def n_rows(self) -> int:
         """Number of rows."""
-        if isinstance(self._source, Path):
+        if isinstance(self._source, Stored):
             counts = LocalFiles().count_classes(self._source, [], [], self._options)
             return int(counts[""].sizes.sum())
         return self._source.n_rows
@@ -114,7 +114,7 @@ class MemoryRelease(ReleaseTable):
     def read(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Some columns of the table, or all."""
         names = self.names if columns is None else columns
-        if isinstance(self._source, Path):
+        if isinstance(self._source, Stored):
             return LocalFiles().read(self._source, self._options, names)
         return pa.table({name: self._source.column(name) for name in names})
 
@@ -146,8 +146,8 @@ class MemoryRelease(ReleaseTable):
 
     def _counter(self, policy: Policy) -> ClassCounter:
         names = self.names
-        rows: pa.Table | Path
-        if isinstance(self._source, Path) and not self._originals.values:
+        rows: pa.Table | Stored
+        if isinstance(self._source, Stored) and not self._originals.values:
             rows = self._source
         else:
             rows = self._paired(self.read(columns_to_verify(policy, names)), policy)

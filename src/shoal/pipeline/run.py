@@ -22,8 +22,9 @@ from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.engines.selection import choose_engine, engine_for_frame
 from shoal.engines.sessions import LOCAL, is_spark, part_of
 from shoal.engines.sources import Source, source_at
+from shoal.engines.targets import check_targets, targets_of
 from shoal.errors import Infeasible, InputError, VerificationFailed, listed
-from shoal.io.commit import check_targets, replacing_all
+from shoal.io.address import Place, as_place, public
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.output_names import is_page, report_files
 from shoal.models.requirement import Requirement
@@ -48,8 +49,9 @@ def anonymize_table(
     `policy` may be a function of the table's column names.
     """
     engine: Engine
-    if isinstance(data, str | Path):
-        source = source_at(Path(data))
+    data = as_place(data)
+    if isinstance(data, Place):
+        source = source_at(data)
         engine = MemoryEngine()
         policy = _policy(policy, list(source.names), engine)
         engine.check_source(source, policy)
@@ -89,9 +91,9 @@ def _hand_over(
 
 
 def run_files(
-    source: Path,
+    source: Place,
     policy: Policy,
-    target: Path,
+    target: Place,
     clock: Clock,
     *,
     options: CsvOptions = DETECT,
@@ -100,7 +102,7 @@ def run_files(
     engine: str = LOCAL,
     memory: str | None = None,
 ) -> Release[Any]:
-    """Anonymise a file, or a folder of part files, into another.
+    """Anonymise a file, a folder of part files or a table of a database into another.
 
     The release is verified before it appears under its name; a `report` appears with it, or neither.
     """
@@ -109,7 +111,7 @@ def run_files(
     chosen.check_target(target)
     targets = [target, *sensitive_files(target, policy).values()]
     reports = check_report(report, policy)
-    check_targets([*targets, *reports], force, source, folder=chosen.writes_folders)
+    check_targets(targets, reports, force, source, folder=chosen.writes_folders)
     check_capabilities(chosen.capability, policy)
     found = source_at(source, options)
     check_policy(policy, found.names, chosen.capability)
@@ -122,7 +124,7 @@ def run_with(
     engine: Engine,
     source: Source,
     policy: Policy,
-    target: Path,
+    target: Place,
     clock: Clock,
     *,
     force: bool = False,
@@ -133,40 +135,39 @@ def run_with(
     targets = [target, *sensitive_files(target, policy).values()]
     reports = check_report(report, policy)
     folder = engine.writes_folders
-    with replacing_all([*targets, *reports], force, source.place, folder=folder) as places:
-        paths = places.paths[: len(targets)]
+    with targets_of(targets, reports, force, source.place, folder=folder) as places:
         with clock.step("read") as progress:
             engine.read(source, policy, clock, progress)
         evidence = engine.free_evidence or bool(reports)
         measured = _release_steps(engine, policy, clock, evidence)
-        written = source.options.for_output(target)
+        written = source.options.for_output(target) if isinstance(target, Path) else DETECT
         with clock.step("write") as progress:
-            engine.write(paths, written, progress)
+            engine.write(places.tables, written, progress)
         with clock.step("verify") as progress:
-            table = engine.read_back(paths, written, part_of(progress, 0, READ_BACK))
+            table = engine.read_back(places.tables, written, part_of(progress, 0, READ_BACK))
             left = part_of(progress, READ_BACK, 1)
             verdict = _verified(table, policy, engine.expected, left)
         release = _release(engine, policy, measured, verdict, clock, source.warnings)
         if reports:
             with clock.step("report"):
-                write_report_files(release, reports, places.paths[len(paths) :], engine.published())
-        places.commit()
+                write_report_files(release, reports, places.reports, engine.published())
+        places.commit(table)
     others = sensitive_files(target, policy)
     how = replace(
         release.run,
         seconds=dict(clock.seconds),
-        output=target,
-        sensitive_outputs=others,
+        output=public(target),
+        sensitive_outputs={name: public(place) for name, place in others.items()},
         reports=tuple(reports),
     )
     return replace(release, run=how)
 
 
 def write_release(
-    release: Release[Any], target: Path, force: bool = False, report: str | Path | None = None
-) -> Path:
-    """Write the rows of a release to a file, verified before it appears under its name; those of a
-    Spark frame to a folder of files."""
+    release: Release[Any], target: Place, force: bool = False, report: str | Path | None = None
+) -> Place:
+    """Write the rows of a release to a file or a table, verified before it appears under its name;
+    those of a Spark frame to a folder of files."""
     if release.table is None:
         raise InputError(
             "This release holds no rows: they are in the files that the run wrote. Copy these."
@@ -176,16 +177,16 @@ def write_release(
     engine = _engine_of(release)
     engine.check_target(target)
     reports = check_report(report, policy)
-    clock, written = Clock(), DETECT.for_output(target)
+    clock = Clock()
+    written = DETECT.for_output(target) if isinstance(target, Path) else DETECT
     with (
-        replacing_all([*targets, *reports], force, folder=engine.writes_folders) as places,
+        targets_of(targets, reports, force, folder=engine.writes_folders) as places,
         engine.opened(clock),
     ):
-        paths = places.paths[: len(targets)]
         expected = engine.expected
         with clock.step("write") as progress:
-            engine.write(paths, written, progress)
-            table = engine.read_back(paths, written, progress)
+            engine.write(places.tables, written, progress)
+            table = engine.read_back(places.tables, written, progress)
         if policy.preferences:  # the models were checked on the original values of these very rows
             for rows, what in (
                 (engine.published(), "The release's table"),
@@ -202,9 +203,9 @@ def write_release(
             _verified(table, policy, expected)
         if reports:
             published = table if engine.writes_folders else engine.published()
-            write_report_files(release, reports, places.paths[len(paths) :], published)
-        places.commit()
-    return target
+            write_report_files(release, reports, places.reports, published)
+        places.commit(table)
+    return public(target)
 
 
 def _engine_of(release: Release[Any]) -> Engine:

@@ -21,10 +21,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from shoal.engines.database.connections import feeding
+from shoal.engines.database.staging import StagedTable, Stored
+from shoal.engines.database.tables import open_table
 from shoal.engines.duckdb.connection import Connection, connect, interruptible, settings
 from shoal.engines.duckdb.csv import check_separators, copy_csv, open_csv
 from shoal.engines.sessions import BatchFunction, Listener, TableFunction, Transfer, no_listener
 from shoal.errors import InputError, listed
+from shoal.io.address import Address
 from shoal.io.columnar import columnar_batches, columnar_schema
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.formats import Format, check_readable, format_of
@@ -66,7 +70,11 @@ class DuckSession:
         self._con: Any = connect(str(self._folder / "rows.duckdb"), config)
 
     def read(
-        self, name: str, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions
+        self,
+        name: str,
+        sources: Sequence[Stored],
+        columns: Sequence[str],
+        options: CsvOptions,
     ) -> pa.Schema:
         """Create a table of the named columns of some files; the types are those of the files, which
         may be wider in the table."""
@@ -118,7 +126,7 @@ class DuckSession:
     def write(
         self,
         sql: str,
-        target: Path,
+        target: Path | StagedTable,
         names: Sequence[str],
         order: Sequence[str],
         options: CsvOptions,
@@ -234,7 +242,7 @@ def _concatenated(
 def read_into(
     con: Connection,
     name: str,
-    sources: Sequence[Path],
+    sources: Sequence[Stored],
     columns: Sequence[str],
     options: CsvOptions,
     count: RowCounter,
@@ -244,6 +252,8 @@ def read_into(
     rows = 0
     con.execute(f"DROP TABLE IF EXISTS {name}")
     for path in sources:
+        if not isinstance(path, Path):
+            return _read_table(con, name, path, columns, count)
         check_readable(path)
         kind = format_of(path)
         found = _schema(path, kind, columns)
@@ -251,13 +261,43 @@ def read_into(
             schema = found
             _create(con, name, path, columns, schema)
         elif schema != found:
-            raise _different_types(sources[0], path, columns, schema, found)
+            raise _different_types(str(sources[0]), path, columns, schema, found)
         if kind is Format.CSV:
             rows += _read_csv(con, name, path, columns, options)
             count(rows)
         else:
             rows = _read_columnar(con, name, path, kind, columns, schema, count, rows)
     assert schema is not None, "there is at least one file"
+    return schema
+
+
+def _read_table(
+    con: Connection,
+    name: str,
+    place: Address | StagedTable,
+    columns: Sequence[str],
+    count: RowCounter,
+) -> pa.Schema:
+    """The rows of a database's table, batch by batch."""
+    rows = 0
+    with open_table(place) as table:
+        found = table.schema(columns)
+        schema = pa.schema([pa.field(f"p{i}", kind) for i, kind in enumerate(found.types)])
+        _create(con, name, str(place), columns, schema)
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            nonlocal rows
+            for batch in table.batches(found):
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+                rows += len(batch)
+                count(rows)
+
+        with feeding(schema, batches()) as reader:
+            con.register("part", reader)
+            try:
+                con.execute(f"INSERT INTO {name} SELECT * FROM part")
+            finally:
+                con.unregister("part")
     return schema
 
 
@@ -271,7 +311,7 @@ def _schema(path: Path, kind: Format, columns: Sequence[str]) -> pa.Schema:
 
 
 def _create(
-    con: Connection, name: str, path: Path, columns: Sequence[str], schema: pa.Schema
+    con: Connection, name: str, path: Path | str, columns: Sequence[str], schema: pa.Schema
 ) -> None:
     for column, field in zip(columns, schema, strict=True):
         try:
@@ -287,7 +327,7 @@ def _create(
 
 
 def _different_types(
-    first: Path, path: Path, columns: Sequence[str], schema: pa.Schema, found: pa.Schema
+    first: str, path: Path, columns: Sequence[str], schema: pa.Schema, found: pa.Schema
 ) -> InputError:
     triples = zip(columns, schema.types, found.types, strict=True)
     different = [f"'{c}' ({one} and {other})" for c, one, other in triples if one != other]
@@ -336,15 +376,18 @@ def _read_columnar(
 def write_from(
     con: Connection,
     sql: str,
-    target: Path,
+    target: Path | StagedTable,
     names: Sequence[str],
     order: Sequence[str],
     options: CsvOptions,
     count: RowCounter,
 ) -> None:
-    """Write the result of a query to a file, its columns renamed, its rows ordered."""
+    """Write the result of a query, its columns renamed, its rows ordered."""
     columns = con.sql(f"SELECT * FROM ({sql}) LIMIT 0").columns
     ordered = f"SELECT * FROM ({sql})" + (f" ORDER BY {', '.join(order)}" if order else "")
+    if isinstance(target, StagedTable):
+        _write_table(con, ordered, target, names, count)
+        return
     kind = format_of(target)
     if kind is Format.CSV:
         copy_csv(con, f"({ordered})", columns, names, target, options)
@@ -360,6 +403,24 @@ def write_from(
                 count(rows)
     except OSError:
         raise InputError(f"{target} could not be written. Is the disk full?") from None
+
+
+def _write_table(
+    con: Connection, sql: str, target: StagedTable, names: Sequence[str], count: RowCounter
+) -> None:
+    """Write the result of a query to a database's table, batch by batch."""
+    reader = con.sql(sql).to_arrow_reader(BATCH)
+    schema = pa.schema([f.with_name(n) for f, n in zip(reader.schema, names, strict=True)])
+    rows = 0
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        nonlocal rows
+        for batch in reader:
+            yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+            rows += len(batch)
+            count(rows)
+
+    target.write(schema, batches())
 
 
 def _writer(target: Path, kind: Format, schema: pa.Schema) -> pq.ParquetWriter:
