@@ -19,7 +19,9 @@ from shoal.encoding.columns import (
     quasi_domain,
     sensitive_domain,
 )
+from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
+from shoal.encoding.people import People, read_people
 from shoal.encoding.values import tally_of
 from shoal.threads import each
 
@@ -54,8 +56,10 @@ class Cells:
     population: Ints | None = None
     """(n_rows,) population rows that equal each canonical row, divided among equal ones; where the
     policy names a population."""
-    whole: dict[str, Ints] | None = None
+    whole: dict[str, Reference] | None = None
     """Where these are some of a table's cells: the `totals` of the whole table."""
+    people: People | None = None
+    """The person of each canonical row, where the policy names a person column."""
 
     @property
     def n_rows(self) -> int:
@@ -83,13 +87,38 @@ class Cells:
         return tuple(each(rows_of, range(len(self.domains))))
 
     @cached_property
-    def totals(self) -> dict[str, Ints]:
-        """Per sensitive column, (its domain's size,) rows of the table with each value; none are
-        missing."""
-        if self.whole is not None:
-            return self.whole
+    def totals(self) -> dict[str, Reference]:
+        """Per sensitive column, how often each value occurs in the table."""
+        return self.whole if self.whole is not None else self.totals_of_rows(slice(None))
+
+    def totals_of_rows(self, rows: npt.NDArray[np.integer] | slice) -> dict[str, Reference]:
+        """The same of some canonical rows."""
         return {
-            name: totals_of(self.sensitive[name], domain)
+            name: self._reference(name, domain, rows)
+            for name, domain in self.sensitive_domains.items()
+        }
+
+    def _reference(
+        self, name: str, domain: Domain, rows: npt.NDArray[np.integer] | slice
+    ) -> Reference:
+        codes = self.sensitive[name][rows]
+        if self.people is None:
+            return Reference(totals_of(codes, domain))
+        _, first = np.unique(self.pairs[name][rows], return_index=True)
+        known = codes != domain.missing
+        people = len(np.unique(self.people.number[rows][known]))
+        return Reference(totals_of(codes[first], domain), people)
+
+    @cached_property
+    def pairs(self) -> dict[str, Codes]:
+        """Per sensitive column, (n_rows,) the number of the person and value of each canonical row:
+        equal numbers are one person with one value."""
+        assert self.people is not None
+        person = self.people.number.astype(np.int64)
+        return {
+            name: np.unique(person * domain.size + self.sensitive[name], return_inverse=True)[1]
+            .reshape(-1)
+            .astype(np.int32)
             for name, domain in self.sensitive_domains.items()
         }
 
@@ -113,6 +142,7 @@ def subset(cells: Cells, rows: npt.NDArray[np.integer]) -> Cells:
         target=some(cells.target),
         population=some(cells.population),
         whole=cells.totals,
+        people=None if cells.people is None else cells.people.of_rows(rows),
     )
 
 
@@ -131,8 +161,13 @@ def encode(
     plain: list[str],
     seed: int,
     folder: Path = Path(),
+    person: str | None = None,
 ) -> Cells:
-    """Encode the columns, several at a time, and reduce the rows to cells."""
+    """Encode the columns, several at a time, and reduce the rows to cells.
+
+    person: the column that tells people apart, where people are counted.
+    """
+    people = None if person is None else read_people(person, column(person))
 
     def codes_of(name: str) -> tuple[Domain, Codes]:
         values = column(name)
@@ -148,7 +183,7 @@ def encode(
     # one code may stand for values that look different (nan and null, 0 and -0): values are hashed too
     others = [column(name) for name in (*plain, *sensitive)]
     sensitive_codes = dict(zip(sensitive, encoded[len(quasi) :], strict=True))
-    return build_cells(encoded[: len(quasi)], sensitive_codes, others, seed)
+    return build_cells(encoded[: len(quasi)], sensitive_codes, others, seed, people)
 
 
 def codes_in_order(cells: Cells, column: pa.Array) -> Codes:
@@ -162,6 +197,7 @@ def build_cells(
     sensitive: Mapping[str, tuple[Domain, Codes]],
     plain: Sequence[pa.Array],
     seed: int,
+    people: People | None = None,
 ) -> Cells:
     """The cells of a table whose columns are encoded; `plain` are the other published columns."""
     from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
@@ -170,6 +206,8 @@ def build_cells(
     hashes = hash_rows(n, [codes for _, codes in sensitive.values()], plain, seed)
     keys = pack([codes for _, codes in quasi], [domain.size for domain, _ in quasi])
     order = np.arange(n, dtype=np.int64)
+    if people is not None:  # rows that are published alike may be of different people
+        order = np.argsort(people.number, kind="stable")
     for word, bits in reversed(keys):
         order = radix_argsort(word, bits, order)
     begins = run_starts(np.stack([word for word, _ in keys]), order)
@@ -188,6 +226,7 @@ def build_cells(
         hashes=hashes[order],
         sensitive={name: column[order] for name, (_, column) in sensitive.items()},
         sensitive_domains={name: domain for name, (domain, _) in sensitive.items()},
+        people=None if people is None else people.in_order(order),
     )
 
 

@@ -15,6 +15,17 @@ NO_ENTRIES = np.zeros(0, np.int32), np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
+class Reference:
+    """The values of a sensitive column in the whole table: what groups are compared with."""
+
+    counts: Ints
+    """(domain.size,) rows of the whole table with each value, 0 for the missing one; where people are
+    counted, the people who have it in some row."""
+    people: int | None = None
+    """Where people are counted: how many of them have a known value."""
+
+
+@dataclass(frozen=True)
 class RaisedCounts:
     """The worst case for values that are published as more general ones, group by group."""
 
@@ -26,10 +37,14 @@ class RaisedCounts:
 
 @dataclass(frozen=True)
 class Counts:
-    """Histograms of many groups at once, without the zeros."""
+    """Histograms of many groups at once, without the zeros.
+
+    Where the policy names a person column, people are counted in place of rows: `sizes` are the
+    different people of each group, and a value is counted once for every person who has it.
+    """
 
     sizes: Ints
-    """(g,) rows of each group."""
+    """(g,) rows of each group; where people are counted, different people."""
     starts: Ints
     """(g + 1,) group i has the entries starts[i]..starts[i+1] of the next two arrays."""
     values: Codes
@@ -42,17 +57,34 @@ class Counts:
     totals: Ints | None = None
     """(domain.size,) rows of the whole table with each value, 0 for the missing one: what some models
     compare a group with."""
+    everyone: int | None = None
+    """Where people are counted: those of the whole table with a known value."""
     population: Ints | None = None
     """(g,) rows of the population table that each group covers, where the policy names one. While
     groups are formed: rows that equal one of the group's, divided among equal rows of the table, so
     never more than the published label covers."""
     raised: RaisedCounts | None = None
     """Where values are published as more general ones, which have no entry: the worst case."""
+    known: Ints | None = None
+    """(g,) people with a known value, where people are counted: one person may have several values,
+    so it is not the sum of the entries."""
+    rows: Ints | None = None
+    """(g,) rows of each group, where `sizes` are people."""
 
     @property
     def n_groups(self) -> int:
         """Number of groups."""
         return len(self.sizes)
+
+    @property
+    def counts_people(self) -> bool:
+        """Whether people are counted, not rows."""
+        return self.rows is not None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all groups."""
+        return int((self.sizes if self.rows is None else self.rows).sum())
 
     def distinct(self) -> Ints:
         """(g,) how many different values each group has."""
@@ -88,9 +120,10 @@ class Counts:
         return most
 
 
-def size_counts(sizes: Ints, population: Ints | None = None) -> Counts:
-    """The sizes of groups alone."""
-    return Counts(sizes, np.zeros(len(sizes) + 1, np.int64), *NO_ENTRIES, population=population)
+def size_counts(sizes: Ints, population: Ints | None = None, rows: Ints | None = None) -> Counts:
+    """The sizes of groups alone; with `rows` the sizes are people."""
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    return Counts(sizes, starts, *NO_ENTRIES, population=population, rows=rows)
 
 
 def group_histograms(

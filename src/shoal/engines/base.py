@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from shoal.engines.formats.base import format_to_write
 from shoal.engines.measured import Measured
 from shoal.engines.release_table import ReleaseTable
 from shoal.engines.sources import Source
 from shoal.engines.targets import Target
 from shoal.io.address import Place
 from shoal.io.csv_dialect import CsvOptions
-from shoal.io.formats import format_of
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress
@@ -54,7 +54,7 @@ class Engine(ABC):
     def check_target(self, target: Place) -> None:
         """Raise `InputError` for a target that the engine cannot write."""
         if isinstance(target, Path):
-            format_of(target)
+            format_to_write(target)
 
     def check_source(self, source: Source, policy: Policy) -> None:  # noqa: B027 - most read all
         """Raise `InputError` for files that the engine cannot read; called before it is opened."""

@@ -54,6 +54,14 @@ def _models(policy: Policy) -> Iterator[str]:
             )
 
 
+def _person(policy: Policy) -> Iterator[str]:
+    if policy.person is not None:
+        yield (
+            f"Column '{policy.person}' has the role person: counting people is not supported for "
+            f"tables larger than memory. {INSTEAD}"
+        )
+
+
 def _order(policy: Policy) -> Iterator[str]:
     if policy.order == "kept":
         yield (
@@ -89,7 +97,7 @@ def _method(policy: Policy) -> Iterator[str]:
 REFUSED: dict[str, dict[Step, tuple[Callable[[Policy], Iterator[str]], ...]]] = {
     "memory": {"run": (), "verify": ()},
     "large": {
-        "run": (_preferences, _anatomy, _population, _models, _order, _method),
+        "run": (_preferences, _anatomy, _population, _models, _person, _order, _method),
         "verify": (_preferences, _anatomy, _population, _models),
     },
 }
@@ -130,5 +138,12 @@ def check_method(policy: Policy) -> None:
                 "cover more people than were counted. Leave `least` out; `shoal verify` can check it "
                 "afterwards."
             )
+    if policy.person is not None and (policy.method.only_counts or policy.together):
+        what = "`together`" if policy.together else f"method: {policy.method.name}"
+        raise PolicyError(
+            f"{what} cannot count the people of '{policy.person}'. Use least-loss-partition, "
+            "flexible-partition, mondrian, k-clustering, top-down or bottom-up."
+        )
     trees = {name: policy.columns[name].hierarchy is not None for name in policy.quasi}
-    policy.method.check(Requirement(policy.constraints), trees)
+    requirement = Requirement(policy.constraints, counts_people=policy.person is not None)
+    policy.method.check(requirement, trees)

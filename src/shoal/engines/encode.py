@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.encoding.cells import hash_rows, words_of
 from shoal.encoding.columns import check_no_star, quasi_domain, sensitive_domain
+from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
 from shoal.encoding.values import Tally, canonical, countable, tally_of_counts
 from shoal.engines.column_types import check_types, restore_type, storage_type
@@ -44,8 +45,8 @@ class EncodedTable:
     domains: tuple[Domain, ...]
     """One per quasi-identifier."""
     sensitive_domains: dict[str, Domain]
-    totals: dict[str, Ints]
-    """Per sensitive column, rows with each value; 0 for the missing one."""
+    totals: dict[str, Reference]
+    """Per sensitive column, how often each value occurs in the table."""
     n_rows: int
     rows_of_values: tuple[Ints, ...]
     """Per quasi-identifier, rows with each value."""
@@ -62,7 +63,7 @@ class EncodedTable:
 
     def sensitive_rows(self, name: str) -> Ints:
         """(size,) rows with each value of a sensitive column, also with the missing one."""
-        rows, missing = self.totals[name].copy(), self.sensitive_domains[name].missing
+        rows, missing = self.totals[name].counts.copy(), self.sensitive_domains[name].missing
         if missing >= 0:
             rows[missing] = self.n_rows - rows.sum()
         return rows
@@ -154,7 +155,7 @@ def encode_table(
     return EncodedTable(
         domains=tuple(domains[name] for name in quasi),
         sensitive_domains={name: domains[name] for name in sensitive},
-        totals={name: rows[name] for name in sensitive},
+        totals={name: Reference(rows[name]) for name in sensitive},
         n_rows=n_rows,
         rows_of_values=tuple(rows[name] for name in quasi),
         quasi=quasi,

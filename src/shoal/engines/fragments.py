@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from shoal.arrays import Ints, Words
 from shoal.encoding.cells import Cells, pack
+from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, spans_of
 from shoal.kernels.sorting import run_starts
@@ -82,7 +83,7 @@ class Finish:
     domains: tuple[Domain, ...]
     sensitive: tuple[str, ...]
     sensitive_domains: dict[str, Domain]
-    totals: dict[str, Ints]
+    totals: dict[str, Reference]
     depths: Ints
     """Per fragment, how many cuts led to it."""
     payload: tuple[str, ...]

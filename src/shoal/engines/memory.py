@@ -21,6 +21,7 @@ from shoal.encoding.population import with_population
 from shoal.encoding.preferences import read_preferences
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.base import Engine, Expected
+from shoal.engines.database.staging import StagedTable
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.measured import (
     Measured,
@@ -35,7 +36,7 @@ from shoal.engines.population import population_of_policy
 from shoal.engines.release_table import MemoryRelease, ReleaseTable
 from shoal.engines.sources import Source, refuse_folder
 from shoal.engines.targets import Target
-from shoal.errors import InputError
+from shoal.errors import InputError, VerificationFailed
 from shoal.evidence.collect import collect
 from shoal.io.arrow import kind_name, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
@@ -84,6 +85,7 @@ class MemoryEngine(Engine):
         self._tables: tuple[Any, ...] = ()
         self._rows: Ints = np.zeros(0, np.int64)
         self._originals = NO_ORIGINALS
+        self._people: Ints | None = None
 
     @classmethod
     def holding(cls, tables: Sequence[Any], policy: Policy) -> "MemoryEngine":
@@ -125,7 +127,9 @@ class MemoryEngine(Engine):
         # sorted by name: where a column stands in the table is not published content.
         # preferences decide what is published of a row: equal rows have equal preferences too
         plain = [*sorted(policy.plain), *sorted(set(policy.preferences.values()))]
-        cells = encode(table.column, quasi, sensitive, plain, policy.seed, policy.folder)
+        cells = encode(
+            table.column, quasi, sensitive, plain, policy.seed, policy.folder, policy.person
+        )
         if policy.target is not None:
             cells = replace(cells, target=codes_in_order(cells, table.column(policy.target)))
         if policy.population is not None:
@@ -179,6 +183,10 @@ class MemoryEngine(Engine):
             self._gather(published, table)
         if policy.preferences:
             self._originals = originals_of(table, policy, self._rows)
+        if cells.people is not None:
+            person = np.empty(cells.n_rows, np.int64)
+            person[cells.rows] = cells.people.number
+            self._people = person[self._rows]
         self._schema = self._schema_of(table)
         self._table = None  # the input's rows are not needed any more
         progress(1.0)
@@ -273,7 +281,7 @@ class MemoryEngine(Engine):
 
     def published(self) -> ReleaseTable:
         """The rows of the release, as they are handed over."""
-        return release_of_frames(*self.frames(), self._originals)
+        return release_of_frames(*self.frames(), self._originals, self._people)
 
     def write(self, paths: Sequence[Target], options: CsvOptions, progress: Progress) -> None:
         """Write the tables of the release."""
@@ -286,11 +294,29 @@ class MemoryEngine(Engine):
         self, paths: Sequence[Target], options: CsvOptions, progress: Progress = no_progress
     ) -> ReleaseTable:
         """The release as it was written."""
+        self._require_equal(paths)
         first, *others = (MemoryRelease(path, options) for path in paths)
         progress(0.0)
         if others:
             return AnatomyRelease(first, dict(zip(self._sensitive, others, strict=True)))
-        return MemoryRelease(paths[0], options, self._originals)
+        if isinstance(paths[0], StagedTable) and (
+            self._originals.values or self._people is not None
+        ):
+            # originals and people are paired with rows by position, which a database does not keep:
+            # its rows were found to be these
+            return self.published()
+        return MemoryRelease(paths[0], options, self._originals, self._people)
+
+    def _require_equal(self, paths: Sequence[Target]) -> None:
+        """Raise `VerificationFailed` unless a database holds the rows that it was given."""
+        for frame, path in zip(self._tables, paths, strict=True):
+            if isinstance(path, StagedTable):
+                wanted = digest_of(MemoryRelease(wrap(frame)).read())
+                if digest_of(LocalFiles().read(path)) != wanted:
+                    raise VerificationFailed(
+                        f"{path} would not hold the rows that were to be published: the database "
+                        "changed values on their way."
+                    )
 
     @property
     def digest(self) -> str:
@@ -301,10 +327,13 @@ class MemoryEngine(Engine):
 
 
 def release_of_frames(
-    table: Any, sensitive: Mapping[str, Any], originals: Originals = NO_ORIGINALS
+    table: Any,
+    sensitive: Mapping[str, Any],
+    originals: Originals = NO_ORIGINALS,
+    people: Ints | None = None,
 ) -> ReleaseTable:
     """The rows of a release in frames; `sensitive` are the further tables of an Anatomy release."""
-    rows = MemoryRelease(wrap(table), DETECT, originals)
+    rows = MemoryRelease(wrap(table), DETECT, originals, people)
     if not sensitive:
         return rows
     return AnatomyRelease(rows, {name: MemoryRelease(wrap(one)) for name, one in sensitive.items()})

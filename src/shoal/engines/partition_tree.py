@@ -247,7 +247,7 @@ def _numbers(column: pa.ChunkedArray) -> Ints:
 
 def whole_table(encoded: EncodedTable, requirement: Requirement) -> Mapping[str, Counts]:
     """The counts of all rows as one group."""
-    tables = {name: encoded.totals[name][None, :] for name in requirement.columns}
+    tables = {name: encoded.totals[name].counts[None, :] for name in requirement.columns}
     return _counts(encoded, requirement, np.array([encoded.n_rows], np.int64), tables)
 
 
@@ -342,7 +342,7 @@ def _counts(
         group, value = np.nonzero(table)
         begins = np.searchsorted(group, np.arange(len(sizes) + 1)).astype(np.int64)
         found = value.astype(np.int32), table[group, value]
-        counts[name] = Counts(sizes, begins, *found, domain, encoded.totals[name])
+        counts[name] = Counts(sizes, begins, *found, domain, encoded.totals[name].counts)
     return counts
 
 

@@ -2,13 +2,17 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from shoal.arrays import Ints
 from shoal.encoding.counts import Counts
 from shoal.engines.database.staging import Stored
+from shoal.engines.duckdb.classes import STAR, TextCodes, number_texts
 from shoal.engines.files import LocalFiles
 from shoal.engines.originals import NO_ORIGINALS, Originals, with_originals
 from shoal.engines.population import count_population
@@ -16,7 +20,7 @@ from shoal.errors import VerificationFailed
 from shoal.evidence.evidence import Histogram, histogram
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
-from shoal.models.base import POPULATION
+from shoal.models.base import POPULATION, SIZES_ONLY
 from shoal.policy import Policy
 from shoal.policy.released_columns import (
     check_released_columns,
@@ -27,7 +31,13 @@ from shoal.policy.released_columns import (
 from shoal.progress import Progress, no_progress
 from shoal.verification.check import ClassCounter, Finding, Strength, check, strengths
 from shoal.verification.digest import Fingerprint, fingerprint
-from shoal.verification.meaning import with_meaning
+from shoal.verification.meaning import meaning_of, with_meaning
+from shoal.verification.people import (
+    number_classes,
+    people_of_classes,
+    values_of_people,
+    without_exempt,
+)
 from shoal.verification.preferences import at_worst
 
 
@@ -88,10 +98,12 @@ class MemoryRelease(ReleaseTable):
         source: Table | Stored,
         options: CsvOptions = DETECT,
         originals: Originals = NO_ORIGINALS,
+        people: Ints | None = None,
     ) -> None:
         """`originals` are the values and preferences behind the rows, for columns with preferences:
-        these are then checked on the originals instead of at their worst."""
-        self._source, self._originals = source, originals
+        these are then checked on the originals instead of at their worst. `people` are the numbers of
+        the rows' people: people are then counted, not rows."""
+        self._source, self._originals, self._people = source, originals, people
         self._options = options
         if isinstance(source, Stored):
             self._options, _ = LocalFiles().settle(source, options)
@@ -145,6 +157,8 @@ class MemoryRelease(ReleaseTable):
         )
 
     def _counter(self, policy: Policy) -> ClassCounter:
+        if self._people is not None:
+            return self._people_counter(policy, self._people)
         names = self.names
         rows: pa.Table | Stored
         if isinstance(self._source, Stored) and not self._originals.values:
@@ -163,6 +177,42 @@ class MemoryRelease(ReleaseTable):
 
         return count
 
+    def _people_counter(self, policy: Policy, people: Ints) -> ClassCounter:
+        """Counts people: rows that share the text of the class columns, and a person, are one."""
+        names = self.names
+        rows = self.read(columns_to_verify(policy, names))
+        if rows.num_rows != len(people):
+            raise VerificationFailed(
+                f"The published table has {rows.num_rows:,} rows, but the people of {len(people):,} "
+                "rows are known: they do not belong together."
+            )
+        texts = {name: number_texts(name, rows.column(name)) for name in rows.column_names}
+        codes = {name: _codes(one) for name, one in texts.items()}
+        stars = {name: pc.index(one.texts, STAR).as_py() for name, one in texts.items()}
+
+        def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
+            group = number_classes([codes[name] for name in columns], len(people))
+            starred = exempt_columns(policy, columns, names)
+            exempt = np.full(len(people), bool(starred))
+            for name in starred:
+                exempt &= codes[name] == stars[name]
+            group, kept = without_exempt(group, exempt)
+            found = {SIZES_ONLY: people_of_classes(group, people[kept])}
+            for name in of:
+                if name == POPULATION:
+                    population = count_population(rows, policy)
+                    found[name] = replace(found[SIZES_ONLY], population=population.population)
+                    continue
+                spec = policy.column_spec(name)
+                meaning = meaning_of(name, texts[name].texts, spec, policy.folder)
+                place = np.append(meaning.place, -1)
+                place[place == meaning.domain.missing] = -1
+                value = place[codes[name]][kept]
+                found[name] = values_of_people(group, people[kept], value, meaning.domain)
+            return found
+
+        return count
+
     def _paired(self, rows: pa.Table, policy: Policy) -> pa.Table:
         """The rows with the original values beside them, which must be as many."""
         if self._originals.values and rows.num_rows != self._originals.rows:
@@ -171,6 +221,12 @@ class MemoryRelease(ReleaseTable):
                 "be published."
             )
         return with_originals(rows, policy, self._originals)
+
+
+def _codes(texts: TextCodes) -> Ints:
+    """(n,) the number of each row's text, -1 for a missing one."""
+    codes = pc.fill_null(texts.codes, -1).to_numpy(zero_copy_only=False)
+    return codes.astype(np.int64)
 
 
 def _with_meaning(

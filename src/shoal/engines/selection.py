@@ -9,6 +9,9 @@ import pyarrow as pa
 
 from shoal.engines.base import Engine, Expected
 from shoal.engines.encode import columns_to_read
+from shoal.engines.formats.base import format_of, format_to_write
+from shoal.engines.formats.csv import Csv
+from shoal.engines.formats.parquet import Parquet
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.queries import select
 from shoal.engines.relational import RelationalEngine
@@ -31,7 +34,6 @@ from shoal.engines.targets import Target
 from shoal.errors import InputError
 from shoal.io.address import Place
 from shoal.io.csv_dialect import CsvOptions
-from shoal.io.formats import Format, format_of
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress
 
@@ -47,6 +49,18 @@ class DuckDBEngine(RelationalEngine):
         """Open a database of its own in a private folder."""
         with open_session(LOCAL, self._memory, clock) as self.session:
             yield
+
+    def check_target(self, target: Place) -> None:
+        """Raise `InputError` for a format that must be written at once."""
+        if not isinstance(target, Path):
+            return
+        kind = format_to_write(target)
+        if not kind.appendable:
+            raise InputError(
+                f"{target}: {kind.title} is written from memory, at once. For tables larger than "
+                "memory write Parquet, CSV or another format that takes rows as they come, or leave "
+                "out --memory."
+            )
 
     def load(self, policy: Policy, clock: Clock) -> None:  # noqa: ARG002
         """Refused: a frame is in memory already."""
@@ -113,7 +127,7 @@ class SparkEngine(RelationalEngine):
                 f"{target}: Spark writes folders of Parquet or CSV files, and no databases. Name one, "
                 "or leave --engine spark out; --memory 2GB works on tables larger than memory."
             )
-        if format_of(target) is Format.ARROW:
+        if not isinstance(format_of(target), Csv | Parquet):
             raise InputError(
                 f"{target}: Spark writes folders of Parquet or CSV files. Name one '.parquet' or "
                 "'.csv'."
@@ -169,8 +183,8 @@ def choose_engine(
         return SparkEngine(engine)
     if memory is not None:
         return DuckDBEngine(memory)
-    as_csv = isinstance(target, Path) and format_of(target) is Format.CSV
-    return MemoryEngine(decode=not as_csv)
+    decode = not isinstance(target, Path) or not format_of(target).takes_categories
+    return MemoryEngine(decode=decode)
 
 
 def engine_for_frame(frame: Any) -> Engine:

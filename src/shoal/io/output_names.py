@@ -6,7 +6,7 @@ from pathlib import Path
 
 from shoal.errors import InputError
 from shoal.io.address import Place, TableName
-from shoal.io.formats import ending_of
+from shoal.io.paths import ending_of
 
 PAGES, CERTIFICATE = (".html", ".htm"), ".json"
 LONGEST = 60

@@ -124,6 +124,70 @@ def count_runs(codes: Codes, starts: Ints, size: int, missing: int) -> tuple[Int
 
 
 @kernel
+def count_people(person: Codes, starts: Ints, n_people: int) -> Ints:
+    """(g,) how many different people each run person[starts[i]:starts[i+1]] has."""
+    n_runs = len(starts) - 1
+    seen = np.zeros(n_people, np.int32)
+    found = np.zeros(n_runs, np.int64)
+    for run in range(n_runs):
+        for i in range(starts[run], starts[run + 1]):
+            if seen[person[i]] <= run:
+                seen[person[i]] = run + 1
+                found[run] += 1
+    return found
+
+
+@kernel
+def count_values_of_people(
+    codes: Codes,
+    person: Codes,
+    pair: Codes,
+    starts: Ints,
+    size: int,
+    missing: int,
+    n_people: int,
+    n_pairs: int,
+) -> tuple[Ints, Codes, Ints, Ints]:
+    """`count_runs` in people: each value once for every person of the run who has it; and (g,) the
+    people of the run with a known value.
+
+    pair: (n,) the number of each row's person and value.
+    """
+    n_runs = len(starts) - 1
+    tally = np.zeros(size, np.int64)
+    found = np.empty(min(size, len(codes)) + 1, np.int32)
+    out_starts = np.zeros(n_runs + 1, np.int64)
+    values = np.empty(len(codes), np.int32)
+    counts = np.empty(len(codes), np.int64)
+    known = np.zeros(n_runs, np.int64)
+    seen = np.zeros(n_people, np.int32)
+    met = np.zeros(n_pairs, np.int32)
+    at = 0
+    for run in range(n_runs):
+        n_found = 0
+        for i in range(starts[run], starts[run + 1]):
+            code = codes[i]
+            if code == missing or met[pair[i]] > run:
+                continue
+            met[pair[i]] = run + 1
+            if seen[person[i]] <= run:
+                seen[person[i]] = run + 1
+                known[run] += 1
+            if tally[code] == 0:
+                found[n_found] = code
+                n_found += 1
+            tally[code] += 1
+        found[:n_found].sort()
+        for i in range(n_found):
+            values[at] = found[i]
+            counts[at] = tally[found[i]]
+            tally[found[i]] = 0
+            at += 1
+        out_starts[run + 1] = at
+    return out_starts, values[:at].copy(), counts[:at].copy(), known
+
+
+@kernel
 def merge_histograms(
     numbers: Codes,
     n_classes: int,

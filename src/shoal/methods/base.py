@@ -12,15 +12,18 @@ from pydantic.dataclasses import dataclass
 from shoal import plugins
 from shoal.arrays import Codes, Ints
 from shoal.encoding.cells import Cells
-from shoal.encoding.counts import Counts
+from shoal.encoding.counts import Counts, Reference, size_counts
 from shoal.encoding.grouping import Grouping
 from shoal.errors import Infeasible, PolicyError, listed
-from shoal.kernels.equivalence_classes import count_runs
+from shoal.kernels.equivalence_classes import count_people, count_runs, count_values_of_people
 from shoal.models.base import POPULATION, SIZES_ONLY
 from shoal.models.requirement import Requirement
 
 if TYPE_CHECKING:
     from shoal.methods.partition import PartitionRule
+
+FEW = 16
+"""People are numbered anew for counting where they are fewer than this fraction of all."""
 
 Progress = Callable[[float], None]
 """Called now and then with the share of the work that is done, 0 to 1."""
@@ -140,7 +143,7 @@ def counts_of_runs(
     requirement: Requirement,
     rows: Codes,
     starts: Ints,
-    totals: Mapping[str, Ints] | None = None,
+    totals: Mapping[str, Reference] | None = None,
 ) -> Mapping[str, Counts]:
     """Counts of the groups rows[starts[i]:starts[i+1]] of canonical rows, for `Requirement.holds`.
 
@@ -148,20 +151,46 @@ def counts_of_runs(
     """
     reference = cells.totals if totals is None else totals
     sizes = np.diff(starts)
-    none = np.zeros(0, np.int64)
-    counts = {
-        SIZES_ONLY: Counts(sizes, np.zeros(len(starts), np.int64), none.astype(np.int32), none)
-    }
+    counts = {SIZES_ONLY: size_counts(sizes)}
+    if cells.people is not None:
+        person, n_people = _compact(cells.people.number[rows], cells.people.count)
+        people = count_people(person, starts, n_people)
+        counts[SIZES_ONLY] = size_counts(people, rows=sizes)
     if requirement.needs_population:
         assert cells.population is not None, "the policy names a population"
         summed = np.append(0, np.cumsum(cells.population[rows]))
         counts[POPULATION] = replace(counts[SIZES_ONLY], population=np.diff(summed[starts]))
     for column in requirement.columns:
         domain = cells.sensitive_domains[column]
-        codes = cells.sensitive[column][rows]
-        histograms = count_runs(codes, starts, domain.size, domain.missing)
-        counts[column] = Counts(sizes, *histograms, domain, reference[column])
+        codes, whole = cells.sensitive[column][rows], reference[column]
+        if cells.people is None:
+            histograms = count_runs(codes, starts, domain.size, domain.missing)
+            counts[column] = Counts(sizes, *histograms, domain, whole.counts)
+            continue
+        pair, n_pairs = _compact(cells.pairs[column][rows], cells.n_rows)
+        begins, values, amounts, known = count_values_of_people(
+            codes, person, pair, starts, domain.size, domain.missing, n_people, n_pairs
+        )
+        counts[column] = Counts(
+            people,
+            begins,
+            values,
+            amounts,
+            domain,
+            whole.counts,
+            whole.people,
+            known=known,
+            rows=sizes,
+        )
     return counts
+
+
+def _compact(numbers: Codes, size: int) -> tuple[Codes, int]:
+    """Numbers below `size`, numbered anew where they are few: counting takes room for all of them."""
+    if FEW * len(numbers) >= size:
+        return numbers, size
+    found, number = np.unique(numbers, return_inverse=True)
+    return number.reshape(-1).astype(np.int32), len(found)
 
 
 def check_feasible(cells: Cells, requirement: Requirement, *, can_suppress: bool = False) -> None:

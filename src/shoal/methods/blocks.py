@@ -5,6 +5,7 @@ be processed independently, for some more loss. The blocks are the groups of a r
 `block_rows` neighbours each, and every one satisfies the requirement.
 """
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -49,7 +50,7 @@ def blocks_of(cells: Cells, requirement: Requirement, block_rows: int) -> Groupi
 
 def block_requirement(requirement: Requirement, block_rows: int) -> Requirement:
     """What every block must satisfy."""
-    return Requirement((*requirement.models, K(k=block_rows)), requirement.may_suppress)
+    return replace(requirement, models=(*requirement.models, K(k=block_rows)))
 
 
 def block_seed(block: Cells, seed: int) -> int:

@@ -271,7 +271,7 @@ class Counting:
             people = classes.people if kept is None else classes.people[kept]
             found[POPULATION] = replace(found[SIZES_ONLY], population=people)
         for name, (starts, values, counts) in classes.histograms.items():
-            domain, totals = self.cells.sensitive_domains[name], self.cells.totals[name]
+            domain, totals = self.cells.sensitive_domains[name], self.cells.totals[name].counts
             if kept is not None:
                 lengths = np.diff(starts)
                 entries = np.repeat(kept, lengths)

@@ -18,6 +18,7 @@ import numpy as np
 
 from shoal.arrays import Bools, Codes, Ints
 from shoal.encoding.cells import Cells
+from shoal.encoding.counts import Reference
 from shoal.encoding.domain import costs_of
 from shoal.encoding.grouping import Grouping
 from shoal.kernels.labels import Costs
@@ -42,8 +43,8 @@ from shoal.methods.base import Method, Progress, check_feasible, counts_of_runs
 from shoal.models.requirement import Requirement
 from shoal.threads import share
 
-Totals = Mapping[str, Ints]
-"""Per sensitive column, how many rows of the whole table have each value."""
+Totals = Mapping[str, Reference]
+"""Per sensitive column, how often each value occurs in the whole table."""
 
 
 class CutOrder(Protocol):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.arrays import Bools, Codes, Ints
-from shoal.encoding.cells import Cells, totals_of
+from shoal.encoding.cells import Cells
 from shoal.encoding.domain import costs_of
 from shoal.encoding.grouping import SUPPRESSED, Grouping
 from shoal.kernels.labels import empty_labels, nearest_label, widen, widen_all
@@ -142,10 +142,7 @@ def _dealt(cells: Cells, requirement: Requirement, pool: Codes) -> tuple[Runs, C
 def _settled(cells: Cells, requirement: Requirement, runs: Runs) -> Runs:
     """Without the groups that break a model once they are compared with the rows kept alone."""
     while runs and len(runs.rows) < cells.n_rows:
-        totals = {
-            name: totals_of(cells.sensitive[name][runs.rows], domain)
-            for name, domain in cells.sensitive_domains.items()
-        }
+        totals = cells.totals_of_rows(runs.rows)
         held = requirement.holds(counts_of_runs(cells, requirement, *runs, totals))
         if held.all():
             break

@@ -48,10 +48,15 @@ class Alpha(SensitiveModel):
 
     def strengths(self, counts: Counts) -> Floats:
         """(g,) the largest share of each group's rows that one level (or value) has."""
-        return counts.largest() / np.maximum(counts.sizes, 1)
+        rows = counts.sizes if counts.known is None else counts.known
+        # a person with two values of one level counts for each, but no share is above 1
+        return np.minimum(counts.largest() / np.maximum(rows, 1), 1.0)
 
-    def least_suppressed(self, everyone: Counts) -> int:
+    def least_suppressed(self, everyone: Counts) -> int | None:
         """Return the fewest rows without which all others, as one group, hold."""
+        return None if everyone.counts_people else self._least_suppressed(everyone)
+
+    def _least_suppressed(self, everyone: Counts) -> int:
         rows = _rows_by_class(everyone)
         n = int(everyone.sizes[0])
         missing = n - int(rows.sum())
@@ -70,12 +75,15 @@ class Alpha(SensitiveModel):
         """Explain why not even one group of all rows holds, with the smallest α that can."""
         share = self.reached(everyone)
         least = math.ceil(share * 1000) / 1000
-        rows, out = int(everyone.sizes[0]), self.least_suppressed(everyone)
+        whom = "people" if everyone.counts_people else "rows"
         words = (
-            f"{self._commonest(everyone)} makes up {share:.1%} of the rows, but alpha = "
+            f"{self._commonest(everyone)} makes up {share:.1%} of the {whom}, but alpha = "
             f"{self.alpha:g} was required of {self.of}. Without suppressing rows the least alpha it "
             f"allows is {least:g}"
         )
+        if everyone.counts_people:
+            return f"{words}: raise alpha."
+        rows, out = int(everyone.sizes[0]), self._least_suppressed(everyone)
         if out == rows:
             return f"{words}; with {self.alpha:g} not one row could be published: raise alpha."
         return (

@@ -32,6 +32,7 @@ class AverageRisk(Model):
     high_is_strong: ClassVar[bool] = False
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = True
+    merges_with_people: ClassVar[bool] = True
     release_wide: ClassVar[bool] = True
 
     @property

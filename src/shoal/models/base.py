@@ -41,6 +41,9 @@ class Model(plugins.Plugin, ABC):
     node of the lattice that holds: everything above it holds too."""
     holds_when_joined: ClassVar[bool] = False
     """Whether a group that holds always does so when merged with one that does not."""
+    merges_with_people: ClassVar[bool] = False
+    """Whether `holds_when_merged` and `holds_when_joined` are also true where people are counted and
+    a person may have rows in both groups: only of models that count people alone."""
     compares_with_table: ClassVar[bool] = False
     """Whether groups are compared with the whole table, so that a suppressed row changes what holds
     for all groups."""

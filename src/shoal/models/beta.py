@@ -10,7 +10,7 @@ from pydantic.dataclasses import dataclass
 from shoal.arrays import Floats
 from shoal.encoding.counts import Counts
 from shoal.models.base import SensitiveModel
-from shoal.models.shares import largest, owners, totals_of, with_value
+from shoal.models.shares import everyone, known, largest, owners, totals_of
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,11 @@ class Beta(SensitiveModel):
 
     def strengths(self, counts: Counts) -> Floats:
         """(g,) the largest growth; infinite where a value grew beyond -ln p, if that counts."""
-        totals, rows = totals_of(counts), with_value(counts)[owners(counts)]
-        everyone, total = totals.sum(), totals[counts.values]
-        expected = total * rows
-        growth = (counts.counts * everyone - expected) / expected
+        rows, total = known(counts)[owners(counts)], totals_of(counts)[counts.values]
+        of_all, expected = everyone(counts), total * rows
+        growth = (counts.counts * of_all - expected) / expected
         if self.enhanced:
-            growth = np.where(growth <= -np.log(total / everyone), growth, np.inf)
+            growth = np.where(growth <= -np.log(total / of_all), growth, np.inf)
         return largest(counts, growth, without=np.inf)
 
     @classmethod

@@ -9,7 +9,7 @@ from pydantic.dataclasses import dataclass
 from shoal.arrays import Bools, Floats
 from shoal.encoding.counts import Counts
 from shoal.models.base import SensitiveModel, rounded_up
-from shoal.models.shares import largest, owners, totals_of, with_value
+from shoal.models.shares import everyone, known, largest, owners, totals_of
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Delta(SensitiveModel):
 
     def strengths(self, counts: Counts) -> Floats:
         """(g,) the largest |ln(q / p)| of each group; infinite where it lacks a value of the table."""
-        totals, rows = totals_of(counts), with_value(counts)[owners(counts)]
-        times = counts.counts * totals.sum() / (totals[counts.values] * rows)
+        totals, rows = totals_of(counts), known(counts)[owners(counts)]
+        times = counts.counts * everyone(counts) / (totals[counts.values] * rows)
         found = largest(counts, np.abs(np.log(times)), without=np.inf)
         return np.where(np.diff(counts.starts) == np.count_nonzero(totals), found, np.inf)
 

@@ -28,6 +28,7 @@ class K(Model):
     high_is_strong: ClassVar[bool] = True
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = True
+    merges_with_people: ClassVar[bool] = True
 
     @property
     def quasi(self) -> tuple[str, ...] | None:
@@ -40,13 +41,14 @@ class K(Model):
         return self.k
 
     def strengths(self, counts: Counts) -> Ints:
-        """(g,) the rows of each group."""
+        """(g,) the rows, or people, of each group."""
         return counts.sizes
 
     def advice(self, everyone: Counts) -> str:
         """Explain why not even one group of all rows holds, with the largest k that can."""
-        rows = self.reached(everyone)
+        found = self.reached(everyone)
+        whom = "people" if everyone.counts_people else "rows"
         return (
-            f"The table has {rows:,} rows, but k = {self.k} was required. "
-            f"The largest k it allows is {rows}: lower k or add rows."
+            f"The table has {found:,} {whom}, but k = {self.k} was required. "
+            f"The largest k it allows is {found}: lower k or add {whom}."
         )

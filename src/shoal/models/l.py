@@ -16,7 +16,7 @@ from pydantic.dataclasses import dataclass
 from shoal.arrays import Bools, Floats, Ints
 from shoal.encoding.counts import Counts
 from shoal.models.base import SensitiveModel
-from shoal.models.shares import owners, sums, with_value
+from shoal.models.shares import commonest, owners, sums, with_value
 
 CLOSE = 1e-9
 """Logarithms are never exact: an entropy this little below ln l counts as reached, so that l equally
@@ -49,14 +49,26 @@ class L(SensitiveModel):
         return self.l
 
     def strengths(self, counts: Counts) -> Ints:
-        """(g,) the number of different values in each group."""
-        return counts.distinct()
+        """(g,) the number of different values in each group.
+
+        Where people are counted, somebody may have several of them: at most one more than the people
+        who do not have the commonest value.
+        """
+        distinct = counts.distinct()
+        if counts.known is None:
+            return distinct
+        return np.minimum(distinct, counts.known - commonest(counts) + (distinct > 0))
 
     def advice(self, everyone: Counts) -> str:
         """Explain why not even one group of all rows holds, with the largest l that can."""
         values = self.reached(everyone)
         if values < 1:
             return super().advice(everyone)
+        if everyone.counts_people:
+            return (
+                f"l = {self.l} of {self.of} was required, but the largest l that the table's people "
+                f"allow is {values}: for every value at least l - 1 people must not have it. Lower l."
+            )
         return (
             f"The table has {values} distinct values of {self.of}, but l = {self.l} was required. "
             f"The largest l it allows is {values}: lower l or add rows."

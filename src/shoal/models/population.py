@@ -34,6 +34,7 @@ class KMap(Model):
     high_is_strong: ClassVar[bool] = True
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = True
+    merges_with_people: ClassVar[bool] = True
     needs_population: ClassVar[bool] = True
 
     def strengths(self, counts: Counts) -> Ints:

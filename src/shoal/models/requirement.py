@@ -17,6 +17,8 @@ class Requirement:
     models: tuple[Model, ...]
     may_suppress: int | None = None
     """The most rows that may be suppressed; None where the policy sets no limit."""
+    counts_people: bool = False
+    """Whether people are counted in place of rows: a person may have several."""
 
     @property
     def min_rows(self) -> int:
@@ -31,7 +33,7 @@ class Requirement:
     @property
     def only_size(self) -> bool:
         """Whether a group of `min_rows` rows always holds."""
-        return not self.columns and not self.needs_population
+        return not self.columns and not self.needs_population and not self.counts_people
 
     @property
     def needs_population(self) -> bool:
@@ -41,12 +43,16 @@ class Requirement:
     @property
     def holds_when_merged(self) -> bool:
         """Whether two groups that hold, merged, always give one that holds."""
-        return all(model.holds_when_merged for model in self.models)
+        return self._merges and all(model.holds_when_merged for model in self.models)
 
     @property
     def holds_when_joined(self) -> bool:
         """Whether a group that holds still does when merged with any other."""
-        return all(model.holds_when_joined for model in self.models)
+        return self._merges and all(model.holds_when_joined for model in self.models)
+
+    @property
+    def _merges(self) -> bool:
+        return not self.counts_people or all(model.merges_with_people for model in self.models)
 
     def holds(self, counts: Mapping[str, Counts]) -> Bools:
         """(g,) whether each group holds every model, given the counts by `Model.counts_key`.

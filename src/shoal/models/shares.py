@@ -36,9 +36,25 @@ def largest(counts: Counts, amounts: Floats, without: float) -> Floats:
     return out
 
 
+def commonest(counts: Counts) -> Ints:
+    """(g,) how often the commonest value of each group occurs; 0 where it has none."""
+    return largest(counts, counts.counts.astype(np.float64), without=0.0).astype(np.int64)
+
+
 def with_value(counts: Counts) -> Ints:
-    """(g,) rows of each group that have a value."""
+    """(g,) rows of each group that have a value; where people are counted, pairs of a person and a
+    value that she has."""
     return sums(counts, counts.counts)
+
+
+def known(counts: Counts) -> Ints:
+    """(g,) rows of each group that have a value; where people are counted, people who have one."""
+    return with_value(counts) if counts.known is None else counts.known
+
+
+def everyone(counts: Counts) -> int:
+    """Rows, or people, of the whole table that have a value."""
+    return int(totals_of(counts).sum()) if counts.everyone is None else counts.everyone
 
 
 def totals_of(counts: Counts) -> Ints:

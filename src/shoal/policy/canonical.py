@@ -103,6 +103,7 @@ def _column(column: "Column") -> str | dict[str, Any]:
         "hierarchy": None if column.hierarchy is None else column.hierarchy.to_plain(),
         "order": None if column.order is None else list(column.order),
         "levels": column.levels,
+        "together": column.together,
         "preference": column.preference,
         "type": column.type,
         "dates": column.dates,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 else:  # importing it would load pyarrow
     Hierarchy = Any
 
-Role = Literal["identifier", "quasi", "sensitive", "plain", "preference"]
+Role = Literal["identifier", "person", "quasi", "sensitive", "plain", "preference"]
 ROLES: tuple[str, ...] = get_args(Role)
 
 
@@ -86,7 +86,8 @@ class Column(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     role: Role
-    """`identifier`: identifies people, dropped. `quasi`: known to others, generalised. `sensitive`: to
+    """`identifier`: identifies people, dropped. `person`: tells which rows are one person's, so that
+    people are counted; dropped. `quasi`: known to others, generalised. `sensitive`: to
     be protected, published. `plain`: published unchanged. `preference`: read, never published."""
     kind: Literal["ordered", "unordered"] | None = None
     """Quasi or sensitive. An `ordered` quasi column generalises to `[a~b]`, an `unordered` one to
@@ -99,6 +100,9 @@ class Column(BaseModel):
     """Quasi or sensitive. The values of an ordered text column, lowest first."""
     levels: Annotated[dict[str, int] | None, PlainValidator(read_levels)] = None
     """Sensitive only. How sensitive each value is, 1 being the least; kept as value to level."""
+    together: bool | None = None
+    """Person only. Whether all rows of a person are protected together, against an attacker who knows
+    several of them."""
     preference: Annotated[str, BeforeValidator(parts.column_name)] | None = None
     """Sensitive only. The column with the level of protection that each person prefers."""
 
@@ -139,6 +143,7 @@ class Column(BaseModel):
             "order": ("quasi", "sensitive"),
             "levels": ("sensitive",),
             "preference": ("sensitive",),
+            "together": ("person",),
         }
         given = [key for key in allowed if getattr(self, key) is not None]
         if self.order is not None:  # it implies the kind

@@ -18,7 +18,13 @@ Names = str | Iterable[str]
 
 FIGURES = ("k", "l", "t")
 """The models whose figure can be given as a keyword."""
-ROLES = {"quasi": "quasi", "sensitive": "sensitive", "identifiers": "identifier", "plain": "plain"}
+ROLES = {
+    "quasi": "quasi",
+    "sensitive": "sensitive",
+    "identifiers": "identifier",
+    "plain": "plain",
+    "person": "person",
+}
 """The keywords that list columns, and the role that each gives."""
 SETTINGS = {"hierarchies": "hierarchy", "kinds": "kind", "orders": "order"}
 """The keywords that give columns a setting, and the setting."""

@@ -184,6 +184,16 @@ class Policy(BaseModel):
         """The columns that identify people and are never published, in the policy's order."""
         return self.columns_with("identifier")
 
+    @property
+    def person(self) -> str | None:
+        """The column that tells which rows are one person's; None where every row is a person."""
+        return next(iter(self.columns_with("person")), None)
+
+    @property
+    def together(self) -> bool:
+        """Whether all rows of a person are protected together."""
+        return self.person is not None and bool(self.columns[self.person].together)
+
     def columns_with(self, role: str) -> tuple[str, ...]:
         """The columns with a role, in the policy's order."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
@@ -217,7 +227,7 @@ class Policy(BaseModel):
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
         """The columns of a table that a run must read, in the table's order."""
         names = tuple(names)
-        required = {*self.published(names), *self.preferences.values()}
+        required = {*self.published(names), *self.preferences.values(), self.person}
         return tuple(name for name in names if name in required)
 
     def published(self, names: Iterable[str]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ def problems(policy: "Policy") -> list[Problem]:
     """All contradictions inside the policy."""
     return [
         *_no_quasi(policy),
+        *_person(policy),
         *_preferences(policy),
         *_constraints(policy),
         *_repeated(policy),
@@ -90,6 +91,31 @@ def _no_quasi(policy: "Policy") -> Iterator[Problem]:
             "no column has the role quasi; give it to the columns by which people can be "
             "recognised, such as age or zip",
         )
+
+
+def _person(policy: "Policy") -> Iterator[Problem]:
+    """People are told apart by one column, and not combined with what counts rows."""
+    people = policy.columns_with("person")
+    if len(people) > 1:
+        words = (
+            f"{listed(people)} all have the role person; a person is told apart by one column. Give "
+            "the role to one, and make the others identifiers"
+        )
+        yield Problem(("columns",), words)
+    if not people:
+        return
+    if policy.publish == "anatomy":
+        words = (
+            "anatomy publishes how many rows have each value, not how many people, so it cannot be "
+            f"combined with the person column '{people[0]}'; choose generalised"
+        )
+        yield Problem(("publish",), words)
+    for name in policy.preferences:
+        words = (
+            f"a personal preference belongs to a row and cannot be combined with the person column "
+            f"'{people[0]}'; leave one of the two out"
+        )
+        yield Problem(("columns", name, "preference"), words)
 
 
 def _preferences(policy: "Policy") -> Iterator[Problem]:

@@ -27,7 +27,7 @@ from shoal.hierarchy.dates import DateParts
 from shoal.hierarchy.text import text_of
 
 Hint = Literal["person", "quasi", "sensitive", "preference"]
-Role = Literal["identifier", "quasi", "sensitive", "plain", "preference"]
+Role = Literal["identifier", "person", "quasi", "sensitive", "plain", "preference"]
 Treatment = Literal["dropped", "kept", "read", "ordered", "unordered", "mask", "date"]
 
 SAMPLE = 1000

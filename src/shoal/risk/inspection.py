@@ -6,7 +6,6 @@ Counts and column names only: no value of the table is in the result.
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import comb
-from pathlib import Path
 from typing import Any
 
 from shoal.engines.sessions import LOCAL

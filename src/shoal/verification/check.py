@@ -6,7 +6,7 @@ Nothing of the method is known here: the file or frame is read as anyone would r
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import inf, isfinite
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from shoal.encoding.counts import Counts
 from shoal.encoding.domain import Domain, Kind
@@ -53,9 +53,12 @@ class Finding:
     failing: int
     """Classes that fall short."""
     smallest_failing: int | None
-    """Rows of the smallest class that falls short."""
+    """Rows, or people, of the smallest class that falls short."""
     rows: int
     """Rows in all classes."""
+    counted: Literal["rows", "people"] = "rows"
+    """What was counted. Where the policy names a person column, people can be counted only with the
+    private key of the release."""
     options: dict[str, Any] = field(default_factory=dict)
     """Other options of the model, such as its distance."""
 
@@ -104,7 +107,8 @@ def _finding(model: Model, counts: Counts, columns: tuple[str, ...]) -> Finding:
         model,
         columns,
         reached=model.reached(counts) if counts.n_groups else inf,
-        rows=int(counts.sizes.sum()),
+        rows=counts.n_rows,
+        counted="people" if counts.counts_people else "rows",
         classes=counts.n_groups,
         failing=len(failing),
         smallest_failing=int(failing.min()) if len(failing) else None,
@@ -148,9 +152,14 @@ def _wording(finding: Finding) -> str:
     return (
         f"{finding.model} = {finding.asked:g}{of} was promised on {', '.join(finding.columns)}, but "
         f"{finding.failing:,} of {finding.classes:,} published classes fall short; the smallest of "
-        f"them has {finding.smallest_failing} row{'s' if finding.smallest_failing != 1 else ''}. "
+        f"them has {_amount(finding.smallest_failing, finding.counted)}. "
         f"{really}"
     )
+
+
+def _amount(n: int | None, counted: str) -> str:
+    one = {"rows": "row", "people": "person"}[counted]
+    return f"{n} {one if n == 1 else counted}"
 
 
 @dataclass(frozen=True)

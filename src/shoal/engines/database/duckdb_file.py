@@ -24,7 +24,7 @@ from shoal.engines.database.sqlite import (
 from shoal.engines.duckdb.connection import connect, interruptible, settings, text
 from shoal.errors import InputError
 from shoal.io.address import Address, TableName
-from shoal.io.formats import check_readable
+from shoal.io.paths import check_readable
 
 AS_TEXT = ("TIME", "INTERVAL", "UUID", "JSON", "ENUM", "BIT", "HUGEINT", "UHUGEINT", "TIMETZ")
 """Types that are read as texts."""

@@ -6,7 +6,7 @@ The password comes from libpq's usual places: PGPASSWORD, ~/.pgpass, a service f
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -111,6 +111,9 @@ class PostgreSQL(Database):
             # how values read as texts
             self._run("SET LOCAL DateStyle = 'ISO, YMD'")
             self._run("SET LOCAL TimeZone = 'UTC'")
+            # rows in the order in which they were written, as in a file
+            self._run("SET LOCAL synchronize_seqscans = off")
+            self._run("SET LOCAL max_parallel_workers_per_gather = 0")
 
     def source(self, address: Address) -> str:
         """The SQL to read from."""

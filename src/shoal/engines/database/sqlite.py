@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from shoal.engines.database.base import BATCH, Database, sql_name
 from shoal.errors import InputError, listed, nearest
 from shoal.io.address import Address, TableName
-from shoal.io.formats import check_readable
+from shoal.io.paths import check_readable
 
 CLASSES = ("integer", "real", "text", "blob")
 """The types that a value may have."""
