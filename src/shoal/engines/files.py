@@ -89,7 +89,8 @@ class LocalFiles:
         Classes of nothing but rows that read '*' in all the columns `starred` (if any) are left out.
         """
         if isinstance(published, Address | StagedTable):
-            published = self.read(published, columns=_needed(columns, of, starred))
+            needed = _needed(columns, of, starred) or self.names(published)[:1]
+            published = self.read(published, columns=needed)
         if not isinstance(published, Path):
             return count_table(published, columns, of, starred)
         with _readable(published, options) as (kind, file, known):

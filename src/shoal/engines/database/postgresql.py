@@ -55,6 +55,9 @@ LONGEST_NAME = 63
 PATIENCE = "60s"
 """How long to wait for readers of a table that is replaced."""
 CONNECT_SECONDS = "10"
+BATCH_BYTES = "adbc.postgresql.batch_size_hint_bytes"
+BYTES = 4_000_000
+"""About the size of a batch."""
 SQLSTATE = re.compile(r"SQLSTATE: (\w{5})")
 PRIMARY = re.compile(r"(?:ERROR|FATAL|PANIC):\s+(.*)")
 FIRST_DAY, LAST_DAY = -719162, 2932896
@@ -94,6 +97,14 @@ STATES = {
     "22021": "a text holds a character that the database's encoding lacks",
 }
 """Words for SQLSTATE codes, where the message itself is not shown."""
+SIGNS = {
+    "read-only transaction": STATES["25006"],
+    "No space left on device": STATES["53100"],
+    "canceling statement": STATES["57014"],
+    "out of memory": STATES["53200"],
+}
+"""The same by signs in the message."""
+FAILED = "the server could not compute a row; a value does not fit an expression, perhaps"
 LOST = "the connection to the server was lost"
 
 
@@ -198,7 +209,8 @@ class PostgreSQL(Database):
         kinds = {field.name: _type(field) for field in self._described(source)}
         parts = [f"{_expression(name, kinds[name])} AS {sql_name(name)}" for name in schema.names]
         with self._translated():
-            checked = self._value("SHOW server_encoding") == "SQL_ASCII"
+            checked = self._value("SELECT current_setting('server_encoding')") == "SQL_ASCII"
+            self._cursor.adbc_statement.set_options(**{BATCH_BYTES: str(BYTES)})
             self._cursor.execute(f"SELECT {', '.join(parts)} FROM {source}")
             for batch in self._cursor.fetch_record_batch():
                 yield self._converted(batch, schema, checked)
@@ -302,7 +314,8 @@ class PostgreSQL(Database):
                 f"{self.address}: this user has no right to create tables in the schema "
                 f"'{target.schema}'. It needs GRANT CREATE ON SCHEMA."
             )
-        if self._value("SHOW transaction_read_only") == "on":
+        setting = "current_setting('default_transaction_read_only') = 'on'"
+        if self._value(f"SELECT pg_is_in_recovery() OR {setting}"):
             raise InputError(f"{self.address}: the server is read-only, a standby perhaps.")
 
     def _dependents(self, oid: int) -> list[str]:
@@ -526,6 +539,9 @@ def _failure(address: Address, error: Exception) -> InputError:
     primary = PRIMARY.search(said)
     if code in STATES:
         words = STATES[code]
+    elif not code and primary and "FATAL" not in primary[0]:
+        # while rows come, the driver has no codes
+        words = next((w for sign, w in SIGNS.items() if sign in primary[1]), FAILED)
     elif not code or code[:2] in ("08", "57"):
         words = LOST
     elif code[:2] in ("42", "2B", "0A", "3F") and primary:

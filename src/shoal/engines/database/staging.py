@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from shoal.encoding.cells import hash_rows
 from shoal.engines.database.base import MARK, Database, OpenTable
 from shoal.engines.database.connections import feeding, open_database
-from shoal.errors import InputError
+from shoal.errors import InputError, VerificationFailed
 from shoal.io.address import Address, Dialect, Place, TableName
 from shoal.io.commit import Part, Replacement, check_target, exit_on_signals, replacing
 from shoal.version import __version__
@@ -28,6 +30,9 @@ class StagedTable:
     def __init__(self, staging: "Staging", address: Address) -> None:
         self.address, self._staging = address, staging
         self.name = TableName(None, f"shoal_staging_{secrets.token_hex(8)}")
+        self.sent = Checksum(pa.schema([]))
+        self.is_confirmed = False
+        """Whether all rows were read back, and found to be those that were sent."""
 
     def __str__(self) -> str:
         return str(self.address)
@@ -41,13 +46,83 @@ class StagedTable:
         self.name = TableName(target.schema, self.name.name)
         written = pa.schema([pa.field(f.name, database.written_type(f.type)) for f in schema])
         database.create(self.name, written)
-        converted = (_converted(batch, written, self.address) for batch in batches)
-        with feeding(written, converted) as rows:
+        self.sent, self.is_confirmed = Checksum(written), False
+        with feeding(written, self._outgoing(batches, self.sent)) as rows:
             database.insert(self.name, rows)
 
+    def _outgoing(
+        self, batches: Iterator[pa.RecordBatch] | Sequence[pa.RecordBatch], sent: "Checksum"
+    ) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            converted = _converted(batch, sent.schema, self.address)
+            sent.add(converted)
+            yield converted
+
     def open(self) -> OpenTable:
-        """The table as it was written, read through the same transaction."""
-        return OpenTable(self._staging.database, self.name.quoted)
+        """The table as it was written, read through the same transaction.
+
+        Once all of it is read, it must be what was sent.
+        """
+        return WrittenTable(self, self._staging.database)
+
+    def confirm(self) -> None:
+        """Read the table, unless that has been done, and compare it with what was sent."""
+        if not self.is_confirmed:
+            table = self.open()
+            for _ in table.batches(table.schema()):
+                pass
+
+    def compare(self, received: "Checksum") -> None:
+        """Raise `VerificationFailed` unless the database holds the rows that it was given."""
+        if (received.rows, received.total) != (self.sent.rows, self.sent.total):
+            raise VerificationFailed(
+                f"{self} would not hold the rows that were to be published: the database changed "
+                "values, or lost rows, on their way."
+            )
+        self.is_confirmed = True
+
+
+class WrittenTable(OpenTable):
+    """A staged table that is read back."""
+
+    def __init__(self, staged: StagedTable, database: Database) -> None:
+        super().__init__(database, staged.name.quoted)
+        self._staged = staged
+
+    def batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The rows; where all columns are read, they are compared with what was sent."""
+        staged = self._staged
+        if sorted(schema.names) != sorted(staged.sent.schema.names):
+            yield from super().batches(schema)
+            return
+        received = Checksum(staged.sent.schema)
+        for batch in super().batches(schema):
+            received.add(batch)
+            yield batch
+        staged.compare(received)
+
+
+class Checksum:
+    """The number of rows and the sum of their hashes, which is the same in any order of the rows."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema, self.rows, self.total = schema, 0, 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Count the rows of a batch, in the types and the order of the schema's columns."""
+        columns = []
+        for field in self.schema:
+            column = batch.column(field.name)
+            try:
+                column = column if column.type == field.type else column.cast(field.type)
+            except pa.ArrowException:  # then it is not what was sent
+                self.total += 1
+            if pa.types.is_floating(column.type):  # SQLite has no other "not a number" than missing
+                column = pc.if_else(pc.is_nan(column), None, column)
+            columns.append(column)
+        words = hash_rows(len(batch), (), columns, 0)
+        self.rows += len(batch)
+        self.total = (self.total + int(words.sum(dtype="uint64"))) % (1 << 64)
 
 
 Stored: TypeAlias = Path | Address | StagedTable
@@ -80,6 +155,8 @@ class Staging(Part):
     def move(self) -> None:
         """Give the tables their names, and commit."""
         comments = {}
+        for table in self.tables:
+            table.confirm()
         for table, digest in zip(self.tables, self._digests, strict=True):
             target = self.database.check_target(table.address, self.force)
             comments[target] = f"{MARK} {__version__}, verified. Digest of its rows: {digest}"
