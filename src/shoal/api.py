@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from shoal.errors import warn
+from shoal.errors import InputError, warn
 from shoal.progress import Clock, ProgressCallback, ProgressEvent, displayed
 from shoal.results import Result
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from shoal.comparison.comparison import Comparison as Comparison
     from shoal.comparison.outcome import Figures as Figures
     from shoal.engines.measured import PersonalReport as PersonalReport
+    from shoal.evidence.disclosure import Disclosure as Disclosure
     from shoal.hierarchy import Hierarchy
     from shoal.io.csv_dialect import CsvOptions
     from shoal.methods.base import Method
@@ -99,6 +100,7 @@ def anonymize(
     quasi: Names | None = None,
     sensitive: Names | None = None,
     plain: Names | None = None,
+    person: str | None = None,
     k: int | None = None,
     l: int | None = None,  # noqa: E741 - the field's own letter
     t: float | None = None,
@@ -138,8 +140,11 @@ def anonymize(
         Columns that nobody must learn about a person: published, and protected by `l` or `t`.
     plain
         Columns that are published unchanged.
+    person
+        The column that tells which rows are one person's, where people have several: never
+        published. People are then counted in place of rows.
     k
-        k-anonymity: every class has at least `k` rows.
+        k-anonymity: every class has at least `k` rows (or people).
     l
         l-diversity: every class has at least `l` different values of each sensitive column.
     t
@@ -175,7 +180,8 @@ def anonymize(
     population
         A table of the whole population, for `k-map` and `delta-presence`.
     seed
-        The seed of all randomness.
+        The seed of all randomness; drawn at random when left out. The release has it as `seed`, for
+        a run that is to give the same release again. Keep it private.
     progress
         `True` shows a bar on a terminal or in a notebook; a function is called with every
         `shoal.ProgressEvent`.
@@ -212,7 +218,7 @@ def anonymize(
     ...     "columns": {"name": "identifier", "age": "quasi", "disease": "sensitive"},
     ...     "constraints": [{"k": 3}, {"l": 2, "of": "disease"}],
     ... }
-    >>> release = shoal.anonymize(patients, policy)
+    >>> release = shoal.anonymize(patients, policy, seed=0)
     >>> release.table
            age disease
     0  [31~36]     flu
@@ -235,6 +241,7 @@ def anonymize(
         quasi=quasi,
         sensitive=sensitive,
         plain=plain,
+        person=person,
         k=k,
         l=l,
         t=t,
@@ -278,7 +285,9 @@ def run(
     metrics: Iterable[MetricName | Metric | Mapping[str, Any]] | None = None,
     suppression: float | None = None,
     seed: int | None = None,
+    seed_file: PathLike | None = None,
     report: PathLike | None = None,
+    key: PathLike | None = None,
     force: bool = False,
     engine: str = "local",
     memory: str | None = None,
@@ -303,9 +312,16 @@ def run(
         `publish: anatomy` the tables of sensitive values are written beside it.
     k, l, t, constraints, method, metrics, suppression, seed
         Changes to the policy, as for `anonymize`.
+    seed_file
+        A private file that keeps the seed: used if it exists, else written with the release, so that
+        the same call gives the same release again.
     report
         Also write a report: a page as .html with its certificate beside it, or the certificate alone
         as .json.
+    key
+        Also write the private key, where the policy has a person column: a .parquet, .csv or .arrow
+        file that only its owner may read, with the published rows and a random number for the person
+        of each. `verify` counts people with it.
     force
         Replace files that exist.
     engine
@@ -320,8 +336,8 @@ def run(
     Returns
     -------
     Release
-        Its `output`, `sensitive_outputs` and `reports` are the files that were written. With `engine`
-        or `memory` its `table` is None.
+        Its `output`, `sensitive_outputs`, `reports` and `key_output` are the files that were written.
+        With `engine` or `memory` its `table` is None.
 
     Raises
     ------
@@ -361,8 +377,10 @@ def run(
             options=_csv(separator, quote, encoding),
             force=force,
             report=None if report is None else Path(report),
+            key=None if key is None else Path(key),
             engine=engine,
             memory=memory,
+            seed_file=None if seed_file is None else Path(seed_file),
         )
     warn(release.warnings)
     return release
@@ -373,6 +391,8 @@ def verify(
     policy: PolicyLike | None = None,
     *,
     certificate: PathLike | None = None,
+    key: Frame | PathLike | None = None,
+    seed_file: PathLike | None = None,
     engine: str = "local",
     memory: str | None = None,
     separator: str | None = None,
@@ -391,6 +411,11 @@ def verify(
         The policy with the guarantees; a `Release` has its own.
     certificate
         The .json file of a report, to be checked as well.
+    key
+        The private key that was written with the release, where the policy has a person column:
+        people are counted with it. Without it only rows can be counted; a `Release` has its own key.
+    seed_file
+        The private file with the run's seed: the certificate's commitment is checked with it.
     engine, memory, separator, quote, encoding, progress
         As for `run`.
 
@@ -404,6 +429,8 @@ def verify(
     ------
     PolicyError
         If there is no policy, or it is not that of the release.
+    InputError
+        If the key is not that of the release.
     VerificationFailed
         If the release has columns that the policy does not publish.
 
@@ -419,13 +446,21 @@ def verify(
     """
     with displayed(progress) as callback:
         from shoal.engines.anatomy_release import sensitive_files
+        from shoal.engines.person_key import key_warnings
         from shoal.io.address import Address, public
         from shoal.pipeline.verify import examine, open_release, policy_of
         from shoal.report.certificate_check import differences_of, read_certificate
+        from shoal.seeds import read as read_seed
         from shoal.verification.verification import CertificateCheck, Verification
 
         required, clock = policy_of(release, policy), Clock(callback)
         stated = None if certificate is None else read_certificate(Path(certificate))
+        if seed_file is not None and stated is None:
+            raise InputError(
+                "A seed file is checked against the commitment of a certificate: give the certificate "
+                "too, with --certificate (in Python certificate=)."
+            )
+        seed = None if seed_file is None else read_seed(Path(seed_file))
         with open_release(
             _located(release),
             required,
@@ -434,13 +469,14 @@ def verify(
             engine=engine,
             memory=memory,
             every_column=stated is not None,  # a certificate has a digest of all columns
+            key=_located(key),
         ) as table:
             verdict = examine(table, required, clock)
             check = None
             if certificate is not None and stated is not None:
                 with clock.step("certificate"):
                     differences = differences_of(
-                        stated, required, table, verdict.findings, table.sensitive_tables
+                        stated, required, table, verdict.findings, table.sensitive_tables, seed
                     )
                 check = CertificateCheck(
                     Path(certificate), stated["made"], stated["shoal"], tuple(differences)
@@ -456,6 +492,9 @@ def verify(
         certificate=check,
         path=path,
         sensitive_files={} if path is None else dict(sensitive_files(path, required)),
+        person=required.person,
+        people=verdict.people,
+        warnings=tuple(key_warnings(_located(key))),
     )
 
 
@@ -741,7 +780,7 @@ def compare(
     budget
         Seconds after which a run is stopped.
     seed
-        A seed in place of the policy's.
+        A seed in place of the policy's; all methods run with the same one.
     output
         Write the comparison: a page as .html with .json beside it, or .json alone.
     force

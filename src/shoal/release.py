@@ -15,11 +15,14 @@ from shoal.engines.measured import (
     PersonalReport,
     RecognitionReport,
 )
+from shoal.evidence.disclosure import Disclosure
 from shoal.evidence.evidence import Evidence
 from shoal.io.address import Place, place_of
 from shoal.results import Record, Result
+from shoal.seeds import Seed
 
 if TYPE_CHECKING:
+    from shoal.engines.person_key import PersonKey
     from shoal.engines.release_table import ReleaseTable
     from shoal.policy import Policy
     from shoal.verification.check import Finding
@@ -42,7 +45,8 @@ class RunSummary:
     """How a release was made."""
 
     method: str
-    seed: int
+    private_seed: Seed
+    """The seed with the salt of its commitment; `repr` shows neither."""
     engine: str = "local"
     """`local`, `local --memory 2GB` or `spark`."""
     published_rows: int = 0
@@ -61,6 +65,13 @@ class RunSummary:
     """With `publish: anatomy`, per sensitive column the file of its values."""
     reports: tuple[Path, ...] = ()
     """The files of the report that was written with the release."""
+    key_output: Path | None = None
+    """The private key that was written with the release: whose row is whose."""
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run; private."""
+        return self.private_seed.value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,7 +89,7 @@ class Release(Result, Generic[FrameT]):
     measured: Measured
     """Counts, losses and what became of every column, constraint and preference."""
     run: RunSummary
-    """How it was made: method, seed, engine, times, warnings."""
+    """How it was made: method, engine, times, warnings."""
     constraints: tuple[ConstraintReport, ...] = ()
     """The k constraints, in the policy's order."""
     sensitive_tables: dict[str, FrameT] = field(default_factory=dict)
@@ -87,6 +98,9 @@ class Release(Result, Generic[FrameT]):
     largest_share: dict[str, float] = field(default_factory=dict)
     """With `publish: anatomy`, per sensitive column the largest share that one value has of the rows
     of a group: how likely the best guess is."""
+    key: "PersonKey | None" = None
+    """Private. Where people were counted, which rows are one person's, by random numbers; None where
+    they are only in the key that the run wrote."""
 
     @property
     def rows(self) -> int:
@@ -154,14 +168,27 @@ class Release(Result, Generic[FrameT]):
         return self.measured.evidence
 
     @property
+    def disclosure(self) -> Disclosure:
+        """Who is alone on all published columns, and the plain columns that make them so."""
+        return self.measured.disclosure
+
+    @property
     def method(self) -> str:
         """The method's name."""
         return self.run.method
 
     @property
     def seed(self) -> int:
-        """The seed of the run."""
+        """The seed of the run: with it the same table and policy give the same release.
+
+        Keep it private. It is in no output of the release: neither in `to_dict`, nor in a report.
+        """
         return self.run.seed
+
+    @property
+    def seed_commitment(self) -> str:
+        """The commitment to the seed that the certificate carries."""
+        return self.run.private_seed.commitment
 
     @property
     def engine(self) -> str:
@@ -199,12 +226,21 @@ class Release(Result, Generic[FrameT]):
         return self.run.sensitive_outputs
 
     @property
+    def key_output(self) -> Path | None:
+        """The private key that the run wrote; None where it wrote none."""
+        return self.run.key_output
+
+    @property
     def reports(self) -> tuple[Path, ...]:
         """The files of the report that was written with the release."""
         return self.run.reports
 
     def write(
-        self, path: str | Path, force: bool = False, report: str | Path | None = None
+        self,
+        path: str | Path,
+        force: bool = False,
+        report: str | Path | None = None,
+        key: str | Path | None = None,
     ) -> Place:
         """Write the published rows to a CSV, Parquet or Arrow file, or to a table of a database.
 
@@ -221,6 +257,9 @@ class Release(Result, Generic[FrameT]):
         report
             Also write a report: a page as .html with its certificate beside it, or the certificate
             alone as .json.
+        key
+            Also write the private key, where the policy has a person column: a file that only its
+            owner may read, with the published rows and a random number for the person of each.
 
         Returns
         -------
@@ -234,7 +273,18 @@ class Release(Result, Generic[FrameT]):
         """
         from shoal.pipeline.run import write_release
 
-        return write_release(self, place_of(path), force, report)
+        return write_release(
+            self, place_of(path), force, report, None if key is None else Path(key)
+        )
+
+    def write_key(self, path: str | Path, force: bool = False) -> Path:
+        """Write the private key: the published rows, and a random number for the person of each.
+
+        Only its owner may read the file. `shoal.verify(..., key=path)` counts people with it.
+        """
+        from shoal.pipeline.run import write_key
+
+        return write_key(self, Path(path), force)
 
     def report(self, path: str | Path, force: bool = False) -> Path:
         """Write a report: a page as .html with its certificate beside it, or that alone as .json."""
@@ -269,7 +319,6 @@ class Release(Result, Generic[FrameT]):
             "groups": self.groups,
             "published_classes": self.published_classes,
             "method": self.method,
-            "seed": self.seed,
             "verified": self.verified,
             "guarantees": [finding.to_dict() for finding in self.findings],
             "metrics": self.metrics,
@@ -290,6 +339,7 @@ class Release(Result, Generic[FrameT]):
                 | {"levels": {str(level): rows for level, rows in one.levels.items()}}
                 for name, one in self.personal.items()
             },
+            "disclosure": self.disclosure.to_dict(),
             "group_recognition": {name: list(one.groups) for name, one in self.recognition.items()},
             "seconds": {step: round(taken, 4) for step, taken in self.seconds.items()},
             "warnings": list(self.warnings),
@@ -304,7 +354,7 @@ class Release(Result, Generic[FrameT]):
         }
         counts = ("rows", "published_rows", "suppressed_rows", "groups", "published_classes")
         return [
-            {"method": self.method, "seed": self.seed}
+            {"method": self.method}
             | found
             | {name: getattr(self, name) for name in counts}
             | {name: value for name, value in self.metrics.items() if name not in counts}

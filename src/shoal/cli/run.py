@@ -17,6 +17,7 @@ from shoal.cli.options import (
     ProgressForm,
     Quote,
     Seed,
+    SeedFile,
     Separator,
     TableOrFolder,
 )
@@ -45,6 +46,10 @@ def run(
         typer.Option(min=1, help="A k in place of the policy's.", show_default=False),
     ] = None,
     seed: Seed = None,
+    seed_file: SeedFile = None,
+    show_seed: Annotated[
+        bool, typer.Option("--show-seed", help="Print the seed; it is shown nowhere else.")
+    ] = False,
     method: Annotated[
         str | None,
         typer.Option(
@@ -66,6 +71,15 @@ def run(
         typer.Option(
             metavar="PATH",
             help="Also write a report: .html with its certificate beside it, or .json alone.",
+            show_default=False,
+        ),
+    ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write the private key: whose row is whose, where the policy has a person "
+            "column. Never publish it.",
             show_default=False,
         ),
     ] = None,
@@ -92,7 +106,9 @@ def run(
         method=cast("MethodName | None", method),
         metrics=cast("list[MetricName] | None", metric),
         seed=seed,
+        seed_file=seed_file,
         report=report,
+        key=key,
         force=force,
         engine=engine,
         memory=memory,
@@ -110,9 +126,14 @@ def run(
                 name: str(path) for name, path in release.sensitive_outputs.items()
             },
             "report": [str(path) for path in release.reports],
+            "key": None if release.key_output is None else str(release.key_output),
         }
-        print_json(release.to_dict() | files)
+        # as text: many readers of JSON would round a number of so many digits
+        shown = {"seed": str(release.seed)} if show_seed else {}
+        print_json(release.to_dict() | files | shown)
     elif not quiet:
         from shoal.cli.render.release import show_release
 
-        show_release(out(), release)
+        show_release(out(), release, show_seed)
+    elif show_seed:
+        typer.echo(release.seed)

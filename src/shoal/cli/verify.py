@@ -38,6 +38,22 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Count people with the private key that `shoal run --key` wrote.",
+            show_default=False,
+        ),
+    ] = None,
+    seed_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Check the certificate's commitment to the seed with this private file.",
+            show_default=False,
+        ),
+    ] = None,
     progress: ProgressForm = "bar",
     json: Json = False,
 ) -> None:
@@ -50,6 +66,8 @@ def verify(
         api.command_line_place(release),
         policy,
         certificate=certificate,
+        key=key,
+        seed_file=seed_file,
         engine=engine,
         memory=memory,
         separator=separator,

@@ -16,6 +16,7 @@ from shoal.engines.database.staging import StagedTable, Stored
 from shoal.engines.database.tables import open_table
 from shoal.engines.duckdb.classes import count_csv, count_table
 from shoal.engines.formats.base import FileFormat, format_of, format_to_write, located
+from shoal.engines.formats.comparison import require_same_rows, sums_of
 from shoal.engines.formats.csv import Csv
 from shoal.errors import InputError
 from shoal.io.address import Address
@@ -68,11 +69,18 @@ class LocalFiles:
     def write(
         self, table: pa.Table, path: Path | StagedTable, options: CsvOptions = DETECT
     ) -> None:
-        """Write the table, rows in its order; the file extension decides the format."""
+        """Write the table, rows in its order; the file extension decides the format.
+
+        Where the format does not keep every value, the file is read back and compared.
+        """
         if isinstance(path, StagedTable):
             path.write(table.schema, table.to_batches(max_chunksize=BATCH))
             return
-        format_to_write(path).write(table, path, options)
+        kind = format_to_write(path)
+        kind.write(table, path, options)
+        if not kind.exact:
+            given = sums_of(kind, [table], table.num_columns)
+            require_same_rows(kind, path, options, table.column_names, given)
 
     def count_classes(
         self,

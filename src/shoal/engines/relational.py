@@ -34,6 +34,7 @@ from shoal.engines.partition_tree import (
     cut_into_fragments,
     fragment_rows_for,
 )
+from shoal.engines.published_counts import SessionCounts, determined_in_session
 from shoal.engines.queries import (
     ENCODED,
     class_sizes,
@@ -55,6 +56,7 @@ from shoal.engines.sources import Source, source_at
 from shoal.engines.targets import Target
 from shoal.errors import VerificationFailed, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
+from shoal.evidence.disclosure import Disclosure, coarsened, disclosure_of
 from shoal.evidence.evidence import Evidence, Histogram, histogram
 from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
@@ -105,7 +107,7 @@ class RelationalEngine(Engine):
     def encode(self, progress: Progress) -> int:
         """Number the values from their counts, and encode the rows where they are."""
         self._encoded = encode_table(
-            self.session, self._policy, self._schema, RAW, progress=progress
+            self.session, self._policy, self._schema, self.seed, RAW, progress=progress
         )
         self.session.drop(RAW)
         return self._encoded.n_rows
@@ -122,7 +124,7 @@ class RelationalEngine(Engine):
                 sensitive = encoded.sensitive if measured else requirement.columns
                 self._cells = collect_cells(session, encoded, sensitive)
                 self._groupings: tuple[Grouping, ...] = method.group(
-                    self._cells, requirement, policy.seed, progress
+                    self._cells, requirement, self.seed, progress
                 )
                 check_groupings(self._cells, self._groupings, method.name)
                 return int(self._suppressed.sum())
@@ -132,7 +134,7 @@ class RelationalEngine(Engine):
                 assert method.block_rows is not None, "see engines/capabilities.py"
                 rule, wanted = WIDEST_ROUNDED, block_requirement(requirement, method.block_rows)
             self._tree = cut_into_fragments(session, encoded, wanted, rule, most, progress)
-            self._finish = GroupFragment(method, requirement, encoded.n_rows, policy.seed)
+            self._finish = GroupFragment(method, requirement, encoded.n_rows, self.seed)
         return None
 
     @property
@@ -142,6 +144,8 @@ class RelationalEngine(Engine):
     def publish(self, evidence: bool, progress: Progress) -> None:
         """Label the rows where they are."""
         self._facts = self._facts_of_table() if evidence else None
+        plain = sorted(self._policy.plain)
+        self._determined = determined_in_session(self.session, self._encoded, plain)
         with passing(self.session, progress, 0, 1, self._encoded.n_rows):
             if self._cells is None:
                 self._publish_fragments(self._tree)
@@ -154,6 +158,7 @@ class RelationalEngine(Engine):
             found = self._measure_fragments() if self._cells is None else self._measure_cells()
         withheld = 0 if self._policy.suppressed == "starred" else found.suppressed_rows
         self._published_rows = found.rows - withheld
+        self._losses = found.column_loss
         return found
 
     def _facts_of_table(self) -> Facts:
@@ -326,6 +331,15 @@ class RelationalEngine(Engine):
     def published(self) -> ReleaseTable:
         """The rows of the release, as they are handed over."""
         return self._release
+
+    def disclosure(self, table: ReleaseTable) -> Disclosure:
+        """Count the published rows by SQL."""
+        assert isinstance(table, SessionRelease)
+        policy = self._policy
+        plain = tuple(sorted(policy.plain))
+        places = {name: table.stored(name) for name in (*policy.quasi, *plain)}
+        counts = SessionCounts(self.session, table.table, plain, places, policy.quasi)
+        return disclosure_of(counts, coarsened(self._determined, self._losses))
 
 
 LOSSES, CLIMBS, LEVELS, EVIDENCE = "\0losses", "\0climbs", "\0levels", "\0evidence"

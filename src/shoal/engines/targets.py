@@ -4,7 +4,7 @@ Files are moved into place before the transaction of the database is committed, 
 that fail: a commit cannot be undone.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TypeAlias
@@ -22,14 +22,14 @@ Target: TypeAlias = Path | StagedTable
 class Targets:
     """Files and tables of a release, not in place yet."""
 
-    def __init__(self, tables: Staging | None, files: Replacements, reports: int) -> None:
-        """`reports`: so many of the files, the last ones, are no tables."""
+    def __init__(self, tables: Staging | None, files: Replacements, others: int) -> None:
+        """`others`: so many of the files, the last ones, are not tables of the release."""
         staged: list[Target] = [] if tables is None else [*tables.tables]
-        written = len(files.paths) - reports
+        written = len(files.paths) - others
         self.tables: list[Target] = [*staged, *files.paths[:written]]
         """Where to write the tables of the release."""
-        self.reports = files.paths[written:]
-        """Where to write its report."""
+        self.others = files.paths[written:]
+        """Where to write its other files: a report, a key."""
         self._staging, self._files = tables, files
 
     def commit(self, release: ReleaseTable) -> None:
@@ -47,7 +47,7 @@ class Targets:
 
 def check_targets(
     tables: Sequence[Place],
-    reports: Sequence[Path],
+    others: Sequence[Path],
     force: bool,
     source: Place | None = None,
     folder: bool = False,
@@ -58,7 +58,7 @@ def check_targets(
     """
     addresses, files = _divided(tables)
     read = source if isinstance(source, Path) else None
-    check_files([*files, *reports], force, read, folder=folder)
+    check_files([*files, *others], force, read, folder=folder)
     if addresses:
         check_tables(addresses, force, source)
 
@@ -66,19 +66,21 @@ def check_targets(
 @contextmanager
 def targets_of(
     tables: Sequence[Place],
-    reports: Sequence[Path],
+    others: Sequence[Path],
     force: bool,
     source: Place | None = None,
     folder: bool = False,
+    private: Collection[Path] = (),
 ) -> Iterator[Targets]:
-    """Temporary places for the tables of a release and its report; all are checked before any work."""
+    """Temporary places for the tables of a release and its other files; all are checked before any
+    work. private: files that only their owner may read."""
     addresses, files = _divided(tables)
     read = source if isinstance(source, Path) else None
     with ExitStack() as stack:
-        replaced = replacing_all([*files, *reports], force, read, folder=folder)
+        replaced = replacing_all([*files, *others], force, read, folder=folder, private=private)
         opened = stack.enter_context(replaced)
         staged = stack.enter_context(staging(addresses, force, source)) if addresses else None
-        yield Targets(staged, opened, len(reports))
+        yield Targets(staged, opened, len(others))
 
 
 def _divided(tables: Sequence[Place]) -> tuple[list[Address], list[Path]]:

@@ -19,7 +19,7 @@ import signal
 import threading
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -29,6 +29,8 @@ from typing import NoReturn
 from shoal.errors import InputError
 
 MARK = "shoal-tmp"
+PUBLIC, PRIVATE = 0o666, 0o600
+"""Permissions of a new file, before the user's mask."""
 _live: set[str] = set()
 """The tokens of this process's unfinished runs."""
 
@@ -233,25 +235,30 @@ def _same_file(source: Path, target: Path) -> bool:
 
 
 @contextmanager
-def replacing(target: Path, force: bool, source: Path | None = None) -> Iterator[Replacement]:
-    """A temporary path next to `target`, moved into place by `commit()` and otherwise removed."""
+def replacing(
+    target: Path, force: bool, source: Path | None = None, private: bool = False
+) -> Iterator[Replacement]:
+    """A temporary path next to `target`, moved into place by `commit()` and otherwise removed.
+
+    private: nobody but the user may read the file, from its first byte on.
+    """
     check_target(target, force, source)
     # a link is followed to its file, and never replaced
     target = target.resolve()
     for other, _ in stale_paths(target):
         other.unlink(missing_ok=True)
     with exit_on_signals(), temporary_names(target) as (temporary, old):
-        _create(temporary, target)
+        _create(temporary, target, PRIVATE if private else PUBLIC)
         try:
             yield Replacement(target, temporary, old, force)
         finally:
             temporary.unlink(missing_ok=True)
 
 
-def _create(temporary: Path, target: Path) -> None:
+def _create(temporary: Path, target: Path, mode: int) -> None:
     """Create the file, which must not exist."""
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
     except OSError as error:
         raise InputError(f"{target} cannot be written: {error.strerror}.") from None
 
@@ -387,6 +394,11 @@ def check_targets(
 
     folder: the first of them is a folder.
     """
+    for i, target in enumerate(targets):
+        if any(_same_file(other, target) for other in targets[:i]):
+            raise InputError(
+                f"{target} is named for two files of this run. Write each to a file of its own."
+            )
     folders, files = (targets[:1], targets[1:]) if folder else ((), targets)
     for target in folders:
         check_folder(target, force, [] if source is None else [source])
@@ -400,11 +412,15 @@ def check_targets(
 
 @contextmanager
 def replacing_all(
-    targets: Sequence[Path], force: bool, source: Path | None = None, folder: bool = False
+    targets: Sequence[Path],
+    force: bool,
+    source: Path | None = None,
+    folder: bool = False,
+    private: Collection[Path] = (),
 ) -> Iterator[Replacements]:
     """Like `replacing`, for files that belong together; all are checked before any work.
 
-    folder: the first of them is a folder.
+    folder: the first of them is a folder. private: those that nobody but the user may read.
     """
     check_targets(targets, force, source, folder)
     folders, files = (targets[:1], targets[1:]) if folder else ((), targets)
@@ -413,6 +429,6 @@ def replacing_all(
         yield Replacements(
             [
                 *(stack.enter_context(replacing_folder(t, force, sources)) for t in folders),
-                *(stack.enter_context(replacing(t, force, source)) for t in files),
+                *(stack.enter_context(replacing(t, force, source, t in private)) for t in files),
             ]
         )

@@ -14,23 +14,27 @@ from shoal import plugins
 from shoal.drawing.page import require_drawing
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
 from shoal.engines.base import Engine, Expected
-from shoal.engines.capabilities import check_capabilities, check_method
+from shoal.engines.capabilities import check_capabilities, check_method, refuse_task
+from shoal.engines.formats.base import format_of, format_to_write, located
 from shoal.engines.measured import Measured, personal_warnings, report_constraints
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.originals import require_same
+from shoal.engines.person_key import read_key
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.engines.selection import choose_engine, engine_for_frame
 from shoal.engines.sessions import LOCAL, is_spark, part_of
 from shoal.engines.sources import Source, source_at
-from shoal.engines.targets import check_targets, targets_of
+from shoal.engines.targets import Target, check_targets, targets_of
 from shoal.errors import Infeasible, InputError, VerificationFailed, listed
 from shoal.io.address import Place, as_place, public
+from shoal.io.commit import replacing_all
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.output_names import is_page, report_files
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress, no_progress
 from shoal.release import Release, RunSummary
+from shoal.seeds import Seed, choose
 from shoal.verification.check import require
 
 MANY_SUPPRESSED = 0.05
@@ -39,6 +43,8 @@ NEARLY_ALL = 0.9
 """Above this mean NCP a run warns that hardly any detail is left."""
 READ_BACK = 0.2
 """The share of verification that reads the release back."""
+COUNTED = 0.9
+"""The share of verification after which only the disclosure is counted."""
 
 
 def anonymize_table(
@@ -55,14 +61,18 @@ def anonymize_table(
         engine = MemoryEngine()
         policy = _policy(policy, list(source.names), engine)
         engine.check_source(source, policy)
+        seed = choose(policy.seed)
+        engine.seed = seed.value
         with clock.step("read") as progress:
             engine.read(source, policy, clock, progress)
-        return _hand_over(engine, policy, clock, source.warnings)
+        return _hand_over(engine, policy, seed, clock, source.warnings)
     engine = engine_for_frame(data)
     policy = _policy(policy, engine.names, engine)
+    seed = choose(policy.seed)
+    engine.seed = seed.value
     with engine.opened(clock):
         engine.load(policy, clock)
-        return _hand_over(engine, policy, clock)
+        return _hand_over(engine, policy, seed, clock)
 
 
 def _policy(
@@ -82,12 +92,14 @@ def check_policy(policy: Policy, names: Sequence[str], engine: str = "memory") -
 
 
 def _hand_over(
-    engine: Engine, policy: Policy, clock: Clock, warnings: Sequence[str] = ()
+    engine: Engine, policy: Policy, seed: Seed, clock: Clock, warnings: Sequence[str] = ()
 ) -> Release[Any]:
     measured = _release_steps(engine, policy, clock, evidence=True)
     with clock.step("verify") as progress:
-        verdict = _verified(engine.published(), policy, engine.expected, progress)
-    return _release(engine, policy, measured, verdict, clock, warnings)
+        table = engine.published()
+        verdict = _verified(table, policy, engine.expected, part_of(progress, 0, COUNTED))
+        measured = replace(measured, disclosure=engine.disclosure(table))
+    return _release(engine, policy, seed, measured, verdict, clock, warnings)
 
 
 def run_files(
@@ -99,25 +111,38 @@ def run_files(
     options: CsvOptions = DETECT,
     force: bool = False,
     report: str | Path | None = None,
+    key: Path | None = None,
     engine: str = LOCAL,
     memory: str | None = None,
+    seed_file: Path | None = None,
 ) -> Release[Any]:
     """Anonymise a file, a folder of part files or a table of a database into another.
 
-    The release is verified before it appears under its name; a `report` appears with it, or neither.
+    The release is verified before it appears under its name; a `report` and a `key` appear with it,
+    or none of them, and so does a `seed_file` that does not exist yet.
     """
+    if isinstance(source, Path):
+        source, options = located(source, options)
     chosen = choose_engine(engine, memory, target)
     # what can be checked without starting Spark is checked before
     chosen.check_target(target)
     targets = [target, *sensitive_files(target, policy).values()]
     reports = check_report(report, policy)
-    check_targets(targets, reports, force, source, folder=chosen.writes_folders)
+    keys = check_key(key, policy, chosen.capability)
+    seed = choose(policy.seed, seed_file)
+    kept = _new_seed_file(seed, [*targets, *keys, *reports])
+    others = [*keys, *reports, *kept]
+    check_targets(targets, others, force, source, folder=chosen.writes_folders)
     check_capabilities(chosen.capability, policy)
     found = source_at(source, options)
     check_policy(policy, found.names, chosen.capability)
+    if isinstance(target, Path):
+        format_of(target).check_columns(target, policy.published(found.names))
     chosen.check_source(found, policy)
     with chosen.opened(clock):
-        return run_with(chosen, found, policy, target, clock, force=force, report=report)
+        return run_with(
+            chosen, found, policy, target, clock, force=force, report=report, key=key, seed=seed
+        )
 
 
 def run_with(
@@ -129,42 +154,82 @@ def run_with(
     *,
     force: bool = False,
     report: str | Path | None = None,
+    key: Path | None = None,
+    seed: Seed | None = None,
 ) -> Release[Any]:
-    """Anonymise a table with an engine that is open."""
+    """Anonymise a table with an engine that is open; without a seed, it is chosen by the policy."""
+    seed = choose(policy.seed) if seed is None else seed
+    engine.seed = seed.value
     check_policy(policy, source.names, engine.capability)
     targets = [target, *sensitive_files(target, policy).values()]
-    reports = check_report(report, policy)
+    reports, keys = check_report(report, policy), check_key(key, policy, engine.capability)
+    kept = _new_seed_file(seed, [*targets, *keys, *reports])
+    others = [*keys, *reports, *kept]
+    private = [*keys, *kept]
     folder = engine.writes_folders
-    with targets_of(targets, reports, force, source.place, folder=folder) as places:
+    with targets_of(targets, others, force, source.place, folder=folder, private=private) as places:
         with clock.step("read") as progress:
             engine.read(source, policy, clock, progress)
         evidence = engine.free_evidence or bool(reports)
         measured = _release_steps(engine, policy, clock, evidence)
-        written = source.options.for_output(target) if isinstance(target, Path) else DETECT
+        written = _options_for(source.options, target)
         with clock.step("write") as progress:
             engine.write(places.tables, written, progress)
         with clock.step("verify") as progress:
             table = engine.read_back(places.tables, written, part_of(progress, 0, READ_BACK))
-            left = part_of(progress, READ_BACK, 1)
+            left = part_of(progress, READ_BACK, COUNTED)
             verdict = _verified(table, policy, engine.expected, left)
-        release = _release(engine, policy, measured, verdict, clock, source.warnings)
+            measured = replace(measured, disclosure=engine.disclosure(table))
+        release = _release(engine, policy, seed, measured, verdict, clock, source.warnings)
+        waiting = list(places.others)
+        if keys:
+            with clock.step("key"):
+                engine.write_key(waiting[0], source.options.for_output(keys[0]))
+                _check_written_key(waiting.pop(0), places.tables[0], written, policy, verdict)
         if reports:
             with clock.step("report"):
-                write_report_files(release, reports, places.reports, engine.published())
+                pages = [waiting.pop(0) for _ in reports]
+                write_report_files(release, reports, pages, engine.published())
+        for path in waiting:
+            path.write_text(seed.to_text(), encoding="utf-8")
         places.commit(table)
-    others = sensitive_files(target, policy)
+    beside = sensitive_files(target, policy)
     how = replace(
         release.run,
         seconds=dict(clock.seconds),
         output=public(target),
-        sensitive_outputs={name: public(place) for name, place in others.items()},
+        sensitive_outputs={name: public(place) for name, place in beside.items()},
         reports=tuple(reports),
+        key_output=key,
     )
     return replace(release, run=how)
 
 
+def _options_for(options: CsvOptions, target: Place) -> CsvOptions:
+    """How a target is written; a database leaves nothing open."""
+    return options.for_output(target) if isinstance(target, Path) else options
+
+
+def _check_written_key(
+    path: Path, release: Target, options: CsvOptions, policy: Policy, verdict: Verdict
+) -> None:
+    """Raise unless the key that was written finds in the written release what was verified there."""
+    rows = MemoryRelease(release, options)
+    people = read_key(path, rows.names, options.for_output(path)).people_of(rows.read())
+    found = MemoryRelease(release, options, people=people).verify(policy)
+    if found.findings != verdict.findings:
+        raise VerificationFailed(
+            "The key as written does not count the people that were verified in the release. Write "
+            "both in another format."
+        )
+
+
 def write_release(
-    release: Release[Any], target: Place, force: bool = False, report: str | Path | None = None
+    release: Release[Any],
+    target: Place,
+    force: bool = False,
+    report: str | Path | None = None,
+    key: Path | None = None,
 ) -> Place:
     """Write the rows of a release to a file or a table, verified before it appears under its name;
     those of a Spark frame to a folder of files."""
@@ -176,11 +241,11 @@ def write_release(
     targets = [target, *sensitive_files(target, policy).values()]
     engine = _engine_of(release)
     engine.check_target(target)
-    reports = check_report(report, policy)
-    clock = Clock()
-    written = DETECT.for_output(target) if isinstance(target, Path) else DETECT
+    reports, keys = check_report(report, policy), check_key(key, policy, engine.capability)
+    clock, written = Clock(), _options_for(DETECT, target)
+    others, folder = [*keys, *reports], engine.writes_folders
     with (
-        targets_of(targets, reports, force, folder=engine.writes_folders) as places,
+        targets_of(targets, others, force, folder=folder, private=keys) as places,
         engine.opened(clock),
     ):
         expected = engine.expected
@@ -200,12 +265,27 @@ def write_release(
                 "were verified when it was made. Make the release again."
             )
         else:
-            _verified(table, policy, expected)
+            verdict = _verified(table, policy, expected)
+            if keys:
+                written_key = places.others[0]
+                engine.write_key(written_key, DETECT.for_output(keys[0]))
+                _check_written_key(written_key, places.tables[0], written, policy, verdict)
         if reports:
             published = table if engine.writes_folders else engine.published()
-            write_report_files(release, reports, places.reports, published)
+            waiting = places.others[len(keys) :]
+            write_report_files(release, reports, waiting, published)
         places.commit(table)
     return public(target)
+
+
+def write_key(release: Release[Any], target: Path, force: bool = False) -> Path:
+    """Write the private key of a release, whose rows may be written by other means."""
+    engine = _engine_of(release)
+    keys = check_key(target, release.policy, engine.capability)
+    with replacing_all(keys, force, private=keys) as places:
+        engine.write_key(places.paths[0], DETECT.for_output(target))
+        places.commit()
+    return target
 
 
 def _engine_of(release: Release[Any]) -> Engine:
@@ -214,7 +294,19 @@ def _engine_of(release: Release[Any]) -> Engine:
         from shoal.engines.selection import SparkEngine
 
         return SparkEngine.holding(release.table, release.published_rows)
-    return MemoryEngine.holding([release.table, *release.sensitive_tables.values()], release.policy)
+    tables = [release.table, *release.sensitive_tables.values()]
+    if release.policy.person is not None and release.key is None:
+        raise VerificationFailed(
+            "This release does not know any more whose row is whose, so its people cannot be counted "
+            "again. Make the release again."
+        )
+    try:
+        return MemoryEngine.holding(tables, release.policy, release.key)
+    except InputError:
+        raise VerificationFailed(
+            "The release's table is not what was verified when it was made, so its people cannot be "
+            "counted again. Make the release again."
+        ) from None
 
 
 def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool) -> Measured:
@@ -263,6 +355,7 @@ def _verified(
 def _release(
     engine: Engine,
     policy: Policy,
+    seed: Seed,
     measured: Measured,
     verdict: Verdict,
     clock: Clock,
@@ -277,9 +370,10 @@ def _release(
         constraints=report_constraints(policy, measured.components, verdict.findings),
         largest_share=verdict.largest_share,
         measured=measured,
+        key=engine.key,
         run=RunSummary(
             method=plugins.name_of(type(policy.method)),
-            seed=policy.seed,
+            private_seed=seed,
             engine=engine.label,
             published_rows=engine.expected[0].rows,
             seconds=dict(clock.seconds),
@@ -289,6 +383,7 @@ def _release(
                 *suppression_warnings(policy, measured.suppressed_rows, measured.rows),
                 *loss_warnings(measured.metrics["mean-ncp"]),
                 *personal_warnings(measured.personal),
+                *measured.disclosure.warnings,
             ),
             notes=(*measured.notes, *anatomy_notes(policy, verdict.largest_share)),
             digest=engine.digest,
@@ -333,6 +428,18 @@ def loss_warnings(mean: float | None) -> list[str]:
     ]
 
 
+def _new_seed_file(seed: Seed, others: Sequence[Place]) -> list[Path]:
+    """The seed file, where it is still to be written; checked before any work."""
+    if seed.file is None or seed.file.exists():
+        return []
+    if seed.file.resolve() in [other.resolve() for other in others if isinstance(other, Path)]:
+        raise InputError(
+            f"{seed.file} cannot hold both the seed and the release or its report. Keep the seed in a "
+            "file of its own."
+        )
+    return [seed.file]
+
+
 def check_report(path: str | Path | None, policy: Policy) -> list[Path]:
     """The files of a report, none where none is asked for; checked before any work."""
     if path is None:
@@ -344,6 +451,20 @@ def check_report(path: str | Path | None, policy: Policy) -> list[Path]:
     if is_page(files[0]):
         require_drawing("A report as a page (a certificate alone, as a .json file, does not)")
     return files
+
+
+def check_key(path: Path | None, policy: Policy, engine: str) -> list[Path]:
+    """The file of a key, none where none is asked for; checked before any work."""
+    if path is None:
+        return []
+    if policy.person is None:
+        raise InputError(
+            f"{path}: a key tells which rows are one person's, but no column of the policy has the "
+            "role person. Give it to the column with the ids of people, or leave the key out."
+        )
+    refuse_task(engine, "key")
+    format_to_write(path)
+    return [path]
 
 
 def write_report_files(

@@ -42,13 +42,11 @@ from shoal.verification.check import Finding
 from shoal.verification.digest import Fingerprint
 from shoal.version import __version__
 
-FORMAT = 1
+FORMAT = 2
 """Incremented when a reader of older certificates would misread a new one."""
 SEAL = "seal"
 HIDDEN = "…"
 PACKAGES = ("numpy", "numba", "duckdb", "pyarrow")
-NEARLY_UNIQUE = 0.5
-"""From this share of rows with a value of their own on, a plain column identifies single people."""
 DOMINANT = 0.5
 """From this share of rows on, one sensitive value is a good guess for everybody."""
 
@@ -116,11 +114,12 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
             },
         },
         "method": method_of(policy),
-        "seed": release.seed,
+        "seed_commitment": release.seed_commitment,
         "guarantees": [guarantee(finding, policy) for finding in release.findings],
         "verified": release.verified,
         "checked": _checked(release),
         "risk": {"before": _risk_entry(before), "after": _risk_entry(after)},
+        "disclosure": release.disclosure.to_dict(),
         "class_sizes": _class_sizes(evidence),
         "groups": {
             "formed": release.groups,
@@ -270,13 +269,15 @@ def _reproduce(release: Release) -> list[str]:
     """Sentences, and commands that begin with `$`."""
     evidence, options = release.evidence, _engine_options(release.engine)
     return [
-        f"Take Shoal {__version__}, the policy with the digest {release.policy.fingerprint()} "
-        f"(it holds the seed, {release.seed}), and the input: {release.rows:,} rows whose columns "
-        f"have the digest {evidence.schema_digest}. The same input gives the same rows, whatever "
-        "their order and the engine.",
-        f"$ shoal run INPUT POLICY -o RELEASE{options} --report report.html",
+        f"Take Shoal {__version__}, the policy with the digest {release.policy.fingerprint()}, "
+        f"the seed, which its publisher keeps in a private file, and the input: {release.rows:,} "
+        f"rows whose columns have the digest {evidence.schema_digest}. The same input gives the "
+        "same rows, whatever their order and the engine.",
+        f"$ shoal run INPUT POLICY -o RELEASE{options} --seed-file SEED --report report.html",
         "Check that a file is this release and holds what is promised:",
         f"$ shoal verify RELEASE POLICY{options} --certificate report.json",
+        "Whoever has the private file can also check that the seed is the one of this certificate: add "
+        "--seed-file SEED.",
     ]
 
 
@@ -295,20 +296,11 @@ def _warnings(release: Release, published: ReleaseTable, after: Reidentification
 
 
 def _plain_columns(release: Release, published: ReleaseTable) -> Iterator[str]:
+    unique = {one.column for one in release.disclosure.nearly_unique}  # the release warns of these
     for name in release.policy.plain:
-        if name not in published.names:
+        if name not in published.names or name in unique:
             continue
-        contents = _contents(published, name)
-        known = contents.rows - contents.missing
-        single = contents.unique_rows - (contents.missing == 1)
-        if known and single / known >= NEARLY_UNIQUE:
-            yield (
-                f"{name} is plain and published as it is, but {percent(single / known)} of its values "
-                "belong to one row alone: to know the value is to know the row. Consider the role "
-                "identifier or quasi."
-            )
-            continue
-        found = suggest(contents)
+        found = suggest(_contents(published, name))
         if found.role not in ("plain", "preference"):
             yield (
                 f"{name} is plain and published as it is, but looks {_like(found.role)}: "

@@ -26,6 +26,7 @@ from shoal.engines.database.tables import open_table
 from shoal.engines.duckdb.connection import Connection, connect, interruptible, settings
 from shoal.engines.duckdb.csv import check_separators, copy_csv, open_csv
 from shoal.engines.formats.base import FileFormat, format_of
+from shoal.engines.formats.comparison import RowSums, require_same_rows
 from shoal.engines.formats.csv import Csv
 from shoal.engines.sessions import BatchFunction, Listener, TableFunction, Transfer, no_listener
 from shoal.errors import InputError, listed
@@ -391,12 +392,18 @@ def write_from(
         return
     reader = con.sql(ordered).to_arrow_reader(BATCH)
     schema = pa.schema([f.with_name(n) for f, n in zip(reader.schema, names, strict=True)])
+    given = RowSums(len(names))
     rows = 0
     with kind.writer(target, schema, options) as writer:
         for batch in reader:
-            writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
+            named = pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+            writer.write_batch(named)
+            if not kind.exact:
+                given.add(kind.as_written(pa.Table.from_batches([named])))
             rows += len(batch)
             count(rows)
+    if not kind.exact:
+        require_same_rows(kind, target, options, names, given)
 
 
 def _write_table(
