@@ -142,7 +142,8 @@ class MemoryEngine(Engine):
         if policy.target is not None:
             cells = replace(cells, target=codes_in_order(cells, table.column(policy.target)))
         if policy.population is not None:
-            cells = with_population(cells, population_of_policy(policy), quasi)
+            population = population_of_policy(policy)
+            cells = with_population(cells, population.column, quasi, population.people)
         self._cells = cells
         self._preferences = {
             name: read_preferences(cells, name, level, table.column(level))

@@ -17,7 +17,7 @@ from shoal.engines.duckdb.classes import STAR, TextCodes, number_texts
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.formats.base import format_of, located
 from shoal.engines.originals import NO_ORIGINALS, Originals, with_originals
-from shoal.engines.population import count_population
+from shoal.engines.population import count_population, population_of_classes
 from shoal.errors import VerificationFailed
 from shoal.evidence.evidence import Histogram, histogram
 from shoal.io.csv_dialect import DETECT, CsvOptions
@@ -37,6 +37,7 @@ from shoal.verification.meaning import meaning_of, with_meaning
 from shoal.verification.people import (
     number_classes,
     people_of_classes,
+    sharing_all,
     values_of_people,
     without_exempt,
 )
@@ -218,10 +219,15 @@ class MemoryRelease(ReleaseTable):
                 exempt &= codes[name] == stars[name]
             group, kept = without_exempt(group, exempt)
             found = {SIZES_ONLY: people_of_classes(group, people[kept])}
+            if policy.together:
+                shared = sharing_all(group, people[kept])
+                found[SIZES_ONLY] = replace(found[SIZES_ONLY], shared=shared)
             for name in of:
                 if name == POPULATION:
-                    population = count_population(rows, policy)
-                    found[name] = replace(found[SIZES_ONLY], population=population.population)
+                    _, first = np.unique(group, return_index=True)
+                    classes = rows.take(pa.array(np.flatnonzero(kept)[first]))
+                    covered = population_of_classes(classes, policy)
+                    found[name] = replace(found[SIZES_ONLY], population=covered)
                     continue
                 spec = policy.column_spec(name)
                 meaning = meaning_of(name, texts[name].texts, spec, policy.folder)

@@ -141,13 +141,17 @@ Place: TypeAlias = Path | Address
 """Where a table is: a file or folder, or a table or query of a database."""
 
 
-def place_of(data: Any) -> Place:
-    """The place that a text, a path or an address names."""
+def place_of(data: Any, folder: Path | None = None) -> Place:
+    """The place that a text, a path or an address names; paths may be relative to a folder."""
     if isinstance(data, Address):
         return data
     text = os.fspath(data)
     found = _address(text)
-    return Path(data) if found is None else found
+    if found is None:
+        return Path(data) if folder is None else folder / data
+    if folder is not None and found.file is not None:
+        return replace(found, file=folder / found.file)
+    return found
 
 
 def as_place(data: Any) -> Any:

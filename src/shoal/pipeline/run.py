@@ -314,7 +314,7 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
     with clock.step("encode") as progress:
         clock.rows = rows = engine.encode(progress)
     limit = None if policy.suppression is None else int(policy.suppression * rows)
-    requirement = Requirement(policy.constraints, limit, policy.person is not None)
+    requirement = Requirement(policy.constraints, limit, policy.person is not None, policy.together)
     with clock.step("group") as progress:
         suppressed = engine.group(requirement, progress)
     if suppressed is not None:
