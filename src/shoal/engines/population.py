@@ -11,6 +11,7 @@ from shoal.encoding.counts import Counts, size_counts
 from shoal.encoding.people import People, read_people
 from shoal.engines.files import LocalFiles, wrap
 from shoal.errors import InputError, listed
+from shoal.io.address import place_of
 from shoal.io.arrow import one_chunk
 from shoal.policy import Policy
 
@@ -29,7 +30,7 @@ class Population:
 def population_of_policy(policy: Policy) -> Population:
     """The population of a policy; all quasi columns must be there."""
     if isinstance(policy.population, str):
-        path = policy.folder / policy.population
+        path = place_of(policy.population, policy.folder)
         files = LocalFiles()
         try:
             options, _ = files.settle(path)

@@ -27,6 +27,7 @@ from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.columns import ColumnSpec
 from shoal.engines.anatomy_release import require_files, sensitive_files
 from shoal.errors import InputError, PolicyError, counted, listed
+from shoal.io.address import Place, as_place
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.policy import Policy
 from shoal.policy.anatomy import group_name
@@ -180,8 +181,9 @@ def attack(
         raise PolicyError("Give the policy the release was made by: its labels are read by it.")
     rules = Policy.load(policy)
     progress(ProgressEvent("read", 0.0))
-    if isinstance(release, str | Path):
-        sensitive = sensitive_files(Path(release), rules)
+    release, known = as_place(release), as_place(known)
+    if isinstance(release, Place):
+        sensitive = sensitive_files(release, rules)
     useful = {*rules.quasi, *rules.sensitive} | ({group_name(rules)} if sensitive else set())
 
     def load(data: Any) -> tuple[pa.Table, list[str]]:
@@ -189,7 +191,7 @@ def attack(
         return read_table(data, useful, options, missing_ok=True)[:2]
 
     published, names = load(release)
-    if isinstance(release, str | Path):
+    if isinstance(release, Place):
         require_files(sensitive)
     tables = Tables(
         published,
@@ -197,7 +199,7 @@ def attack(
         load(known)[0],
         None if raw is None else load(raw)[0],
         names,
-        str(known) if isinstance(known, str | Path) else KNOWN_TABLE,
+        str(known) if isinstance(known, Place) else KNOWN_TABLE,
     )
     progress(ProgressEvent("link", 0.0))
     return attack_tables(tables, rules)
