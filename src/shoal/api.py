@@ -379,13 +379,14 @@ def run(
     )
     keys = _keys(read, separator, quote, encoding)
     with displayed(progress) as callback:
+        from shoal.io.address import place_of
         from shoal.pipeline.run import run_files
         from shoal.policy import Policy
 
         release = run_files(
-            Path(source),
+            place_of(source),
             Policy.load(policy).with_changes(**changes).reading(**keys),
-            Path(target),
+            place_of(target),
             Clock(callback),
             force=force,
             report=None if report is None else Path(report),
@@ -460,6 +461,7 @@ def verify(
     with displayed(progress) as callback:
         from shoal.engines.anatomy_release import sensitive_files
         from shoal.engines.person_key import key_warnings
+        from shoal.io.address import Address, public
         from shoal.pipeline.verify import examine, open_release, policy_of
         from shoal.report.certificate_check import differences_of, read_certificate
         from shoal.seeds import read as read_seed
@@ -494,7 +496,8 @@ def verify(
                 check = CertificateCheck(
                     Path(certificate), stated["made"], stated["shoal"], tuple(differences)
                 )
-    path = Path(release) if isinstance(release, str | os.PathLike) else None
+    located = _located(release)
+    path = public(located) if isinstance(located, Path | Address) else None
     return Verification(
         findings=verdict.findings,
         strengths=verdict.strengths,
@@ -503,7 +506,7 @@ def verify(
         largest_share=verdict.largest_share,
         certificate=check,
         path=path,
-        sensitive_files={} if path is None else sensitive_files(path, required),
+        sensitive_files={} if path is None else dict(sensitive_files(path, required)),
         person=required.person,
         people=verdict.people,
         warnings=tuple(key_warnings(_located(key))),
@@ -831,8 +834,8 @@ def compare(
         from shoal.policy import Policy
 
         if output is not None:
-            source = Path(data) if isinstance(data, str | os.PathLike) else None
-            check_output(Path(output), force, source)
+            source = _located(data)
+            check_output(Path(output), force, source if isinstance(source, Path) else None)
         keys = _keys(read, separator, quote, encoding)
         required = Policy.load(policy).with_changes(seed=seed).reading(**keys)
         names = methods if methods is None or isinstance(methods, str) else list(methods)
@@ -1114,8 +1117,23 @@ def _given(**keywords: Any) -> dict[str, Any]:
 
 
 def _located(data: Any) -> Any:
-    """Return a path as `Path`, and anything else as it is."""
-    return Path(data) if isinstance(data, str | os.PathLike) else data
+    """Return a path as `Path`, an address as `Address`, and anything else as it is."""
+    from shoal.io.address import as_place
+
+    return as_place(data)
+
+
+def command_line_place(text: str) -> Any:
+    """Return the file or the database's table that a command names.
+
+    Raises
+    ------
+    InputError
+        If an address has a password: other users could read it in the list of processes.
+    """
+    from shoal.io.address import place_of, refuse_secrets
+
+    return refuse_secrets(place_of(text))
 
 
 def _keys(

@@ -1,6 +1,5 @@
 """`shoal attack`: try to find known people in a release."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -16,7 +15,7 @@ def attack(
     release: ReleaseFile,
     policy: PolicyFile,
     known: Annotated[
-        Path,
+        str,
         typer.Option(
             "--known",
             metavar="OTHER",
@@ -24,7 +23,7 @@ def attack(
         ),
     ],
     raw: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--raw", metavar="INPUT", help="The raw table, to attack it for comparison."),
     ] = None,
     json: Json = False,
@@ -36,19 +35,21 @@ def attack(
     Tables are linked by the quasi-identifiers that both have: to a raw table by equal values, to the
     release by labels that cover the values. Only counts are shown, never a value of a person.
     """
+    published, people = api.command_line_place(release), api.command_line_place(known)
+    original = None if raw is None else api.command_line_place(raw)
     found = api.attack(
-        release,
+        published,
         policy,
-        known=known,
-        raw=raw,
+        known=people,
+        raw=original,
         read=read,
         progress=True,
     )
     if json:
-        files = {"release": release, "policy": policy, "known": known, "raw": raw}
+        files = {"release": published, "policy": policy, "known": people, "raw": original}
         named = {name: None if path is None else str(path) for name, path in files.items()}
         print_json({"files": named, **found.to_dict()})
     else:
         from shoal.cli.render.attack import show_attack
 
-        show_attack(out(), found, known)
+        show_attack(out(), found, people)

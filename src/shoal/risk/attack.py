@@ -27,6 +27,7 @@ from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.columns import BY_VALUES, ColumnSpec, as_published
 from shoal.engines.anatomy_release import require_files, sensitive_files
 from shoal.errors import InputError, PolicyError, counted, listed
+from shoal.io.address import Place, as_place
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
@@ -185,8 +186,9 @@ def attack(
     # a release has a header of its own, whatever the other tables have
     dialect = CsvOptions(read.separator, read.quote, read.encoding)
     progress(ProgressEvent("read", 0.0))
-    if isinstance(release, str | Path):
-        sensitive = sensitive_files(Path(release), rules)
+    release, known = as_place(release), as_place(known)
+    if isinstance(release, Place):
+        sensitive = sensitive_files(release, rules)
     useful = {*rules.quasi, *rules.sensitive} | ({group_name(rules)} if sensitive else set())
 
     def load(data: Any, options: CsvOptions) -> tuple[pa.Table, list[str]]:
@@ -194,7 +196,7 @@ def attack(
         return read_table(data, useful, options, missing_ok=True)[:2]
 
     published, names = load(release, dialect)
-    if isinstance(release, str | Path):
+    if isinstance(release, Place):
         require_files(sensitive)
     tables = Tables(
         published,
@@ -202,7 +204,7 @@ def attack(
         load(known, read.file)[0],
         None if raw is None else load(raw, rules.reading(**read.given()).read.file)[0],
         names,
-        str(known) if isinstance(known, str | Path) else KNOWN_TABLE,
+        str(known) if isinstance(known, Place) else KNOWN_TABLE,
     )
     progress(ProgressEvent("link", 0.0))
     return attack_tables(tables, rules)
