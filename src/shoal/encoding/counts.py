@@ -74,6 +74,9 @@ class Counts:
     """(g,) rows of each group, where `sizes` are people."""
     spelled: "Counts | None" = None
     """The same groups with every spelling as a value of its own, where that makes a difference."""
+    shared: Ints | None = None
+    """(g,) where the rows of a person are protected together: the fewest people who share all groups
+    of a person of the group."""
 
     @property
     def n_groups(self) -> int:
