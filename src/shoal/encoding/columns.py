@@ -28,6 +28,7 @@ from shoal.encoding.reading import (
     Ordered,
     StrayError,
     ValueReading,
+    declared_texts,
     is_text,
     read_line,
     read_ordered,
@@ -288,8 +289,9 @@ def _with_spellings(
     """The same with one code for all spellings of a value."""
     if not _may_be_text(known.values.type):  # different numbers, dates and times fold differently
         return domain, codes
+    texts = declared_texts(text_of(known.values).cast(pa.string()), spec.reading)
     merged, spellings = merge_spellings(
-        text_of(known.values), codes.astype(np.int32), known.counts, spec.reading.type != "text"
+        texts, codes.astype(np.int32), known.counts, spec.reading.type != "text"
     )
     if spellings is None:
         return domain, codes

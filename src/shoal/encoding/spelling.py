@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -159,10 +160,20 @@ def merge_spellings(
         return codes, None
     folded = fold_texts(texts, numbers).dictionary_encode()
     value = folded.indices.to_numpy(zero_copy_only=False)
-    if len(folded.dictionary) == len(texts):
+    merged = codes
+    while True:  # texts that fold alike, or have one code, are one value
+        before, merged = merged, _smallest(_smallest(merged, value), codes)
+        if (before == merged).all():
+            break
+    _, number, times = np.unique(merged, return_inverse=True, return_counts=True)
+    if len(times) == len(texts):
         return codes, None
-    first = np.full(len(folded.dictionary), np.iinfo(np.int32).max, codes.dtype)
-    np.minimum.at(first, value, codes)
-    shared = np.bincount(value)[value] > 1
-    alone = int((shared & (rows == 1)).sum())
-    return first[value], Spellings(len(texts), len(folded.dictionary), alone)
+    alone = int(((times[number.reshape(-1)] > 1) & (rows == 1)).sum())
+    return merged, Spellings(len(texts), len(times), alone)
+
+
+def _smallest(codes: Codes, group: npt.NDArray[np.integer]) -> Codes:
+    """(m,) the smallest of the codes in the group of each."""
+    first = np.full(int(group.max()) + 1, np.iinfo(np.int32).max, np.int32)
+    np.minimum.at(first, group, codes)
+    return first[group]
