@@ -351,7 +351,6 @@ def contents_of(
         lengths = pc.utf8_length(text_of(values))
         length, longest = pc.mean(lengths).as_py(), pc.max(lengths).as_py()
     return Contents(
-        name, kind, codes, counts, missing, length, longest, ordered, likely_missing=tuple(likely)
         name,
         kind,
         codes,
@@ -364,7 +363,18 @@ def contents_of(
         taken.written,
         taken.question,
         taken.answers,
+        likely_missing=tuple(likely),
     )
+
+
+def _without_codes(values: pa.Array, likely: list[str]) -> pa.Array:
+    """The values that are neither blank nor likely codes for missing ones, all if there are no others:
+    with an `NA` or a blank among them, numbers are still numbers."""
+    gone = is_missing(text_of(values), likely)
+    if not gone.any() or gone.all():
+        return values
+    known = values.cast(pa.string()) if pa.types.is_string_view(values.type) else values
+    return known.filter(pa.array(~gone))
 
 
 def _encoded(column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, Ints, bool]:
