@@ -18,6 +18,7 @@ from shoal.engines.originals import NO_ORIGINALS, Originals, with_originals
 from shoal.engines.population import count_population
 from shoal.errors import VerificationFailed
 from shoal.evidence.evidence import Histogram, histogram
+from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
 from shoal.models.base import POPULATION, SIZES_ONLY
@@ -84,6 +85,10 @@ class ReleaseTable(ABC):
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes have each size, by the text of some columns."""
 
+    def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:  # noqa: ARG002
+        """The classes by the text of some columns, in people; None where these are not known."""
+        return None
+
     @abstractmethod
     def verify(
         self, policy: Policy, *, survey: bool = False, progress: Progress = no_progress
@@ -140,6 +145,15 @@ class MemoryRelease(ReleaseTable):
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes have each size, by the text of some columns."""
         return histogram(LocalFiles().count_classes(self.read(columns), columns, [])[""].sizes)
+
+    def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:
+        """The classes by the text of some columns, in people; None where these are not known."""
+        if self._people is None:
+            return None
+        rows = self.read(columns)
+        codes = [_codes(number_texts(name, rows.column(name))) for name in columns]
+        person = np.unique(self._people, return_inverse=True)[1].reshape(-1)
+        return people_sizes(number_classes(codes, rows.num_rows), person)
 
     def verify(
         self,
