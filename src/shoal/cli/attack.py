@@ -26,6 +26,22 @@ def attack(
         Path | None,
         typer.Option("--raw", metavar="INPUT", help="The raw table, to attack it for comparison."),
     ] = None,
+    on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--on",
+            metavar="COLUMN",
+            help="Link on this column only; may be repeated, and may name a sensitive column.",
+        ),
+    ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            "--key",
+            metavar="KEY",
+            help="The private key of the release, to count people whose rows are found.",
+        ),
+    ] = None,
     separator: Separator = None,
     quote: Quote = None,
     encoding: Encoding = None,
@@ -33,14 +49,17 @@ def attack(
 ) -> None:
     """Link a table of known people to a release, and count what is learnt about them.
 
-    Tables are linked by the quasi-identifiers that both have: to a raw table by equal values, to the
-    release by labels that cover the values. Only counts are shown, never a value of a person.
+    Tables are linked by the columns that both have, without sensitive ones: to a raw table by equal
+    values, to the release by labels that cover the values and by equal plain values. Only counts
+    are shown, never a value of a person.
     """
     found = api.attack(
         release,
         policy,
         known=known,
         raw=raw,
+        on=on,
+        key=key,
         separator=separator,
         quote=quote,
         encoding=encoding,

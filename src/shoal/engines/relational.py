@@ -35,7 +35,7 @@ from shoal.engines.partition_tree import (
     cut_into_fragments,
     fragment_rows_for,
 )
-from shoal.engines.published_counts import SessionCounts, determined_in_session
+from shoal.engines.published_counts import counts_in_session, determined_in_session
 from shoal.engines.queries import (
     ENCODED,
     class_sizes,
@@ -338,7 +338,7 @@ class RelationalEngine(Engine):
         policy = self._policy
         plain = tuple(sorted(policy.plain))
         places = {name: table.stored(name) for name in (*policy.quasi, *plain)}
-        counts = SessionCounts(self.session, table.table, plain, places, policy.quasi)
+        counts = counts_in_session(self.session, table.table, policy.quasi, plain, places)
         return disclosure_of(counts, coarsened(self._determined, self._losses))
 
 
