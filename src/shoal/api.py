@@ -365,13 +365,14 @@ def run(
         seed=seed,
     )
     with displayed(progress) as callback:
+        from shoal.io.address import place_of
         from shoal.pipeline.run import run_files
         from shoal.policy import Policy
 
         release = run_files(
-            Path(source),
+            place_of(source),
             Policy.load(policy).with_changes(**changes),
-            Path(target),
+            place_of(target),
             Clock(callback),
             options=_csv(separator, quote, encoding),
             force=force,
@@ -446,6 +447,7 @@ def verify(
     with displayed(progress) as callback:
         from shoal.engines.anatomy_release import sensitive_files
         from shoal.engines.person_key import key_warnings
+        from shoal.io.address import Address, public
         from shoal.pipeline.verify import examine, open_release, policy_of
         from shoal.report.certificate_check import differences_of, read_certificate
         from shoal.seeds import read as read_seed
@@ -479,7 +481,8 @@ def verify(
                 check = CertificateCheck(
                     Path(certificate), stated["made"], stated["shoal"], tuple(differences)
                 )
-    path = Path(release) if isinstance(release, str | os.PathLike) else None
+    located = _located(release)
+    path = public(located) if isinstance(located, Path | Address) else None
     return Verification(
         findings=verdict.findings,
         strengths=verdict.strengths,
@@ -488,7 +491,7 @@ def verify(
         largest_share=verdict.largest_share,
         certificate=check,
         path=path,
-        sensitive_files={} if path is None else sensitive_files(path, required),
+        sensitive_files={} if path is None else dict(sensitive_files(path, required)),
         person=required.person,
         people=verdict.people,
         warnings=tuple(key_warnings(_located(key))),
@@ -822,8 +825,8 @@ def compare(
         from shoal.policy import Policy
 
         if output is not None:
-            source = Path(data) if isinstance(data, str | os.PathLike) else None
-            check_output(Path(output), force, source)
+            source = _located(data)
+            check_output(Path(output), force, source if isinstance(source, Path) else None)
         required = Policy.load(policy).with_changes(seed=seed)
         names = methods if methods is None or isinstance(methods, str) else list(methods)
         ks = k if k is None or isinstance(k, int | str) else list(k)
@@ -1105,8 +1108,23 @@ def _given(**keywords: Any) -> dict[str, Any]:
 
 
 def _located(data: Any) -> Any:
-    """Return a path as `Path`, and anything else as it is."""
-    return Path(data) if isinstance(data, str | os.PathLike) else data
+    """Return a path as `Path`, an address as `Address`, and anything else as it is."""
+    from shoal.io.address import as_place
+
+    return as_place(data)
+
+
+def command_line_place(text: str) -> Any:
+    """Return the file or the database's table that a command names.
+
+    Raises
+    ------
+    InputError
+        If an address has a password: other users could read it in the list of processes.
+    """
+    from shoal.io.address import place_of, refuse_secrets
+
+    return refuse_secrets(place_of(text))
 
 
 def _csv(separator: str | None, quote: str | None, encoding: str | None) -> CsvOptions:

@@ -15,7 +15,7 @@ def attack(
     release: ReleaseFile,
     policy: PolicyFile,
     known: Annotated[
-        Path,
+        str,
         typer.Option(
             "--known",
             metavar="OTHER",
@@ -23,7 +23,7 @@ def attack(
         ),
     ],
     raw: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--raw", metavar="INPUT", help="The raw table, to attack it for comparison."),
     ] = None,
     on: Annotated[
@@ -53,11 +53,13 @@ def attack(
     values, to the release by labels that cover the values and by equal plain values. Only counts
     are shown, never a value of a person.
     """
+    published, people = api.command_line_place(release), api.command_line_place(known)
+    original = None if raw is None else api.command_line_place(raw)
     found = api.attack(
-        release,
+        published,
         policy,
-        known=known,
-        raw=raw,
+        known=people,
+        raw=original,
         on=on,
         key=key,
         separator=separator,
@@ -66,10 +68,10 @@ def attack(
         progress=True,
     )
     if json:
-        files = {"release": release, "policy": policy, "known": known, "raw": raw}
+        files = {"release": published, "policy": policy, "known": people, "raw": original}
         named = {name: None if path is None else str(path) for name, path in files.items()}
         print_json({"files": named, **found.to_dict()})
     else:
         from shoal.cli.render.attack import show_attack
 
-        show_attack(out(), found, known)
+        show_attack(out(), found, people)

@@ -59,8 +59,9 @@ def compare(
     Shows how much detail each loses, how risky it leaves the table, and how much time and memory it
     takes. Every release is verified and then thrown away.
     """
+    place = api.command_line_place(table)
     found = api.compare(
-        table,
+        place,
         policy,
         methods=methods,
         k=k,
@@ -74,7 +75,7 @@ def compare(
         progress=True,
     )
     if json:
-        files = {"input": str(table), "policy_file": str(policy)}
+        files = {"input": str(place), "policy_file": str(policy)}
         outputs = [str(path) for path in found.outputs]
         print_json(found.to_dict() | files | {"outputs": outputs})
     else:

@@ -39,8 +39,9 @@ def init(
     The draft can be run at once, but it comes from column names and counts alone: read it before you
     rely on it.
     """
+    place = api.command_line_place(table)
     draft = api.draft_policy(
-        table,
+        place,
         output,
         force=force,
         engine=engine,
@@ -51,8 +52,8 @@ def init(
         progress=True,
     )
     if json:
-        print_json({"input": str(table), "policy": str(output), "roles": draft.roles})
+        print_json({"input": str(place), "policy": str(output), "roles": draft.roles})
     else:
         from shoal.cli.render.inspection import show_draft
 
-        show_draft(out(), draft, table, output, engine_options(engine, memory))
+        show_draft(out(), draft, place, output, engine_options(engine, memory))

@@ -48,8 +48,9 @@ def inspect(
 
     Only counts and column names are shown, never a value of the table.
     """
+    place = api.command_line_place(table)
     found = api.inspect(
-        table,
+        place,
         fraction=fraction,
         msu=msu,
         engine=engine,
@@ -60,8 +61,8 @@ def inspect(
         progress=progress_of(progress),
     )
     if json:
-        print_json({"input": str(table), **found.to_dict()})
+        print_json({"input": str(place), **found.to_dict()})
     else:
         from shoal.cli.render.inspection import show_inspection
 
-        show_inspection(out(), found, table, engine_options(engine, memory))
+        show_inspection(out(), found, place, engine_options(engine, memory))

@@ -6,18 +6,27 @@ from typing import Annotated, Literal
 import typer
 
 Table = Annotated[
-    Path,
-    typer.Argument(metavar="INPUT", help="The table: a CSV, Parquet or Arrow file."),
-]
-TableOrFolder = Annotated[
-    Path,
+    str,
     typer.Argument(
         metavar="INPUT",
-        help="The table: a CSV, Parquet or Arrow file; with --engine or --memory also a folder of "
-        "part files.",
+        help="The table: a CSV, Parquet or Arrow file, or the address of a table or query in a "
+        "database.",
     ),
 ]
-ReleaseFile = Annotated[Path, typer.Argument(metavar="RELEASE", help="The published file.")]
+TableOrFolder = Annotated[
+    str,
+    typer.Argument(
+        metavar="INPUT",
+        help="The table: a CSV, Parquet or Arrow file, or the address of a table or query in a "
+        "database; with --engine or --memory also a folder of part files.",
+    ),
+]
+ReleaseFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="RELEASE", help="The published file, or the address of a database's table."
+    ),
+]
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy: a YAML file.")]
 PluginName = Annotated[
     str | None, typer.Argument(metavar="NAME", help="Describe this one.", show_default=False)

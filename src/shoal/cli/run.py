@@ -32,9 +32,12 @@ def run(
     table: TableOrFolder,
     policy: PolicyFile,
     output: Annotated[
-        Path,
+        str,
         typer.Option(
-            "--output", "-o", metavar="OUT", help="The release: .csv, .parquet or .arrow."
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="The release: .csv, .parquet or .arrow, or the address of a database's table.",
         ),
     ],
     force: Force = False,
@@ -94,10 +97,11 @@ def run(
     The release appears only after it was read back and found to hold every guarantee. With
     `publish: anatomy` the tables of sensitive values appear beside it.
     """
+    source, target = api.command_line_place(table), api.command_line_place(output)
     release = api.run(
-        table,
+        source,
         policy,
-        output,
+        target,
         k=k,
         method=cast("MethodName | None", method),
         metrics=cast("list[MetricName] | None", metric),
@@ -115,9 +119,9 @@ def run(
     )
     if json:
         files = {
-            "input": str(table),
+            "input": str(source),
             "policy": str(policy),
-            "output": str(output),
+            "output": str(target),
             "sensitive_outputs": {
                 name: str(path) for name, path in release.sensitive_outputs.items()
             },

@@ -63,7 +63,7 @@ def verify(
     `publish: anatomy`. The exit code is 4 if a guarantee does not hold.
     """
     found = api.verify(
-        release,
+        api.command_line_place(release),
         policy,
         certificate=certificate,
         key=key,

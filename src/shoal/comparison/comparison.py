@@ -17,6 +17,7 @@ from shoal.engines.capabilities import refuse_task
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.sessions import is_spark
 from shoal.errors import InputError, percent
+from shoal.io.address import Place, as_place
 from shoal.io.arrow import without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.plugins import name_of
@@ -199,8 +200,9 @@ def compare(
     # all methods with one seed
     seeded = rules if rules.seed is not None else rules.replace_keys(seed=seeds.draw())
     name, guessed = "", tuple[str, ...]()
-    if isinstance(data, str | Path):
-        local, path = LocalFiles(), Path(data)
+    data = as_place(data)
+    if isinstance(data, Place):
+        local, path = LocalFiles(), data
         name = path.name
         options, guessed = local.settle(path, options)
         names = local.names(path, options)

@@ -18,6 +18,7 @@ import shutil
 import signal
 import threading
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
@@ -92,7 +93,23 @@ def _is_alive(pid: int, token: str) -> bool:
     return True
 
 
-class Replacement:
+class Part(ABC):
+    """One of the things that a run puts in place together."""
+
+    @abstractmethod
+    def move(self) -> None:
+        """Put it in place."""
+
+    @abstractmethod
+    def undo(self) -> None:
+        """Undo `move`, however far it got."""
+
+    @abstractmethod
+    def discard_backup(self) -> None:
+        """Remove what only `undo` needs."""
+
+
+class Replacement(Part):
     """A target and the temporary file that will replace it."""
 
     def __init__(self, target: Path, temporary: Path, old: Path, force: bool) -> None:
@@ -156,7 +173,7 @@ class Replacement:
             self.path.unlink()
 
 
-def commit_all(parts: Sequence[Replacement]) -> None:
+def commit_all(parts: Sequence[Part]) -> None:
     """Move all into place, or none; backups are removed only when all are in place."""
     with ExitStack() as after:  # each step is tried, even if another fails
         try:
@@ -358,16 +375,16 @@ class Replacements:
     """Several targets and the temporary files that will replace them."""
 
     def __init__(self, parts: Sequence[Replacement]) -> None:
-        self._parts = parts
+        self.parts = parts
 
     @property
     def paths(self) -> list[Path]:
         """Where to write, in the order of the targets."""
-        return [part.path for part in self._parts]
+        return [part.path for part in self.parts]
 
     def commit(self) -> None:
         """Move all finished files into place; if one cannot be moved, the old ones stay."""
-        commit_all(self._parts)
+        commit_all(self.parts)
 
 
 def check_targets(

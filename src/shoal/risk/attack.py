@@ -38,6 +38,7 @@ from shoal.encoding.spelling import fold, fold_texts
 from shoal.engines.anatomy_release import require_files, sensitive_files
 from shoal.engines.person_key import PersonKey, read_key
 from shoal.errors import InputError, PolicyError, counted, listed, nearest
+from shoal.io.address import Place, as_place
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.models.k import K
@@ -217,8 +218,9 @@ def attack(
         raise PolicyError("Give the policy the release was made by: its labels are read by it.")
     rules = Policy.load(policy)
     progress(ProgressEvent("read", 0.0))
-    if isinstance(release, str | Path):
-        sensitive = sensitive_files(Path(release), rules)
+    release, known = as_place(release), as_place(known)
+    if isinstance(release, Place):
+        sensitive = sensitive_files(release, rules)
     chosen = None if on is None else tuple(dict.fromkeys([on] if isinstance(on, str) else on))
     useful = {*rules.quasi, *rules.sensitive, *rules.plain}
     useful |= {group_name(rules)} if sensitive else set()
@@ -229,7 +231,7 @@ def attack(
         return read_table(data, useful, options, missing_ok=True)[:2]
 
     published, names = load(release)
-    if isinstance(release, str | Path):
+    if isinstance(release, Place):
         require_files(sensitive)
     tables = Tables(
         published,
@@ -237,7 +239,7 @@ def attack(
         load(known)[0],
         None if raw is None else load(raw)[0],
         names,
-        str(known) if isinstance(known, str | Path) else KNOWN_TABLE,
+        str(known) if isinstance(known, Place) else KNOWN_TABLE,
         _owners(release, names, own_key, key, options),
     )
     progress(ProgressEvent("link", 0.0))

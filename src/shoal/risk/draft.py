@@ -12,6 +12,7 @@ from typing import Any
 
 from shoal.engines.sessions import LOCAL
 from shoal.errors import InputError, counted
+from shoal.io.address import Place, as_place
 from shoal.io.commit import replacing
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.policy import Policy
@@ -137,7 +138,8 @@ def draft_policy(
         If the table cannot be read, has no rows, or no column that can be published.
     """
     if name is None:
-        name = Path(data).name if isinstance(data, str | Path) else "the table"
+        place = as_place(data)
+        name = place.name if isinstance(place, Place) else "the table"
     found = data
     if not isinstance(data, Inspection):
         found = inspect(data, engine=engine, memory=memory, options=options, progress=progress)
@@ -163,11 +165,12 @@ def write_draft(
     progress: ProgressCallback = ignore_event,
 ) -> Draft:
     """Draft a policy for a table and write it; the target is checked before any work."""
-    source = Path(data) if isinstance(data, str | Path) else None
-    with replacing(Path(target), force, source) as place:
+    place = as_place(data)
+    source = place if isinstance(place, Path) else None
+    with replacing(Path(target), force, source) as file:
         draft = draft_policy(data, engine=engine, memory=memory, options=options, progress=progress)
-        place.path.write_text(draft.text, encoding="utf-8")
-        place.commit()
+        file.path.write_text(draft.text, encoding="utf-8")
+        file.commit()
     return draft
 
 

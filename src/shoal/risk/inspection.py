@@ -6,11 +6,11 @@ Counts and column names only: no value of the table is in the result.
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import comb
-from pathlib import Path
 from typing import Any
 
 from shoal.engines.sessions import LOCAL
 from shoal.errors import percent
+from shoal.io.address import Place, as_place
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.progress import Clock, ProgressCallback, ignore_event
 from shoal.results import Record, Result
@@ -131,7 +131,8 @@ def inspect(
     clock = Clock(progress)
     with counted_table(data, options=options, engine=engine, memory=memory, clock=clock) as table:
         found = inspection_of(table, fraction, msu, clock)
-    require_rows(found.rows, str(data) if isinstance(data, str | Path) else "The table")
+    place = as_place(data)
+    require_rows(found.rows, str(place) if isinstance(place, Place) else "The table")
     return found
 
 

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,6 +39,7 @@ from shoal.engines.sessions import (
 )
 from shoal.engines.sources import refuse_folder, source_at
 from shoal.errors import InputError, listed, nearest
+from shoal.io.address import Place, as_place
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.progress import Clock, Progress, no_progress
@@ -220,7 +220,7 @@ def counted_table(
 
     columns: those to read; all when left out.
     """
-    clock = clock or Clock()
+    clock, data = clock or Clock(), as_place(data)
     if is_spark(data):
         names = _chosen(list(data.columns), columns)
         with (
@@ -233,14 +233,14 @@ def counted_table(
             table, _, guessed = read_table(data, columns, options)
             clock.rows = table.num_rows
         yield TableInMemory(table, guessed)
-    elif not isinstance(data, str | Path):
+    elif not isinstance(data, Place):
         raise InputError(
             "An engine or a memory limit is for files, or folders of them, and not for a frame, which "
             "is in memory already."
         )
     else:
         check_engine(engine, memory)
-        source = source_at(Path(data), options)
+        source = source_at(data, options)
         names = _chosen(source.names, columns)
         check_source(engine, source, names)
         with open_session(engine, memory, clock) as session:
@@ -262,14 +262,15 @@ def read_table(
     columns: those to read of a file; all when left out. missing_ok: read those that there are, or all
     where there are none.
     """
-    if isinstance(data, str | Path):
-        refuse_folder(Path(data))
+    data = as_place(data)
+    if isinstance(data, Place):
+        refuse_folder(data)
         local = LocalFiles()
-        settled, guessed = local.settle(Path(data), options)
-        names = local.names(Path(data), settled)
+        settled, guessed = local.settle(data, options)
+        names = local.names(data, settled)
         if missing_ok and columns is not None:
             columns = [name for name in names if name in columns] or names
-        return local.read(Path(data), settled, _chosen(names, columns)), names, guessed
+        return local.read(data, settled, _chosen(names, columns)), names, guessed
     if not isinstance(data, pa.Table):
         if is_spark(data):
             refuse_task("large", "attack")
