@@ -1,16 +1,17 @@
 """`shoal attack`: try to find known people in a release."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from shoal import api
 from shoal.cli.console import guarded, out, print_json
-from shoal.cli.options import Encoding, Json, PolicyFile, Quote, ReleaseFile, Separator
+from shoal.cli.options import Json, PolicyFile, ReleaseFile, with_reading
 
 
 @guarded
+@with_reading
 def attack(
     release: ReleaseFile,
     policy: PolicyFile,
@@ -42,10 +43,9 @@ def attack(
             help="The private key of the release, to count people whose rows are found.",
         ),
     ] = None,
-    separator: Separator = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
     json: Json = False,
+    *,
+    read: dict[str, Any],
 ) -> None:
     """Link a table of known people to a release, and count what is learnt about them.
 
@@ -62,9 +62,7 @@ def attack(
         raw=original,
         on=on,
         key=key,
-        separator=separator,
-        quote=quote,
-        encoding=encoding,
+        read=read,
         progress=True,
     )
     if json:

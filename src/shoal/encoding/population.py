@@ -71,7 +71,9 @@ def _codes(domain: Domain, column: pa.Array, spec: ColumnSpec) -> Codes:
 def _encode(name: str, column: pa.Array, spec: ColumnSpec) -> tuple[Domain, Codes]:
     if spec.hierarchy is None:
         try:
-            return encode_quasi(name, column, ColumnSpec(spec.kind, spec.order))
+            return encode_quasi(
+                name, column, ColumnSpec(spec.kind, spec.order, reading=spec.reading)
+            )
         except ShoalError:  # it has values that the table cannot have; compare by text
             pass
     return encode_quasi(name, column, ColumnSpec("unordered"))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from shoal.encoding.domain import Domain
 from shoal.engines.capabilities import refuse_task
 from shoal.engines.formats.base import format_to_write
 from shoal.engines.measured import Measured
@@ -92,6 +93,11 @@ class Engine(ABC):
     @abstractmethod
     def measure(self, progress: Progress) -> Measured:
         """What the release cost."""
+
+    @property
+    @abstractmethod
+    def domains(self) -> Sequence[Domain]:
+        """What the codes of the quasi-identifiers and the sensitive columns mean."""
 
     @property
     @abstractmethod

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import Cells, codes_in_order, encode
+from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import (
     SUPPRESSED,
     Grouping,
@@ -275,6 +276,11 @@ class MemoryEngine(Engine):
         )
         progress(1.0)
         return measured
+
+    @property
+    def domains(self) -> tuple[Domain, ...]:
+        """What the codes of the quasi-identifiers and the sensitive columns mean."""
+        return (*self._cells.domains, *self._cells.sensitive_domains.values())
 
     @property
     def expected(self) -> list[Expected]:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.encoding.cells import Cells
+from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, check_groupings
 from shoal.engines.base import Engine, Expected
 from shoal.engines.column_types import storage_type
@@ -292,6 +293,11 @@ class RelationalEngine(Engine):
         """SQL of the published rows."""
         fragments = self._cells is None
         return published_rows(PUBLISHED, columns) if fragments else select(PUBLISHED, columns)
+
+    @property
+    def domains(self) -> tuple[Domain, ...]:
+        """What the codes of the quasi-identifiers and the sensitive columns mean."""
+        return (*self._encoded.domains, *self._encoded.sensitive_domains.values())
 
     @property
     def expected(self) -> list[Expected]:

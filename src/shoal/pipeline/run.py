@@ -12,6 +12,7 @@ import numpy as np
 
 from shoal import plugins
 from shoal.drawing.page import require_drawing
+from shoal.encoding.domain import Domain
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
 from shoal.engines.base import Engine, Expected
 from shoal.engines.capabilities import check_capabilities, check_method, refuse_task
@@ -48,16 +49,19 @@ COUNTED = 0.9
 
 
 def anonymize_table(
-    data: Any, policy: Policy | Callable[[list[str]], Policy], clock: Clock
+    data: Any,
+    policy: Policy | Callable[[list[str]], Policy],
+    clock: Clock,
+    options: CsvOptions = DETECT,
 ) -> Release[Any]:
     """Anonymise a frame into another of the same kind, or a file into a frame.
 
-    `policy` may be a function of the table's column names.
+    `policy` may be a function of the table's column names. `options`: how a file is written.
     """
     engine: Engine
     data = as_place(data)
     if isinstance(data, Place):
-        source = source_at(data)
+        source = source_at(data, options)
         engine = MemoryEngine()
         policy = _policy(policy, list(source.names), engine)
         engine.check_source(source, policy)
@@ -108,7 +112,7 @@ def run_files(
     target: Place,
     clock: Clock,
     *,
-    options: CsvOptions = DETECT,
+    options: CsvOptions | None = None,
     force: bool = False,
     report: str | Path | None = None,
     key: Path | None = None,
@@ -118,9 +122,11 @@ def run_files(
 ) -> Release[Any]:
     """Anonymise a file, a folder of part files or a table of a database into another.
 
-    The release is verified before it appears under its name; a `report` and a `key` appear with it,
-    or none of them, and so does a `seed_file` that does not exist yet.
+    `options` take the place of what the policy says about the file. The release is verified before it
+    appears under its name; a `report` and a `key` appear with it, or none of them, and so does a
+    `seed_file` that does not exist yet.
     """
+    options = policy.read.file if options is None else options
     if isinstance(source, Path):
         source, options = located(source, options)
     chosen = choose_engine(engine, memory, target)
@@ -385,10 +391,19 @@ def _release(
                 *personal_warnings(measured.personal),
                 *measured.disclosure.warnings,
             ),
-            notes=(*measured.notes, *anatomy_notes(policy, verdict.largest_share)),
+            notes=(
+                *measured.notes,
+                *reading_notes(engine.domains),
+                *anatomy_notes(policy, verdict.largest_share),
+            ),
             digest=engine.digest,
         ),
     )
+
+
+def reading_notes(domains: Sequence[Domain]) -> list[str]:
+    """How columns of texts were read, where that is not as plain numbers or ISO dates."""
+    return [f"Column '{one.name}' was read as {one.read_as}." for one in domains if one.read_as]
 
 
 def check_suppression(policy: Policy, suppressed: int, rows: int) -> None:

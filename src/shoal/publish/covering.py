@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Codes, Ints, Words
-from shoal.encoding.columns import BY_VALUES, ColumnSpec
+from shoal.encoding.columns import BY_VALUES, ColumnSpec, as_published
 from shoal.encoding.values import canonical, countable
 from shoal.hierarchy.text import text_of
 from shoal.io.arrow import one_chunk
@@ -49,7 +49,11 @@ class Covering:
         names = list(classes)
         self.n_classes = len(next(iter(classes.values())))
         labels = {name: distinct_texts(name, classes[name]) for name in names}
-        values = {name: distinct_texts(name, rows[name]) for name in names}
+        read = {
+            name: as_published(name, one_chunk(rows[name]), specs.get(name, BY_VALUES))
+            for name in names
+        }
+        values = {name: distinct_texts(name, read[name]) for name in names}
         self._readings: dict[str, LabelCoverage] = {}
         for name in names:
             spec = specs.get(name, BY_VALUES).with_order_of(one_chunk(rows[name]))

@@ -14,6 +14,7 @@ from shoal.encoding.cells import hash_rows
 from shoal.engines.formats.base import FileFormat
 from shoal.errors import VerificationFailed, listed
 from shoal.io.arrow import one_chunk
+from shoal.io.commit import final_path
 from shoal.io.csv_dialect import CsvOptions
 from shoal.verification.digest import canonical
 
@@ -43,20 +44,21 @@ def require_same_rows(
     found = RowSums(len(names))
     if (columns := kind.names(path, settled)) != list(names):
         raise VerificationFailed(
-            f"{path}: the written file has the columns {listed(columns)} instead of {listed(names)}."
+            f"{final_path(path)}: the written file has the columns {listed(columns)} instead of "
+            f"{listed(names)}."
         )
     for batch in kind.batches(path, settled, names, 1 << 17):
         found.add(pa.Table.from_batches([batch]))
     if found.rows != given.rows:
         raise VerificationFailed(
-            f"{path}: {given.rows:,} rows were written, but {found.rows:,} came back."
+            f"{final_path(path)}: {given.rows:,} rows were written, but {found.rows:,} came back."
         )
     changed = [
         name for name, same in zip(names, found.columns == given.columns, strict=True) if not same
     ]
     if changed or found.whole != given.whole:
         raise VerificationFailed(
-            f"{path}: {kind.title} does not give back what was written to it"
+            f"{final_path(path)}: {kind.title} does not give back what was written to it"
             f"{f' in column {listed(map(repr, changed))}' if changed else ''}, so nothing was "
             "published. Write CSV or Parquet."
         )

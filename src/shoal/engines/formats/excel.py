@@ -10,10 +10,11 @@ import datetime
 import math
 import re
 import string
+import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -27,6 +28,7 @@ from shoal.arrays import Bools
 from shoal.engines.formats.base import BatchWriter, FileFormat, require_columns
 from shoal.errors import InputError, counted, listed, nearest
 from shoal.hierarchy.text import text_of
+from shoal.io.commit import final_path
 from shoal.io.csv_dialect import CsvOptions
 
 MOST_ROWS, MOST_COLUMNS, LONGEST_TEXT = 1_048_576, 16_384, 32_767
@@ -143,8 +145,8 @@ class Excel(FileFormat):
         """Raise `InputError` for more than fits into a sheet."""
         if len(names) > MOST_COLUMNS or (rows is not None and rows >= MOST_ROWS):
             raise InputError(
-                f"{path}: a sheet holds {MOST_ROWS - 1:,} rows and {MOST_COLUMNS:,} columns below its "
-                "names. Write CSV or Parquet."
+                f"{final_path(path)}: a sheet holds {MOST_ROWS - 1:,} rows and {MOST_COLUMNS:,} columns "
+                "below its names. Write CSV or Parquet."
             )
 
     @contextmanager
@@ -159,23 +161,26 @@ class Excel(FileFormat):
         from xlsxwriter.exceptions import FileCreateError
 
         self.check_columns(path, schema.names)
-        # texts stay texts, also those that look like formulas, numbers or addresses
-        book = xlsxwriter.Workbook(
-            str(path),
-            {
-                "constant_memory": True,
-                "strings_to_formulas": False,
-                "strings_to_numbers": False,
-                "strings_to_urls": False,
-            },
-        )
-        # the same release is the same file, whenever it is written
-        book.set_properties({"created": datetime.datetime(2000, 1, 1)})
-        try:
-            yield _SheetWriter(self, path, book, schema.names)
-            book.close()
-        except (OSError, FileCreateError):
-            raise InputError(f"{path} could not be written. Is the disk full?") from None
+        with tempfile.TemporaryDirectory(prefix="shoal-") as folder:
+            # texts stay texts, also those that look like formulas, numbers or addresses
+            texts = dict.fromkeys(
+                ("strings_to_formulas", "strings_to_numbers", "strings_to_urls"), False
+            )
+            how = {"constant_memory": True, "tmpdir": folder, **texts}
+            book = xlsxwriter.Workbook(str(path), how)
+            # the same release is the same file, whenever it is written
+            book.set_properties({"created": datetime.datetime(2000, 1, 1)})
+            try:
+                yield _SheetWriter(self, path, book, schema.names)
+                book.close()
+            except (OSError, FileCreateError):
+                raise InputError(
+                    f"{final_path(path)} could not be written. Is the disk full?"
+                ) from None
+            except BaseException:
+                with suppress(Exception):
+                    book.close()  # closes its temporary files
+                raise
 
 
 def _read_sheet(kind: Excel, path: Path, options: CsvOptions) -> _Sheet:
@@ -551,8 +556,8 @@ class _SheetWriter:
     def _write_text(self, row: int, column: int, text: str) -> None:
         if len(text) > LONGEST_TEXT:
             raise InputError(
-                f"{self._path}: a text of column '{self._names[column]}' has {len(text):,} characters; "
-                f"a cell holds {LONGEST_TEXT:,}. Write CSV or Parquet."
+                f"{final_path(self._path)}: a text of column '{self._names[column]}' has {len(text):,} "
+                f"characters; a cell holds {LONGEST_TEXT:,}. Write CSV or Parquet."
             )
         if text:
             self._sheet.write_string(row, column, text)

@@ -20,6 +20,7 @@ from shoal.engines.duckdb.connection import connection, file_literal, text
 from shoal.engines.formats.base import BatchWriter, FileFormat, require_columns
 from shoal.errors import InputError, listed
 from shoal.hierarchy.text import text_of
+from shoal.io.commit import final_path
 from shoal.io.csv_dialect import CsvOptions, open_bytes
 from shoal.io.paths import is_gzipped
 from shoal.io.variables import Variable
@@ -173,7 +174,9 @@ class JsonLines(FileFormat):
                 with gzip.GzipFile("", "wb", fileobj=plain, mtime=0) as packed:
                     yield _LineWriter(cast(IO[bytes], packed))
         except OSError:
-            raise InputError(f"{path} could not be written. Is the disk full?") from None
+            raise InputError(
+                f"{final_path(path)} could not be written. Is the disk full?"
+            ) from None
 
 
 class _LineWriter:
