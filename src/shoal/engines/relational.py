@@ -37,19 +37,24 @@ from shoal.engines.partition_tree import (
 )
 from shoal.engines.queries import (
     ENCODED,
+    PERSON,
     class_sizes,
+    count_published_people,
     published_rows,
     select,
     sums_and_class_sizes,
 )
 from shoal.engines.release_table import ReleaseTable
+from shoal.engines.session_people import PublishedPeople
 from shoal.engines.session_release import SessionRelease, size_histogram
 from shoal.engines.sessions import (
+    PEOPLE,
     PUBLISHED,
     RAW,
     RELEASE,
     Session,
     passing,
+    query_number,
     read_source,
 )
 from shoal.engines.sources import Source, source_at
@@ -163,7 +168,7 @@ class RelationalEngine(Engine):
             domains=encoded.domains,
             rows_of_values=encoded.rows_of_values,
             sensitive={
-                name: (encoded.sensitive_domains[name], encoded.sensitive_rows(name))
+                name: (encoded.sensitive_domains[name], encoded.rows_of_sensitive[name])
                 for name in policy.sensitive
             },
             n_rows=encoded.n_rows,
@@ -185,6 +190,7 @@ class RelationalEngine(Engine):
             self._finish,
             more=(TARGET,) if encoded.has_target else (),
             measure=self._sums,
+            has_people=encoded.n_people is not None,
         )
         stored = pa.schema([(f.name, storage_type(f.type)) for f in encoded.schema])
         self._before: Histogram = ()
@@ -232,7 +238,16 @@ class RelationalEngine(Engine):
             components=(component,),
             notes=(*note_on_shared_groups(policy), *found.notes),
             evidence=evidence,
+            people=encoded.n_people,
+            suppressed_people=self._suppressed_people(),
         )
+
+    def _suppressed_people(self) -> int | None:
+        """People without any row in the release, where people are counted."""
+        people = self._encoded.n_people
+        if people is None:
+            return None
+        return people - query_number(self.session, count_published_people(PUBLISHED))
 
     def _publish_cells(self, cells: Cells) -> None:
         session, encoded, policy = self.session, self._encoded, self._policy
@@ -300,7 +315,19 @@ class RelationalEngine(Engine):
         with passing(self.session, progress, 0, 1, rows):
             query = self._query(columns)
             self.session.write(query, paths[0], names, columns, options, rows)
+            self._keep_people()
             self._drop_sources()
+
+    def _keep_people(self) -> str | None:
+        """Keep who each published row belongs to, for verification; the table's name, if any."""
+        if self._encoded.n_people is None:
+            return None
+        _, columns = self._columns
+        types = {f"p{i}": field.type for i, field in enumerate(self._types)}
+        hashed = PublishedPeople(tuple((name, types.get(name, pa.string())) for name in columns))
+        rows = self._query([*columns, PERSON])
+        self.session.map(PEOPLE, rows, hashed, hashed.schema)
+        return PEOPLE
 
     def _drop_sources(self) -> None:
         """Drop the tables that the release was computed from."""
@@ -320,7 +347,8 @@ class RelationalEngine(Engine):
             )
         with passing(self.session, progress, 0, 1, rows):
             schema = self.session.read(RELEASE, list(paths), names, options)
-        self._release = SessionRelease(self.session, RELEASE, tuple(names), schema)
+        people = PEOPLE if self._policy.person is not None else None
+        self._release = SessionRelease(self.session, RELEASE, names, schema, people=people)
         return self._release
 
     def published(self) -> ReleaseTable:
