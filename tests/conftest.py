@@ -1,5 +1,6 @@
 """Settings shared by all tests."""
 
+import zlib
 from collections.abc import Generator
 
 import pytest
@@ -17,6 +18,19 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("shoal")
+
+DRAWN = 2**128
+"""Drawn seeds are this number or more."""
+
+
+@pytest.fixture(autouse=True)
+def drawn_seed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The seed that runs of a test draw where none is given: large, and the same in every session,
+    so that a test that fails can be repeated."""
+    seed = DRAWN + zlib.crc32(request.node.nodeid.encode()) * 0x9E3779B97F4A7C15
+    monkeypatch.setattr("shoal.seeds.draw", lambda: seed)
+    return seed
+
 
 NO_SPARK = "so nothing was tested on Spark"
 """How the reason ends for which tests on a cluster are skipped."""

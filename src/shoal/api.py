@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from shoal.errors import warn
+from shoal.errors import InputError, warn
 from shoal.progress import Clock, ProgressCallback, ProgressEvent, displayed
 from shoal.results import Result
 
@@ -175,7 +175,8 @@ def anonymize(
     population
         A table of the whole population, for `k-map` and `delta-presence`.
     seed
-        The seed of all randomness.
+        The seed of all randomness; drawn at random when left out. The release has it as `seed`, for
+        a run that is to give the same release again. Keep it private.
     progress
         `True` shows a bar on a terminal or in a notebook; a function is called with every
         `shoal.ProgressEvent`.
@@ -212,7 +213,7 @@ def anonymize(
     ...     "columns": {"name": "identifier", "age": "quasi", "disease": "sensitive"},
     ...     "constraints": [{"k": 3}, {"l": 2, "of": "disease"}],
     ... }
-    >>> release = shoal.anonymize(patients, policy)
+    >>> release = shoal.anonymize(patients, policy, seed=0)
     >>> release.table
            age disease
     0  [31~36]     flu
@@ -278,6 +279,7 @@ def run(
     metrics: Iterable[MetricName | Metric | Mapping[str, Any]] | None = None,
     suppression: float | None = None,
     seed: int | None = None,
+    seed_file: PathLike | None = None,
     report: PathLike | None = None,
     force: bool = False,
     engine: str = "local",
@@ -303,6 +305,9 @@ def run(
         `publish: anatomy` the tables of sensitive values are written beside it.
     k, l, t, constraints, method, metrics, suppression, seed
         Changes to the policy, as for `anonymize`.
+    seed_file
+        A private file that keeps the seed: used if it exists, else written with the release, so that
+        the same call gives the same release again.
     report
         Also write a report: a page as .html with its certificate beside it, or the certificate alone
         as .json.
@@ -362,6 +367,7 @@ def run(
             report=None if report is None else Path(report),
             engine=engine,
             memory=memory,
+            seed_file=None if seed_file is None else Path(seed_file),
         )
     warn(release.warnings)
     return release
@@ -372,6 +378,7 @@ def verify(
     policy: PolicyLike | None = None,
     *,
     certificate: PathLike | None = None,
+    seed_file: PathLike | None = None,
     engine: str = "local",
     memory: str | None = None,
     separator: str | None = None,
@@ -390,6 +397,8 @@ def verify(
         The policy with the guarantees; a `Release` has its own.
     certificate
         The .json file of a report, to be checked as well.
+    seed_file
+        The private file with the run's seed: the certificate's commitment is checked with it.
     engine, memory, separator, quote, encoding, progress
         As for `run`.
 
@@ -420,10 +429,17 @@ def verify(
         from shoal.engines.anatomy_release import sensitive_files
         from shoal.pipeline.verify import examine, open_release, policy_of
         from shoal.report.certificate_check import differences_of, read_certificate
+        from shoal.seeds import read as read_seed
         from shoal.verification.verification import CertificateCheck, Verification
 
         required, clock = policy_of(release, policy), Clock(callback)
         stated = None if certificate is None else read_certificate(Path(certificate))
+        if seed_file is not None and stated is None:
+            raise InputError(
+                "A seed file is checked against the commitment of a certificate: give the certificate "
+                "too, with --certificate (in Python certificate=)."
+            )
+        seed = None if seed_file is None else read_seed(Path(seed_file))
         with open_release(
             _located(release),
             required,
@@ -438,7 +454,7 @@ def verify(
             if certificate is not None and stated is not None:
                 with clock.step("certificate"):
                     differences = differences_of(
-                        stated, required, table, verdict.findings, table.sensitive_tables
+                        stated, required, table, verdict.findings, table.sensitive_tables, seed
                     )
                 check = CertificateCheck(
                     Path(certificate), stated["made"], stated["shoal"], tuple(differences)
@@ -738,7 +754,7 @@ def compare(
     budget
         Seconds after which a run is stopped.
     seed
-        A seed in place of the policy's.
+        A seed in place of the policy's; all methods run with the same one.
     output
         Write the comparison: a page as .html with .json beside it, or .json alone.
     force

@@ -1,9 +1,9 @@
-"""The registry of methods, models and metrics.
+"""The registry of methods, models, metrics and file formats.
 
-A plug-in is a concrete subclass of `Method`, `Model` or `Metric`. Those that belong to Shoal are found
-by walking the folders `methods/`, `models/` and `metrics/`: a new file is picked up by itself. Other
-distributions declare theirs as entry points of the groups `shoal.methods`, `shoal.models` and
-`shoal.metrics`::
+A plug-in is a concrete subclass of `Method`, `Model`, `Metric` or `FileFormat`. Those that belong to
+Shoal are found by walking the folders `methods/`, `models/`, `metrics/` and `engines/formats/`: a new
+file is picked up by itself. Other distributions declare theirs as entry points of the groups
+`shoal.methods`, `shoal.models`, `shoal.metrics` and `shoal.formats`::
 
     [project.entry-points."shoal.methods"]
     grid-cells = "acme.grid:GridCells"
@@ -39,15 +39,29 @@ from shoal.errors import PolicyError, listed, nearest
 REQUIRED = "required"
 """What `describe` gives as the default of an option that has none."""
 
-Kind = Literal["methods", "models", "metrics"]
+Kind = Literal["methods", "models", "metrics", "formats"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+FOLDERS: dict[Kind, str] = {
+    "methods": "shoal.methods",
+    "models": "shoal.models",
+    "metrics": "shoal.metrics",
+    "formats": "shoal.engines.formats",
+}
+"""The package of each kind."""
+BASES: dict[Kind, str] = {
+    "methods": "Method",
+    "models": "Model",
+    "metrics": "Metric",
+    "formats": "FileFormat",
+}
+"""The base class of each kind."""
 
 WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """Where a CamelCase name is cut into words."""
 
 
 class Plugin:
-    """The base class of `Method`, `Model` and `Metric`.
+    """The base class of `Method`, `Model`, `Metric` and `FileFormat`.
 
     A plug-in is a frozen pydantic dataclass: its fields are the options of the plug-in, and the
     docstring under a field describes the option.
@@ -99,6 +113,11 @@ def models() -> dict[str, type[Any]]:
 def metrics() -> dict[str, type[Any]]:
     """Return every metric by its name, without those that `problems` reports."""
     return _every("metrics")
+
+
+def formats() -> dict[str, type[Any]]:
+    """Return every file format by its name, without those that `problems` reports."""
+    return _every("formats")
 
 
 def method(name: str) -> type[Any]:
@@ -198,20 +217,20 @@ def _itself(cls: type) -> type[Any]:
 
 def _in_tree(kind: Kind) -> list[type[Any]]:
     """Every plug-in in the folder of a kind."""
-    package = importlib.import_module(f"shoal.{kind}")
+    package = importlib.import_module(FOLDERS[kind])
     return [
         cls
         for file in _files(tuple(package.__path__), _stamps(package.__path__))
-        for cls in _plugins_in(importlib.import_module(f"shoal.{kind}.{file}"), kind)
+        for cls in _plugins_in(importlib.import_module(f"{FOLDERS[kind]}.{file}"), kind)
     ]
 
 
 def _in_file(kind: Kind, name: str) -> list[type[Any]]:
     """The plug-in in the file of its own name, if there is one."""
-    package, file = importlib.import_module(f"shoal.{kind}"), name.replace("-", "_")
+    package, file = importlib.import_module(FOLDERS[kind]), name.replace("-", "_")
     if file not in _files(tuple(package.__path__), _stamps(package.__path__)):
         return []
-    module = importlib.import_module(f"shoal.{kind}.{file}")
+    module = importlib.import_module(f"{FOLDERS[kind]}.{file}")
     return [cls for cls in _plugins_in(module, kind) if name_of(cls) == name]
 
 
@@ -255,7 +274,7 @@ def _load(kind: Kind, point: EntryPoint) -> type[Any]:
     except Exception as error:  # third-party code may raise anything
         raise PolicyError(_broken(kind, point, f"{type(error).__name__}: {error}")) from error
     if not (inspect.isclass(found) and _is_plugin(found, kind)):
-        wanted = _one(kind).capitalize()
+        wanted = BASES[kind]
         raise PolicyError(_broken(kind, point, f"it is not a concrete subclass of {wanted}"))
     if name_of(found) != point.name:
         words = f"its class is named '{name_of(found)}', and the entry point must be too"

@@ -17,6 +17,7 @@ from shoal.engines.measured import (
 )
 from shoal.evidence.evidence import Evidence
 from shoal.results import Record, Result
+from shoal.seeds import Seed
 
 if TYPE_CHECKING:
     from shoal.engines.release_table import ReleaseTable
@@ -41,7 +42,8 @@ class RunSummary:
     """How a release was made."""
 
     method: str
-    seed: int
+    private_seed: Seed
+    """The seed with the salt of its commitment; `repr` shows neither."""
     engine: str = "local"
     """`local`, `local --memory 2GB` or `spark`."""
     published_rows: int = 0
@@ -61,6 +63,11 @@ class RunSummary:
     reports: tuple[Path, ...] = ()
     """The files of the report that was written with the release."""
 
+    @property
+    def seed(self) -> int:
+        """The seed of the run; private."""
+        return self.private_seed.value
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release(Result, Generic[FrameT]):
@@ -77,7 +84,7 @@ class Release(Result, Generic[FrameT]):
     measured: Measured
     """Counts, losses and what became of every column, constraint and preference."""
     run: RunSummary
-    """How it was made: method, seed, engine, times, warnings."""
+    """How it was made: method, engine, times, warnings."""
     constraints: tuple[ConstraintReport, ...] = ()
     """The k constraints, in the policy's order."""
     sensitive_tables: dict[str, FrameT] = field(default_factory=dict)
@@ -159,8 +166,16 @@ class Release(Result, Generic[FrameT]):
 
     @property
     def seed(self) -> int:
-        """The seed of the run."""
+        """The seed of the run: with it the same table and policy give the same release.
+
+        Keep it private. It is in no output of the release: neither in `to_dict`, nor in a report.
+        """
         return self.run.seed
+
+    @property
+    def seed_commitment(self) -> str:
+        """The commitment to the seed that the certificate carries."""
+        return self.run.private_seed.commitment
 
     @property
     def engine(self) -> str:
@@ -267,7 +282,6 @@ class Release(Result, Generic[FrameT]):
             "groups": self.groups,
             "published_classes": self.published_classes,
             "method": self.method,
-            "seed": self.seed,
             "verified": self.verified,
             "guarantees": [finding.to_dict() for finding in self.findings],
             "metrics": self.metrics,
@@ -302,7 +316,7 @@ class Release(Result, Generic[FrameT]):
         }
         counts = ("rows", "published_rows", "suppressed_rows", "groups", "published_classes")
         return [
-            {"method": self.method, "seed": self.seed}
+            {"method": self.method}
             | found
             | {name: getattr(self, name) for name in counts}
             | {name: value for name, value in self.metrics.items() if name not in counts}

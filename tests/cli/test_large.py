@@ -224,7 +224,7 @@ CASES = {
         ["run", "parts", "p.yaml", "-o", "out.arrow", *SPARK],
         "Spark writes folders of Parquet or CSV",
     ),
-    "Arrow into Spark": (["inspect", "t.arrow", *SPARK], "Spark does not read Arrow files"),
+    "Arrow into Spark": (["inspect", "t.arrow", *SPARK], "which Spark does not read"),
     "a report that is none": (
         ["run", "parts", "p.yaml", "-o", "out.csv", *MEMORY, "--report", "r.pdf"],
         "the name of a report has the extension",

@@ -14,6 +14,7 @@ from shoal.engines.measured import Measured
 from shoal.errors import percent
 from shoal.policy import Policy
 from shoal.release import Release, RunSummary
+from shoal.seeds import Seed
 from shoal.verification.check import Finding, Strength
 from shoal.verification.verification import Verification
 
@@ -41,7 +42,7 @@ RELEASE = Release(
     ),
     run=RunSummary(
         method="mondrian",
-        seed=7,
+        private_seed=Seed(7),
         published_rows=198,
         seconds={"read": 0.01, "group": 1.5, "verify": 0.006},
         warnings=("Something to think about.",),
@@ -60,7 +61,7 @@ SUMMARY = """
 │  rows     200 in, 198 out, 2 suppressed                                      │
 │  groups   32 of 6.2 rows on average, 9 at most                               │
 │  classes  31 that a reader can tell apart                                    │
-│  method   mondrian, seed 7                                                   │
+│  method   mondrian                                                           │
 │  seconds  1.52 (read 0.01, group 1.50, verify 0.01)                          │
 │                                                                              │
 ╰──────────────────────────────────────────────────────────────────────────────╯

@@ -16,9 +16,7 @@ from shoal.engines.duckdb.session import DuckSession
 from shoal.engines.files import LocalFiles
 from shoal.engines.sessions import Session
 from shoal.errors import InputError
-from shoal.io.columnar import write_columnar
 from shoal.io.csv_dialect import CsvOptions
-from shoal.io.formats import Format
 
 OPTIONS = CsvOptions()
 
@@ -130,13 +128,13 @@ def test_a_broken_csv_is_refused_as_in_memory(session: Session, tmp_path: Path) 
         session.read("t", [path], ["x"], OPTIONS)
 
 
-@pytest.mark.parametrize("kind", [Format.PARQUET, Format.ARROW])
-def test_typed_files_keep_their_types(session: Session, tmp_path: Path, kind: Format) -> None:
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_typed_files_keep_their_types(session: Session, tmp_path: Path, kind: str) -> None:
     day = pa.array([dt.date(2020, 1, 1), None], pa.date32())
     word = pa.array(["b", "a"]).dictionary_encode()
     table = pa.table({"n": pa.array([1, 2], pa.int16()), "day": day, "word": word})
     path = tmp_path / f"t.{kind}"
-    write_columnar(table, path, kind)
+    LocalFiles().write(table, path)
     schema = session.read("t", [path, path], ["word", "day", "n"], OPTIONS)
     assert schema.types == [pa.string(), pa.date32(), pa.int16()]
     found = session.query("SELECT p0, p1, p2 FROM t WHERE p2 = 1")
@@ -155,7 +153,7 @@ def test_an_unsupported_type_is_named(session: Session, tmp_path: Path) -> None:
     path = tmp_path / "t.arrow"
     months = pa.array([(1, 2, 3)], pa.month_day_nano_interval())
     table = pa.table({"ok": [1], "odd": pa.array([1], pa.decimal256(70, 0)), "months": months})
-    write_columnar(table, path, Format.ARROW)
+    LocalFiles().write(table, path)
     with pytest.raises(InputError, match="'odd' has the type decimal256"):
         session.read("t", [path], ["ok", "odd"], OPTIONS)
 

@@ -48,8 +48,11 @@ def make(case: Case, folder: Path, spark: Any = None, engine: str = SPARK) -> Re
         _write_csv(others, folder / "population.csv")
     policy = folder / "policy.yaml"
     text = case.policy
+    # recorded when a policy without a seed had the seed 0
     if isinstance(text, dict):
-        text = json.dumps(text, ensure_ascii=False, indent=1)  # JSON is YAML too
+        text = json.dumps({"seed": 0, **text}, ensure_ascii=False, indent=1)  # JSON is YAML too
+    elif "\nseed:" not in text:
+        text += "\nseed: 0\n"
     policy.write_text(text, "utf-8")
     if case.source == FRAME:
         pq.write_table(table, folder / "table.parquet")

@@ -7,25 +7,26 @@ from pathlib import Path
 
 import pytest
 
+from shoal.engines.formats.base import format_of
 from shoal.errors import InputError
-from shoal.io.formats import Format, check_readable, ending_of, format_of
+from shoal.io.paths import check_readable, ending_of
 
 
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("a.csv", Format.CSV),
-        ("a.b.TSV", Format.CSV),
-        ("a.txt.gz", Format.CSV),
-        ("a.Parquet", Format.PARQUET),
-        ("a.pq", Format.PARQUET),
-        ("a.feather", Format.ARROW),
-        ("a.ipc", Format.ARROW),
-        ("a.arrow", Format.ARROW),
+        ("a.csv", "csv"),
+        ("a.b.TSV", "csv"),
+        ("a.txt.gz", "csv"),
+        ("a.Parquet", "parquet"),
+        ("a.pq", "parquet"),
+        ("a.feather", "arrow"),
+        ("a.ipc", "arrow"),
+        ("a.arrow", "arrow"),
     ],
 )
-def test_format_by_name(name: str, kind: Format) -> None:
-    assert format_of(Path(name)) is kind
+def test_format_by_name(name: str, kind: str) -> None:
+    assert format_of(Path(name)).name == kind
     assert Path(name).name.lower().endswith(ending_of(Path(name)))
 
 
@@ -33,8 +34,8 @@ def test_format_by_name(name: str, kind: Format) -> None:
     ("name", "message"),
     [
         (
-            "a.xlsx",
-            r"the extension '.xlsx' is unknown, so the format cannot be decided. Allowed: .csv, .tsv",
+            "a.docx",
+            r"the extension '.docx' is unknown, so the format cannot be decided. Allowed: .csv, .tsv",
         ),
         ("a.parqet", "Did you mean '.parquet'"),
         ("a", "has no extension"),
@@ -70,7 +71,7 @@ def test_a_file_without_the_right_to_read(tmp_path: Path) -> None:
     path.chmod(0)
     code = (
         "import os, sys\nfrom pathlib import Path\n"
-        "from shoal.errors import InputError\nfrom shoal.io.formats import check_readable\n"
+        "from shoal.errors import InputError\nfrom shoal.io.paths import check_readable\n"
         "os.geteuid() or os.setuid(65534)\n"
         "try: check_readable(Path(sys.argv[1]))\nexcept InputError as e: print(e)\n"
     )

@@ -66,7 +66,7 @@ def test_every_model_is_here_and_keeps_the_protocol() -> None:
 
 
 def test_a_group_without_any_value_holds_nothing() -> None:
-    """But models that say otherwise, as alpha does, which bounds shares of all rows."""
+    """But models that say otherwise, as alpha does, which bounds the shares of known values."""
     counts = histograms([[None, None, None], [1, 2, 3]])
     for model in EVERY:
         if model.column and not model.holds_without_values:

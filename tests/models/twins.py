@@ -34,8 +34,8 @@ def entropy(group: Group) -> float:
 
 
 def alpha(group: Group) -> Fraction:
-    """The commonest value's share of all rows."""
-    return Fraction(max(Counter(present(group)).values(), default=0), len(group))
+    """The commonest value's share of the rows that have a value; 0 where none has."""
+    return max(shares(group).values(), default=Fraction(0))
 
 
 def recursive(group: Group, l: int, c: Fraction) -> bool:  # noqa: E741

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-OWN = ("made", "seconds", "environment", "reproduce", "seal")
+OWN = ("made", "seed_commitment", "seconds", "environment", "reproduce", "seal")
 """What differs between runs."""
 
 

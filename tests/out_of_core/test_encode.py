@@ -50,7 +50,7 @@ def written(table: pa.Table, path: Path, files: int = 1) -> list[Path]:
 def encoded_by(session: Session, paths: list[Path], policy: Policy, **how: Any) -> EncodedTable:
     """The encoded table of some files."""
     schema = session.read("raw", paths, columns_to_read(policy), OPTIONS)
-    return encode_table(session, policy, schema, **how)
+    return encode_table(session, policy, schema, policy.seed or 0, **how)
 
 
 def cells_of(table: pa.Table, policy: Policy) -> Cells:
@@ -59,7 +59,7 @@ def cells_of(table: pa.Table, policy: Policy) -> Cells:
 
     quasi = {name: policy.column_spec(name) for name in policy.quasi}
     sensitive = {name: policy.column_spec(name) for name in sorted(policy.sensitive)}
-    return encode(column, quasi, sensitive, sorted(policy.plain), policy.seed, policy.folder)
+    return encode(column, quasi, sensitive, sorted(policy.plain), policy.seed or 0, policy.folder)
 
 
 def texts(column: pa.ChunkedArray) -> list[str | None]:
@@ -292,4 +292,4 @@ def test_a_table_that_changes_during_a_run_is_refused(session: Session, tmp_path
     pq.write_table(small(), path)
     schema = session.read("raw", [path], columns_to_read(SMALL), OPTIONS)
     with pytest.raises(InputError, match="'zip' has other values than when it was first read"):
-        encode_table(Changing(), SMALL, schema)
+        encode_table(Changing(), SMALL, schema, 0)

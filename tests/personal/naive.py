@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 from tests import naive
+from tests.seeds.plain import WORD, plain_derived, plain_key, plain_sip_hash
 
 Group = list[int]
 MASK = (1 << 64) - 1
@@ -27,11 +28,14 @@ class TopDown:
             for j, column in enumerate(self.columns)
         )
 
-    def groups(self, rows: Group, k: int, state: int) -> list[Group]:
+    def groups(self, rows: Group, k: int, seed: int) -> list[Group]:
         """All groups of a round are split before those of the next; the finished ones are numbered."""
-        front, done = [(rows, state)], []
+        front, done = [(rows, seed % WORD)], []
         while front:
             done += [rows for rows, _ in front if len(rows) < 2 * k]
+            if seed >= WORD:
+                key = plain_key(seed, "halves")
+                front = [(r, plain_sip_hash(key, [s])) for r, s in front]
             halves = [(self.split(r, k, s), s) for r, s in front if len(r) >= 2 * k]
             front = [(half, mix(s, 1 + i)) for two, s in halves for i, half in enumerate(two)]
         return done
@@ -111,6 +115,8 @@ class TopDown:
 
 
 def fresh(seed: int, number: int) -> int:
+    if seed >= WORD:
+        return 2**128 + int.from_bytes(plain_derived(seed, "round", number), "little")
     return (seed * 0x9E3779B9 + number * 0x85EBCA6B + 1) & MASK
 
 

@@ -393,8 +393,8 @@ BAD_POLICIES = [
         "policy:3: seed: found true; must be a whole number",
     ),
     (
-        with_line("seed: 99999999999999999999"),
-        "policy:3: seed: found 99999999999999999999; must be below 9223372036854775808",
+        with_line(f"seed: {10**80}"),
+        f"policy:3: seed: found {'1' + '0' * 59}...; must be below {2**256}",
     ),
     (
         with_line("default: keep"),

@@ -68,7 +68,7 @@ def test_what_a_policy_leaves_out() -> None:
     policy = Policy.load({"columns": {"age": "quasi"}, "constraints": [{"k": 5}]})
     assert policy.method == LeastLossPartition()
     assert policy.suppression is None
-    assert (policy.suppressed, policy.order, policy.seed) == ("withheld", "sorted", 0)
+    assert (policy.suppressed, policy.order, policy.seed) == ("withheld", "sorted", None)
     assert (policy.target, policy.default, policy.folder) == (None, None, Path())
 
 

@@ -90,7 +90,7 @@ def hospital(**changes: Any) -> dict[str, Any]:
             "sensitive_digests": {},
         },
         "method": {"name": "least-loss-partition", "options": {}},
-        "seed": 7,
+        "seed_commitment": "c" * 64,
         "guarantees": [guarantee("k", 5, 5), guarantee("l", 3, 3, of="disease")],
         "verified": True,
         "checked": ["The published rows were read again as a stranger would read them."],

@@ -151,11 +151,11 @@ def test_what_is_said_on_a_terminal(folder: Path) -> None:
 
 
 def test_another_policy_is_named_by_what_differs(folder: Path) -> None:
-    other = POLICY | {"seed": 5}
+    other = POLICY | {"suppression": 0.5}
     (folder / "policy.yaml").write_text(shoal.Policy.load(other).to_yaml(), encoding="utf-8")
     code, found = verify(folder)
     assert code == 4
-    assert "They differ in seed." in found["error"]
+    assert "They differ in suppression." in found["error"]
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,14 @@ Seed = Annotated[
     int | None,
     typer.Option(min=0, help="A seed in place of the policy's.", show_default=False),
 ]
+SeedFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Keep the seed in this private file: used if it exists, else written.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 Separator = Annotated[

@@ -17,6 +17,7 @@ from shoal.cli.options import (
     ProgressForm,
     Quote,
     Seed,
+    SeedFile,
     Separator,
     TableOrFolder,
 )
@@ -42,6 +43,10 @@ def run(
         typer.Option(min=1, help="A k in place of the policy's.", show_default=False),
     ] = None,
     seed: Seed = None,
+    seed_file: SeedFile = None,
+    show_seed: Annotated[
+        bool, typer.Option("--show-seed", help="Print the seed; it is shown nowhere else.")
+    ] = False,
     method: Annotated[
         str | None,
         typer.Option(
@@ -88,6 +93,7 @@ def run(
         method=cast("MethodName | None", method),
         metrics=cast("list[MetricName] | None", metric),
         seed=seed,
+        seed_file=seed_file,
         report=report,
         force=force,
         engine=engine,
@@ -107,8 +113,12 @@ def run(
             },
             "report": [str(path) for path in release.reports],
         }
-        print_json(release.to_dict() | files)
+        # as text: many readers of JSON would round a number of so many digits
+        shown = {"seed": str(release.seed)} if show_seed else {}
+        print_json(release.to_dict() | files | shown)
     elif not quiet:
         from shoal.cli.render.release import show_release
 
-        show_release(out(), release)
+        show_release(out(), release, show_seed)
+    elif show_seed:
+        typer.echo(release.seed)

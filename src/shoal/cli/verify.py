@@ -38,6 +38,14 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    seed_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Check the certificate's commitment to the seed with this private file.",
+            show_default=False,
+        ),
+    ] = None,
     progress: ProgressForm = "bar",
     json: Json = False,
 ) -> None:
@@ -50,6 +58,7 @@ def verify(
         release,
         policy,
         certificate=certificate,
+        seed_file=seed_file,
         engine=engine,
         memory=memory,
         separator=separator,

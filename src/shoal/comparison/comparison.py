@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal import seeds
 from shoal.comparison.outcome import Outcome, frontier
 from shoal.comparison.plan import Ks, Methods, make_plan, own_k, read_budget
 from shoal.comparison.ranking import Recommendation, Unfinished, ranked, recommend, unfinished
@@ -117,7 +118,6 @@ class Comparison(Result):
             "policy": self.policy.fingerprint(),
             "method": self.method,
             "publish": self.policy.publish,
-            "seed": self.policy.seed,
             "ks": list(self.ks),
             "replaced": self.replaced,
             "budget": self.budget,
@@ -196,20 +196,22 @@ def compare(
         If the table, the policy or an option is wrong, before any run starts.
     """
     rules, seconds = Policy.load(policy), read_budget(budget)
+    # all methods with one seed
+    seeded = rules if rules.seed is not None else rules.replace_keys(seed=seeds.draw())
     name, guessed = "", tuple[str, ...]()
     if isinstance(data, str | Path):
         local, path = LocalFiles(), Path(data)
         name = path.name
         options, guessed = local.settle(path, options)
         names = local.names(path, options)
-        plan = make_plan(rules, names, methods, k)
+        plan = make_plan(seeded, names, methods, k)
         table = local.read(path, options, rules.needed(names))
         table = without_category_order(table, rules.quasi)
     else:
         if is_spark(data):
             refuse_task("large", "compare")
         frame = wrap(data)
-        plan = make_plan(rules, frame.names, methods, k)
+        plan = make_plan(seeded, frame.names, methods, k)
         table = pa.table({column: frame.column(column) for column in rules.needed(frame.names)})
     if table.num_rows == 0:
         raise InputError("The table has column names but no rows: there is nothing to compare.")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Codes, Ints, Words
 from shoal.encoding.columns import (
+    AS_SPELLED,
     ColumnSpec,
     check_no_star,
     encode_sensitive,
@@ -23,6 +25,7 @@ from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
 from shoal.encoding.people import People, read_people
 from shoal.encoding.values import tally_of
+from shoal.seeds import LARGE, key_words
 from shoal.threads import each
 
 MISSING_WORD = np.uint64(0x5A17_0F_F15E5)
@@ -188,7 +191,7 @@ def encode(
 
 def codes_in_order(cells: Cells, column: pa.Array) -> Codes:
     """(n_rows,) codes of any other column, in canonical order."""
-    _, codes = encode_sensitive("", column)
+    _, codes = encode_sensitive("", column, AS_SPELLED)
     return codes[cells.rows]
 
 
@@ -271,13 +274,15 @@ def hash_rows(n: int, sensitive: Sequence[Codes], plain: Sequence[pa.Array], see
 
     Equal rows have equal hashes, in whatever order they are.
     """
-    from shoal.kernels.hashing import stir
+    from shoal.kernels.hashing import keyed_hash, stir
 
+    coded = (codes.astype(np.uint64) for codes in sensitive)
+    words = chain(coded, map(words_of, plain))
+    if seed >= LARGE:
+        return keyed_hash(n, words, key_words(seed, "rows"))
     state = np.full(n, (seed * 0x9E37 + 1) % (1 << 64), np.uint64)
-    for codes in sensitive:
-        stir(state, codes.astype(np.uint64))
-    for column in plain:
-        stir(state, words_of(column))
+    for each_word in words:
+        stir(state, each_word)
     return state
 
 

@@ -19,9 +19,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Codes, Floats, Ints
+from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.domain import UNIT, Domain, Kind, units_of, with_missing_text
+from shoal.encoding.missing import is_declared
 from shoal.encoding.reading import AS_FOUND, ValueReading
+from shoal.encoding.spelling import is_blank, merge_spellings
 from shoal.encoding.values import (
     Tally,
     describe_uncovered,
@@ -31,7 +33,7 @@ from shoal.encoding.values import (
 )
 from shoal.errors import HierarchyError, InputError
 from shoal.hierarchy import Hierarchy
-from shoal.hierarchy.text import text_of
+from shoal.hierarchy.text import is_bytes, text_of
 from shoal.hierarchy.tree import with_missing
 
 ANY = "*"
@@ -56,6 +58,10 @@ class ColumnSpec:
     """Sensitive only: the sensitivity level of each value, by its text."""
     from_categories: bool = False
     """Whether the order is that of a categorical column and not the policy's."""
+    missing: tuple[str, ...] = ()
+    """The texts that stand for a missing value."""
+    exact_spelling: bool = False
+    """Sensitive only: whether every spelling is a value of its own."""
     reading: ValueReading = AS_FOUND
     """How texts are read."""
 
@@ -81,6 +87,8 @@ class ColumnSpec:
 
 BY_VALUES = ColumnSpec()
 """The spec of a column about which the policy says nothing."""
+AS_SPELLED = ColumnSpec(exact_spelling=True)
+"""The spec of a column whose texts are only told apart."""
 
 
 def encode_quasi(
@@ -102,42 +110,119 @@ def encode_sensitive(
 
 
 def quasi_domain(tally: Tally, spec: ColumnSpec = BY_VALUES, folder: Path = Path()) -> Encoded:
-    """The domain of a quasi-identifier and the codes of its values."""
-    if not len(tally.values):
+    """The domain of a quasi-identifier and the codes of its values.
+
+    The policy's codes for missing values have the code of the missing value, and so have blank texts
+    among numbers or dates. Other blank texts are values: what looks different is different.
+    """
+    kept = _not_declared(tally, spec)
+    known = tally if kept.all() else tally.only(kept)
+    if not len(known.values):
         raise InputError(
             f"Column '{tally.name}' is a quasi-identifier but all of its values are missing. "
             "Give it the role 'identifier', so that it is dropped, or leave its rows out."
         )
     if spec.hierarchy is not None:
-        return _by_hierarchy(tally, spec.hierarchy, folder)
-    return _by_order(tally, spec) or _by_frequency(tally)
+        domain, codes = _by_hierarchy(known, spec.hierarchy, folder)
+    else:
+        domain, codes = _ordered_without_blank(known, spec) or _by_frequency(known)
+    return domain, _with_unknown(kept, codes, domain.missing)
+
+
+def _ordered_without_blank(tally: Tally, spec: ColumnSpec) -> Encoded | None:
+    """As `_by_order`, blank texts among numbers or dates being missing."""
+    if spec.order is not None or not _may_be_text(tally.values.type):
+        return _by_order(tally, spec)
+    kept = ~_flags(is_blank(text_of(tally.values)))
+    if kept.all() or not kept.any():
+        return _by_order(tally, spec)
+    ordered = _by_order(tally.only(kept), spec)
+    if ordered is None:
+        return None
+    domain, codes = ordered
+    return domain, _with_unknown(kept, codes, domain.missing)
+
+
+def _not_declared(tally: Tally, spec: ColumnSpec) -> Bools:
+    """(m,) whether each value is none of the policy's codes for missing values."""
+    if not spec.missing:
+        return np.ones(len(tally.values), np.bool_)
+    return ~is_declared(text_of(tally.values), spec.missing, spec.exact_spelling)
+
+
+def _known(tally: Tally, spec: ColumnSpec) -> Bools:
+    """(m,) whether each sensitive value is one: neither blank nor `*` nor a code for a missing one."""
+    kept = _not_declared(tally, spec)
+    if (star := _star(tally)) >= 0:
+        kept[star] = False
+    if _may_be_text(tally.values.type):
+        kept &= ~_flags(is_blank(text_of(tally.values)))
+    return kept
+
+
+def _flags(booleans: pa.Array) -> Bools:
+    return np.asarray(booleans.to_numpy(zero_copy_only=False), np.bool_)
+
+
+def _may_be_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_bytes(kind))
+
+
+def _with_unknown(
+    kept: Bools, codes: npt.NDArray[np.integer], missing: int
+) -> npt.NDArray[np.integer]:
+    """The codes of all values, from those of the known ones."""
+    if kept.all():
+        return codes
+    every = np.full(len(kept), missing, np.int32)
+    every[kept] = codes
+    return every
 
 
 def sensitive_domain(tally: Tally, spec: ColumnSpec = BY_VALUES, folder: Path = Path()) -> Encoded:
     """The domain of a sensitive column and the codes of its values.
 
-    By text, unless the policy says it is ordered or has a hierarchy. A `*`, which stands for a
-    suppressed value in a release, counts as missing.
+    By text, unless the policy says it is ordered or has a hierarchy. Spellings of one value share a
+    code. Blank texts, the policy's codes for missing values and a `*`, which stands for a suppressed
+    value in a release, count as missing.
     """
-    kept = np.arange(len(tally.values)) != _star(tally)
+    kept = _known(tally, spec)
     known = tally if kept.all() else tally.only(kept)
-    if not len(known.values):
-        domain, codes = _by_text(known)
-    elif spec.hierarchy is not None:
-        domain, codes = _by_hierarchy(known, spec.hierarchy, folder)
-    elif spec.kind == "ordered" or spec.order is not None:
-        ordered = _by_order(known, replace(spec, kind="ordered"))
-        assert ordered is not None  # values without an order were refused
-        domain, codes = ordered
-        if spec.order is None:
-            _check_order_readable(known)
-    else:
-        domain, codes = _by_text(known)
+    domain, codes = _sensitive_values(known, spec, folder)
     if spec.levels is not None:
         domain = replace(domain, levels=_levels(known, domain, spec.levels))
-    every = np.full(len(kept), domain.missing, np.int32)
-    every[kept] = codes
-    return domain, every
+    if not spec.exact_spelling:
+        domain, codes = _with_spellings(known, domain, codes)
+    return domain, _with_unknown(kept, codes, domain.missing)
+
+
+def _sensitive_values(known: Tally, spec: ColumnSpec, folder: Path) -> Encoded:
+    if not len(known.values):
+        return _by_text(known)
+    if spec.hierarchy is not None:
+        return _by_hierarchy(known, spec.hierarchy, folder)
+    if spec.kind != "ordered" and spec.order is None:
+        return _by_text(known)
+    ordered = _by_order(known, replace(spec, kind="ordered"))
+    assert ordered is not None  # values without an order were refused
+    if spec.order is None:
+        _check_order_readable(known)
+    return ordered
+
+
+def _with_spellings(known: Tally, domain: Domain, codes: npt.NDArray[np.integer]) -> Encoded:
+    """The same with one code for all spellings of a value."""
+    if not _may_be_text(known.values.type):  # different numbers, dates and times fold differently
+        return domain, codes
+    merged, spellings = merge_spellings(text_of(known.values), codes.astype(np.int32), known.counts)
+    if spellings is None:
+        return domain, codes
+    if domain.levels is not None and (domain.levels[merged] != domain.levels[codes]).any():
+        raise HierarchyError(
+            f"Column '{known.name}': some `levels` differ for spellings of one value, which count as "
+            "one. Give them the same level, or write `spelling: exact`."
+        )
+    return replace(domain, spellings=spellings), merged
 
 
 def check_no_star(tally: Tally) -> None:

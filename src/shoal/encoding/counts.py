@@ -33,6 +33,8 @@ class RaisedCounts:
     """(g,) different values that occur for certain, in addition to those published as they are."""
     by_level: Ints
     """(g, levels + 1) rows that may have each sensitivity level, in addition to those."""
+    rows: Ints
+    """(g,) rows with such a value."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Codes, Floats, Ints
+from shoal.encoding.spelling import Spellings
 from shoal.hierarchy.tree import HierarchyTree
 
 if TYPE_CHECKING:  # importing them would load the compiler
@@ -62,6 +63,8 @@ class Domain:
     levels: Codes | None = None
     """Sensitive columns only, where the policy gives levels. (size,) the sensitivity level of each
     code, 1 being the least; 0 for the missing value."""
+    spellings: Spellings | None = None
+    """Sensitive columns only: what was merged, where spellings of one value share a code."""
 
     @property
     def size(self) -> int:

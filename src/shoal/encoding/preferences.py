@@ -27,6 +27,12 @@ def read_preferences(cells: Cells, sensitive: str, preference: str, column: pa.A
     `column` has the preferences in the input's order; a missing one prefers nothing.
     """
     domain = cells.sensitive_domains[sensitive]
+    if domain.spellings is not None:
+        raise InputError(
+            f"Column '{sensitive}': {domain.spellings.spellings:,} spellings are only "
+            f"{domain.spellings.values:,} values, and with a `preference` every value needs one "
+            "spelling: spell values alike in the table, or write `spelling: exact`."
+        )
     preferred = _protection_levels(preference, column, check_levels(domain))[cells.rows]
     codes = cells.sensitive[sensitive]
     if domain.levels is None:  # every value is missing

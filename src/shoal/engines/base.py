@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from shoal.engines.formats.base import format_to_write
 from shoal.engines.measured import Measured
 from shoal.engines.release_table import ReleaseTable
 from shoal.engines.sources import Source
 from shoal.io.csv_dialect import CsvOptions
-from shoal.io.formats import format_of
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress
@@ -36,6 +36,8 @@ class Engine(ABC):
     order, and then takes the release with `frames` or `write`. An engine serves one run.
     """
 
+    seed: int
+    """Where the randomness of the run starts; set before `load` or `read`."""
     label: str
     """The name of the engine in a release and its certificate."""
     capability: ClassVar[str]
@@ -51,7 +53,7 @@ class Engine(ABC):
 
     def check_target(self, target: Path) -> None:
         """Raise `InputError` for a target that the engine cannot write."""
-        format_of(target)
+        format_to_write(target)
 
     def check_source(self, source: Source, policy: Policy) -> None:  # noqa: B027 - most read all
         """Raise `InputError` for files that the engine cannot read; called before it is opened."""

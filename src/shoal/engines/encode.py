@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.encoding.cells import hash_rows, words_of
-from shoal.encoding.columns import check_no_star, quasi_domain, sensitive_domain
+from shoal.encoding.columns import AS_SPELLED, check_no_star, quasi_domain, sensitive_domain
 from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
 from shoal.encoding.people import check_ids, person_of_ids
@@ -87,6 +87,7 @@ def encode_table(
     session: Session,
     policy: Policy,
     schema: pa.Schema,
+    seed: int,
     raw: str = "raw",
     max_values: int = MAX_VALUES,
     progress: Progress = no_progress,
@@ -101,6 +102,8 @@ def encode_table(
         Says what each column is.
     schema : pa.Schema
         The types of p0, p1, ... in the file.
+    seed : int
+        Where the randomness of the run starts.
     raw : str
         The name of the raw table.
     max_values : int
@@ -154,7 +157,7 @@ def encode_table(
             rows[name][domain.missing] += tally.missing
     target = None
     if policy.target is not None:  # any numbers that differ for different values
-        domain, codes = sensitive_domain(tallies[policy.target])
+        domain, codes = sensitive_domain(tallies[policy.target], AS_SPELLED)
         target = lookup(policy.target, codes, domain.missing)
     payload = [*sorted(policy.plain), *sensitive]
     encode = EncodeRows(
@@ -162,7 +165,7 @@ def encode_table(
         tuple(lookups[name] for name in sensitive),
         target,
         tuple((places[name], types[name]) for name in payload),
-        policy.seed,
+        seed,
         ids,
     )
     n_rows = _n_rows(tallies[quasi[0]])

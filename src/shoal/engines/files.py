@@ -12,34 +12,33 @@ from narwhals.stable.v2.dependencies import is_duckdb_relation
 
 from shoal.encoding.counts import Counts
 from shoal.engines.duckdb.classes import count_csv, count_table
-from shoal.engines.duckdb.csv import read_csv, settle, write_csv
+from shoal.engines.formats.base import FileFormat, format_of, format_to_write, located
+from shoal.engines.formats.csv import Csv
 from shoal.errors import InputError
-from shoal.io.columnar import columnar_names, read_columnar, write_columnar
-from shoal.io.csv_dialect import DETECT, CsvOptions, header_names
-from shoal.io.formats import Format, check_readable, format_of
+from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
 from shoal.io.frames import wrap as wrap_frame
+from shoal.io.paths import check_readable
 
 
 class LocalFiles:
     """Reads, writes and counts tables in files. It keeps no state between calls."""
 
     def settle(
-        self, path: Path, options: CsvOptions = DETECT
+        self, path: Path | Sequence[Path], options: CsvOptions = DETECT
     ) -> tuple[CsvOptions, tuple[str, ...]]:
-        """The dialect of a CSV file, detected where not given, and warnings about what was guessed.
+        """What the file leaves open, detected where not given, and warnings about what was guessed.
 
-        Pass the result on, so that it is detected once. Other formats have no dialect.
+        Pass the result on, so that it is detected once. Several paths are part files of one table.
         """
-        with _readable(path) as kind:
-            return settle(path, options) if kind is Format.CSV else (options, ())
+        places = [path] if isinstance(path, Path) else list(path)
+        with _readable(places[0], options) as (kind, file, known):
+            return kind.settle([file, *places[1:]], known)
 
     def names(self, path: Path, options: CsvOptions = DETECT) -> list[str]:
-        """The columns of a file, without reading its rows."""
-        with _readable(path) as kind:
-            if kind is not Format.CSV:
-                return columnar_names(path, kind)
-            return header_names(path, settle(path, options)[0])
+        """The columns of a file."""
+        with _readable(path, options) as (kind, file, known):
+            return kind.names(file, kind.settle([file], known)[0])
 
     def read(
         self, path: Path, options: CsvOptions = DETECT, columns: Sequence[str] | None = None
@@ -48,24 +47,12 @@ class LocalFiles:
 
         Columns of a CSV are all text; other formats keep their types.
         """
-        with _readable(path) as kind:
-            if kind is Format.CSV:
-                return read_csv(path, options, columns)
-            return read_columnar(path, kind, columns)
+        with _readable(path, options) as (kind, file, known):
+            return kind.read(file, kind.settle([file], known)[0], columns)
 
-    def write(
-        self,
-        table: pa.Table,
-        path: Path,
-        kind: Format | None = None,
-        options: CsvOptions = DETECT,
-    ) -> None:
-        """Write the table, rows in its order; the file extension decides the format if not given."""
-        kind = kind or format_of(path)
-        if kind is Format.CSV:
-            write_csv(table, path, options)
-        else:
-            write_columnar(table, path, kind)
+    def write(self, table: pa.Table, path: Path, options: CsvOptions = DETECT) -> None:
+        """Write the table, rows in its order; the file extension decides the format."""
+        format_to_write(path).write(table, path, options)
 
     def count_classes(
         self,
@@ -83,20 +70,23 @@ class LocalFiles:
         """
         if not isinstance(published, Path):
             return count_table(published, columns, of, starred)
-        with _readable(published) as kind:
-            if kind is Format.CSV:
-                return count_csv(published, columns, of, options, starred)
+        with _readable(published, options) as (kind, file, known):
+            if isinstance(kind, Csv):
+                return count_csv(file, columns, of, known, starred)
             needed = list(dict.fromkeys((*columns, *of, *starred)))
-            return count_table(read_columnar(published, kind, needed), columns, of, starred)
+            rows = kind.read(file, kind.settle([file], known)[0], needed)
+            return count_table(rows, columns, of, starred)
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[Format]:
-    """The format of a file; errors in reading it are raised as `InputError`."""
+def _readable(place: Path, options: CsvOptions) -> Iterator[tuple[FileFormat, Path, CsvOptions]]:
+    """A file and its format; errors in reading it are raised as `InputError`."""
+    path, options = located(place, options)
     check_readable(path)
     kind = format_of(path)
+    kind.require_packages(path)
     try:
-        yield kind
+        yield kind, path, options
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise InputError(
             f"{path} is not a whole gzip file. Pack it again, or drop the '.gz'."

@@ -127,7 +127,7 @@ class MemoryEngine(Engine):
         # preferences decide what is published of a row: equal rows have equal preferences too
         plain = [*sorted(policy.plain), *sorted(set(policy.preferences.values()))]
         cells = encode(
-            table.column, quasi, sensitive, plain, policy.seed, policy.folder, policy.person
+            table.column, quasi, sensitive, plain, self.seed, policy.folder, policy.person
         )
         if policy.target is not None:
             cells = replace(cells, target=codes_in_order(cells, table.column(policy.target)))
@@ -144,7 +144,7 @@ class MemoryEngine(Engine):
     def group(self, requirement: Requirement, progress: Progress) -> int:
         """Run the policy's method."""
         policy = self._policy
-        self._groupings = group_rows(policy.method, self._cells, requirement, policy.seed, progress)
+        self._groupings = group_rows(policy.method, self._cells, requirement, self.seed, progress)
         check_groupings(self._cells, self._groupings, policy.method.name)
         return int(self._suppressed.sum())
 
@@ -202,7 +202,7 @@ class MemoryEngine(Engine):
         hashes = None
         if values:  # the order of rows follows from what is published of them
             same = sorted(name for name in (*policy.plain, *policy.sensitive) if name not in values)
-            hashes = published_hashes(cells, values, [table.column(n) for n in same], policy.seed)
+            hashes = published_hashes(cells, values, [table.column(n) for n in same], self.seed)
         kept = policy.order == "kept"
         return assemble(cells, self._groupings, spans, kept, values, hashes)
 

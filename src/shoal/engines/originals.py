@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Ints
+from shoal.encoding.missing import is_missing
 from shoal.errors import VerificationFailed
 from shoal.hierarchy.text import text_of
 from shoal.io.frames import Table
@@ -36,8 +37,15 @@ NO_ORIGINALS = Originals({}, {})
 def originals_of(table: Table, policy: Policy, rows: Ints) -> Originals:
     """What stands behind the published rows; `rows` are their places in the table."""
     at = pa.array(rows)
+
+    def values(name: str) -> pa.Array:
+        texts = text_of(table.column(name)).take(at)
+        spec = policy.column_spec(name)
+        gone = is_missing(texts, spec.missing, spec.exact_spelling)
+        return pc.if_else(pa.array(gone), None, texts)
+
     return Originals(
-        {name: text_of(table.column(name)).take(at) for name in policy.preferences},
+        {name: values(name) for name in policy.preferences},
         {name: text_of(table.column(level)).take(at) for name, level in policy.preferences.items()},
     )
 

@@ -110,7 +110,7 @@ class RelationalEngine(Engine):
     def encode(self, progress: Progress) -> int:
         """Number the values from their counts, and encode the rows where they are."""
         self._encoded = encode_table(
-            self.session, self._policy, self._schema, RAW, progress=progress
+            self.session, self._policy, self._schema, self.seed, RAW, progress=progress
         )
         self.session.drop(RAW)
         return self._encoded.n_rows
@@ -127,7 +127,7 @@ class RelationalEngine(Engine):
                 sensitive = encoded.sensitive if measured else requirement.columns
                 self._cells = collect_cells(session, encoded, sensitive)
                 self._groupings: tuple[Grouping, ...] = method.group(
-                    self._cells, requirement, policy.seed, progress
+                    self._cells, requirement, self.seed, progress
                 )
                 check_groupings(self._cells, self._groupings, method.name)
                 return int(self._suppressed.sum())
@@ -137,7 +137,7 @@ class RelationalEngine(Engine):
                 assert method.block_rows is not None, "see engines/capabilities.py"
                 rule, wanted = WIDEST_ROUNDED, block_requirement(requirement, method.block_rows)
             self._tree = cut_into_fragments(session, encoded, wanted, rule, most, progress)
-            self._finish = GroupFragment(method, requirement, encoded.n_rows, policy.seed)
+            self._finish = GroupFragment(method, requirement, encoded.n_rows, self.seed)
         return None
 
     @property

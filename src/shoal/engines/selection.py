@@ -9,6 +9,9 @@ import pyarrow as pa
 
 from shoal.engines.base import Engine, Expected
 from shoal.engines.encode import columns_to_read
+from shoal.engines.formats.base import format_of, format_to_write
+from shoal.engines.formats.csv import Csv
+from shoal.engines.formats.parquet import Parquet
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.queries import select
 from shoal.engines.relational import RelationalEngine
@@ -29,7 +32,6 @@ from shoal.engines.sessions import (
 from shoal.engines.sources import Source
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
-from shoal.io.formats import Format, format_of
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress
 
@@ -45,6 +47,16 @@ class DuckDBEngine(RelationalEngine):
         """Open a database of its own in a private folder."""
         with open_session(LOCAL, self._memory, clock) as self.session:
             yield
+
+    def check_target(self, target: Path) -> None:
+        """Raise `InputError` for a format that must be written at once."""
+        kind = format_to_write(target)
+        if not kind.appendable:
+            raise InputError(
+                f"{target}: {kind.title} is written from memory, at once. For tables larger than "
+                "memory write Parquet, CSV or another format that takes rows as they come, or leave "
+                "out --memory."
+            )
 
     def load(self, policy: Policy, clock: Clock) -> None:  # noqa: ARG002
         """Refused: a frame is in memory already."""
@@ -106,7 +118,7 @@ class SparkEngine(RelationalEngine):
 
     def check_target(self, target: Path) -> None:
         """Raise `InputError` for a format that Spark does not write."""
-        if format_of(target) is Format.ARROW:
+        if not isinstance(format_of(target), Csv | Parquet):
             raise InputError(
                 f"{target}: Spark writes folders of Parquet or CSV files. Name one '.parquet' or "
                 "'.csv'."
@@ -163,7 +175,7 @@ def choose_engine(
         return SparkEngine(engine)
     if memory is not None:
         return DuckDBEngine(memory)
-    return MemoryEngine(decode=target is None or format_of(target) is not Format.CSV)
+    return MemoryEngine(decode=target is None or not format_of(target).takes_categories)
 
 
 def engine_for_frame(frame: Any) -> Engine:

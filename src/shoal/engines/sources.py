@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shoal.engines.files import LocalFiles
+from shoal.engines.formats.base import FileFormat, endings, format_of, located
 from shoal.errors import InputError, listed
-from shoal.io.columnar import parquet_rows
 from shoal.io.csv_dialect import DETECT, CsvOptions
-from shoal.io.formats import ENDINGS, Format, check_readable, format_of
+from shoal.io.paths import check_readable
 
 HIDDEN = (".", "_")
 """Names that begin so are not part of a table: markers of the tools that wrote it."""
@@ -31,23 +31,26 @@ class Source:
 def source_at(place: Path, options: CsvOptions = DETECT) -> Source:
     """Look at the table in a file or folder, without reading its rows."""
     local = LocalFiles()
+    place, options = located(place, options)
     files, kind = files_of([place])
-    settled, warnings = local.settle(files[0], options)
+    settled, warnings = local.settle(files, options)
     names = local.names(files[0], settled)
     require_same_names(files, lambda file: local.names(file, settled))
-    rows = sum(map(parquet_rows, files)) if kind is Format.PARQUET else None
+    counts = [kind.rows(file) for file in files]
+    rows = None if None in counts else sum(count or 0 for count in counts)
     return Source(place, tuple(files), settled, tuple(names), warnings, rows)
 
 
-def files_of(sources: Sequence[Path]) -> tuple[list[Path], Format]:
+def files_of(sources: Sequence[Path]) -> tuple[list[Path], FileFormat]:
     """Every file of the table, by name, and the one format that they share."""
     files = [file for source in sources for file in _part_files(source)]
     if not files:
         raise InputError("No file was named to read.")
     kinds = {format_of(file) for file in files}
     if len(kinds) > 1:
+        found = listed(sorted(kind.name for kind in kinds))
         raise InputError(
-            f"The files of one table must have one format; found {listed(sorted(kinds))} in "
+            f"The files of one table must have one format; found {found} in "
             f"{listed([str(source) for source in sources])}."
         )
     for file in files:
@@ -83,17 +86,18 @@ def _part_files(source: Path) -> list[Path]:
             f"{source} contains folders ({listed(folders, 3)}). The files of a table must be in one "
             "folder; write a table that is partitioned by a column without partitions."
         )
-    others = [each.name for each in files if not each.name.lower().endswith(tuple(ENDINGS))]
+    allowed = endings()
+    others = [each.name for each in files if not each.name.lower().endswith(tuple(allowed))]
     if others:
         raise InputError(
             f"{source} contains files that are not tables by their names ({listed(others, 3)}). Move "
-            f"or rename them. Allowed endings: {listed(ENDINGS)}."
+            f"or rename them. Allowed endings: {listed(allowed, 40)}."
         )
     # some tools write empty files for parts without rows, not even a header in them
     parts = [each for each in files if each.stat().st_size > 0]
     if not parts:
         raise InputError(
-            f"{source} contains no file with a table in it. Allowed endings: {listed(ENDINGS)}."
+            f"{source} contains no file with a table in it. Allowed endings: {listed(allowed, 40)}."
         )
     return parts
 

@@ -18,7 +18,7 @@ import shutil
 import signal
 import threading
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -216,25 +216,30 @@ def _same_file(source: Path, target: Path) -> bool:
 
 
 @contextmanager
-def replacing(target: Path, force: bool, source: Path | None = None) -> Iterator[Replacement]:
-    """A temporary path next to `target`, moved into place by `commit()` and otherwise removed."""
+def replacing(
+    target: Path, force: bool, source: Path | None = None, private: bool = False
+) -> Iterator[Replacement]:
+    """A temporary path next to `target`, moved into place by `commit()` and otherwise removed.
+
+    private: nobody but the user may read the file.
+    """
     check_target(target, force, source)
     # a link is followed to its file, and never replaced
     target = target.resolve()
     for other, _ in stale_paths(target):
         other.unlink(missing_ok=True)
     with exit_on_signals(), temporary_names(target) as (temporary, old):
-        _create(temporary, target)
+        _create(temporary, target, 0o600 if private else 0o666)
         try:
             yield Replacement(target, temporary, old, force)
         finally:
             temporary.unlink(missing_ok=True)
 
 
-def _create(temporary: Path, target: Path) -> None:
+def _create(temporary: Path, target: Path, mode: int) -> None:
     """Create the file, which must not exist."""
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
     except OSError as error:
         raise InputError(f"{target} cannot be written: {error.strerror}.") from None
 
@@ -383,11 +388,15 @@ def check_targets(
 
 @contextmanager
 def replacing_all(
-    targets: Sequence[Path], force: bool, source: Path | None = None, folder: bool = False
+    targets: Sequence[Path],
+    force: bool,
+    source: Path | None = None,
+    folder: bool = False,
+    private: Collection[Path] = (),
 ) -> Iterator[Replacements]:
     """Like `replacing`, for files that belong together; all are checked before any work.
 
-    folder: the first of them is a folder.
+    folder: the first of them is a folder. private: those that nobody but the user may read.
     """
     check_targets(targets, force, source, folder)
     folders, files = (targets[:1], targets[1:]) if folder else ((), targets)
@@ -396,6 +405,6 @@ def replacing_all(
         yield Replacements(
             [
                 *(stack.enter_context(replacing_folder(t, force, sources)) for t in folders),
-                *(stack.enter_context(replacing(t, force, source)) for t in files),
+                *(stack.enter_context(replacing(t, force, source, t in private)) for t in files),
             ]
         )

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from shoal.errors import InputError, listed, nearest
-from shoal.io.formats import ending_of, is_gzipped
+from shoal.io.paths import ending_of, is_gzipped
+from shoal.io.variables import Variable
 
 UTF8 = "utf-8"
 GUESS = "cp1252"
@@ -198,7 +199,7 @@ def _nameless_file() -> Iterator[tuple[BinaryIO, Path]]:
 
 @dataclass(frozen=True)
 class CsvOptions:
-    """How a CSV file is written; what is None is detected."""
+    """How a file is written; what is None is detected. Most fields concern CSV files."""
 
     separator: str | None = None
     """One character; `\\t` and `tab` are accepted too."""
@@ -212,6 +213,18 @@ class CsvOptions:
     """Whether the first line has the names of the columns."""
     names: tuple[str, ...] | None = None
     """The names of the columns, in place of those of the file."""
+    sheet: str | None = None
+    """Workbooks: the name or the number (from 1) of the sheet."""
+    skip: int | None = None
+    """Workbooks: rows above the names of the columns that are not part of the table."""
+    footer: int | None = None
+    """Workbooks: rows at the end that are not part of the table, such as totals."""
+    labels: bool | None = None
+    """Files of statistics packages: whether values are read as their labels (by default) or codes."""
+    variables: tuple[Variable, ...] = ()
+    """What the file says about its columns, found when the options are settled."""
+    origins: tuple[Variable, ...] = ()
+    """Of a file to write: what its source said about the columns."""
 
     def __post_init__(self) -> None:
         if self.separator in TAB_SPELLINGS:
@@ -242,7 +255,9 @@ class CsvOptions:
         ending = ending_of(path)
         separator = "\t" if ending.startswith(".tsv") else self.separator or ","
         quote = self.quote or QUOTE
-        return CsvOptions(separator, "'" if quote == separator else quote, UTF8)
+        return CsvOptions(
+            separator, "'" if quote == separator else quote, UTF8, origins=self.variables
+        )
 
 
 DETECT = CsvOptions()

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from shoal.errors import InputError
-from shoal.io.formats import ending_of
+from shoal.io.paths import ending_of
 
 PAGES, CERTIFICATE = (".html", ".htm"), ".json"
 LONGEST = 60

@@ -17,6 +17,7 @@ from shoal.methods.base import Method, Progress
 from shoal.methods.partition import WIDEST_ROUNDED, cut_down, whole_table
 from shoal.models.k import K
 from shoal.models.requirement import Requirement
+from shoal.seeds import LARGE, derived
 
 
 def group_rows(
@@ -55,7 +56,10 @@ def block_requirement(requirement: Requirement, block_rows: int) -> Requirement:
 
 def block_seed(block: Cells, seed: int) -> int:
     """A seed for a block, from the block alone: it is the same wherever the block is processed."""
+    words = (block.n_rows, *block.codes[0].tolist())
+    if seed >= LARGE:
+        return derived(seed, "block", *words)
     state = seed % (1 << 64)
-    for word in (block.n_rows, *block.codes[0].tolist()):
+    for word in words:
         state = int(mix(np.uint64(state), np.uint64(word)))
     return state

@@ -18,6 +18,7 @@ from shoal.encoding.grouping import SUPPRESSED, Grouping
 from shoal.kernels.labels import empty_labels, nearest_label, widen, widen_all
 from shoal.methods.base import counts_of_runs
 from shoal.models.requirement import Requirement
+from shoal.seeds import LARGE, derived
 
 MOST_KEPT = 1 << 28
 """Answers kept at a time: rows of different sensitive values times groups."""
@@ -88,6 +89,8 @@ def repaired(cells: Cells, requirement: Requirement, group_rows: GroupRows, seed
 
 def _seed(seed: int, number: int) -> int:
     """A seed of its own for each round."""
+    if seed >= LARGE:
+        return derived(seed, "round", number)
     return (seed * 0x9E3779B9 + number * 0x85EBCA6B + 1) % (1 << 64)
 
 

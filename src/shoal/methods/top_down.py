@@ -4,10 +4,12 @@ import numpy as np
 import numpy.typing as npt
 from pydantic.dataclasses import dataclass
 
+from shoal import seeds
 from shoal.arrays import Codes, Ints, Words
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import costs_of
 from shoal.encoding.grouping import Grouping
+from shoal.kernels.hashing import keyed_hash
 from shoal.kernels.jit import inlined, kernel, mix, number
 from shoal.kernels.labels import (
     Costs,
@@ -69,10 +71,13 @@ class Splitter:
         done: list[Runs] = []
         groups = Runs(rows, np.array([0, len(rows)], np.int64))
         states = np.array([seed % (1 << 64)], np.uint64)
+        key = seeds.key_words(seed, "halves") if seed >= seeds.LARGE else None
         while len(groups.starts) > 1:
             large = np.diff(groups.starts) >= 2 * k
             done.append(chosen(groups, ~large))
             groups, states = chosen(groups, large), states[large]
+            if key is not None:  # each round depends on the whole seed
+                states = keyed_hash(len(states), [states], key)
             if len(groups.rows):
                 groups, states = self._halves(groups, states, k)
             self.share = max(self.share, 1 - len(groups.rows) / len(rows))

@@ -10,6 +10,7 @@ from pydantic.dataclasses import dataclass
 from shoal.arrays import Floats, Ints
 from shoal.encoding.counts import Counts
 from shoal.models.base import SensitiveModel
+from shoal.models.shares import known
 
 NAMED = 10
 """A value is named only if at least so many rows share it."""
@@ -17,10 +18,11 @@ NAMED = 10
 
 @dataclass(frozen=True)
 class Alpha(SensitiveModel):
-    """α: in every group each sensitivity level makes up at most the share α of the rows.
+    """α: in every group each sensitivity level makes up at most the share α of the known values.
 
     Where the column has no `levels`, each value; with `k` that is the (α,k) model, with `k` and `l`
-    (α,l)-diversity k-anonymity. A missing value counts as a row and as no level.
+    (α,l)-diversity k-anonymity. Shares are taken of the rows that have a value; a group without any
+    holds.
 
     Protects against a likely guess at how sensitive somebody's value is. Does not require several
     values inside a level: combine it with `l`.
@@ -31,7 +33,7 @@ class Alpha(SensitiveModel):
     """
 
     alpha: Annotated[float, Field(gt=0, le=1)]
-    """The largest share of a group's rows that one level (or value) may have."""
+    """The largest share of a group's known values that one level (or value) may have."""
     of: str
     """The sensitive column."""
 
@@ -47,10 +49,9 @@ class Alpha(SensitiveModel):
         return rows if 1 / rows <= self.alpha else rows + 1
 
     def strengths(self, counts: Counts) -> Floats:
-        """(g,) the largest share of each group's rows that one level (or value) has."""
-        rows = counts.sizes if counts.known is None else counts.known
+        """(g,) the largest share of each group's known values that one level (or value) has."""
         # a person with two values of one level counts for each, but no share is above 1
-        return np.minimum(counts.largest() / np.maximum(rows, 1), 1.0)
+        return np.minimum(counts.largest() / np.maximum(known(counts), 1), 1.0)
 
     def least_suppressed(self, everyone: Counts) -> int | None:
         """Return the fewest rows without which all others, as one group, hold."""
@@ -58,8 +59,7 @@ class Alpha(SensitiveModel):
 
     def _least_suppressed(self, everyone: Counts) -> int:
         rows = _rows_by_class(everyone)
-        n = int(everyone.sizes[0])
-        missing = n - int(rows.sum())
+        n = int(rows.sum())  # a row without a value changes no share
         kept = np.arange(1, n + 1)
         # the most rows of one level among `kept` rows
         most = np.floor(self.alpha * kept).astype(np.int64)
@@ -68,7 +68,7 @@ class Alpha(SensitiveModel):
         ascending = np.sort(rows)
         below = np.concatenate([[0], np.cumsum(ascending)])
         smaller = np.searchsorted(ascending, most)
-        fits = missing + below[smaller] + (len(rows) - smaller) * most >= kept
+        fits = below[smaller] + (len(rows) - smaller) * most >= kept
         return n - int(kept[fits].max(initial=0))
 
     def advice(self, everyone: Counts) -> str:
@@ -77,13 +77,13 @@ class Alpha(SensitiveModel):
         least = math.ceil(share * 1000) / 1000
         whom = "people" if everyone.counts_people else "rows"
         words = (
-            f"{self._commonest(everyone)} makes up {share:.1%} of the {whom}, but alpha = "
-            f"{self.alpha:g} was required of {self.of}. Without suppressing rows the least alpha it "
-            f"allows is {least:g}"
+            f"{self._commonest(everyone)} makes up {share:.1%} of the {whom} with a known value, but "
+            f"alpha = {self.alpha:g} was required of {self.of}. Without suppressing rows the least "
+            f"alpha it allows is {least:g}"
         )
         if everyone.counts_people:
             return f"{words}: raise alpha."
-        rows, out = int(everyone.sizes[0]), self._least_suppressed(everyone)
+        rows, out = int(known(everyone)[0]), self._least_suppressed(everyone)
         if out == rows:
             return f"{words}; with {self.alpha:g} not one row could be published: raise alpha."
         return (

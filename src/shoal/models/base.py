@@ -53,7 +53,7 @@ class Model(plugins.Plugin, ABC):
     """Whether it can be verified where some sensitive values are published as wider ones."""
     holds_without_values: ClassVar[bool] = False
     """Whether a group in which every value of the sensitive column is missing can hold: true of models
-    that bound shares of all rows."""
+    that only bound how likely a guess at a known value is."""
     release_wide: ClassVar[bool] = False
     """Whether a release is judged as a whole, by `holds_over`. `holds` is then a rule for single
     groups that is sufficient for it."""

@@ -48,8 +48,10 @@ def with_value(counts: Counts) -> Ints:
 
 
 def known(counts: Counts) -> Ints:
-    """(g,) rows of each group that have a value; where people are counted, people who have one."""
-    return with_value(counts) if counts.known is None else counts.known
+    """(g,) rows of each group that have a value, be it published as a more general one; where people
+    are counted, people who have one."""
+    rows = with_value(counts) if counts.known is None else counts.known
+    return rows if counts.raised is None else rows + counts.raised.rows
 
 
 def everyone(counts: Counts) -> int:

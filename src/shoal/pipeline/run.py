@@ -30,6 +30,7 @@ from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress, no_progress
 from shoal.release import Release, RunSummary
+from shoal.seeds import Seed, choose
 from shoal.verification.check import require
 
 MANY_SUPPRESSED = 0.05
@@ -53,14 +54,18 @@ def anonymize_table(
         engine = MemoryEngine()
         policy = _policy(policy, list(source.names), engine)
         engine.check_source(source, policy)
+        seed = choose(policy.seed)
+        engine.seed = seed.value
         with clock.step("read") as progress:
             engine.read(source, policy, clock, progress)
-        return _hand_over(engine, policy, clock, source.warnings)
+        return _hand_over(engine, policy, seed, clock, source.warnings)
     engine = engine_for_frame(data)
     policy = _policy(policy, engine.names, engine)
+    seed = choose(policy.seed)
+    engine.seed = seed.value
     with engine.opened(clock):
         engine.load(policy, clock)
-        return _hand_over(engine, policy, clock)
+        return _hand_over(engine, policy, seed, clock)
 
 
 def _policy(
@@ -80,12 +85,12 @@ def check_policy(policy: Policy, names: Sequence[str], engine: str = "memory") -
 
 
 def _hand_over(
-    engine: Engine, policy: Policy, clock: Clock, warnings: Sequence[str] = ()
+    engine: Engine, policy: Policy, seed: Seed, clock: Clock, warnings: Sequence[str] = ()
 ) -> Release[Any]:
     measured = _release_steps(engine, policy, clock, evidence=True)
     with clock.step("verify") as progress:
         verdict = _verified(engine.published(), policy, engine.expected, progress)
-    return _release(engine, policy, measured, verdict, clock, warnings)
+    return _release(engine, policy, seed, measured, verdict, clock, warnings)
 
 
 def run_files(
@@ -99,23 +104,27 @@ def run_files(
     report: str | Path | None = None,
     engine: str = LOCAL,
     memory: str | None = None,
+    seed_file: Path | None = None,
 ) -> Release[Any]:
     """Anonymise a file, or a folder of part files, into another.
 
-    The release is verified before it appears under its name; a `report` appears with it, or neither.
+    The release is verified before it appears under its name; a `report` appears with it, or neither,
+    and so does a `seed_file` that does not exist yet.
     """
     chosen = choose_engine(engine, memory, target)
     # what can be checked without starting Spark is checked before
     chosen.check_target(target)
     targets = [target, *sensitive_files(target, policy).values()]
     reports = check_report(report, policy)
-    check_targets([*targets, *reports], force, source, folder=chosen.writes_folders)
+    seed = choose(policy.seed, seed_file)
+    kept = _new_seed_file(seed, [*targets, *reports])
+    check_targets([*targets, *reports, *kept], force, source, folder=chosen.writes_folders)
     check_capabilities(chosen.capability, policy)
     found = source_at(source, options)
     check_policy(policy, found.names, chosen.capability)
     chosen.check_source(found, policy)
     with chosen.opened(clock):
-        return run_with(chosen, found, policy, target, clock, force=force, report=report)
+        return run_with(chosen, found, policy, target, clock, force=force, report=report, seed=seed)
 
 
 def run_with(
@@ -127,13 +136,18 @@ def run_with(
     *,
     force: bool = False,
     report: str | Path | None = None,
+    seed: Seed | None = None,
 ) -> Release[Any]:
-    """Anonymise a table with an engine that is open."""
+    """Anonymise a table with an engine that is open; without a seed, it is chosen by the policy."""
+    seed = choose(policy.seed) if seed is None else seed
+    engine.seed = seed.value
     check_policy(policy, source.names, engine.capability)
     targets = [target, *sensitive_files(target, policy).values()]
     reports = check_report(report, policy)
+    kept = _new_seed_file(seed, [*targets, *reports])
+    every = [*targets, *reports, *kept]
     folder = engine.writes_folders
-    with replacing_all([*targets, *reports], force, source.place, folder=folder) as places:
+    with replacing_all(every, force, source.place, folder=folder, private=kept) as places:
         paths = places.paths[: len(targets)]
         with clock.step("read") as progress:
             engine.read(source, policy, clock, progress)
@@ -146,10 +160,13 @@ def run_with(
             table = engine.read_back(paths, written, part_of(progress, 0, READ_BACK))
             left = part_of(progress, READ_BACK, 1)
             verdict = _verified(table, policy, engine.expected, left)
-        release = _release(engine, policy, measured, verdict, clock, source.warnings)
+        release = _release(engine, policy, seed, measured, verdict, clock, source.warnings)
         if reports:
             with clock.step("report"):
-                write_report_files(release, reports, places.paths[len(paths) :], engine.published())
+                waiting = places.paths[len(paths) : len(paths) + len(reports)]
+                write_report_files(release, reports, waiting, engine.published())
+        for path in places.paths[len(paths) + len(reports) :]:
+            path.write_text(seed.to_text(), encoding="utf-8")
         places.commit()
     others = sensitive_files(target, policy)
     how = replace(
@@ -262,6 +279,7 @@ def _verified(
 def _release(
     engine: Engine,
     policy: Policy,
+    seed: Seed,
     measured: Measured,
     verdict: Verdict,
     clock: Clock,
@@ -278,7 +296,7 @@ def _release(
         measured=measured,
         run=RunSummary(
             method=plugins.name_of(type(policy.method)),
-            seed=policy.seed,
+            private_seed=seed,
             engine=engine.label,
             published_rows=engine.expected[0].rows,
             seconds=dict(clock.seconds),
@@ -330,6 +348,18 @@ def loss_warnings(mean: float | None) -> list[str]:
         f"Nearly all detail of the quasi columns is lost ({mean:.1%} by mean NCP). Loosen the "
         "constraints, allow more `suppression`, list fewer quasi columns, or try another method."
     ]
+
+
+def _new_seed_file(seed: Seed, others: Sequence[Path]) -> list[Path]:
+    """The seed file, where it is still to be written; checked before any work."""
+    if seed.file is None or seed.file.exists():
+        return []
+    if seed.file.resolve() in [other.resolve() for other in others]:
+        raise InputError(
+            f"{seed.file} cannot hold both the seed and the release or its report. Keep the seed in a "
+            "file of its own."
+        )
+    return [seed.file]
 
 
 def check_report(path: str | Path | None, policy: Policy) -> list[Path]:

@@ -7,6 +7,7 @@ from shoal import plugins
 from shoal.errors import listed
 from shoal.models.base import SIZES_ONLY, SensitiveModel
 from shoal.policy.messages import Problem
+from shoal.seeds import LARGE
 
 if TYPE_CHECKING:
     from shoal.policy.policy import Policy
@@ -67,11 +68,11 @@ def problems(policy: "Policy") -> Iterator[Problem]:
 
 def warnings(policy: "Policy") -> Iterator[str]:
     """What a careful publisher should reconsider."""
-    if policy.publish == "anatomy" and policy.seed == 0:
+    if policy.publish == "anatomy" and policy.seed is not None and policy.seed < LARGE:
         yield (
             "publish: anatomy shows who is in which group, and rows with equal quasi-identifiers "
-            "were spread over groups by the seed and their values. Choose a seed of your own, a "
-            "large one, and keep it to yourself: 0 is easy to guess."
+            "were spread over groups by the seed and their values. A seed as small as this one can "
+            "be found by trying: leave it out, and one is drawn at random."
         )
 
 

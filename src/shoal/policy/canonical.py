@@ -25,8 +25,11 @@ IN_MEMORY = "a table in memory"
 """The population in the canonical form if it has no path."""
 
 
-def to_data(policy: "Policy") -> dict[str, Any]:
-    """The policy as plain data, keys in the order of the fields."""
+def to_data(policy: "Policy", seed: int | None = None) -> dict[str, Any]:
+    """The policy as plain data, keys in the order of the fields.
+
+    It leaves with a certificate, so it has no seed unless one is given.
+    """
     data = {
         "columns": {name: _column(column) for name, column in policy.columns.items()},
         "constraints": [plain_constraint(model) for model in policy.constraints],
@@ -36,7 +39,7 @@ def to_data(policy: "Policy") -> dict[str, Any]:
         "suppressed": policy.suppressed,
         "order": policy.order,
         "publish": policy.publish,
-        "seed": policy.seed,
+        "seed": seed,
         "target": policy.target,
         "metrics": [plain_named(metric) for metric in policy.metrics] or None,
         "population": _population(policy),
@@ -54,7 +57,7 @@ def _population(policy: "Policy") -> str | None:
 
 def to_yaml(policy: "Policy") -> str:
     """The policy as YAML that loads to an equal policy; a population in memory is left out."""
-    data = to_data(policy)
+    data = to_data(policy, policy.seed)
     unwritten = ""
     if data.get("population") == IN_MEMORY and not isinstance(policy.population, str):
         del data["population"]
@@ -79,9 +82,13 @@ def to_yaml(policy: "Policy") -> str:
     return text + unwritten
 
 
-def fingerprint(policy: "Policy") -> str:
-    """SHA-256 of the policy's meaning, in hex."""
-    data = to_data(policy)
+def fingerprint(policy: "Policy", seed: int | None = None) -> str:
+    """SHA-256 of the policy's meaning, in hex.
+
+    Without its seed, which could be found by trying. seed: one to include, as in certificates of the
+    first format.
+    """
+    data = to_data(policy, seed)
     # the order of quasi columns breaks ties, that of other columns means nothing; all other keys are
     # in the order of the fields, but those of a tree as given: they order the leaves
     others = sorted(name for name in policy.columns if name not in policy.quasi)
@@ -105,6 +112,8 @@ def _column(column: "Column") -> str | dict[str, Any]:
         "levels": column.levels,
         "together": column.together,
         "preference": column.preference,
+        "missing": None if column.missing is None else list(column.missing),
+        "spelling": column.spelling,
         "type": column.type,
         "dates": column.dates,
     }

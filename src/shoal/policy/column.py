@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidat
 from shoal.errors import listed
 from shoal.policy import parts
 from shoal.policy.messages import FieldPath, Problem, as_error, found
+from shoal.policy.missing import MissingCodes, code_of, read_codes
 from shoal.policy.reading import Dates
 
 FORMS = "write a level per value, as in {flu: 1, HIV: 4}, or values per level, as in {1: [flu]}"
@@ -71,13 +72,8 @@ def _by_level(value: Mapping[Any, Any]) -> Iterator[tuple[FieldPath, Any, Any]]:
             yield (str(level), place), label_of(each), number
 
 
-def label_of(value: Any) -> Any:
-    """A value of a policy as the text of a table's value."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value) if isinstance(value, int | float) else value
+label_of = code_of
+"""A value of a policy as the text of a table's value."""
 
 
 class Column(BaseModel):
@@ -105,7 +101,12 @@ class Column(BaseModel):
     several of them."""
     preference: Annotated[str, BeforeValidator(parts.column_name)] | None = None
     """Sensitive only. The column with the level of protection that each person prefers."""
-
+    missing: Annotated[MissingCodes, BeforeValidator(read_codes)] = None
+    """The codes that stand for a missing value, in place of those of `read`; none of the values where
+    the list is empty."""
+    spelling: Literal["folded", "exact"] | None = None
+    """Sensitive only. `folded`: spellings that differ in case, spaces or Unicode form, and equal
+    numbers and dates, are one value; this is the default. `exact`: every spelling is a value."""
     type: Literal["number", "date", "text"] | None = None
     """How texts of the column are read; decided from them when left out. As `text`, codes such as 007
     and 7 stay different and have no order."""
@@ -143,6 +144,7 @@ class Column(BaseModel):
             "order": ("quasi", "sensitive"),
             "levels": ("sensitive",),
             "preference": ("sensitive",),
+            "spelling": ("sensitive",),
             "together": ("person",),
         }
         given = [key for key in allowed if getattr(self, key) is not None]

@@ -29,6 +29,7 @@ from shoal.policy.column import ROLES, Column
 from shoal.policy.messages import Guide, Problem, as_error, found, problems_of, refusal, unknown_key
 from shoal.policy.reading import Reading
 from shoal.policy.yaml_source import Source, parse, read
+from shoal.seeds import LIMIT
 
 if TYPE_CHECKING:
     from shoal.encoding.columns import ColumnSpec
@@ -79,8 +80,11 @@ class Policy(BaseModel):
     publish: Literal["generalised", "anatomy"] = "generalised"
     """Whether quasi-identifiers are made coarser, or stay exact with the sensitive values apart, in
     tables of their own that are linked by a group id."""
-    seed: Annotated[int, BeforeValidator(_no_bool), Field(ge=0, lt=2**63)] = 0
-    """Where all randomness starts: the same seed gives the same release."""
+    seed: Annotated[int, BeforeValidator(_no_bool), Field(ge=0, lt=LIMIT)] | None = Field(
+        default=None, repr=False
+    )
+    """Where all randomness starts: the same seed gives the same release. Drawn at random when left
+    out. Whoever knows it can repeat the run, so it is no part of the fingerprint."""
     target: Annotated[str, BeforeValidator(parts.column_name)] | None = None
     """The column whose classes the metric `cm` counts."""
     metrics: Annotated[
@@ -209,7 +213,14 @@ class Policy(BaseModel):
             column.hierarchy,
             column.levels,
             reading=self.value_reading(name),
+            missing=self.missing_codes(name),
+            exact_spelling=column.spelling == "exact",
         )
+
+    def missing_codes(self, name: str) -> tuple[str, ...]:
+        """The codes that stand for a missing value of a column."""
+        own = self.columns[name].missing
+        return (self.read.missing or ()) if own is None else own
 
     def value_reading(self, name: str) -> "ValueReading":
         """How the values of a column are written, as far as the policy says it."""
@@ -303,13 +314,15 @@ class Policy(BaseModel):
         return canonical.to_yaml(self)
 
     def fingerprint(self) -> str:
-        """SHA-256 of the policy's meaning: the order of quasi columns counts, while the folder and
-        the order of keys do not.
+        """SHA-256 of the policy's meaning: the order of quasi columns counts, while the seed, the
+        folder and the order of keys do not.
         """
         return canonical.fingerprint(self)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Policy) and self.fingerprint() == other.fingerprint()
+        if not isinstance(other, Policy):
+            return False
+        return self.seed == other.seed and self.fingerprint() == other.fingerprint()
 
     def __hash__(self) -> int:
         return hash(self.fingerprint())

@@ -8,6 +8,7 @@ from shoal.encoding.date_format import DateFormat
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy.messages import Problem, as_error, found
+from shoal.policy.missing import MissingCodes, read_codes
 from shoal.policy.parts import column_name
 
 Thousands = Literal[",", ".", " ", "'", "_", "\u00a0", "\u202f", "\u2019"]
@@ -55,6 +56,8 @@ class Reading(BaseModel):
     """The mark between groups of three digits of numbers that are written as text."""
     dates: Dates = None
     """The format of dates that are written as text, such as `%d/%m/%Y`."""
+    missing: Annotated[MissingCodes, BeforeValidator(read_codes)] = None
+    """The codes that stand for a missing value in every column without a `missing` of its own."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -42,7 +42,7 @@ from shoal.verification.check import Finding
 from shoal.verification.digest import Fingerprint
 from shoal.version import __version__
 
-FORMAT = 1
+FORMAT = 2
 """Incremented when a reader of older certificates would misread a new one."""
 SEAL = "seal"
 HIDDEN = "…"
@@ -116,7 +116,7 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
             },
         },
         "method": method_of(policy),
-        "seed": release.seed,
+        "seed_commitment": release.seed_commitment,
         "guarantees": [guarantee(finding, policy) for finding in release.findings],
         "verified": release.verified,
         "checked": _checked(release),
@@ -270,13 +270,15 @@ def _reproduce(release: Release) -> list[str]:
     """Sentences, and commands that begin with `$`."""
     evidence, options = release.evidence, _engine_options(release.engine)
     return [
-        f"Take Shoal {__version__}, the policy with the digest {release.policy.fingerprint()} "
-        f"(it holds the seed, {release.seed}), and the input: {release.rows:,} rows whose columns "
-        f"have the digest {evidence.schema_digest}. The same input gives the same rows, whatever "
-        "their order and the engine.",
-        f"$ shoal run INPUT POLICY -o RELEASE{options} --report report.html",
+        f"Take Shoal {__version__}, the policy with the digest {release.policy.fingerprint()}, "
+        f"the seed, which its publisher keeps in a private file, and the input: {release.rows:,} "
+        f"rows whose columns have the digest {evidence.schema_digest}. The same input gives the "
+        "same rows, whatever their order and the engine.",
+        f"$ shoal run INPUT POLICY -o RELEASE{options} --seed-file SEED --report report.html",
         "Check that a file is this release and holds what is promised:",
         f"$ shoal verify RELEASE POLICY{options} --certificate report.json",
+        "Whoever has the private file can also check that the seed is the one of this certificate: add "
+        "--seed-file SEED.",
     ]
 
 

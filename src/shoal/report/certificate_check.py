@@ -9,7 +9,7 @@ from shoal.engines.release_table import MemoryRelease, ReleaseTable
 from shoal.errors import InputError, VerificationFailed, listed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
-from shoal.policy.canonical import to_data
+from shoal.policy.canonical import fingerprint, to_data
 from shoal.report.certificate import (
     FORMAT,
     SEAL,
@@ -20,6 +20,7 @@ from shoal.report.certificate import (
     seal_of,
 )
 from shoal.report.statements import policy_statements
+from shoal.seeds import Seed
 from shoal.verification.check import Finding
 
 NO_TABLES: Mapping[str, ReleaseTable] = {}
@@ -94,10 +95,15 @@ def differences_of(
     released: ReleaseTable,
     findings: Sequence[Finding],
     apart: Mapping[str, ReleaseTable] = NO_TABLES,
+    seed: Seed | None = None,
 ) -> list[str]:
-    """The same for rows that an engine holds; apart: the tables of sensitive columns."""
+    """The same for rows that an engine holds; apart: the tables of sensitive columns.
+
+    seed: the seed of the run, to be compared with the commitment to it.
+    """
     return [
         *_sealed(certificate),
+        *_seed(certificate, seed),
         *_policy(certificate, policy),
         *_risk(certificate, policy, released),
         *_rows(certificate["release"], released, apart),
@@ -116,10 +122,17 @@ def _sealed(certificate: Mapping[str, Any]) -> Iterator[str]:
         yield "The certificate was changed after it was made: its seal does not fit what it holds."
 
 
+def _seed(certificate: Mapping[str, Any], seed: Seed | None) -> Iterator[str]:
+    if seed is not None and certificate.get("seed_commitment") != seed.commitment:
+        yield "The seed file is not the one of the run: it does not fit the certificate's commitment."
+
+
 def _policy(certificate: Mapping[str, Any], policy: Policy) -> Iterator[str]:
     """What follows from the policy: its data and statements, and the files that it uses."""
-    theirs, ours = certificate["policy"].get("data"), _plain(to_data(policy))
-    if certificate["policy"].get("digest") != policy.fingerprint() or theirs != ours:
+    # in the first format the policy held the seed
+    seed = certificate.get("seed") if certificate["certificate"] == 1 else None
+    theirs, ours = certificate["policy"].get("data"), _plain(to_data(policy, seed))
+    if certificate["policy"].get("digest") != fingerprint(policy, seed) or theirs != ours:
         other = ""
         if isinstance(theirs, dict):
             keys = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
@@ -135,8 +148,9 @@ def _policy(certificate: Mapping[str, Any], policy: Policy) -> Iterator[str]:
         certificate["input"].get("columns") if isinstance(certificate.get("input"), dict) else None
     )
     words = policy_statements(policy, columns) if isinstance(columns, list) else None
-    follows = {"method": method_of(policy), "seed": policy.seed}
-    wrong = [key for key, value in follows.items() if certificate.get(key) != _plain(value)]
+    wrong = [] if certificate.get("method") == _plain(method_of(policy)) else ["method"]
+    if seed is not None and policy.seed not in (None, seed):
+        wrong.append("seed")
     if certificate["policy"].get("words") != words:
         wrong.append("policy in words")
     if wrong:

@@ -41,7 +41,7 @@ def notebook(release: "Release") -> str:
         f"<p>{escape(_cost(release))}</p>",
         _chart(release),
         *(_warning(text) for text in release.warnings[:MOST]),
-        f'<p class="shoal-soft">{escape(release.method)}, seed {release.seed}. '
+        f'<p class="shoal-soft">{escape(release.method)}. '
         "<code>release.report('report.html')</code> writes the whole report.</p>",
     ]
     return f'<div class="shoal-release"><style>{STYLE}</style>{"".join(parts)}</div>'

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from shoal.arrays import Codes, Ints
 from shoal.encoding.columns import ColumnSpec, encode_sensitive
-from shoal.encoding.counts import Counts
+from shoal.encoding.counts import Counts, group_histograms
 from shoal.encoding.domain import Domain
 from shoal.errors import HierarchyError
 
@@ -25,22 +25,22 @@ class Meaning:
     def of(self, counts: Counts, totals: Ints | None = None) -> Counts:
         """The same histograms in codes; `totals`: of all classes, if these are only some."""
         owner = np.repeat(np.arange(counts.n_groups), np.diff(counts.starts))
-        values = self.place[counts.values]
-        order = np.lexsort((values, owner))
+        values = self.place[counts.values].astype(np.int64)
+        # a text that is missing to the policy is none of the values
+        values[values == self.domain.missing] = -1
         if totals is None:
             totals = self.totals(counts.values, counts.counts)
-        return replace(
-            counts,
-            values=values[order].astype(np.int32),
-            counts=counts.counts[order],
-            domain=self.domain,
-            totals=totals,
-        )
+        # spellings of one value become one entry
+        found = group_histograms(counts.sizes, owner, values, self.domain, counts.counts)
+        return replace(found, totals=totals, population=counts.population)
 
     def totals(self, texts: npt.NDArray[np.integer], counts: Ints) -> Ints:
         """(domain.size,) rows with each code, from rows of texts; a text may come many times."""
         codes = self.place[texts]
-        return np.bincount(codes, counts, minlength=self.domain.size).astype(np.int64)
+        found = np.bincount(codes, counts, minlength=self.domain.size).astype(np.int64)
+        if self.domain.missing >= 0:
+            found[self.domain.missing] = 0
+        return found
 
 
 def meaning_of(name: str, texts: pa.Array, how: ColumnSpec, folder: Path) -> Meaning:

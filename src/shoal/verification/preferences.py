@@ -137,10 +137,11 @@ def _raised(
     may be the same value."""
     assert domain.levels is not None
     by_level = np.zeros((n, int(domain.levels.max(initial=0)) + 1), np.int64)
-    more = np.zeros(n, np.int64)
+    more, known = np.zeros(n, np.int64), np.zeros(n, np.int64)
     below: list[tuple[set[int], npt.NDArray[np.intp]]] = []
     for node, groups, rows in sorted(raised, key=lambda one: one[0]):
         leaves = effective(domain, node)
+        known[groups] += rows
         for level in np.unique(domain.levels[leaves]):
             by_level[groups, level] += rows
         new = np.zeros(n, np.bool_)
@@ -151,7 +152,7 @@ def _raised(
                 new[those] = False
         more += new
         below.append((set(leaves.tolist()), groups))
-    return RaisedCounts(more, by_level)
+    return RaisedCounts(more, by_level, known)
 
 
 def require_rule(

@@ -27,11 +27,24 @@ BAR, NARROW_BAR = 24, 8
 """Characters of a full bar."""
 
 
-def show_release(console: Console, release: "Release[Any]") -> None:
-    """Print the summary, and where the files are."""
+KEEP_SEED = (
+    "Note: the seed was drawn at random. To be able to repeat this very release, run with --seed-file "
+    "FILE, which keeps the seed in a private file, or with --show-seed."
+)
+
+
+def show_release(console: Console, release: "Release[Any]", show_seed: bool = False) -> None:
+    """Print the summary, and where the files are; the seed only where asked for."""
     show_summary(console, release)
+    seed = release.run.private_seed
+    if seed.drawn and seed.file is None and not show_seed:
+        message(console, KEEP_SEED)
     written = (release.output, *release.sensitive_outputs.values(), *release.reports)
     lines(console, "Written", [str(path) for path in written])
+    if seed.file is not None:
+        lines(console, "Seed, private: do not publish it", [str(seed.file)])
+    if show_seed:
+        lines(console, "Seed, private: whoever knows it can repeat the run", [str(release.seed)])
 
 
 def show_summary(console: Console, release: "Release[Any]") -> None:
@@ -60,7 +73,7 @@ def _facts(release: "Release[Any]") -> Table:
         ("rows", f"{release.rows:,} in, {out:,} out, {suppressed:,} suppressed"),
         ("groups", f"{release.groups:,}{sizes}"),
         ("classes", f"{release.published_classes:,} that a reader can tell apart"),
-        ("method", f"{release.method}, seed {release.seed}"),
+        ("method", release.method),
         ("seconds", _seconds(release.seconds)),
     ]
     if release.largest_share:

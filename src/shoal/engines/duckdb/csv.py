@@ -35,7 +35,7 @@ from shoal.io.csv_dialect import (
     records,
     separator_by_header,
 )
-from shoal.io.formats import is_gzipped
+from shoal.io.paths import is_gzipped
 
 Result = TypeVar("Result")
 SAMPLE = 4 * BLOCK

@@ -19,15 +19,15 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from shoal.engines.duckdb.connection import Connection, connect, interruptible, settings
 from shoal.engines.duckdb.csv import check_separators, copy_csv, open_csv
+from shoal.engines.formats.base import FileFormat, format_of
+from shoal.engines.formats.csv import Csv
 from shoal.engines.sessions import BatchFunction, Listener, TableFunction, Transfer, no_listener
 from shoal.errors import InputError, listed
-from shoal.io.columnar import columnar_batches, columnar_schema
 from shoal.io.csv_dialect import CsvOptions
-from shoal.io.formats import Format, check_readable, format_of
+from shoal.io.paths import check_readable
 
 try:
     import fcntl
@@ -246,27 +246,23 @@ def read_into(
     for path in sources:
         check_readable(path)
         kind = format_of(path)
-        found = _schema(path, kind, columns)
+        found = _schema(path, kind, columns, options)
         if schema is None:
             schema = found
             _create(con, name, path, columns, schema)
         elif schema != found:
             raise _different_types(sources[0], path, columns, schema, found)
-        if kind is Format.CSV:
+        if isinstance(kind, Csv):
             rows += _read_csv(con, name, path, columns, options)
             count(rows)
         else:
-            rows = _read_columnar(con, name, path, kind, columns, schema, count, rows)
+            rows = _read_batches(con, name, path, kind, columns, options, schema, count, rows)
     assert schema is not None, "there is at least one file"
     return schema
 
 
-def _schema(path: Path, kind: Format, columns: Sequence[str]) -> pa.Schema:
-    types = (
-        [pa.string()] * len(columns)
-        if kind is Format.CSV
-        else columnar_schema(path, kind, columns).types
-    )
+def _schema(path: Path, kind: FileFormat, columns: Sequence[str], options: CsvOptions) -> pa.Schema:
+    types = kind.schema(path, options, columns).types
     return pa.schema([pa.field(f"p{i}", kind) for i, kind in enumerate(types)])
 
 
@@ -308,19 +304,20 @@ def _read_csv(
     return rows
 
 
-def _read_columnar(
+def _read_batches(
     con: Connection,
     name: str,
     path: Path,
-    kind: Format,
+    kind: FileFormat,
     columns: Sequence[str],
+    options: CsvOptions,
     schema: pa.Schema,
     count: RowCounter,
     rows: int,
 ) -> int:
     def batches() -> Iterator[pa.RecordBatch]:
         nonlocal rows
-        for batch in columnar_batches(path, kind, columns, BATCH):
+        for batch in kind.batches(path, options, columns, BATCH):
             yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
             rows += len(batch)
             count(rows)
@@ -346,26 +343,17 @@ def write_from(
     columns = con.sql(f"SELECT * FROM ({sql}) LIMIT 0").columns
     ordered = f"SELECT * FROM ({sql})" + (f" ORDER BY {', '.join(order)}" if order else "")
     kind = format_of(target)
-    if kind is Format.CSV:
+    if isinstance(kind, Csv):
         copy_csv(con, f"({ordered})", columns, names, target, options)
         return
     reader = con.sql(ordered).to_arrow_reader(BATCH)
     schema = pa.schema([f.with_name(n) for f, n in zip(reader.schema, names, strict=True)])
-    try:
-        rows = 0
-        with _writer(target, kind, schema) as writer:
-            for batch in reader:
-                writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
-                rows += len(batch)
-                count(rows)
-    except OSError:
-        raise InputError(f"{target} could not be written. Is the disk full?") from None
-
-
-def _writer(target: Path, kind: Format, schema: pa.Schema) -> pq.ParquetWriter:
-    if kind is Format.PARQUET:
-        return pq.ParquetWriter(target, schema, compression="zstd")
-    return pa.ipc.new_file(str(target), schema)
+    rows = 0
+    with kind.writer(target, schema, options) as writer:
+        for batch in reader:
+            writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
+            rows += len(batch)
+            count(rows)
 
 
 def private_folder(owner: object, place: Path | None = None) -> tuple[Path, Callable[[], object]]:

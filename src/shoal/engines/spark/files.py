@@ -18,8 +18,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shoal.engines.duckdb.csv import csv_batches, settle
+from shoal.engines.duckdb.csv import csv_batches
 from shoal.engines.files import LocalFiles
+from shoal.engines.formats.base import FileFormat, format_of
+from shoal.engines.formats.csv import Csv
+from shoal.engines.formats.parquet import Parquet
 from shoal.engines.sources import files_of, require_same_names
 from shoal.engines.spark.arrow import (
     SLOT,
@@ -31,10 +34,10 @@ from shoal.engines.spark.arrow import (
 from shoal.engines.spark.failures import pack_error
 from shoal.engines.spark.tables import Frame
 from shoal.errors import InputError, ShoalError, listed, nearest
-from shoal.io.columnar import columnar_names
-from shoal.io.csv_dialect import CsvOptions, header_names
-from shoal.io.formats import Format, ending_of, format_of
+from shoal.io.csv_dialect import DETECT, CsvOptions
+from shoal.io.paths import ending_of
 
+CSV, PARQUET = Csv(), Parquet()
 PART_BYTES = 128_000_000
 """Bytes of CSV in one part of a frame, about."""
 PART_ROWS = 250_000
@@ -59,7 +62,7 @@ def read_frame(
     """The named columns as p0, p1, ...; `parts` is how many tasks run at once."""
     files, kind = files_of(sources)
     _require_format(files, kind)
-    if kind is Format.CSV:
+    if isinstance(kind, Csv):
         return _csv(spark, files, columns, options, parts)
     return _parquet(spark, files, columns)
 
@@ -68,24 +71,24 @@ def check_files(sources: Sequence[Path], columns: Sequence[str], options: CsvOpt
     """Raise what `read_frame` would raise, as far as that can be checked without Spark."""
     files, kind = files_of(sources)
     _require_format(files, kind)
-    if kind is Format.CSV:
+    if isinstance(kind, Csv):
         _csv_options(files, columns, options)
     else:
         _parquet_schema(files, columns)
 
 
-def _require_format(files: list[Path], kind: Format) -> None:
-    if kind is Format.ARROW:
+def _require_format(files: list[Path], kind: FileFormat) -> None:
+    if not isinstance(kind, Csv | Parquet):
         raise InputError(
-            f"{files[0]}: Spark does not read Arrow files. Write the table as Parquet, or run without "
-            "--engine."
+            f"{files[0]} is {kind.title}, which Spark does not read here. Write the table as Parquet "
+            "or CSV, or run without --engine."
         )
 
 
 def _csv_options(files: list[Path], columns: Sequence[str], options: CsvOptions) -> CsvOptions:
-    options, _ = settle(files[0], options)
-    require_same_names(files, lambda file: header_names(file, options))
-    require_columns(files[0], columns, header_names(files[0], options))
+    options, _ = CSV.settle(files, options)
+    require_same_names(files, lambda file: CSV.names(file, options))
+    require_columns(files[0], columns, CSV.names(files[0], options))
     return options
 
 
@@ -143,12 +146,12 @@ def _parquet(spark: Any, files: list[Path], columns: Sequence[str]) -> SourceFra
 
 
 def _parquet_schema(files: list[Path], columns: Sequence[str]) -> tuple[pa.Schema, int]:
-    require_same_names(files, lambda file: columnar_names(file, Format.PARQUET))
+    names = {file: PARQUET.names(file, DETECT) for file in files}
+    require_same_names(files, names.__getitem__)
     first: pa.Schema | None = None
     rows = 0
     for file in files:
-        names = columnar_names(file, Format.PARQUET)
-        require_columns(file, columns, names)
+        require_columns(file, columns, names[file])
         with pq.ParquetFile(file) as parquet:
             whole = parquet.schema_arrow
             rows += parquet.metadata.num_rows
@@ -197,7 +200,7 @@ def write_folder(
     """
     from pyspark.sql import functions as f
 
-    if format_of(target) is Format.ARROW:
+    if not isinstance(format_of(target), Csv | Parquet):
         raise InputError(
             f"{target}: Spark writes Parquet and CSV folders. Name one '.parquet' or '.csv'."
         )

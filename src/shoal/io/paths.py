@@ -1,54 +1,16 @@
-"""Which files can be read and written: the extension decides the format."""
+"""Paths of files: their extension, and whether they can be read."""
 
 import os
-from enum import StrEnum
 from pathlib import Path
 
-from shoal.errors import InputError, listed, nearest
-
-
-class Format(StrEnum):
-    """The format of a table's file."""
-
-    CSV = "csv"
-    PARQUET = "parquet"
-    ARROW = "arrow"
-
-
-ENDINGS = {
-    ".csv": Format.CSV,
-    ".tsv": Format.CSV,
-    ".txt": Format.CSV,
-    ".csv.gz": Format.CSV,
-    ".tsv.gz": Format.CSV,
-    ".txt.gz": Format.CSV,
-    ".parquet": Format.PARQUET,
-    ".pq": Format.PARQUET,
-    ".arrow": Format.ARROW,
-    ".feather": Format.ARROW,
-    ".ipc": Format.ARROW,
-}
+from shoal.errors import InputError, nearest
 
 
 def ending_of(path: Path) -> str:
     """The extension that decides the format, in lower case: '.csv', '.csv.gz', '.parquet', ..."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     gzipped = len(suffixes) > 1 and suffixes[-1] == ".gz"
-    ending = "".join(suffixes[-2:] if gzipped else suffixes[-1:])
-    if ending not in ENDINGS:
-        found = (
-            f"the extension '{ending}' is unknown" if ending else "the file name has no extension"
-        )
-        raise InputError(
-            f"{path}: {found}, so the format cannot be decided. "
-            f"Allowed: {listed(ENDINGS)}.{nearest(ending, ENDINGS)}"
-        )
-    return ending
-
-
-def format_of(path: Path) -> Format:
-    """The format of a file by its extension."""
-    return ENDINGS[ending_of(path)]
+    return "".join(suffixes[-2:] if gzipped else suffixes[-1:])
 
 
 def is_gzipped(path: Path) -> bool:

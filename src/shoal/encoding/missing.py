@@ -1,0 +1,98 @@
+"""Missing values: blank texts, and codes such as `NA` or -9, declared or likely."""
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.arrays import Bools
+from shoal.encoding.spelling import fold, fold_texts, is_blank
+
+TEXT_CODES = frozenset(
+    ("na", "n/a", "n.a.", "#n/a", "<na>", "nan", "null", "?", "-", ".", "missing", "unknown")
+)
+"""Folded texts that are likely to stand for a missing value."""
+NINES = re.compile(r"9{1,9}")
+NEGATIVE = re.compile(r"-(1|[789]|77|88|9[789]|7{3,9}|8{3,9}|9{3,9}|9+[78])")
+"""Numbers that are likely codes where all others are 0 or more."""
+BESIDE_NINES = {9: (7, 8), 99: (77, 88, 97, 98), 999: (777, 888, 997, 998)}
+"""Codes for `refused` and `does not know` where nines are one for `no answer`."""
+MOST_GAPS = 2
+"""A number stands apart from others if its distance is more than so many times their largest gap."""
+
+
+def is_missing(texts: pa.Array, codes: Sequence[str] = (), exact: bool = False) -> Bools:
+    """(n,) whether each text is blank or one of the codes; see `is_declared`."""
+    blank = np.asarray(is_blank(texts).to_numpy(zero_copy_only=False), np.bool_)
+    return blank | is_declared(texts, codes, exact) if codes else blank
+
+
+def is_declared(texts: pa.Array, codes: Sequence[str], exact: bool = False) -> Bools:
+    """(n,) whether each text is one of the codes for a missing value.
+
+    A code is also found in another spelling, such as `na` or `-9.0`, unless spellings are `exact`.
+    """
+    wanted = pa.array(codes if exact else [fold(code) for code in codes], pa.string())
+    found = pc.is_in(texts.cast(pa.string()) if exact else fold_texts(texts), wanted)
+    return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
+
+
+def likely_codes(texts: pa.Array) -> list[str]:
+    """The texts among some distinct ones that are likely to stand for a missing value.
+
+    Words such as `NA` always are. Numbers are only where every other text is a number too and they
+    stand apart from them: negative ones where no other number is (but -1 beside 0 and 1 is a scale),
+    nines where their distance to the others is more than twice as large as the others' largest gap. A
+    scale from 1 to 9 has no such number, one from 1 to 5 with a 9 has.
+    """
+    known = texts.filter(pc.invert(is_blank(texts)))
+    folded = fold_texts(known)
+    is_word = pc.is_in(folded, pa.array(sorted(TEXT_CODES)))
+    found = known.filter(is_word).to_pylist()
+    others = folded.filter(pc.invert(is_word))
+    numbers = _numbers(others)
+    if numbers is not None:
+        codes = {f"{number:f}" for number in (*_negative(numbers), *_nines(numbers))}
+        mine = pc.is_in(folded, pa.array(sorted(codes), pa.string()))
+        found += known.filter(mine).to_pylist()
+    return sorted(found)
+
+
+def _numbers(folded: pa.Array) -> list[Decimal] | None:
+    """The different numbers, ascending; None unless all texts are numbers and one looks like a code."""
+    is_code = pc.match_substring_regex(folded, r"^(9{1,9}|-[1789]\d{0,8})$")
+    if not pc.any(is_code).as_py():
+        return None
+    if not pc.all(pc.match_substring_regex(folded, r"^-?\d+(\.\d+)?$")).as_py():
+        return None
+    return sorted({Decimal(text) for text in folded.to_pylist()})
+
+
+def _negative(numbers: Sequence[Decimal]) -> list[Decimal]:
+    codes = [number for number in numbers if NEGATIVE.fullmatch(f"{number:f}")]
+    others = [number for number in numbers if number not in codes]
+    if not codes or len(others) < 2 or others[0] < 0:
+        return []
+    return [] if codes == [-1] and others[-1] <= 1 else codes
+
+
+def _nines(numbers: Sequence[Decimal]) -> list[Decimal]:
+    """Whole numbers at the upper end, a gap away from all below them."""
+    numbers = [number for number in numbers if number >= 0]
+    top = next((number for number in reversed(numbers) if NINES.fullmatch(f"{number:f}")), None)
+    if top is None or top != numbers[-1] or any(number % 1 for number in numbers):
+        return []
+    beside = {Decimal(code) for code in BESIDE_NINES.get(int(top), ())}
+    # the widest run of codes at the end that stands apart; with it the gap below is the smallest
+    for n in range(len(beside) + 1, 0, -1):
+        codes, others = numbers[-n:], numbers[:-n]
+        if len(others) < 2 or not {*codes} <= {*beside, top}:
+            continue
+        largest = max(after - before for before, after in pairwise(others))
+        if codes[0] - others[-1] > MOST_GAPS * largest:
+            return list(codes)
+    return []

@@ -1,0 +1,158 @@
+"""Spellings of one value: what is left of a text without case, spaces and the form of its characters.
+
+A folded text depends on the text alone, not on the other values of its column. So what a method reads in
+the table and what a verifier reads in the release fold alike, whatever was suppressed and on any engine.
+"""
+
+import datetime
+import re
+import unicodedata
+from dataclasses import dataclass
+from decimal import Context, Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.arrays import Codes, Ints
+from shoal.errors import counted
+
+SETTLED_NUMBER = r"^(0|-?[1-9]\d*|-?(0|[1-9]\d*)\.\d*[1-9])$"
+"""A number in its shortest form, which folds to itself."""
+SIMPLE = r"^[A-Za-z][!-~]*( [!-~]+)*$"
+"""A plain text that is neither number nor date: only its case is to be folded."""
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?", re.ASCII)
+DATES = (
+    re.compile(r"(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})", re.ASCII),
+    re.compile(r"(?P<y>\d{4})/(?P<m>\d{1,2})/(?P<d>\d{1,2})", re.ASCII),
+    re.compile(r"(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})", re.ASCII),
+)
+"""Dates that can be read in one way only."""
+TIME = re.compile(r"(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)(:(\d\d)(\.\d+)?)?(z|[+-]00(:?00)?)?", re.ASCII)
+EXACT = Context(prec=20_000, Emax=999_999, Emin=-999_999)
+
+
+def fold_texts(texts: pa.Array) -> pa.Array:
+    """(n,) string: the folded form of each text, the same for all spellings of one value."""
+    texts = texts.cast(pa.string())
+    settled = pc.match_substring_regex(texts, SETTLED_NUMBER)
+    simple = pc.match_substring_regex(texts, SIMPLE)
+    folded = pc.if_else(simple, pc.ascii_lower(texts), texts)
+    others = np.flatnonzero(
+        pc.fill_null(pc.invert(pc.or_(settled, simple)), False).to_numpy(zero_copy_only=False)
+    )
+    if not len(others):
+        return folded
+    found = [fold(text) for text in texts.take(pa.array(others)).to_pylist()]
+    place = np.arange(len(texts))
+    place[others] = len(texts) + np.arange(len(others))
+    return pa.concat_arrays([folded, pa.array(found, pa.string())]).take(pa.array(place))
+
+
+def fold(text: str) -> str:
+    """The folded form of one text: Unicode NFKC, without case, invisible characters and spaces at its
+    ends; runs of spaces are one. Numbers are in their shortest form, dates and times in ISO form."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    if not folded.isascii():
+        folded = "".join(c for c in folded if unicodedata.category(c) != "Cf")
+    folded = " ".join(folded.split())
+    if NUMBER.fullmatch(folded):
+        return _number(folded)
+    return _date(folded) or _moment(folded) or folded
+
+
+def is_blank(texts: pa.Array) -> pa.Array:
+    """(n,) bool: whether each text is empty, or only spaces and invisible characters."""
+    visible = pc.match_substring_regex(texts, r"^\s*[!-~]")
+    unclear = np.flatnonzero(pc.fill_null(pc.invert(visible), False).to_numpy(zero_copy_only=False))
+    blank = np.zeros(len(texts), np.bool_)
+    blank[unclear] = [not fold(text) for text in texts.take(pa.array(unclear)).to_pylist()]
+    return pa.array(blank)
+
+
+def _number(text: str) -> str:
+    number = Decimal(text).normalize(EXACT)
+    if not number:
+        return "0"
+    return f"{number:f}" if abs(number.adjusted()) < 400 else str(number)
+
+
+def _date(text: str) -> str | None:
+    for form in DATES:
+        if found := form.fullmatch(text):
+            try:
+                return datetime.date(int(found["y"]), int(found["m"]), int(found["d"])).isoformat()
+            except ValueError:
+                return None
+    return None
+
+
+def _moment(text: str) -> str | None:
+    """A time in ISO form; midnight is its date alone, as in the text of a table's value."""
+    if not (found := TIME.fullmatch(text)):
+        return None
+    day, clock, _, seconds, fraction, zone, _ = found.groups()
+    rest = f"{clock}:{seconds or '00'}{(fraction or '').rstrip('0').rstrip('.')}"
+    if zone is None and rest == "00:00:00":
+        return day
+    return f"{day}T{rest}{'Z' if zone else ''}"
+
+
+@dataclass(frozen=True)
+class Spellings:
+    """The spellings of a column of which several are one value."""
+
+    spellings: int
+    """Different texts of the column."""
+    values: int
+    """Different values that they are."""
+    alone: int
+    """Spellings that one row has, of values that others have in another spelling."""
+
+    def warnings(self, name: str) -> list[str]:
+        """What the publisher should know."""
+        found = [
+            f"{name}: {counted(self.spellings, 'spelling')} read as {counted(self.values, 'value')}. "
+            "Case, spaces, Unicode form and the form of numbers and dates make no difference; where "
+            f"they do, write `spelling: exact` under {name}."
+        ]
+        if self.alone:
+            found.append(
+                f"{name}: {counted(self.alone, 'spelling')} of a value "
+                f"{'occurs in one row only' if self.alone == 1 else 'occur in one row each'}, while "
+                "others spell the value in another way. Who knows the spelling finds the row: spell "
+                "the values alike before publishing."
+            )
+        return found
+
+
+def merge_spellings(texts: pa.Array, codes: Codes, rows: Ints) -> tuple[Codes, Spellings | None]:
+    """Give all spellings of a value one code: that of the one with the smallest code.
+
+    Parameters
+    ----------
+    texts : (m,)
+        The distinct texts.
+    codes : (m,)
+        The code of each; texts may share one already.
+    rows : (m,)
+        Rows with each text.
+
+    Returns
+    -------
+    codes : (m,)
+        The code of each text.
+    found : Spellings or None
+        What was merged, None where nothing was.
+    """
+    if not len(texts):
+        return codes, None
+    folded = fold_texts(texts).dictionary_encode()
+    value = folded.indices.to_numpy(zero_copy_only=False)
+    if len(folded.dictionary) == len(texts):
+        return codes, None
+    first = np.full(len(folded.dictionary), np.iinfo(np.int32).max, codes.dtype)
+    np.minimum.at(first, value, codes)
+    shared = np.bincount(value)[value] > 1
+    alone = int((shared & (rows == 1)).sum())
+    return first[value], Spellings(len(texts), len(folded.dictionary), alone)
