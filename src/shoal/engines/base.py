@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from shoal.engines.capabilities import refuse_task
 from shoal.engines.formats.base import format_to_write
 from shoal.engines.measured import Measured
+from shoal.engines.person_key import PersonKey
 from shoal.engines.release_table import ReleaseTable
 from shoal.engines.sources import Source
+from shoal.evidence.disclosure import Disclosure
 from shoal.io.csv_dialect import CsvOptions
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
@@ -109,6 +112,19 @@ class Engine(ABC):
         self, paths: Sequence[Path], options: CsvOptions, progress: Progress
     ) -> ReleaseTable:
         """The release as it was written."""
+
+    @abstractmethod
+    def disclosure(self, table: ReleaseTable) -> Disclosure:
+        """What others can do with all published columns; `table` is the release as it was verified."""
+
+    @property
+    def key(self) -> PersonKey | None:
+        """Where people were counted and their numbers are in this process: whose row is whose."""
+        return None
+
+    def write_key(self, path: Path, options: CsvOptions) -> None:  # noqa: ARG002
+        """Write the private key of the release to a file that exists."""
+        refuse_task(self.capability, "key")
 
     @property
     def digest(self) -> str:

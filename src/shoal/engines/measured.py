@@ -14,6 +14,7 @@ from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import SUPPRESSED, Grouping, rows_by_group
 from shoal.encoding.values import COMMON
 from shoal.errors import listed
+from shoal.evidence.disclosure import Disclosure
 from shoal.evidence.evidence import Evidence
 from shoal.methods.constraints import Constraint, implies, without_implied
 from shoal.metrics.base import ReleaseView
@@ -143,6 +144,8 @@ class Measured:
     """People of the input, where the policy names a person column."""
     suppressed_people: int | None = None
     """Those of them without any row in the release."""
+    disclosure: Disclosure = field(default_factory=Disclosure)
+    """What others can do with all published columns; counted once the release is verified."""
 
 
 def column_loss_of(parts: ReleaseView, rows: int) -> dict[str, float]:

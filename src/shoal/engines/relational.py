@@ -35,6 +35,7 @@ from shoal.engines.partition_tree import (
     cut_into_fragments,
     fragment_rows_for,
 )
+from shoal.engines.published_counts import SessionCounts, determined_in_session
 from shoal.engines.queries import (
     ENCODED,
     PERSON,
@@ -45,7 +46,7 @@ from shoal.engines.queries import (
     sums_and_class_sizes,
 )
 from shoal.engines.release_table import ReleaseTable
-from shoal.engines.session_people import PublishedPeople
+from shoal.engines.session_people import PublishedPeople, keep_people
 from shoal.engines.session_release import SessionRelease, size_histogram
 from shoal.engines.sessions import (
     PEOPLE,
@@ -60,6 +61,7 @@ from shoal.engines.sessions import (
 from shoal.engines.sources import Source, source_at
 from shoal.errors import VerificationFailed, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
+from shoal.evidence.disclosure import Disclosure, coarsened, disclosure_of
 from shoal.evidence.evidence import Evidence, Histogram, histogram
 from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
@@ -95,6 +97,7 @@ class RelationalEngine(Engine):
     """Rows of a fragment; changes how the work is divided, not what comes out."""
 
     _names: list[str]
+    _people: PublishedPeople | None = None
 
     @property
     def names(self) -> list[str]:
@@ -147,6 +150,8 @@ class RelationalEngine(Engine):
     def publish(self, evidence: bool, progress: Progress) -> None:
         """Label the rows where they are."""
         self._facts = self._facts_of_table() if evidence else None
+        plain = sorted(self._policy.plain)
+        self._determined = determined_in_session(self.session, self._encoded, plain)
         with passing(self.session, progress, 0, 1, self._encoded.n_rows):
             if self._cells is None:
                 self._publish_fragments(self._tree)
@@ -159,6 +164,7 @@ class RelationalEngine(Engine):
             found = self._measure_fragments() if self._cells is None else self._measure_cells()
         withheld = 0 if self._policy.suppressed == "starred" else found.suppressed_rows
         self._published_rows = found.rows - withheld
+        self._losses = found.column_loss
         return found
 
     def _facts_of_table(self) -> Facts:
@@ -315,19 +321,22 @@ class RelationalEngine(Engine):
         with passing(self.session, progress, 0, 1, rows):
             query = self._query(columns)
             self.session.write(query, paths[0], names, columns, options, rows)
-            self._keep_people()
+            self._people = self._keep_people()
             self._drop_sources()
 
-    def _keep_people(self) -> str | None:
-        """Keep who each published row belongs to, for verification; the table's name, if any."""
+    def _keep_people(self) -> PublishedPeople | None:
+        """Keep whom the published rows belong to, where people are counted: never in the release."""
         if self._encoded.n_people is None:
             return None
         _, columns = self._columns
-        types = {f"p{i}": field.type for i, field in enumerate(self._types)}
-        hashed = PublishedPeople(tuple((name, types.get(name, pa.string())) for name in columns))
         rows = self._query([*columns, PERSON])
-        self.session.map(PEOPLE, rows, hashed, hashed.schema)
-        return PEOPLE
+        return keep_people(self.session, PEOPLE, rows, list(zip(columns, self._kinds, strict=True)))
+
+    @property
+    def _kinds(self) -> list[pa.DataType]:
+        """The types of the published columns, in the input's order."""
+        types = {f"p{i}": field.type for i, field in enumerate(self._types)}
+        return [types.get(column, pa.string()) for column in self._columns[1]]
 
     def _drop_sources(self) -> None:
         """Drop the tables that the release was computed from."""
@@ -347,13 +356,21 @@ class RelationalEngine(Engine):
             )
         with passing(self.session, progress, 0, 1, rows):
             schema = self.session.read(RELEASE, list(paths), names, options)
-        people = PEOPLE if self._policy.person is not None else None
-        self._release = SessionRelease(self.session, RELEASE, names, schema, people=people)
+        self._release = SessionRelease(self.session, RELEASE, names, schema, people=self._people)
         return self._release
 
     def published(self) -> ReleaseTable:
         """The rows of the release, as they are handed over."""
         return self._release
+
+    def disclosure(self, table: ReleaseTable) -> Disclosure:
+        """Count the published rows by SQL."""
+        assert isinstance(table, SessionRelease)
+        policy = self._policy
+        plain = tuple(sorted(policy.plain))
+        places = {name: table.stored(name) for name in (*policy.quasi, *plain)}
+        counts = SessionCounts(self.session, table.table, plain, places, policy.quasi)
+        return disclosure_of(counts, coarsened(self._determined, self._losses))
 
 
 LOSSES, CLIMBS, LEVELS, EVIDENCE = "\0losses", "\0climbs", "\0levels", "\0evidence"

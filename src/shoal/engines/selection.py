@@ -160,9 +160,7 @@ class SparkEngine(RelationalEngine):
         session.pin(RELEASE, self._query([ordered]))  # never computed again, whatever is lost
         people = self._keep_people()
         self._drop_sources()
-        types = {f"p{i}": field.type for i, field in enumerate(self._types)}
-        kinds = [types.get(column, pa.string()) for column in columns]
-        schema = pa.schema([(f"p{i}", kind) for i, kind in enumerate(kinds)])
+        schema = pa.schema([(f"p{i}", kind) for i, kind in enumerate(self._kinds)])
         return SessionRelease(self.session, RELEASE, names, schema, people=people)
 
 

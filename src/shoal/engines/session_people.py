@@ -10,45 +10,89 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Ints
 from shoal.encoding.cells import hash_rows
 from shoal.encoding.counts import Reference, group_histograms, size_counts
 from shoal.encoding.domain import Domain
 from shoal.engines.class_findings import judge_classes
-from shoal.engines.column_types import restore_type
+from shoal.engines.column_types import restore_type, value_type_of
 from shoal.engines.queries import (
     ANYONE,
     HAS,
     HASH,
     KNOWN,
     PERSON,
+    count_rows,
     count_unpaired,
     pair_rows,
     people_of_classes,
+    sum_rows,
     without_exempt,
 )
 from shoal.engines.sessions import Session, query_number
 from shoal.errors import VerificationFailed
 from shoal.io.arrow import one_chunk
 from shoal.models.base import SIZES_ONLY, Model
-from shoal.verification.digest import canonical
+from shoal.verification.digest import canonical, read_text
 
-Places = tuple[tuple[str, pa.DataType], ...]
-"""The name in the session and the type in the release's files of some columns."""
-
-
-def hash_published(batch: pa.RecordBatch, columns: Places) -> Ints:
-    """(n,) a hash of the texts of all columns, the same for rows of a session and of a file."""
-    texts = [canonical(restore_type(batch.column(place), kind)) for place, kind in columns]
-    return hash_rows(batch.num_rows, (), texts, 0).view(np.int64)
+OTHER_ROWS = (
+    "The release does not have the very rows that were published, so whose they are is not known. Make "
+    "sure that no other program writes to it, and run again."
+)
+NOT_A_NUMBER = r"^[+-]?(nan|NaN)$"
+INFINITE = "^([+-]?)Infinity$"
+NEGATIVE_ZERO = r"^-0*(\.0*)?([eE][+-]?\d+)?$"
 
 
 @dataclass(frozen=True)
-class PublishedPeople:
+class HashedColumn:
+    """One of the columns that make the hash of a published row."""
+
+    place: str
+    """Its name in the session."""
+    kind: pa.DataType
+    """Its type there."""
+    exact: bool
+    """Whether it was published as text, so that it is read as it is written. Numbers and moments are
+    written in one way or another, so they are read by their value."""
+
+    def __call__(self, batch: pa.RecordBatch) -> list[pa.Array]:
+        """What is hashed of it."""
+        column = restore_type(batch.column(self.place), self.kind)
+        if self.exact:
+            return [read_text(column).dictionary_encode()]
+        negative = _is_negative_zero(column)
+        if pa.types.is_floating(column.type):
+            column = pc.if_else(pc.is_nan(column), None, column)
+        elif pa.types.is_string(column.type):  # as a file of texts has it
+            column = pc.if_else(pc.match_substring_regex(column, NOT_A_NUMBER), None, column)
+            column = pc.replace_substring_regex(column, INFINITE, r"\1inf")
+        return [canonical(column), negative]
+
+
+def _is_negative_zero(column: pa.Array) -> pa.Array:
+    """(n,) a number by its value alone may be 0 or -0, which read differently."""
+    if pa.types.is_floating(column.type):
+        numbers = column.cast(pa.float64()).fill_null(1.0).to_numpy(zero_copy_only=False)
+        return pa.array((numbers == 0) & np.signbit(numbers))
+    if pa.types.is_string(column.type):
+        return pc.fill_null(pc.match_substring_regex(column, NEGATIVE_ZERO), False)
+    return pa.array(np.zeros(len(column), np.bool_))
+
+
+def hash_published(batch: pa.RecordBatch, columns: Sequence[HashedColumn]) -> Ints:
+    """(n,) a hash of all columns of a row, the same for a row of a session and of a file."""
+    found = [part for column in columns for part in column(batch)]
+    return hash_rows(batch.num_rows, (), found, 0).view(np.int64)
+
+
+@dataclass(frozen=True)
+class HashPeople:
     """Published rows with their person to the hash of each row, and the person."""
 
-    columns: Places
+    columns: tuple[HashedColumn, ...]
     """The published columns, in the release's order."""
 
     @property
@@ -62,10 +106,41 @@ class PublishedPeople:
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
 
+@dataclass(frozen=True)
+class PublishedPeople:
+    """A table of a session with the hash of each published row, and its person."""
+
+    table: str
+    exact: tuple[bool, ...]
+    """Per published column, in the release's order: whether it was published as text."""
+
+    def columns(self, places: Sequence[tuple[str, pa.DataType]]) -> tuple[HashedColumn, ...]:
+        """What makes the same hashes, from the names and types of all columns of the release."""
+        pairs = zip(places, self.exact, strict=True)
+        return tuple(HashedColumn(place, kind, exact) for (place, kind), exact in pairs)
+
+
+def keep_people(
+    session: Session, table: str, rows: str, places: Sequence[tuple[str, pa.DataType]]
+) -> PublishedPeople:
+    """Create the table of the people of published rows.
+
+    rows: SQL of these rows and their people. places: the names and types of the published columns.
+    """
+    kinds = [value_type_of(kind) for _, kind in places]
+    exact = tuple(pa.types.is_string(one) or pa.types.is_large_string(one) for one in kinds)
+    people = PublishedPeople(table, exact)
+    hashed = HashPeople(people.columns(places))
+    session.map(table, rows, hashed, hashed.schema)
+    return people
+
+
 class PairedRows:
     """The rows of a release, each with its person."""
 
-    def __init__(self, session: Session, texts: str, people: str, names: Sequence[str]) -> None:
+    def __init__(
+        self, session: Session, texts: str, people: PublishedPeople, names: Sequence[str]
+    ) -> None:
         """Pair them.
 
         Parameters
@@ -74,8 +149,8 @@ class PairedRows:
             Where the tables are.
         texts : str
             The rows of the release, as `session_release.ReadClasses` returns them.
-        people : str
-            What `PublishedPeople` made.
+        people : PublishedPeople
+            Whose rows were published.
         names : sequence of str
             The columns of the texts.
 
@@ -85,15 +160,15 @@ class PairedRows:
             If the release has other rows than those that were published.
         """
         self._session, self._rows, self._classes = session, f"{texts}_paired", f"{texts}_classes"
-        unpaired = query_number(session, count_unpaired(texts, people))
-        if unpaired:
-            raise VerificationFailed(
-                f"The written file does not have the rows that were published ({unpaired:,} differ), so "
-                "whose they are is not known. Make sure that no other program writes to it, and run "
-                "again."
-            )
+        if query_number(session, count_unpaired(texts, people.table)):
+            raise VerificationFailed(OTHER_ROWS)
         kept = [name for name in names if name != HASH]
-        session.keep(self._rows, pair_rows(texts, people, kept))
+        session.keep(self._rows, pair_rows(texts, people.table, kept))
+        rows, paired = (
+            query_number(session, sql) for sql in (count_rows(texts), sum_rows(self._rows))
+        )
+        if rows != paired:  # rows with one hash are not alike
+            raise VerificationFailed(OTHER_ROWS)
 
     def classes(
         self,

@@ -31,7 +31,13 @@ from shoal.engines.queries import (
     value_counts,
 )
 from shoal.engines.release_table import ReleaseTable, Verdict
-from shoal.engines.session_people import PairedRows, hash_published, number_texts
+from shoal.engines.session_people import (
+    HashedColumn,
+    PairedRows,
+    PublishedPeople,
+    hash_published,
+    number_texts,
+)
 from shoal.engines.sessions import Session, TableFunction, passing, query_number
 from shoal.errors import InputError
 from shoal.evidence.evidence import Histogram
@@ -77,10 +83,10 @@ class SessionRelease(ReleaseTable):
         names: Sequence[str],
         schema: pa.Schema,
         piece_rows: int = PIECE_ROWS,
-        people: str | None = None,
+        people: PublishedPeople | None = None,
     ) -> None:
-        """`schema`: the columns' types in the release's files. `people`: the table of the rows' people
-        (`session_people.PublishedPeople`): people are then counted, not rows."""
+        """`schema`: the columns' types in the release's files. `people`: whose rows were
+        published: people are then counted, not rows."""
         self.session, self.table, self.schema, self._people = session, table, schema, people
         self._names, self._piece_rows = list(names), piece_rows
 
@@ -200,10 +206,13 @@ class SessionRelease(ReleaseTable):
         )
         if self._people is not None:
             codes = tuple(_codes_of(one.meaning) for one in values.values())
-            reader = replace(reader, codes=codes, rows=tuple(map(self.stored, self.names)))
+            reader = replace(
+                reader, codes=codes, rows=self._people.columns([*map(self.stored, self.names)])
+            )
         texts, checked = f"{table}_texts", f"{table}_checked"
         paired = None
-        needed = dict.fromkeys(place for place, _ in (*reader.columns, *reader.rows))
+        needed = dict.fromkeys(place for place, _ in reader.columns)
+        needed |= dict.fromkeys(column.place for column in reader.rows)
         with passing(session, progress, 0, READ_SHARE, n_rows):
             once = len(sets) == 1 and self._people is None
             session.map(texts, select(table, list(needed)), reader, reader.schema, once=once)
@@ -380,7 +389,7 @@ class ReadClasses:
     pieces: int
     codes: tuple[Codes, ...] = ()
     """Where people are counted: per sensitive column, the code of each text, and of none."""
-    rows: tuple[tuple[str, pa.DataType], ...] = ()
+    rows: tuple[HashedColumn, ...] = ()
     """Where people are counted: all published columns."""
 
     @property
