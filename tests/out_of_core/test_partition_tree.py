@@ -28,10 +28,12 @@ from shoal.engines.partition_tree import (
     Rounds,
     cut_into_fragments,
     fragment_rows_for,
+    whole_table,
 )
 from shoal.engines.queries import Cut, Tree
 from shoal.errors import Infeasible, InputError
 from shoal.methods import least_loss_partition
+from shoal.methods.base import check_holds
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.methods.least_loss_partition import LeastLossPartition
 from shoal.methods.mondrian import Mondrian
@@ -99,6 +101,7 @@ def large(
     most_entries: int = MOST_ENTRIES,
 ) -> tuple[Published, list[int]]:
     encoded = store_cells(session, cells)
+    check_holds(whole_table(encoded, requirement), requirement)
     top = cut_into_fragments(
         session,
         encoded,
@@ -166,7 +169,7 @@ def test_the_same_rows_for_any_size_of_fragment(
 @pytest.mark.parametrize("method", METHODS)
 @given(table=coded_tables(), data=st.data())
 @settings(
-    examples(20),
+    examples(10),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_the_same_rows_where_people_are_counted(

@@ -24,7 +24,6 @@ from shoal.engines.tie_splits import TieSplits
 from shoal.errors import InputError
 from shoal.kernels.labels import SET, UNIT, Costs
 from shoal.kernels.partition import Cuts, leaf_of_rows
-from shoal.methods.base import check_holds
 from shoal.methods.partition import PartitionRule, choose_cuts
 from shoal.methods.partition_histograms import ColumnHistogram, NodeHistograms
 from shoal.models.base import SIZES_ONLY
@@ -95,9 +94,11 @@ def cut_into_fragments(
     progress: Progress = no_progress,
     most_entries: int = MOST_ENTRIES,
 ) -> PartitionTree:
-    """Cut the encoded table until no part has more than `fragment_rows` rows, or can be cut."""
+    """Cut the encoded table until no part has more than `fragment_rows` rows, or can be cut.
+
+    Whether all rows together satisfy the requirement is not looked at: see `whole_table`.
+    """
     _check_losses(encoded, rule)
-    check_holds(whole_table(encoded, requirement), requirement)
     tree = Tree(len(encoded.domains))
     least = requirement.min_rows
     kept = [f"c{j}" for j in range(tree.columns)] + [f"s{i}" for i in range(len(encoded.sensitive))]

@@ -34,6 +34,7 @@ from shoal.engines.partition_tree import (
     PartitionTree,
     cut_into_fragments,
     fragment_rows_for,
+    whole_table,
 )
 from shoal.engines.published_counts import SessionCounts, determined_in_session
 from shoal.engines.queries import (
@@ -65,6 +66,7 @@ from shoal.evidence.disclosure import Disclosure, coarsened, disclosure_of
 from shoal.evidence.evidence import Evidence, Histogram, histogram
 from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
+from shoal.methods.base import check_holds
 from shoal.methods.blocks import block_requirement
 from shoal.methods.partition import WIDEST_ROUNDED
 from shoal.metrics.base import (
@@ -136,6 +138,9 @@ class RelationalEngine(Engine):
                 return int(self._suppressed.sum())
             most = self.fragment_rows or fragment_rows_for(encoded.n_rows)
             rule, wanted = method.partition_rule(), requirement
+            # a method that runs in blocks may suppress rows, or raises this error itself
+            whole = whole_table(encoded, requirement)
+            check_holds(whole, requirement, can_suppress=rule is None)
             if rule is None:
                 assert method.block_rows is not None, "see engines/capabilities.py"
                 rule, wanted = WIDEST_ROUNDED, block_requirement(requirement, method.block_rows)
