@@ -44,7 +44,7 @@ METHODS: list[Any] = [
 MODELS: list[list[dict[str, Any]]] = [
     [{"k": 3}],
     [{"k": 2}, {"l": 2, "of": "ill"}],
-    [{"k": 2}, {"alpha": 0.7, "of": "ill"}],
+    [{"k": 2}, {"alpha": 0.9, "of": "ill"}],
     [{"average-risk": 0.4}, {"k": 3, "on": ["age"]}],
     [{"k": 2}, {"t": 0.6, "of": "ill"}, {"beta": 5, "of": "ill"}],
 ]
