@@ -17,6 +17,7 @@ from shoal.engines.measured import (
 )
 from shoal.evidence.disclosure import Disclosure
 from shoal.evidence.evidence import Evidence
+from shoal.io.address import Place, place_of
 from shoal.results import Record, Result
 from shoal.seeds import Seed
 
@@ -58,9 +59,9 @@ class RunSummary:
     """What the method did that is good to know."""
     digest: str = ""
     """With preferences: the digest of the verified rows, so that no others are written."""
-    output: Path | None = None
-    """The file or folder that was written; None where no file was written."""
-    sensitive_outputs: dict[str, Path] = field(default_factory=dict)
+    output: Place | None = None
+    """The file, folder or table that was written; None where none was written."""
+    sensitive_outputs: dict[str, Place] = field(default_factory=dict)
     """With `publish: anatomy`, per sensitive column the file of its values."""
     reports: tuple[Path, ...] = ()
     """The files of the report that was written with the release."""
@@ -215,13 +216,13 @@ class Release(Result, Generic[FrameT]):
         return self.run.digest
 
     @property
-    def output(self) -> Path | None:
-        """The file or folder that the run wrote; None where no file was written."""
+    def output(self) -> Place | None:
+        """The file, folder or table that the run wrote; None where none was written."""
         return self.run.output
 
     @property
-    def sensitive_outputs(self) -> dict[str, Path]:
-        """With `publish: anatomy`, per sensitive column the file of its values."""
+    def sensitive_outputs(self) -> dict[str, Place]:
+        """With `publish: anatomy`, per sensitive column the file or table of its values."""
         return self.run.sensitive_outputs
 
     @property
@@ -240,15 +241,16 @@ class Release(Result, Generic[FrameT]):
         force: bool = False,
         report: str | Path | None = None,
         key: str | Path | None = None,
-    ) -> Path:
-        """Write the published rows to a CSV, Parquet or Arrow file.
+    ) -> Place:
+        """Write the published rows to a CSV, Parquet or Arrow file, or to a table of a database.
 
-        The file is verified before it appears under its name.
+        It is verified before it appears under its name.
 
         Parameters
         ----------
         path
-            The file to write; its extension decides the format. With `publish: anatomy` the tables
+            The file to write; its extension decides the format. Or the address of a table, such as
+            `postgresql://host/db?table=release`. With `publish: anatomy` the tables
             of sensitive values are written beside it. A Spark frame becomes a folder of files.
         force
             Replace a file that exists.
@@ -261,8 +263,8 @@ class Release(Result, Generic[FrameT]):
 
         Returns
         -------
-        Path
-            The file that was written.
+        Path or Address
+            What was written.
 
         Raises
         ------
@@ -271,7 +273,9 @@ class Release(Result, Generic[FrameT]):
         """
         from shoal.pipeline.run import write_release
 
-        return write_release(self, Path(path), force, report, None if key is None else Path(key))
+        return write_release(
+            self, place_of(path), force, report, None if key is None else Path(key)
+        )
 
     def write_key(self, path: str | Path, force: bool = False) -> Path:
         """Write the private key: the published rows, and a random number for the person of each.

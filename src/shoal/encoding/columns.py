@@ -22,9 +22,20 @@ import pyarrow.compute as pc
 from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.domain import UNIT, Domain, Kind, units_of, with_missing_text
 from shoal.encoding.missing import is_declared
-from shoal.encoding.reading import AS_FOUND, ValueReading
+from shoal.encoding.reading import (
+    AS_FOUND,
+    AmbiguousError,
+    Ordered,
+    StrayError,
+    ValueReading,
+    is_text,
+    read_line,
+    read_ordered,
+    standard_texts,
+)
 from shoal.encoding.spelling import is_blank, merge_spellings
 from shoal.encoding.values import (
+    DATE_FORMATS,
     Tally,
     describe_uncovered,
     ordered_values,
@@ -38,6 +49,7 @@ from shoal.hierarchy.tree import with_missing
 
 ANY = "*"
 BOOLEANS = ("false", "true")
+PLURALS = {"number": "numbers", "date": "dates", "text": "texts"}
 INTERVAL = re.compile(r"([\[(][^,]+), ([^,]+[\])])")
 """The text of an interval, as `pd.cut` and `Series.cut` of polars write it."""
 
@@ -123,7 +135,7 @@ def quasi_domain(tally: Tally, spec: ColumnSpec = BY_VALUES, folder: Path = Path
             "Give it the role 'identifier', so that it is dropped, or leave its rows out."
         )
     if spec.hierarchy is not None:
-        domain, codes = _by_hierarchy(known, spec.hierarchy, folder)
+        domain, codes = _by_hierarchy(known, spec, folder)
     else:
         domain, codes = _ordered_without_blank(known, spec) or _by_frequency(known)
     return domain, _with_unknown(kept, codes, domain.missing)
@@ -200,13 +212,14 @@ def _sensitive_values(known: Tally, spec: ColumnSpec, folder: Path) -> Encoded:
     if not len(known.values):
         return _by_text(known)
     if spec.hierarchy is not None:
-        return _by_hierarchy(known, spec.hierarchy, folder)
+        return _by_hierarchy(known, spec, folder)
     if spec.kind != "ordered" and spec.order is None:
         return _by_text(known)
     ordered = _by_order(known, replace(spec, kind="ordered"))
     assert ordered is not None  # values without an order were refused
     if spec.order is None:
-        _check_order_readable(known)
+        _check_order_readable(known, spec)
+        _check_declared(known, spec)
     return ordered
 
 
@@ -266,19 +279,89 @@ def _by_order(tally: Tally, spec: ColumnSpec) -> Encoded | None:
         return replace(domain, interval_ends=ends), codes
     if spec.kind == "unordered":
         return None
-    parsed = ordered_values(tally.values, guess=spec.kind is None)
-    if parsed is None:
+    found = read_column(tally, spec)
+    if found is None:
         return None
     problem = "are neither numbers nor dates, but the column is to be ordered"
-    require_covered(problem, parsed.is_valid().to_numpy(zero_copy_only=False), tally)
-    return _ascending(tally, parsed)
+    if spec.reading.type is not None:
+        problem = f"are not {PLURALS[spec.reading.type]}, as the policy says"
+    require_covered(problem, found.values.is_valid().to_numpy(zero_copy_only=False), tally)
+    domain, codes = _ascending(tally, found.values)
+    return replace(domain, read_as=found.words), codes
 
 
-def _check_order_readable(tally: Tally) -> None:
+def read_column(tally: Tally, spec: ColumnSpec) -> Ordered | None:
+    """The values as numbers or dates; None where the policy does not decide and they are texts.
+
+    Raises
+    ------
+    InputError
+        If they can be read in several ways, or if nearly all, but not all, are numbers or dates.
+    """
+    try:
+        return read_ordered(tally.values, spec.kind is None, spec.reading)
+    except AmbiguousError as question:
+        lines = " or ".join(f"`{line}`" for line in question.lines)
+        raise InputError(
+            f"Column '{tally.name}': {question.why}. Add {lines} to the policy, whichever is right; or "
+            "`type: text` to the column, if it is neither."
+        ) from None
+    except StrayError as stray:
+        read = stray.nearly
+        what = "dates" if pa.types.is_temporal(read.values.type) else "numbers"
+        covered = read.values.is_valid().to_numpy(zero_copy_only=False)
+        described = describe_uncovered(f"are not {read.words or what}", covered, tally)
+        raise InputError(
+            f"{described} All others are. Correct them, list them under `missing`, or add `type: text` "
+            "to the column if it is not meant to be ordered."
+        ) from None
+
+
+def as_published(name: str, column: pa.Array, spec: ColumnSpec) -> pa.Array:
+    """The values of another table as the labels of a release write them: ISO dates, a decimal point.
+
+    Values that cannot be read so are left as they are.
+    """
+    by_text = spec.hierarchy is not None and spec.hierarchy.reads == "text"
+    if not is_text(column.type) or spec.kind == "unordered" or spec.order is not None or by_text:
+        return column
+    tally = tally_of(name, column)
+    found = _read_for_hierarchy(tally, spec) if spec.hierarchy else _read_leniently(tally, spec)
+    if found is None or found.is_standard or tally.index is None:
+        return column
+    places = pa.array(tally.index, mask=tally.index < 0)
+    return standard_texts(tally.values, found).take(places)
+
+
+def _read_leniently(tally: Tally, spec: ColumnSpec) -> Ordered | None:
+    try:
+        return read_ordered(tally.values, spec.kind is None, spec.reading)
+    except StrayError as stray:
+        return stray.nearly
+    except AmbiguousError:
+        return read_column(tally, spec)
+
+
+def _check_declared(tally: Tally, spec: ColumnSpec) -> None:
+    """Refuse a sensitive column whose cells a reader of the release would have to guess about."""
+    found = read_column(tally, spec)
+    if found is None or found.reading.dates in DATE_FORMATS:
+        return
+    given = spec.reading.needed
+    if all(given.get(key) == value for key, value in found.reading.needed.items()):
+        return
+    raise InputError(
+        f"Column '{tally.name}' is sensitive and to be ordered, and looks like {found.words}. Its cells "
+        "are published as they are, so the policy must say how to read them: add "
+        f"`{read_line(found.reading)}` to it."
+    )
+
+
+def _check_order_readable(tally: Tally, spec: ColumnSpec) -> None:
     """Refuse an order that could not be recognised in the text of a release."""
     texts = text_of(tally.values).cast(pa.string())
-    parsed = ordered_values(texts, guess=False)
-    if not _is_boolean(tally.values) and (parsed is None or parsed.null_count):
+    found = read_ordered(texts, False, spec.reading)
+    if not _is_boolean(tally.values) and (found is None or found.values.null_count):
         raise InputError(
             f"Column '{tally.name}' is sensitive and to be ordered, but the order of values of the "
             f"type {tally.values.type} cannot be recognised in a release. Give it an `order`, or turn "
@@ -360,15 +443,29 @@ def _as_floats(values: pa.Array) -> Floats:
     return values.cast(pa.float64()).to_numpy(zero_copy_only=False)
 
 
-def _by_hierarchy(tally: Tally, hierarchy: Hierarchy, folder: Path) -> Encoded:
-    tree, codes = hierarchy.build(tally.values, tally.name, folder)
+def _read_for_hierarchy(tally: Tally, spec: ColumnSpec) -> Ordered | None:
+    """The values as the numbers or dates that a hierarchy is built from; None if it takes texts."""
+    assert spec.hierarchy is not None
+    if spec.hierarchy.reads == "text" or not is_text(tally.values.type):
+        return None
+    reading = replace(spec.reading, type=spec.hierarchy.reads)
+    return read_column(tally, replace(spec, reading=reading))
+
+
+def _by_hierarchy(tally: Tally, spec: ColumnSpec, folder: Path) -> Encoded:
+    hierarchy, values, read_as = spec.hierarchy, tally.values, ""
+    assert hierarchy is not None
+    found = _read_for_hierarchy(tally, spec)
+    if found is not None and not found.is_standard:
+        values, read_as = standard_texts(values, found), found.words
+    tree, codes = hierarchy.build(values, tally.name, folder)
     require_covered(hierarchy.uncovered, codes >= 0, tally)
     missing = -1
     if tally.missing:
         missing = tree.n_leaves
         tree = with_missing(tree)
     texts = with_missing_text(pa.array(tree.labels[0], pa.string()), missing)
-    return Domain(tally.name, Kind.TREE, texts, missing, hierarchy=tree), codes
+    return Domain(tally.name, Kind.TREE, texts, missing, read_as=read_as, hierarchy=tree), codes
 
 
 def _by_text(tally: Tally) -> Encoded:

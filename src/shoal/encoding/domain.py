@@ -58,6 +58,8 @@ class Domain:
     interval_ends: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     """RANGE only, where the values are intervals such as `(0, 3]`. The lower and the upper end of
     each: a label is written from the first lower end to the last upper end."""
+    read_as: str = ""
+    """How texts were read, where that is not as plain numbers or ISO dates."""
     hierarchy: HierarchyTree | None = None
     """TREE only. One leaf per code, the missing value being a leaf right under the root."""
     levels: Codes | None = None

@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from shoal.encoding.domain import Domain
 from shoal.engines.capabilities import refuse_task
 from shoal.engines.formats.base import format_to_write
 from shoal.engines.measured import Measured
 from shoal.engines.person_key import PersonKey
 from shoal.engines.release_table import ReleaseTable
 from shoal.engines.sources import Source
+from shoal.engines.targets import Target
 from shoal.evidence.disclosure import Disclosure
+from shoal.io.address import Place
 from shoal.io.csv_dialect import CsvOptions
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
@@ -54,9 +57,10 @@ class Engine(ABC):
         """Open what the engine needs, and close it at the end; starting it may be a step."""
         return nullcontext()
 
-    def check_target(self, target: Path) -> None:
+    def check_target(self, target: Place) -> None:
         """Raise `InputError` for a target that the engine cannot write."""
-        format_to_write(target)
+        if isinstance(target, Path):
+            format_to_write(target)
 
     def check_source(self, source: Source, policy: Policy) -> None:  # noqa: B027 - most read all
         """Raise `InputError` for files that the engine cannot read; called before it is opened."""
@@ -92,6 +96,11 @@ class Engine(ABC):
 
     @property
     @abstractmethod
+    def domains(self) -> Sequence[Domain]:
+        """What the codes of the quasi-identifiers and the sensitive columns mean."""
+
+    @property
+    @abstractmethod
     def expected(self) -> Sequence[Expected]:
         """The tables of the release."""
 
@@ -104,12 +113,12 @@ class Engine(ABC):
         """The rows of the release, as they are handed over."""
 
     @abstractmethod
-    def write(self, paths: Sequence[Path], options: CsvOptions, progress: Progress) -> None:
+    def write(self, paths: Sequence[Target], options: CsvOptions, progress: Progress) -> None:
         """Write the tables of the release."""
 
     @abstractmethod
     def read_back(
-        self, paths: Sequence[Path], options: CsvOptions, progress: Progress
+        self, paths: Sequence[Target], options: CsvOptions, progress: Progress
     ) -> ReleaseTable:
         """The release as it was written."""
 

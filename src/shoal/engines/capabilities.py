@@ -147,11 +147,11 @@ def check_method(policy: Policy) -> None:
                 "cover more people than were counted. Leave `least` out; `shoal verify` can check it "
                 "afterwards."
             )
-    if policy.person is not None and (policy.method.only_counts or policy.together):
-        what = "`together`" if policy.together else f"method: {policy.method.name}"
+    if policy.together and policy.method.only_counts:
         raise PolicyError(
-            f"{what} cannot count the people of '{policy.person}'. Use least-loss-partition, "
-            "flexible-partition, mondrian, k-clustering, top-down or bottom-up."
+            f"method: {policy.method.name} gives every value the same level everywhere, so it cannot "
+            f"protect the rows of a person together (`together` on the column '{policy.person}'). Use "
+            "least-loss-partition, flexible-partition, mondrian, k-clustering, top-down or bottom-up."
         )
     trees = {name: policy.columns[name].hierarchy is not None for name in policy.quasi}
     requirement = Requirement(policy.constraints, counts_people=policy.person is not None)

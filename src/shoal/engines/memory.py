@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import Cells, codes_in_order, encode
+from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import (
     SUPPRESSED,
     Grouping,
@@ -22,6 +23,7 @@ from shoal.encoding.population import with_population
 from shoal.encoding.preferences import read_preferences
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.base import Engine, Expected
+from shoal.engines.database.staging import StagedTable
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.measured import (
     Measured,
@@ -37,6 +39,7 @@ from shoal.engines.population import population_of_policy
 from shoal.engines.published_counts import MemoryCounts, determined_in_memory
 from shoal.engines.release_table import MemoryRelease, ReleaseTable
 from shoal.engines.sources import Source, refuse_folder
+from shoal.engines.targets import Target
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
 from shoal.evidence.disclosure import Determined, Disclosure, coarsened, disclosure_of
@@ -140,7 +143,8 @@ class MemoryEngine(Engine):
         if policy.target is not None:
             cells = replace(cells, target=codes_in_order(cells, table.column(policy.target)))
         if policy.population is not None:
-            cells = with_population(cells, population_of_policy(policy), quasi)
+            population = population_of_policy(policy)
+            cells = with_population(cells, population.column, quasi, population.people)
         self._cells = cells
         self._preferences = {
             name: read_preferences(cells, name, level, table.column(level))
@@ -274,6 +278,11 @@ class MemoryEngine(Engine):
         return measured
 
     @property
+    def domains(self) -> tuple[Domain, ...]:
+        """What the codes of the quasi-identifiers and the sensitive columns mean."""
+        return (*self._cells.domains, *self._cells.sensitive_domains.values())
+
+    @property
     def expected(self) -> list[Expected]:
         """The tables of the release."""
         tables = [wrap(table) for table in self._tables]
@@ -291,7 +300,7 @@ class MemoryEngine(Engine):
         """The rows of the release, as they are handed over."""
         return release_of_frames(*self.frames(), self._originals, self._people)
 
-    def write(self, paths: Sequence[Path], options: CsvOptions, progress: Progress) -> None:
+    def write(self, paths: Sequence[Target], options: CsvOptions, progress: Progress) -> None:
         """Write the tables of the release."""
         for table, path in zip(self._tables, paths, strict=True):
             rows = table if isinstance(table, pa.Table) else MemoryRelease(wrap(table)).read()
@@ -299,13 +308,19 @@ class MemoryEngine(Engine):
         progress(1.0)
 
     def read_back(
-        self, paths: Sequence[Path], options: CsvOptions, progress: Progress = no_progress
+        self, paths: Sequence[Target], options: CsvOptions, progress: Progress = no_progress
     ) -> ReleaseTable:
         """The release as it was written."""
         first, *others = (MemoryRelease(path, options) for path in paths)
         progress(0.0)
         if others:
             return AnatomyRelease(first, dict(zip(self._sensitive, others, strict=True)))
+        if isinstance(paths[0], StagedTable) and (
+            self._originals.values or self._people is not None
+        ):
+            # originals and people are paired with rows by position, which a database does not keep;
+            # that its rows are these is checked before it is committed
+            return self.published()
         return MemoryRelease(paths[0], options, self._originals, self._people)
 
     def disclosure(self, table: ReleaseTable) -> Disclosure:  # noqa: ARG002 - these are its rows

@@ -8,13 +8,13 @@ rows are, and only sums come back. Full-domain methods see the distinct cells wi
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.encoding.cells import Cells
+from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, check_groupings
 from shoal.engines.base import Engine, Expected
 from shoal.engines.column_types import storage_type
@@ -60,6 +60,7 @@ from shoal.engines.sessions import (
     read_source,
 )
 from shoal.engines.sources import Source, source_at
+from shoal.engines.targets import Target
 from shoal.errors import VerificationFailed, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
 from shoal.evidence.disclosure import Disclosure, coarsened, disclosure_of
@@ -315,11 +316,16 @@ class RelationalEngine(Engine):
         return published_rows(PUBLISHED, columns) if fragments else select(PUBLISHED, columns)
 
     @property
+    def domains(self) -> tuple[Domain, ...]:
+        """What the codes of the quasi-identifiers and the sensitive columns mean."""
+        return (*self._encoded.domains, *self._encoded.sensitive_domains.values())
+
+    @property
     def expected(self) -> list[Expected]:
         """The table of the release."""
         return [Expected(tuple(self._columns[0]), self._published_rows)]
 
-    def write(self, paths: Sequence[Path], options: CsvOptions, progress: Progress) -> None:
+    def write(self, paths: Sequence[Target], options: CsvOptions, progress: Progress) -> None:
         """Write the published rows."""
         names, columns = self._columns
         rows = self._published_rows
@@ -349,7 +355,7 @@ class RelationalEngine(Engine):
             self.session.drop(name)
 
     def read_back(
-        self, paths: Sequence[Path], options: CsvOptions, progress: Progress
+        self, paths: Sequence[Target], options: CsvOptions, progress: Progress
     ) -> ReleaseTable:
         """The release as it was written."""
         names, rows = list(self.expected[0].names), self.expected[0].rows

@@ -12,10 +12,12 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Ints
 from shoal.encoding.counts import Counts
+from shoal.engines.database.staging import Stored
 from shoal.engines.duckdb.classes import STAR, TextCodes, number_texts
-from shoal.engines.files import LocalFiles
+from shoal.engines.files import LocalFiles, wrap
+from shoal.engines.formats.base import format_of, located
 from shoal.engines.originals import NO_ORIGINALS, Originals, with_originals
-from shoal.engines.population import count_population
+from shoal.engines.population import count_population, population_of_classes
 from shoal.errors import VerificationFailed
 from shoal.evidence.evidence import Histogram, histogram
 from shoal.io.csv_dialect import DETECT, CsvOptions
@@ -35,6 +37,7 @@ from shoal.verification.meaning import meaning_of, with_meaning
 from shoal.verification.people import (
     number_classes,
     people_of_classes,
+    sharing_all,
     values_of_people,
     without_exempt,
 )
@@ -97,7 +100,7 @@ class MemoryRelease(ReleaseTable):
 
     def __init__(
         self,
-        source: Table | Path,
+        source: Table | Stored,
         options: CsvOptions = DETECT,
         originals: Originals = NO_ORIGINALS,
         people: Ints | None = None,
@@ -107,20 +110,23 @@ class MemoryRelease(ReleaseTable):
         the rows' people: people are then counted, not rows."""
         self._source, self._originals, self._people = source, originals, people
         self._options = options
-        if isinstance(source, Path):
+        if isinstance(source, Stored):
             self._options, _ = LocalFiles().settle(source, options)
+            # a database is read once, so that all is found in one state of it
+            if not isinstance(source, Path) or format_of(located(source, options)[0]).costly:
+                self._source = wrap(LocalFiles().read(source, self._options))
 
     @cached_property
     def names(self) -> list[str]:
         """The columns, in order."""
-        if isinstance(self._source, Path):
+        if isinstance(self._source, Stored):
             return LocalFiles().names(self._source, self._options)
         return list(self._source.names)
 
     @cached_property
     def n_rows(self) -> int:
         """Number of rows."""
-        if isinstance(self._source, Path):
+        if isinstance(self._source, Stored):
             counts = LocalFiles().count_classes(self._source, [], [], self._options)
             return int(counts[""].sizes.sum())
         return self._source.n_rows
@@ -128,7 +134,7 @@ class MemoryRelease(ReleaseTable):
     def read(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Some columns of the table, or all."""
         names = self.names if columns is None else columns
-        if isinstance(self._source, Path):
+        if isinstance(self._source, Stored):
             return LocalFiles().read(self._source, self._options, names)
         return pa.table({name: self._source.column(name) for name in names})
 
@@ -175,8 +181,8 @@ class MemoryRelease(ReleaseTable):
         if self._people is not None:
             return self._people_counter(policy, self._people)
         names = self.names
-        rows: pa.Table | Path
-        if isinstance(self._source, Path) and not self._originals.values:
+        rows: pa.Table | Stored
+        if isinstance(self._source, Stored) and not self._originals.values:
             rows = self._source
         else:
             rows = self._paired(self.read(columns_to_verify(policy, names)), policy)
@@ -214,10 +220,15 @@ class MemoryRelease(ReleaseTable):
                 exempt &= (codes[name] == stars[name]) & (codes[name] >= 0)
             group, kept = without_exempt(group, exempt)
             found = {SIZES_ONLY: people_of_classes(group, people[kept])}
+            if policy.together:
+                shared = sharing_all(group, people[kept])
+                found[SIZES_ONLY] = replace(found[SIZES_ONLY], shared=shared)
             for name in of:
                 if name == POPULATION:
-                    population = count_population(rows, policy)
-                    found[name] = replace(found[SIZES_ONLY], population=population.population)
+                    _, first = np.unique(group, return_index=True)
+                    classes = rows.take(pa.array(np.flatnonzero(kept)[first]))
+                    covered = population_of_classes(classes, policy)
+                    found[name] = replace(found[SIZES_ONLY], population=covered)
                     continue
                 spec = policy.column_spec(name)
                 meaning = meaning_of(name, texts[name].texts, spec, policy.folder)

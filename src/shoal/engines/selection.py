@@ -30,7 +30,9 @@ from shoal.engines.sessions import (
     open_session,
 )
 from shoal.engines.sources import Source
+from shoal.engines.targets import Target
 from shoal.errors import InputError
+from shoal.io.address import Place
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress
@@ -48,8 +50,10 @@ class DuckDBEngine(RelationalEngine):
         with open_session(LOCAL, self._memory, clock) as self.session:
             yield
 
-    def check_target(self, target: Path) -> None:
+    def check_target(self, target: Place) -> None:
         """Raise `InputError` for a format that must be written at once."""
+        if not isinstance(target, Path):
+            return
         kind = format_to_write(target)
         if not kind.appendable:
             raise InputError(
@@ -116,8 +120,13 @@ class SparkEngine(RelationalEngine):
             session: Any = self.session
             clock.rows = int(session.rows(RAW))
 
-    def check_target(self, target: Path) -> None:
+    def check_target(self, target: Place) -> None:
         """Raise `InputError` for a format that Spark does not write."""
+        if not isinstance(target, Path):
+            raise InputError(
+                f"{target}: Spark writes folders of Parquet or CSV files, and no databases. Name one, "
+                "or leave --engine spark out; --memory 2GB works on tables larger than memory."
+            )
         if not isinstance(format_of(target), Csv | Parquet):
             raise InputError(
                 f"{target}: Spark writes folders of Parquet or CSV files. Name one '.parquet' or "
@@ -133,7 +142,7 @@ class SparkEngine(RelationalEngine):
         """The table of the release."""
         return super().expected if self._finished is None else [self._finished]
 
-    def write(self, paths: Sequence[Path], options: CsvOptions, progress: Progress) -> None:
+    def write(self, paths: Sequence[Target], options: CsvOptions, progress: Progress) -> None:
         """Write the published rows to a folder."""
         if self._finished is None:
             super().write(paths, options, progress)
@@ -165,7 +174,7 @@ class SparkEngine(RelationalEngine):
 
 
 def choose_engine(
-    engine: str = LOCAL, memory: str | None = None, target: Path | None = None
+    engine: str = LOCAL, memory: str | None = None, target: Place | None = None
 ) -> Engine:
     """The engine for a run from files, not opened yet."""
     check_engine(engine, memory)
@@ -173,7 +182,8 @@ def choose_engine(
         return SparkEngine(engine)
     if memory is not None:
         return DuckDBEngine(memory)
-    return MemoryEngine(decode=target is None or not format_of(target).takes_categories)
+    decode = not isinstance(target, Path) or not format_of(target).takes_categories
+    return MemoryEngine(decode=decode)
 
 
 def engine_for_frame(frame: Any) -> Engine:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from shoal.engines.database.staging import StagedTable, Stored
 from shoal.engines.sources import Source
 from shoal.errors import InputError
 from shoal.io.commit import exit_on_signals
@@ -64,10 +65,14 @@ class Session(Protocol):
     """Called now and then during a long call, perhaps from another thread."""
 
     def read(
-        self, name: str, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions
+        self,
+        name: str,
+        sources: Sequence[Stored],
+        columns: Sequence[str],
+        options: CsvOptions,
     ) -> pa.Schema:
-        """Create a table of the named columns of some files, called p0, p1, ... in this order;
-        returns their types. Columns of CSV files are text."""
+        """Create a table of the named columns of some files, or of a database's table, called p0, p1,
+        ... in this order; returns their types. Columns of CSV files are text."""
 
     def query(self, sql: str) -> pa.Table:
         """A small result, in any order."""
@@ -105,14 +110,14 @@ class Session(Protocol):
     def write(
         self,
         sql: str,
-        target: Path,
+        target: Path | StagedTable,
         names: Sequence[str],
         order: Sequence[str],
         options: CsvOptions,
         rows: int,
     ) -> None:
-        """Write the result of a query to a file or folder, its columns renamed, its rows ordered by
-        some of them. rows: how many there are."""
+        """Write the result of a query to a file, a folder or a database, its columns renamed, its rows
+        ordered by some of them. rows: how many there are."""
 
     def close(self) -> None:
         """End the session and leave nothing behind."""
@@ -211,7 +216,13 @@ def check_spark_files(source: Source, columns: Sequence[str]) -> None:
     """Raise `InputError` for files that Spark would not read."""
     from shoal.engines.spark.files import check_files
 
-    check_files(source.files, columns, source.options)
+    files = [place for place in source.files if isinstance(place, Path)]
+    if len(files) < len(source.files):
+        raise InputError(
+            f"{source.place}: Spark reads files, or folders of them, and no databases. Leave --engine "
+            "spark out; --memory 2GB works on tables larger than memory."
+        )
+    check_files(files, columns, source.options)
 
 
 @contextmanager

@@ -19,6 +19,8 @@ class Requirement:
     """The most rows that may be suppressed; None where the policy sets no limit."""
     counts_people: bool = False
     """Whether people are counted in place of rows: a person may have several."""
+    together: bool = False
+    """Whether all rows of a person are protected together."""
 
     @property
     def min_rows(self) -> int:

@@ -227,7 +227,8 @@ class Policy(BaseModel):
         from shoal.encoding.reading import ValueReading
 
         column, read = self.columns[name], self.read
-        return ValueReading(column.type, column.dates or read.dates, read.decimal, read.thousands)
+        kind = column.type or ("date" if column.dates else None)
+        return ValueReading(kind, column.dates or read.dates, read.decimal, read.thousands)
 
     @property
     def preferences(self) -> dict[str, str]:
@@ -301,6 +302,11 @@ class Policy(BaseModel):
 
         given = {key: value for key, value in changes.items() if value is not None}
         return self.replace_keys(**keys_to_replace(self, given)) if given else self
+
+    def reading(self, **keys: Any) -> "Policy":
+        """This policy with other keys of `read` in place of some; None changes nothing."""
+        given = {key: value for key, value in keys.items() if value is not None}
+        return self.replace_keys(read={**self.read.given(), **given}) if given else self
 
     def warnings(self) -> list[str]:
         """What is allowed but may be unintended."""

@@ -24,12 +24,15 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Bools, Codes, Floats, Ints
-from shoal.encoding.columns import ColumnSpec
+from shoal.encoding.columns import BY_VALUES, ColumnSpec, as_published
 from shoal.engines.anatomy_release import require_files, sensitive_files
 from shoal.errors import InputError, PolicyError, counted, listed
-from shoal.io.csv_dialect import DETECT, CsvOptions
+from shoal.io.address import Place, as_place
+from shoal.io.arrow import one_chunk
+from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
 from shoal.policy.anatomy import group_name
+from shoal.policy.reading import AS_WRITTEN, Reading
 from shoal.progress import ProgressCallback, ProgressEvent, ignore_event
 from shoal.publish import labels as escape
 from shoal.publish.covering import Covering, Matches, distinct_texts
@@ -142,7 +145,7 @@ def attack(
     *,
     known: Any,
     raw: Any = None,
-    options: CsvOptions = DETECT,
+    read: Reading = AS_WRITTEN,
     progress: ProgressCallback = ignore_event,
 ) -> Attack:
     """Link a table about known people to a release, and to the raw table if it is given.
@@ -158,8 +161,9 @@ def attack(
         What the attacker knows: a frame or a file with a row per person.
     raw
         The table that the release was made from, attacked too for comparison.
-    options
-        How CSV files are written; detected when left out.
+    read
+        How the known and the raw table are written; detected when left out, but for the raw table,
+        which is read as the policy says.
     progress
         Called with a `ProgressEvent` at each step.
 
@@ -178,26 +182,29 @@ def attack(
         release = release.table
     if policy is None:
         raise PolicyError("Give the policy the release was made by: its labels are read by it.")
-    rules = Policy.load(policy)
+    rules = Policy.load(policy).reading(**read.values)
+    # a release has a header of its own, whatever the other tables have
+    dialect = CsvOptions(read.separator, read.quote, read.encoding)
     progress(ProgressEvent("read", 0.0))
-    if isinstance(release, str | Path):
-        sensitive = sensitive_files(Path(release), rules)
+    release, known = as_place(release), as_place(known)
+    if isinstance(release, Place):
+        sensitive = sensitive_files(release, rules)
     useful = {*rules.quasi, *rules.sensitive} | ({group_name(rules)} if sensitive else set())
 
-    def load(data: Any) -> tuple[pa.Table, list[str]]:
+    def load(data: Any, options: CsvOptions) -> tuple[pa.Table, list[str]]:
         """The columns of a table that the attack uses; all where it uses none, for the message."""
         return read_table(data, useful, options, missing_ok=True)[:2]
 
-    published, names = load(release)
-    if isinstance(release, str | Path):
+    published, names = load(release, dialect)
+    if isinstance(release, Place):
         require_files(sensitive)
     tables = Tables(
         published,
-        {name: read_table(table, options=options)[0] for name, table in sensitive.items()},
-        load(known)[0],
-        None if raw is None else load(raw)[0],
+        {name: read_table(table, options=dialect)[0] for name, table in sensitive.items()},
+        load(known, read.file)[0],
+        None if raw is None else load(raw, rules.reading(**read.given()).read.file)[0],
         names,
-        str(known) if isinstance(known, str | Path) else KNOWN_TABLE,
+        str(known) if isinstance(known, Place) else KNOWN_TABLE,
     )
     progress(ProgressEvent("link", 0.0))
     return attack_tables(tables, rules)
@@ -322,7 +329,10 @@ class _CodedPair:
     def of(
         cls, name: str, raw: pa.ChunkedArray, known: pa.ChunkedArray, how: ColumnSpec | None
     ) -> "_CodedPair":
-        ours, theirs = distinct_texts(name, raw), distinct_texts(name, known)
+        spec = how or BY_VALUES
+        ours, theirs = (
+            distinct_texts(name, as_published(name, one_chunk(each), spec)) for each in (raw, known)
+        )
         place = {text: i for i, text in enumerate(ours.texts)}
         same = [place.get(text, -1) for text in theirs.texts]
         # a raw value is published as a label for itself alone; reading it gives the values it equals

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shoal.errors import VerificationFailed
+from shoal.io.address import Place
 from shoal.results import Result
 from shoal.verification.check import Finding, Strength, require
 
@@ -57,9 +58,9 @@ class Verification(Result):
     """With `publish: anatomy`, per sensitive column the chance that the best guess is right."""
     certificate: CertificateCheck | None = None
     """The check of the certificate, if one was given."""
-    path: Path | None = None
-    """The file or folder that was read."""
-    sensitive_files: dict[str, Path] = field(default_factory=dict)
+    path: Place | None = None
+    """The file, the folder or the database's table that was read."""
+    sensitive_files: dict[str, Place] = field(default_factory=dict)
     """With `publish: anatomy`, the other files that were read, by sensitive column."""
     person: str | None = None
     """The column that tells people apart, where the policy has one."""

@@ -55,6 +55,7 @@ def show_inspection(
     console.print()
     block(console, Text.assemble((safe(path.name), "bold"), f": {size}"))
     block(console, _columns(console, found))
+    section(console, "How it was read", _readings(found))
     section(console, "Suggested roles", _reasons(found))
     section(console, "Who stands out", _risk(found))
     if found.quasi:  # without one nobody can be recognised
@@ -132,6 +133,25 @@ def _reasons(found: "Inspection") -> RenderableType:
         (role, Text.assemble(", ".join(names), (f"\n{reason}", "dim")))
         for (role, reason), names in groups.items()
     )
+
+
+def _readings(found: "Inspection") -> RenderableType:
+    """Return a line for each type and reason, the questions last."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for column in found.columns:
+        groups.setdefault((column.type, column.read_as), []).append(safe(column.name))
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for (kind, reason), names in groups.items():
+        table.add_row(kind, Text.assemble(", ".join(names), (f"\n{reason}", "dim")))
+    parts: list[RenderableType] = [table]
+    asked = [column for column in found.columns if column.question]
+    for column in asked:
+        answers = " or ".join(column.answers)
+        words = f"{safe(column.name)}: {column.question}. Add to the policy: {answers}"
+        parts += [Text(), Text(words, style="yellow")]
+    return Group(*parts)
 
 
 def _by_role(texts: Iterable[tuple[str, Text]]) -> Table:
