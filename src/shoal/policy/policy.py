@@ -214,7 +214,7 @@ class Policy(BaseModel):
             column.levels,
             reading=self.value_reading(name),
             missing=self.missing_codes(name),
-            states_missing=column.missing is not None,
+            states_missing=column.missing is not None or self.read.missing == (),
             exact_spelling=column.spelling == "exact",
         )
 
