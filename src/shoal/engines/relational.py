@@ -241,9 +241,7 @@ class RelationalEngine(Engine):
             if self._people_before is not None:
                 kept = " WHERE sums IS NULL"
                 people = people_sizes_in(self.session, PUBLISHED, labels, kept)
-                evidence = replace(
-                    evidence, people_before=self._people_before, people_after=people
-                )
+                evidence = replace(evidence, people_before=self._people_before, people_after=people)
         suppressed = int(found.metrics["suppressed-rows"] or 0)
         n_k = sum(isinstance(model, K) for model in policy.constraints)
         component = ComponentReport(

@@ -143,7 +143,9 @@ def people_sizes_in(
 ) -> PeopleSizes:
     """The classes of a session's table in people, whose column is `PERSON`."""
     answer = session.query(sizes_in_people(table, keys, where))
-    kind, size, times, rows = (_numbers(answer, name) for name in ("of_person", "size", "times", "n"))
+    kind, size, times, rows = (
+        _numbers(answer, name) for name in ("of_person", "size", "times", "n")
+    )
     classes, people = (
         tuple(sorted(zip(size[kind == i].tolist(), times[kind == i].tolist(), strict=True)))
         for i in (0, 1)
