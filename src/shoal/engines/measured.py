@@ -140,6 +140,10 @@ class Measured:
     """Per sensitive column, where the policy asks for `recognition-rate` per group or row."""
     evidence: Evidence = field(default_factory=Evidence)
     """What is kept for a report: shares and counts, never a row."""
+    people: int | None = None
+    """People of the input, where the policy names a person column."""
+    suppressed_people: int | None = None
+    """Those of them without any row in the release."""
     disclosure: Disclosure = field(default_factory=Disclosure)
     """What others can do with all published columns; counted once the release is verified."""
 
@@ -181,7 +185,17 @@ def measure_release(
         personal=dict(personal or {}),
         recognition=dict(recognition or {}),
         evidence=evidence or Evidence(),
+        people=None if parts.cells.people is None else parts.cells.people.count,
+        suppressed_people=suppressed_people(parts),
     )
+
+
+def suppressed_people(parts: ReleaseView) -> int | None:
+    """People without any row in the release, where people are counted."""
+    people = parts.cells.people
+    if people is None:
+        return None
+    return people.count - len(np.unique(people.number[~parts.suppressed]))
 
 
 def note_on_shared_groups(policy: Policy, groupings: Sequence[Grouping] = ()) -> list[str]:

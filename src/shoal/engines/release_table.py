@@ -216,7 +216,8 @@ class MemoryRelease(ReleaseTable):
             starred = exempt_columns(policy, columns, names)
             exempt = np.full(len(people), bool(starred))
             for name in starred:
-                exempt &= codes[name] == stars[name]
+                # a column without any star has none of the codes; a missing value is no star
+                exempt &= (codes[name] == stars[name]) & (codes[name] >= 0)
             group, kept = without_exempt(group, exempt)
             found = {SIZES_ONLY: people_of_classes(group, people[kept])}
             if policy.together:
