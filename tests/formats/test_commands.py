@@ -57,7 +57,9 @@ def test_inspect_and_init(book: Path, shoal: Any) -> None:
     done = shoal("init", book.name, "-o", "draft.yaml", *how)
     assert done.code == 0, done.err
     text = Path("draft.yaml").read_text()
-    assert "Patients" in text, "what was chosen to read the table is part of the draft"
+    # what was chosen to read the table is part of the draft
+    assert "read: {footer: 1, sheet: Patients, skip: 1}" in text
+    assert shoal("run", book.name, "draft.yaml", "-o", "out.xlsx", "--k", "2").code == 0
 
 
 def test_labels_and_codes(tmp_path: Path, shoal: Any) -> None:
