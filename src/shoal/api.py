@@ -313,7 +313,8 @@ def run(
     Parameters
     ----------
     source
-        A CSV, Parquet or Arrow file; with `engine` or `memory` also a folder of part files.
+        A file of any format, or a sheet such as `t.xlsx#Patients`; with `engine` or `memory` also a
+        folder of part files.
     policy
         As for `anonymize`.
     target
