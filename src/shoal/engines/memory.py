@@ -330,7 +330,7 @@ class MemoryEngine(Engine):
         labels = [release.column(name) for name in policy.quasi]
         if isinstance(published, PublishedRows) and np.array_equal(published.rows, self._rows):
             labels = [published.labels[name] for name in policy.quasi]  # coded, so faster
-        counts = MemoryCounts(sorted(policy.plain), release.column, labels)
+        counts = MemoryCounts(sorted(policy.plain), release.column, labels, self._people)
         given_away = coarsened(self._determined, column_loss_of(labelled.parts, 1))
         return disclosure_of(counts, given_away, exact=policy.publish == "anatomy")
 
