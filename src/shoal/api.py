@@ -491,10 +491,20 @@ def verify(
             if certificate is not None and stated is not None:
                 with clock.step("certificate"):
                     differences = differences_of(
-                        stated, required, table, verdict.findings, table.sensitive_tables, seed
+                        stated,
+                        required,
+                        table,
+                        verdict.findings,
+                        table.sensitive_tables,
+                        seed,
+                        verdict.people,
                     )
                 check = CertificateCheck(
-                    Path(certificate), stated["made"], stated["shoal"], tuple(differences)
+                    Path(certificate),
+                    stated["made"],
+                    stated["shoal"],
+                    tuple(differences),
+                    without_people=required.person is not None and verdict.people is None,
                 )
     located = _located(release)
     path = public(located) if isinstance(located, Path | Address) else None

@@ -6,7 +6,7 @@ rows are, and only sums come back. Full-domain methods see the distinct cells wi
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -125,6 +125,11 @@ class RelationalEngine(Engine):
         self.session.drop(RAW)
         return self._encoded.n_rows
 
+    @property
+    def sensitive_domains(self) -> Mapping[str, Domain]:
+        """What the codes of the sensitive columns mean."""
+        return self._encoded.sensitive_domains
+
     def group(self, requirement: Requirement, progress: Progress) -> int | None:
         """Choose the top cuts from histograms, or run a full-domain method on the distinct cells."""
         session, encoded, policy = self.session, self._encoded, self._policy
@@ -134,7 +139,8 @@ class RelationalEngine(Engine):
             if method.only_counts:
                 # sensitive values that only a metric needs are collected where the policy names it
                 measured = any(name_of(type(each)) == RECOGNITION for each in policy.metrics)
-                sensitive = encoded.sensitive if measured else requirement.columns
+                columns = encoded.sensitive_columns if measured else ()
+                sensitive = tuple(dict.fromkeys((*columns, *requirement.columns)))
                 self._cells = collect_cells(session, encoded, sensitive)
                 self._groupings: tuple[Grouping, ...] = method.group(
                     self._cells, requirement, self.seed, progress
@@ -441,7 +447,7 @@ def fragment_sums(
             rows_of_values=encoded.rows_of_values,
             n_rows=encoded.n_rows,
             groupings=groupings,
-            sensitive=encoded.sensitive,
+            sensitive=encoded.sensitive_columns,
             has_target=encoded.has_target,
             weights=policy.method.weights,
         ),

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Ints
 from shoal.encoding.cells import hash_rows
+from shoal.encoding.columns import as_spelled
 from shoal.encoding.counts import Reference, group_histograms, size_counts
 from shoal.encoding.domain import Domain
 from shoal.engines.class_findings import judge_classes
@@ -253,6 +254,9 @@ class CheckPeople:
                 known=total(what == KNOWN + i, people),
                 rows=in_rows,
             )
+        for name in self.domains:
+            if (spelled := counts.get(as_spelled(name))) is not None:
+                counts[name] = replace(counts[name], spelled=spelled)
         return judge_classes(self.models, counts)
 
 

@@ -1,6 +1,7 @@
 """Inspect a table before it is published: what each column is, and who stands out.
 
-Counts and column names only: no value of the table is in the result.
+Counts and column names only: no value of the table is in the result, but likely codes for missing
+values.
 """
 
 from collections.abc import Sequence
@@ -52,6 +53,8 @@ class ColumnReport:
     """What is not certain about the values; empty where nothing is."""
     answers: tuple[str, ...] = ()
     """The lines of a policy of which one answers the question."""
+    likely_missing: tuple[str, ...] = ()
+    """Values such as `NA` or -9 that are likely to stand for a missing one."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -200,6 +203,7 @@ def inspection_of(
                 written=column.written.needed,
                 question=column.question,
                 answers=column.answers,
+                likely_missing=column.likely_missing,
             )
             for column, suggestion in zip(contents, suggested, strict=True)
         ),

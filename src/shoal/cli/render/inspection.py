@@ -57,6 +57,8 @@ def show_inspection(
     block(console, _columns(console, found))
     section(console, "How it was read", _readings(found))
     section(console, "Suggested roles", _reasons(found))
+    if codes := [column for column in found.columns if column.likely_missing]:
+        section(console, "Likely codes for missing values", _likely_missing(codes))
     section(console, "Who stands out", _risk(found))
     if found.quasi:  # without one nobody can be recognised
         section(console, "Re-identification risk", picked_out(found.risk))
@@ -103,6 +105,14 @@ def _columns(console: Console, found: "Inspection") -> RenderableType:
         table.add_row(*(cells[heading] for heading in shown))
     legend = "unique: rows that are unique on all quasi columns, and would not be without this one"
     return Group(table, Text(), Text(legend, style="dim"))
+
+
+def _likely_missing(columns: "Sequence[ColumnReport]") -> RenderableType:
+    table = Table(box=None, pad_edge=False, padding=(0, 1), show_header=False)
+    for column in columns:
+        table.add_row(Text(safe(column.name)), Text(safe(", ".join(column.likely_missing))))
+    note = "A policy lists them under the column, as in `missing: [NA]`."
+    return Group(table, Text(), Text(note, style="dim"))
 
 
 def _cells(column: "ColumnReport", rows: int) -> dict[str, Text]:
