@@ -35,6 +35,7 @@ from math import comb, log2, prod
 from typing import Any, Literal
 
 from shoal.errors import listed, percent
+from shoal.evidence.repeated_ids import RepeatedId
 from shoal.results import Record, Result
 
 ALARMING = 0.05
@@ -125,6 +126,9 @@ class Disclosure(Result):
     """All such sets up to the size at which the search ended."""
     nearly_unique: tuple[NearlyUnique, ...] = ()
     determined: tuple[Determined, ...] = ()
+    repeated: tuple[RepeatedId, ...] = ()
+    """Dropped identifiers by which several rows are one person's, where people are not counted; looked
+    for in tables in memory."""
     exact: bool = False
     """Whether quasi-identifiers are published as they are, with sensitive values apart (Anatomy): people
     are alone on them by intent then."""
@@ -152,7 +156,12 @@ class Disclosure(Result):
     @property
     def warnings(self) -> tuple[str, ...]:  # type: ignore[override]
         """What the publisher should think about."""
-        return (*self._alarm(), *self._fingerprints(), *self._copies())
+        return (
+            *(one.warning for one in self.repeated),
+            *self._alarm(),
+            *self._fingerprints(),
+            *self._copies(),
+        )
 
     def _alarm(self) -> Iterator[str]:
         if not self.is_alarming:
@@ -203,7 +212,7 @@ class Disclosure(Result):
         more = {"share": self.share, "bounded": self.bounded, "alarming": self.is_alarming}
         found = asdict(self) | more
         found["plain"] = list(self.plain)
-        for key in ("sets", "nearly_unique", "determined"):
+        for key in ("sets", "nearly_unique", "determined", "repeated"):
             found[key] = list(found[key])
         for one in found["sets"]:
             one["columns"] = list(one["columns"])

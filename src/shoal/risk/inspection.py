@@ -17,6 +17,7 @@ from shoal.progress import Clock, ProgressCallback, ignore_event
 from shoal.results import Record, Result
 from shoal.risk.assessment import Reidentification, assessment_of
 from shoal.risk.columns import Contents, Role, Treatment, suggest
+from shoal.risk.people import with_person
 from shoal.risk.population import PopulationUniques
 from shoal.risk.table import CountedTable, counted_table, require_memory, require_rows
 from shoal.risk.uniqueness import LARGEST_SET, MinimalUniques, Search, most_sets, search
@@ -159,7 +160,7 @@ def inspection_of(
     clock = clock or Clock()
     with clock.step("count") as progress:
         contents = table.count(progress)
-    suggested = [suggest(column) for column in contents]
+    suggested = with_person(contents, [suggest(column) for column in contents])
     quasi = [c for c, s in zip(contents, suggested, strict=True) if s.role == "quasi"]
     names = [column.name for column in quasi]
     rows, queries = table.rows, 0

@@ -34,6 +34,7 @@ WIDTHS = {"column": 0, "type": 76, "distinct": 50, "missing": 66, "unique": 0, "
 """The columns of the table, and the terminal width from which each is shown."""
 ROLE_STYLES = {
     "identifier": "red",
+    "person": "red",
     "quasi": "yellow",
     "sensitive": "magenta",
     "plain": "",
