@@ -51,7 +51,7 @@ from shoal.engines.queries import (
     sums_and_class_sizes,
 )
 from shoal.engines.release_table import ReleaseTable
-from shoal.engines.session_people import PublishedPeople, keep_people
+from shoal.engines.session_people import PublishedPeople, keep_people, people_sizes_in
 from shoal.engines.session_release import SessionRelease, size_histogram
 from shoal.engines.sessions import (
     PEOPLE,
@@ -69,6 +69,7 @@ from shoal.errors import VerificationFailed, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
 from shoal.evidence.disclosure import Disclosure, coarsened
 from shoal.evidence.evidence import Evidence, Histogram, histogram
+from shoal.evidence.people import PeopleSizes
 from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
 from shoal.methods.base import check_holds
@@ -105,6 +106,7 @@ class RelationalEngine(Engine):
 
     _names: list[str]
     _people: PublishedPeople | None = None
+    _people_before: PeopleSizes | None = None
 
     @property
     def names(self) -> list[str]:
@@ -219,6 +221,8 @@ class RelationalEngine(Engine):
         if facts is not None:
             codes = [f"c{j}" for j in range(len(encoded.domains))]
             self._before = size_histogram(session.query(class_sizes(ENCODED, codes)))
+            if encoded.n_people is not None:
+                self._people_before = people_sizes_in(session, ENCODED, codes)
         schema, sizes = finish.schema(stored), [one.rows for one in tree.fragments]
         rows = tree.rows(session, finish.columns, stored)
         session.map_groups(PUBLISHED, rows, "node", finish, schema, sizes)
@@ -238,6 +242,10 @@ class RelationalEngine(Engine):
         if facts is not None and self._counting is not None:
             both = self._before, after
             evidence = evidence_of(facts, self._counting, found.evidence, found.column_loss, both)
+            if self._people_before is not None:
+                kept = " WHERE sums IS NULL"
+                people = people_sizes_in(self.session, PUBLISHED, labels, kept)
+                evidence = replace(evidence, people_before=self._people_before, people_after=people)
         suppressed = int(found.metrics["suppressed-rows"] or 0)
         n_k = sum(isinstance(model, K) for model in policy.constraints)
         component = ComponentReport(

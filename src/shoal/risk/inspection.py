@@ -229,6 +229,12 @@ def _read(table: CountedTable, contents: Sequence[Contents]) -> dict[str, Any]:
         found |= {"header": options.has_header, "names": list(options.names)}
     if options.footer:
         found["footer"] = options.footer
+    if options.sheet is not None:
+        found["sheet"] = options.sheet
+    if options.skip:
+        found["skip"] = options.skip
+    if options.labels is False:
+        found["labels"] = False
     usual = {"separator": ",", "quote": '"', "encoding": "utf-8"}
     given = {"separator": options.separator, "quote": options.quote, "encoding": options.encoding}
     found |= {key: one for key, one in given.items() if one not in (None, usual[key])}
