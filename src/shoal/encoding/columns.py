@@ -38,6 +38,7 @@ from shoal.encoding.spelling import is_blank, merge_spellings
 from shoal.encoding.values import (
     DATE_FORMATS,
     Tally,
+    countable,
     describe_uncovered,
     ordered_values,
     require_covered,
@@ -383,10 +384,12 @@ def read_column(tally: Tally, spec: ColumnSpec) -> Ordered | None:
 
 
 def as_published(name: str, column: pa.Array, spec: ColumnSpec) -> pa.Array:
-    """The values of another table as the labels of a release write them: ISO dates, a decimal point.
+    """The values of another table as the labels of a release write them: ISO dates, a decimal point,
+    the policy's codes for missing values as such.
 
     Values that cannot be read so are left as they are.
     """
+    column = without_codes(name, column, spec)
     by_text = spec.hierarchy is not None and spec.hierarchy.reads == "text"
     if not is_text(column.type) or spec.kind == "unordered" or spec.order is not None or by_text:
         return column
@@ -396,6 +399,18 @@ def as_published(name: str, column: pa.Array, spec: ColumnSpec) -> pa.Array:
         return column
     places = pa.array(tally.index, mask=tally.index < 0)
     return standard_texts(tally.values, found).take(places)
+
+
+def without_codes(name: str, column: pa.Array, spec: ColumnSpec) -> pa.Array:
+    """The column with nulls for the policy's codes for missing values."""
+    if not spec.missing:
+        return column
+    tally = tally_of(name, column)
+    gone = ~_not_declared(tally, spec)
+    if not gone.any() or tally.index is None:
+        return column
+    rows = np.append(gone, False)[tally.index]  # index -1 reads the last entry
+    return pc.if_else(pa.array(rows), None, countable(name, column))
 
 
 def _read_leniently(tally: Tally, spec: ColumnSpec) -> Ordered | None:
