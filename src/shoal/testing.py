@@ -80,7 +80,8 @@ def check_method(method: type[Method] | Method, *, tables: int = 6) -> None:
     AssertionError
         If a group does not satisfy the requirement, in rows or in people, a row is lost, the same
         seed gives two results, the order of the rows matters, progress runs backwards, the input is
-        changed, an impossible requirement is not refused, or the class is not declared as a plug-in should be.
+        changed, an impossible requirement is not refused, or the class is not declared as a plug-in
+        should be.
     """
     _raise_faults(method, _method_faults(method, tables))
 
