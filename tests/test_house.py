@@ -88,7 +88,10 @@ def test_only_the_spark_engine_imports_pyspark() -> None:
 
 @pytest.mark.parametrize(
     ("library", "allowed"),
-    [("pandas", set()), ("polars", {"engines/formats/labelled.py"})],  # an extra: pyreadstat needs it
+    [
+        ("pandas", set()),
+        ("polars", {"engines/formats/labelled.py"}),
+    ],  # an extra: pyreadstat needs it
 )
 def test_frame_libraries_come_with_the_user(library: str, allowed: set[str]) -> None:
     assert importers(library) == allowed
