@@ -23,6 +23,7 @@ from shoal.encoding.population import with_population
 from shoal.encoding.preferences import read_preferences
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.base import Engine, Expected
+from shoal.engines.changes import ChangedTable, changes_of
 from shoal.engines.database.staging import StagedTable
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.measured import (
@@ -116,6 +117,8 @@ class MemoryEngine(Engine):
     def load(self, policy: Policy, clock: Clock) -> None:
         """Take the frame that the engine was made for."""
         assert self._table is not None
+        if changes := changes_of(policy):
+            self._table = ChangedTable(self._table, changes)
         self._policy, clock.rows = policy, self._table.n_rows
 
     def read(self, source: Source, policy: Policy, clock: Clock, progress: Progress) -> None:
@@ -198,7 +201,7 @@ class MemoryEngine(Engine):
             person = np.empty(cells.n_rows, np.int64)
             person[cells.rows] = cells.people.number
             self._people = random_numbers(person[self._rows])
-        self._determined = determined_in_memory(cells, sorted(policy.plain), table.column)
+        self._determined = determined_in_memory(cells, sorted(policy.unchanged), table.column)
         self._schema = self._schema_of(table)
         self._table = None  # the input's rows are not needed any more
         progress(1.0)
@@ -330,7 +333,7 @@ class MemoryEngine(Engine):
         labels = [release.column(name) for name in policy.quasi]
         if isinstance(published, PublishedRows) and np.array_equal(published.rows, self._rows):
             labels = [published.labels[name] for name in policy.quasi]  # coded, so faster
-        counts = MemoryCounts(sorted(policy.plain), release.column, labels)
+        counts = MemoryCounts(sorted(policy.unchanged), release.column, labels)
         given_away = coarsened(self._determined, column_loss_of(labelled.parts, 1))
         return disclosure_of(counts, given_away, exact=policy.publish == "anatomy")
 

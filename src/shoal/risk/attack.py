@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.columns import BY_VALUES, ColumnSpec, as_published
+from shoal.encoding.rules import ColumnRule
 from shoal.engines.anatomy_release import require_files, sensitive_files
 from shoal.errors import InputError, PolicyError, counted, listed
 from shoal.io.address import Place, as_place
@@ -47,6 +48,7 @@ STAR = "*"
 KNOWN_TABLE = "The known table"
 SPELLING = "written the same way?"
 NO_VALUES: Mapping[str, LikeliestValues] = MappingProxyType({})
+NO_RULES: Mapping[str, ColumnRule] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,8 @@ def attack_tables(tables: Tables, policy: Policy) -> Attack:
     if policy.publish == "anatomy":
         n_classes = len(linked.sizes)
         values = likeliest_values(published, tables.sensitive, policy, linked.of_row, n_classes)
-    after = linkage_of(published, people, policy.sensitive, linked, values)
+    rules = policy.column_rules
+    after = linkage_of(published, people, policy.sensitive, linked, values, rules)
     before = None
     if tables.raw is not None:
         if missing := [name for name in names if name not in tables.raw.column_names]:
@@ -403,10 +406,12 @@ def linkage_of(
     sensitive: Sequence[str],
     links: Links,
     inferred: Mapping[str, LikeliestValues] = NO_VALUES,
+    rules: Mapping[str, ColumnRule] = NO_RULES,
 ) -> Linkage:
     """What the candidates of known people give away.
 
-    inferred: of an Anatomy release, the likeliest value of each class, by sensitive column.
+    inferred: of an Anatomy release, the likeliest value of each class, by sensitive column. rules: what
+    was done to sensitive columns before they were published.
     """
     from shoal.kernels.linkage import guesses
 
@@ -445,7 +450,7 @@ def linkage_of(
                 best[name][links.person],
                 times[name][links.person],
                 table.num_rows,
-                _true_values(name, known, of.texts),
+                _true_values(name, known, of.texts, rules.get(name)),
             )
             for name, of in (values | dict(inferred)).items()
         },
@@ -453,12 +458,15 @@ def linkage_of(
     )
 
 
-def _true_values(name: str, known: pa.Table, texts: Sequence[str]) -> tuple[Ints, Bools] | None:
+def _true_values(
+    name: str, known: pa.Table, texts: Sequence[str], rule: ColumnRule | None
+) -> tuple[Ints, Bools] | None:
     """(people,) the true value of each among those of the table (-1 for another one), and whether it
     is known; None without the column."""
     if name not in known.column_names:
         return None
-    found = distinct_texts(name, known.column(name))
+    column = known.column(name) if rule is None else rule(one_chunk(known.column(name)))
+    found = distinct_texts(name, column)
     place: Mapping[str, int] = {text: i for i, text in enumerate(texts)}
     codes = np.array([*(place.get(text, -1) for text in found.texts), -1], np.int64)
     return codes[found.codes], found.codes < len(found.texts)
@@ -511,7 +519,10 @@ def _warnings(found: Attack, tables: Tables, policy: Policy) -> Iterator[str]:
     for name in policy.sensitive:
         held = tables.sensitive.get(name, tables.release)
         if name in tables.known.column_names and name in held.column_names:
-            theirs = set(distinct_texts(name, tables.known.column(name)).texts)
+            column = tables.known.column(name)
+            if name in (rules := policy.column_rules):
+                column = rules[name](one_chunk(column))
+            theirs = set(distinct_texts(name, column).texts)
             if theirs and theirs.isdisjoint(distinct_texts(name, held.column(name)).texts):
                 of = tables.known_name if tables.known_name != KNOWN_TABLE else KNOWN_TABLE.lower()
                 yield (
