@@ -491,10 +491,20 @@ def verify(
             if certificate is not None and stated is not None:
                 with clock.step("certificate"):
                     differences = differences_of(
-                        stated, required, table, verdict.findings, table.sensitive_tables, seed
+                        stated,
+                        required,
+                        table,
+                        verdict.findings,
+                        table.sensitive_tables,
+                        seed,
+                        verdict.people,
                     )
                 check = CertificateCheck(
-                    Path(certificate), stated["made"], stated["shoal"], tuple(differences)
+                    Path(certificate),
+                    stated["made"],
+                    stated["shoal"],
+                    tuple(differences),
+                    without_people=required.person is not None and verdict.people is None,
                 )
     located = _located(release)
     path = public(located) if isinstance(located, Path | Address) else None
@@ -710,6 +720,8 @@ def attack(
     *,
     known: Frame | PathLike,
     raw: Frame | PathLike | None = None,
+    on: Names | None = None,
+    key: Frame | PathLike | None = None,
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
@@ -728,6 +740,12 @@ def attack(
         What the attacker knows: a frame or a file, with a row per person.
     raw
         The raw table, attacked as well for comparison.
+    on
+        The columns to link on. When left out, all that the release and the known table share but
+        sensitive ones, which only this names.
+    key
+        The private key that was written with the release, where the policy has a person column: it
+        tells how many people are pinned to the rows of one person. A `Release` has its own.
     separator, quote, encoding, read, progress
         As for `run`.
 
@@ -739,7 +757,7 @@ def attack(
     Raises
     ------
     InputError, PolicyError
-        If a table cannot be read, or the tables share no quasi-identifier.
+        If a table cannot be read, or the tables share no column to link on.
 
     Examples
     --------
@@ -759,6 +777,8 @@ def attack(
             policy,
             known=_located(known),
             raw=_located(raw),
+            on=on,
+            key=_located(key),
             read=_reading(read, separator, quote, encoding),
             progress=callback,
         )

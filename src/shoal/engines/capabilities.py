@@ -55,10 +55,18 @@ def _models(policy: Policy) -> Iterator[str]:
 
 
 def _person(policy: Policy) -> Iterator[str]:
-    if policy.person is not None:
+    if policy.person is None:
+        return
+    if policy.method.only_counts:
         yield (
-            f"Column '{policy.person}' has the role person: counting people is not supported for "
-            f"tables larger than memory. {INSTEAD}"
+            f"method: {policy.method.name} does not count the people of '{policy.person}' on tables "
+            "larger than memory. Use least-loss-partition, flexible-partition or mondrian, or "
+            f"{IN_MEMORY}."
+        )
+    if policy.together:
+        yield (
+            f"`together` of column '{policy.person}' protects all rows of a person at once, which is "
+            f"not supported for tables larger than memory. {INSTEAD}"
         )
 
 

@@ -44,6 +44,7 @@ from shoal.engines.targets import Target
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
 from shoal.evidence.disclosure import Determined, Disclosure, coarsened, disclosure_of
+from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.io.arrow import kind_name, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
@@ -92,6 +93,7 @@ class MemoryEngine(Engine):
         self._rows: Ints = np.zeros(0, np.int64)
         self._originals = NO_ORIGINALS
         self._people: Ints | None = None
+        self._people_sizes: tuple[PeopleSizes, PeopleSizes] | None = None
         self._determined: list[Determined] = []
 
     @classmethod
@@ -201,6 +203,12 @@ class MemoryEngine(Engine):
             person = np.empty(cells.n_rows, np.int64)
             person[cells.rows] = cells.people.number
             self._people = random_numbers(person[self._rows])
+            assert isinstance(published, PublishedRows)
+            cell = np.repeat(np.arange(cells.n_cells), cells.counts)
+            self._people_sizes = (
+                people_sizes(cell, cells.people.number),
+                people_sizes(published.class_of, person[published.rows]),
+            )
         self._determined = determined_in_memory(cells, sorted(policy.unchanged), table.column)
         self._schema = self._schema_of(table)
         self._table = None  # the input's rows are not needed any more
@@ -267,6 +275,9 @@ class MemoryEngine(Engine):
             policy.sensitive,
             self._schema,
         )
+        if self._people_sizes is not None:
+            before, after = self._people_sizes
+            evidence = replace(evidence, people_before=before, people_after=after)
         rates: dict[str, RecognitionRates] = recognition_rates(policy, parts)
         measured = measure_release(
             policy,

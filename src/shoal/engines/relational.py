@@ -35,23 +35,29 @@ from shoal.engines.partition_tree import (
     PartitionTree,
     cut_into_fragments,
     fragment_rows_for,
+    whole_table,
 )
-from shoal.engines.published_counts import SessionCounts, determined_in_session
+from shoal.engines.published_counts import counts_in_session, determined_in_session
 from shoal.engines.queries import (
     ENCODED,
+    PERSON,
     class_sizes,
+    count_published_people,
     published_rows,
     select,
     sums_and_class_sizes,
 )
 from shoal.engines.release_table import ReleaseTable
+from shoal.engines.session_people import PublishedPeople, keep_people
 from shoal.engines.session_release import SessionRelease, size_histogram
 from shoal.engines.sessions import (
+    PEOPLE,
     PUBLISHED,
     RAW,
     RELEASE,
     Session,
     passing,
+    query_number,
     read_source,
 )
 from shoal.engines.sources import Source, source_at
@@ -62,6 +68,7 @@ from shoal.evidence.disclosure import Disclosure, coarsened, disclosure_of
 from shoal.evidence.evidence import Evidence, Histogram, histogram
 from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
+from shoal.methods.base import check_holds
 from shoal.methods.blocks import block_requirement
 from shoal.methods.partition import WIDEST_ROUNDED
 from shoal.metrics.base import (
@@ -96,6 +103,7 @@ class RelationalEngine(Engine):
     """Rows of a fragment; changes how the work is divided, not what comes out."""
 
     _names: list[str]
+    _people: PublishedPeople | None = None
 
     @property
     def names(self) -> list[str]:
@@ -153,6 +161,9 @@ class RelationalEngine(Engine):
                 return int(self._suppressed.sum())
             most = self.fragment_rows or fragment_rows_for(encoded.n_rows)
             rule, wanted = method.partition_rule(), requirement
+            # a method that runs in blocks may suppress rows, or raises this error itself
+            whole = whole_table(encoded, requirement)
+            check_holds(whole, requirement, can_suppress=rule is None)
             if rule is None:
                 assert method.block_rows is not None, "see engines/capabilities.py"
                 rule, wanted = WIDEST_ROUNDED, block_requirement(requirement, method.block_rows)
@@ -191,7 +202,7 @@ class RelationalEngine(Engine):
             domains=encoded.domains,
             rows_of_values=encoded.rows_of_values,
             sensitive={
-                name: (encoded.sensitive_domains[name], encoded.sensitive_rows(name))
+                name: (encoded.sensitive_domains[name], encoded.rows_of_sensitive[name])
                 for name in policy.sensitive
             },
             n_rows=encoded.n_rows,
@@ -213,6 +224,7 @@ class RelationalEngine(Engine):
             self._finish,
             more=(TARGET,) if encoded.has_target else (),
             measure=self._sums,
+            has_people=encoded.n_people is not None,
         )
         stored = pa.schema([(f.name, storage_type(f.type)) for f in encoded.schema])
         self._before: Histogram = ()
@@ -260,7 +272,16 @@ class RelationalEngine(Engine):
             components=(component,),
             notes=(*note_on_shared_groups(policy), *found.notes),
             evidence=evidence,
+            people=encoded.n_people,
+            suppressed_people=self._suppressed_people(),
         )
+
+    def _suppressed_people(self) -> int | None:
+        """People without any row in the release, where people are counted."""
+        people = self._encoded.n_people
+        if people is None:
+            return None
+        return people - query_number(self.session, count_published_people(PUBLISHED))
 
     def _publish_cells(self, cells: Cells) -> None:
         session, encoded, policy = self.session, self._encoded, self._policy
@@ -333,7 +354,22 @@ class RelationalEngine(Engine):
         with passing(self.session, progress, 0, 1, rows):
             query = self._query(columns)
             self.session.write(query, paths[0], names, columns, options, rows)
+            self._people = self._keep_people()
             self._drop_sources()
+
+    def _keep_people(self) -> PublishedPeople | None:
+        """Keep whom the published rows belong to, where people are counted: never in the release."""
+        if self._encoded.n_people is None:
+            return None
+        _, columns = self._columns
+        rows = self._query([*columns, PERSON])
+        return keep_people(self.session, PEOPLE, rows, list(zip(columns, self._kinds, strict=True)))
+
+    @property
+    def _kinds(self) -> list[pa.DataType]:
+        """The types of the published columns, in the input's order."""
+        types = {f"p{i}": field.type for i, field in enumerate(self._types)}
+        return [types.get(column, pa.string()) for column in self._columns[1]]
 
     def _drop_sources(self) -> None:
         """Drop the tables that the release was computed from."""
@@ -353,7 +389,7 @@ class RelationalEngine(Engine):
             )
         with passing(self.session, progress, 0, 1, rows):
             schema = self.session.read(RELEASE, list(paths), names, options)
-        self._release = SessionRelease(self.session, RELEASE, tuple(names), schema)
+        self._release = SessionRelease(self.session, RELEASE, names, schema, people=self._people)
         return self._release
 
     def published(self) -> ReleaseTable:
@@ -366,7 +402,7 @@ class RelationalEngine(Engine):
         policy = self._policy
         plain = tuple(sorted(policy.unchanged))
         places = {name: table.stored(name) for name in (*policy.quasi, *plain)}
-        counts = SessionCounts(self.session, table.table, plain, places, policy.quasi)
+        counts = counts_in_session(self.session, table.table, policy.quasi, plain, places)
         return disclosure_of(counts, coarsened(self._determined, self._losses))
 
 

@@ -21,6 +21,7 @@ from shoal.engines.originals import NO_ORIGINALS, Originals, with_originals
 from shoal.engines.population import count_population, population_of_classes
 from shoal.errors import VerificationFailed
 from shoal.evidence.evidence import Histogram, histogram
+from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
@@ -90,6 +91,10 @@ class ReleaseTable(ABC):
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes have each size, by the text of some columns."""
 
+    def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:  # noqa: ARG002
+        """The classes by the text of some columns, in people; None where these are not known."""
+        return None
+
     @abstractmethod
     def verify(
         self, policy: Policy, *, survey: bool = False, progress: Progress = no_progress
@@ -149,6 +154,15 @@ class MemoryRelease(ReleaseTable):
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes have each size, by the text of some columns."""
         return histogram(LocalFiles().count_classes(self.read(columns), columns, [])[""].sizes)
+
+    def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:
+        """The classes by the text of some columns, in people; None where these are not known."""
+        if self._people is None:
+            return None
+        rows = self.read(columns)
+        codes = [_codes(number_texts(name, rows.column(name))) for name in columns]
+        person = np.unique(self._people, return_inverse=True)[1].reshape(-1)
+        return people_sizes(number_classes(codes, rows.num_rows), person)
 
     def verify(
         self,
@@ -229,7 +243,8 @@ class MemoryRelease(ReleaseTable):
             starred = exempt_columns(policy, columns, names)
             exempt = np.full(len(people), bool(starred))
             for name in starred:
-                exempt &= codes[name] == stars[name]
+                # a column without any star has none of the codes; a missing value is no star
+                exempt &= (codes[name] == stars[name]) & (codes[name] >= 0)
             group, kept = without_exempt(group, exempt)
             found = {SIZES_ONLY: people_of_classes(group, people[kept])}
             if policy.together:

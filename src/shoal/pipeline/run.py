@@ -18,7 +18,12 @@ from shoal.engines.base import Engine, Expected
 from shoal.engines.capabilities import check_capabilities, check_method, refuse_task
 from shoal.engines.changes import changes_of
 from shoal.engines.formats.base import format_of, format_to_write, located
-from shoal.engines.measured import Measured, personal_warnings, report_constraints
+from shoal.engines.measured import (
+    Measured,
+    people_warnings,
+    personal_warnings,
+    report_constraints,
+)
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.originals import require_same
 from shoal.engines.person_key import read_key
@@ -332,6 +337,7 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
     with clock.step("measure") as progress:
         measured = engine.measure(progress)
     check_suppression(policy, measured.suppressed_rows, rows)
+    check_suppressed_people(policy, measured)
     return measured
 
 
@@ -388,9 +394,10 @@ def _release(
             warnings=(
                 *warnings,
                 *policy.warnings(),
-                *suppression_warnings(policy, measured.suppressed_rows, measured.rows),
+                *suppression_warnings(policy, measured),
                 *loss_warnings(measured.metrics["mean-ncp"]),
                 *personal_warnings(measured.personal),
+                *people_warnings(policy, measured),
                 *measured.disclosure.warnings,
             ),
             notes=(
@@ -416,22 +423,46 @@ def check_suppression(policy: Policy, suppressed: int, rows: int) -> None:
             f"All {rows:,} rows would have to be suppressed: nothing would be left to publish. "
             "Loosen the constraints."
         )
-    if policy.suppression is not None and suppressed > policy.suppression * rows:
-        share = suppressed / rows
-        raise Infeasible(
-            f"{suppressed:,} of {rows:,} rows ({share:.1%}) would have to be suppressed, but the "
-            f"policy allows {policy.suppression:.1%}. Raise `suppression` to at least "
-            f"{np.ceil(share * 1000) / 1000:g}, or loosen the constraints."
-        )
+    _check_share(policy, suppressed, rows, "rows")
 
 
-def suppression_warnings(policy: Policy, suppressed: int, rows: int) -> list[str]:
-    """A warning where many rows are suppressed and the policy sets no limit."""
-    share = suppressed / rows
-    if policy.suppression is not None or share <= MANY_SUPPRESSED:
+def check_suppressed_people(policy: Policy, measured: Measured) -> None:
+    """Raise `Infeasible` where more people lose all of their rows than the policy allows."""
+    if measured.people is not None and measured.suppressed_people is not None:
+        _check_share(policy, measured.suppressed_people, measured.people, "people", measured)
+
+
+def _check_share(
+    policy: Policy, suppressed: int, whole: int, what: str, measured: Measured | None = None
+) -> None:
+    """Raise `Infeasible` where a larger share is suppressed than the policy allows."""
+    if policy.suppression is None or suppressed <= policy.suppression * whole:
+        return
+    share, besides = suppressed / whole, ""
+    if measured is not None:
+        besides = f", with {measured.suppressed_rows:,} of {measured.rows:,} rows"
+    raise Infeasible(
+        f"{suppressed:,} of {whole:,} {what} ({share:.1%}{besides}) would have to be suppressed, but "
+        f"the policy allows {policy.suppression:.1%}"
+        f"{' of the rows and of the people' if policy.person is not None else ''}. Raise "
+        f"`suppression` to at least {np.ceil(share * 1000) / 1000:g}, or loosen the constraints."
+    )
+
+
+def suppression_warnings(policy: Policy, measured: Measured) -> list[str]:
+    """A warning where many rows or people are suppressed and the policy sets no limit."""
+    rows = measured.suppressed_rows / measured.rows
+    people = (measured.suppressed_people or 0) / (measured.people or 1)
+    if policy.suppression is not None or max(rows, people) <= MANY_SUPPRESSED:
         return []
+    whose = ""
+    if measured.people is not None and measured.suppressed_people is not None:
+        whose = (
+            f", and {measured.suppressed_people:,} of {measured.people:,} people ({people:.1%}) have "
+            "no row left"
+        )
     return [
-        f"{suppressed:,} of {rows:,} rows ({share:.1%}) are suppressed; "
+        f"{measured.suppressed_rows:,} of {measured.rows:,} rows ({rows:.1%}) are suppressed{whose}; "
         "set `suppression` to limit them."
     ]
 
