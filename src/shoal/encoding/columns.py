@@ -21,13 +21,14 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.domain import UNIT, Domain, Kind, units_of, with_missing_text
-from shoal.encoding.missing import is_declared
+from shoal.encoding.missing import code_list, is_declared, likely_codes
 from shoal.encoding.reading import (
     AS_FOUND,
     AmbiguousError,
     Ordered,
     StrayError,
     ValueReading,
+    declared_texts,
     is_text,
     read_line,
     read_ordered,
@@ -38,12 +39,13 @@ from shoal.encoding.spelling import is_blank, merge_spellings
 from shoal.encoding.values import (
     DATE_FORMATS,
     Tally,
+    countable,
     describe_uncovered,
     ordered_values,
     require_covered,
     tally_of,
 )
-from shoal.errors import HierarchyError, InputError
+from shoal.errors import HierarchyError, InputError, counted, listed
 from shoal.hierarchy import Hierarchy
 from shoal.hierarchy.text import is_bytes, text_of
 from shoal.hierarchy.tree import with_missing
@@ -74,6 +76,8 @@ class ColumnSpec:
     """Whether the order is that of a categorical column and not the policy's."""
     missing: tuple[str, ...] = ()
     """The texts that stand for a missing value."""
+    states_missing: bool = False
+    """Whether the policy lists these codes for this very column: then none is asked about."""
     exact_spelling: bool = False
     """Sensitive only: whether every spelling is a value of its own."""
     reading: ValueReading = AS_FOUND
@@ -99,6 +103,14 @@ class ColumnSpec:
             return self
         order = tuple(text_of(categories).to_pylist())
         return replace(self, kind="ordered", order=order, from_categories=True)
+
+    def as_spelled(self) -> "ColumnSpec":
+        """The spec of the same column with every spelling as a value of its own.
+
+        Numbers and dates are then texts: as such, those that are equal differ.
+        """
+        by_text = self.kind == "ordered" and self.order is None
+        return replace(self, exact_spelling=True, kind=None if by_text else self.kind)
 
 
 BY_VALUES = ColumnSpec()
@@ -208,8 +220,57 @@ def sensitive_domain(tally: Tally, spec: ColumnSpec = BY_VALUES, folder: Path = 
     if spec.levels is not None:
         domain = replace(domain, levels=_levels(known, domain, spec.levels))
     if not spec.exact_spelling:
-        domain, codes = _with_spellings(known, domain, codes)
+        domain, codes = _with_spellings(known, spec, domain, codes)
     return domain, _with_unknown(kept, codes, domain.missing)
+
+
+def as_spelled(name: str) -> str:
+    """The name of a sensitive column whose spellings are counted apart, beside the column itself."""
+    return f"{name} as spelled"
+
+
+def sensitive_readings(
+    tally: Tally, spec: ColumnSpec, folder: Path, both: bool
+) -> dict[str, Encoded]:
+    """A sensitive column of a table as it is to be protected, by name.
+
+    Where spellings of one value were merged and `both` is true, the same column is there again with
+    every spelling as a value. Raises `InputError` for a `*`, and for a likely code for missing values
+    that the policy does not mention.
+    """
+    check_no_star(tally)
+    undeclared = _undeclared_codes(tally, spec)
+    domain, codes = sensitive_domain(tally, spec, folder)
+    found: dict[str, Encoded] = {tally.name: (replace(domain, undeclared=undeclared), codes)}
+    if both and domain.spellings is not None:
+        exact, codes = sensitive_domain(tally, spec.as_spelled(), folder)
+        name = as_spelled(tally.name)
+        found[name] = replace(exact, name=name, spelled_of=tally.name), codes
+    return found
+
+
+def _undeclared_codes(tally: Tally, spec: ColumnSpec) -> tuple[str, ...]:
+    """The texts that are likely codes for missing values, and not among the policy's."""
+    known = tally.values.filter(pa.array(_known(tally, spec)))
+    found = likely_codes(text_of(known))
+    if found and not spec.states_missing:
+        rows = pc.is_in(text_of(tally.values), pa.array(found, pa.string()))
+        n = int(tally.counts[_flags(rows)].sum())
+        raise InputError(undeclared_error(tally.name, found, spec, n))
+    return tuple(found)
+
+
+def undeclared_error(name: str, found: Sequence[str], spec: ColumnSpec, rows: int | None) -> str:
+    """What is asked about likely codes for missing values in a sensitive column."""
+    where = "" if rows is None else f" in {counted(rows, 'row')}"
+    many = len(found) > 1
+    return (
+        f"Column '{name}' is sensitive and reads {listed([repr(code) for code in found])}{where}, which "
+        f"{'are' if many else 'is'} likely to stand for a missing value, but the policy does not say "
+        f"so. Add `missing: {code_list([*spec.missing, *found])}` to the column. If "
+        f"{'they are real values' if many else 'it is a real value'}, write "
+        f"`missing: {code_list(spec.missing)}`."
+    )
 
 
 def _sensitive_values(known: Tally, spec: ColumnSpec, folder: Path) -> Encoded:
@@ -227,11 +288,16 @@ def _sensitive_values(known: Tally, spec: ColumnSpec, folder: Path) -> Encoded:
     return ordered
 
 
-def _with_spellings(known: Tally, domain: Domain, codes: npt.NDArray[np.integer]) -> Encoded:
+def _with_spellings(
+    known: Tally, spec: ColumnSpec, domain: Domain, codes: npt.NDArray[np.integer]
+) -> Encoded:
     """The same with one code for all spellings of a value."""
     if not _may_be_text(known.values.type):  # different numbers, dates and times fold differently
         return domain, codes
-    merged, spellings = merge_spellings(text_of(known.values), codes.astype(np.int32), known.counts)
+    texts = declared_texts(text_of(known.values).cast(pa.string()), spec.reading)
+    merged, spellings = merge_spellings(
+        texts, codes.astype(np.int32), known.counts, spec.reading.type != "text"
+    )
     if spellings is None:
         return domain, codes
     if domain.levels is not None and (domain.levels[merged] != domain.levels[codes]).any():
@@ -326,10 +392,12 @@ def read_column(tally: Tally, spec: ColumnSpec) -> Ordered | None:
 
 
 def as_published(name: str, column: pa.Array, spec: ColumnSpec) -> pa.Array:
-    """The values of another table as the labels of a release write them: ISO dates, a decimal point.
+    """The values of another table as the labels of a release write them: ISO dates, a decimal point,
+    the policy's codes for missing values as such.
 
     Values that cannot be read so are left as they are. Ends that a rule gives are their numbers.
     """
+    column = without_codes(name, column, spec)
     if spec.rule is not None:
         return spec.rule.without_marks(spec.rule(column))
     by_text = spec.hierarchy is not None and spec.hierarchy.reads == "text"
@@ -341,6 +409,18 @@ def as_published(name: str, column: pa.Array, spec: ColumnSpec) -> pa.Array:
         return column
     places = pa.array(tally.index, mask=tally.index < 0)
     return standard_texts(tally.values, found).take(places)
+
+
+def without_codes(name: str, column: pa.Array, spec: ColumnSpec) -> pa.Array:
+    """The column with nulls for the policy's codes for missing values."""
+    if not spec.missing:
+        return column
+    tally = tally_of(name, column)
+    gone = ~_not_declared(tally, spec)
+    if not gone.any() or tally.index is None:
+        return column
+    rows = np.append(gone, False)[tally.index]  # index -1 reads the last entry
+    return pc.if_else(pa.array(rows), None, countable(name, column))
 
 
 def _read_leniently(tally: Tally, spec: ColumnSpec) -> Ordered | None:

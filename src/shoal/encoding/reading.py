@@ -379,3 +379,20 @@ def marked_numbers(
 def standard_texts(values: pa.Array, found: Ordered) -> pa.Array:
     """The texts as a release writes them: ISO dates, a decimal point. What could not be read stays."""
     return pc.coalesce(text_of(found.values), text_of(values))
+
+
+def declared_texts(texts: pa.Array, reading: ValueReading) -> pa.Array:
+    """The texts with dates and numbers in the form that the policy declares in standard form: ISO
+    dates, a decimal point. Each is read by itself; nothing is detected."""
+    if reading.type == "text":
+        return texts
+    found = texts
+    if reading.dates is not None and reading.type != "number":
+        found = pc.coalesce(text_of(parse_dates(texts, reading.dates)), found)
+    if reading.type != "date" and (reading.decimal is not None or reading.thousands is not None):
+        decimal = reading.decimal or ("," if reading.thousands == "." else ".")
+        for thousands in dict.fromkeys((None, reading.thousands)):
+            numbers = marked_numbers(texts, False, decimal, thousands)
+            if numbers is not None and not numbers.percent:
+                found = pc.coalesce(text_of(numbers.values), found)
+    return found

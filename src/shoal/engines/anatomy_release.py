@@ -26,7 +26,7 @@ from shoal.verification.anatomy import (
 )
 from shoal.verification.check import check, strengths
 from shoal.verification.digest import Fingerprint
-from shoal.verification.meaning import with_meaning
+from shoal.verification.meaning import require_declared, with_meaning
 
 
 def sensitive_files(path: Place, policy: Policy) -> dict[str, Place]:
@@ -113,6 +113,10 @@ class AnatomyRelease(ReleaseTable):
             for name, one in counts.items()
         }
 
+        if survey:
+            for name in self._sensitive:
+                require_declared(meant[name], policy.column_spec(name))
+
         def by_group(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:  # noqa: ARG001
             return meant
 
@@ -122,7 +126,7 @@ class AnatomyRelease(ReleaseTable):
             findings,
             findings[0].rows,
             tuple(one for one in surveyed if one.of is not None),
-            {name: largest_share(counts[name]) for name in self._sensitive},
+            {name: largest_share(meant[name]) for name in self._sensitive},
         )
 
     def _read_sensitive(self) -> "dict[str, tuple[list[str], Read]]":

@@ -5,7 +5,7 @@ The pipeline is written once, against `Engine`. `MemoryEngine` keeps the table i
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,6 +81,11 @@ class Engine(ABC):
     @abstractmethod
     def encode(self, progress: Progress) -> int:
         """Replace values by codes; returns the number of rows."""
+
+    @property
+    @abstractmethod
+    def sensitive_domains(self) -> Mapping[str, Domain]:
+        """What the codes of the sensitive columns mean, once they are encoded."""
 
     @abstractmethod
     def group(self, requirement: Requirement, progress: Progress) -> int | None:

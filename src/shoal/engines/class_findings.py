@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from shoal.encoding.counts import Counts
 from shoal.models.base import SIZES_ONLY, Model
-from shoal.verification.check import Finding, finding_of
+from shoal.verification.check import Finding, finding_of, judge
 
 CHECKED = pa.schema(
     [
@@ -33,7 +33,8 @@ def judge_classes(models: Sequence[tuple[int, Model]], counts: Mapping[str, Coun
     found = []
     for position, model in models if n else ():
         mine = counts[model.counts_key]
-        failing = mine.sizes[~model.holds(mine)]
+        held, reached = judge(model, mine)
+        failing = mine.sizes[~held]
         found.append(
             {
                 "model": position,
@@ -42,7 +43,7 @@ def judge_classes(models: Sequence[tuple[int, Model]], counts: Mapping[str, Coun
                 "counted": int(mine.sizes.sum()),
                 "failing": len(failing),
                 "smallest": int(failing.min()) if len(failing) else None,
-                "reached": json.dumps(_python_number(model.reached(mine))),
+                "reached": json.dumps(_python_number(reached)),
             }
         )
     return pa.Table.from_pylist(found, CHECKED)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.encoding.cells import hash_rows, words_of
-from shoal.encoding.columns import AS_SPELLED, check_no_star, quasi_domain, sensitive_domain
+from shoal.encoding.columns import AS_SPELLED, quasi_domain, sensitive_domain, sensitive_readings
 from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
 from shoal.encoding.people import check_ids, person_of_ids
@@ -66,7 +66,7 @@ class EncodedTable:
     quasi: tuple[str, ...]
     """In the policy's order, as c0, c1, ..."""
     sensitive: tuple[str, ...]
-    """In the order of their names, as s0, s1, ..."""
+    """In the order of their names, as s0, s1, ...; then those with the spellings of others."""
     payload: tuple[str, ...]
     """The published columns p0, p1, ...: plain ones, then sensitive ones, each by name."""
     schema: pa.Schema
@@ -75,6 +75,12 @@ class EncodedTable:
     """Whether there is a column t."""
     n_people: int | None = None
     """How many people there are, where the policy names a person column."""
+
+    @property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """The sensitive columns of the table, without those that have the spellings of others."""
+        domains = self.sensitive_domains
+        return tuple(name for name in self.sensitive if domains[name].spelled_of is None)
 
 
 def columns_to_read(policy: Policy) -> list[str]:
@@ -143,23 +149,25 @@ def encode_table(
     domains: dict[str, Domain] = {}
     lookups: dict[str, CodeLookup] = {}
     rows: dict[str, Ints] = {}
-    for name in (*quasi, *sensitive):
-        tally, spec = tallies[name], policy.column_spec(name)
-        if name in quasi:
-            domain, codes = quasi_domain(tally, spec, policy.folder)
+    for column in (*quasi, *sensitive):
+        tally, spec = tallies[column], policy.column_spec(column)
+        if column in quasi:
+            found = {column: quasi_domain(tally, spec, policy.folder)}
         else:
-            check_no_star(tally)
-            domain, codes = sensitive_domain(tally, spec, policy.folder)
-        domains[name], lookups[name] = domain, lookup(name, codes, domain.missing)
-        rows[name] = np.zeros(domain.size, np.int64)
-        np.add.at(rows[name], codes, tally.counts)
-        if domain.missing >= 0:
-            rows[name][domain.missing] += tally.missing
+            both = column in policy.both_spellings
+            found = sensitive_readings(tally, spec, policy.folder, both)
+        for name, (domain, codes) in found.items():
+            domains[name], lookups[name] = domain, lookup(column, codes, domain.missing)
+            rows[name] = np.zeros(domain.size, np.int64)
+            np.add.at(rows[name], codes, tally.counts)
+            if domain.missing >= 0:
+                rows[name][domain.missing] += tally.missing
+    payload = [*sorted(policy.plain), *sensitive]
+    sensitive += tuple(name for name in domains if name not in (*quasi, *sensitive))
     target = None
     if policy.target is not None:  # any numbers that differ for different values
         domain, codes = sensitive_domain(tallies[policy.target], AS_SPELLED)
         target = lookup(policy.target, codes, domain.missing)
-    payload = [*sorted(policy.plain), *sensitive]
     encode = EncodeRows(
         tuple(lookups[name] for name in quasi),
         tuple(lookups[name] for name in sensitive),

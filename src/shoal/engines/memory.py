@@ -143,7 +143,14 @@ class MemoryEngine(Engine):
         # preferences decide what is published of a row: equal rows have equal preferences too
         plain = [*sorted(policy.plain), *sorted(set(policy.preferences.values()))]
         cells = encode(
-            table.column, quasi, sensitive, plain, self.seed, policy.folder, policy.person
+            table.column,
+            quasi,
+            sensitive,
+            plain,
+            self.seed,
+            policy.folder,
+            policy.person,
+            policy.both_spellings,
         )
         if policy.target is not None:
             cells = replace(cells, target=codes_in_order(cells, table.column(policy.target)))
@@ -157,6 +164,11 @@ class MemoryEngine(Engine):
         }
         progress(1.0)
         return cells.n_rows
+
+    @property
+    def sensitive_domains(self) -> Mapping[str, Domain]:
+        """What the codes of the sensitive columns mean."""
+        return self._cells.sensitive_domains
 
     def group(self, requirement: Requirement, progress: Progress) -> int:
         """Run the policy's method."""

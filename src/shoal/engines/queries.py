@@ -175,6 +175,22 @@ def people_of_classes(table: str, keys: Sequence[str], sensitive: Sequence[str])
     return " UNION ALL ".join(parts)
 
 
+def sizes_in_people(table: str, keys: Sequence[str], where: str = "") -> str:
+    """The classes by the people in them, and the people by the smallest class that each is in:
+    of_person (0 or 1), size, times, and of classes n, their rows."""
+    alike = ", ".join([*keys, PERSON])
+    pairs = f"SELECT {alike}, count(*) AS n FROM {table}{where} GROUP BY {alike}"
+    over = f"PARTITION BY {', '.join(keys)}" if keys else ""
+    sized = f"SELECT {PERSON}, n, count(*) OVER ({over}) AS size FROM ({pairs}) AS pairs"
+    smallest = f"SELECT {PERSON}, min(size) AS size FROM ({sized}) AS sized GROUP BY {PERSON}"
+    return (
+        "SELECT 0 AS of_person, size, CAST(count(*) / size AS BIGINT) AS times, "
+        f"CAST(sum(n) AS BIGINT) AS n FROM ({sized}) AS classes GROUP BY size "
+        "UNION ALL SELECT 1 AS of_person, size, count(*) AS times, CAST(0 AS BIGINT) AS n "
+        f"FROM ({smallest}) AS people GROUP BY size"
+    )
+
+
 def count_published_people(table: str) -> str:
     """n: the people with a row in the release."""
     people = f"SELECT {PERSON} FROM {table} WHERE sums IS NULL GROUP BY {PERSON}"

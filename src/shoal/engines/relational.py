@@ -6,7 +6,7 @@ rows are, and only sums come back. Full-domain methods see the distinct cells wi
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,7 +48,7 @@ from shoal.engines.queries import (
     sums_and_class_sizes,
 )
 from shoal.engines.release_table import ReleaseTable
-from shoal.engines.session_people import PublishedPeople, keep_people
+from shoal.engines.session_people import PublishedPeople, keep_people, people_sizes_in
 from shoal.engines.session_release import SessionRelease, size_histogram
 from shoal.engines.sessions import (
     PEOPLE,
@@ -66,6 +66,7 @@ from shoal.errors import VerificationFailed, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
 from shoal.evidence.disclosure import Disclosure, coarsened, disclosure_of
 from shoal.evidence.evidence import Evidence, Histogram, histogram
+from shoal.evidence.people import PeopleSizes
 from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
 from shoal.methods.base import check_holds
@@ -104,6 +105,7 @@ class RelationalEngine(Engine):
 
     _names: list[str]
     _people: PublishedPeople | None = None
+    _people_before: PeopleSizes | None = None
 
     @property
     def names(self) -> list[str]:
@@ -143,6 +145,11 @@ class RelationalEngine(Engine):
         self.session.drop(raw)
         return self._encoded.n_rows
 
+    @property
+    def sensitive_domains(self) -> Mapping[str, Domain]:
+        """What the codes of the sensitive columns mean."""
+        return self._encoded.sensitive_domains
+
     def group(self, requirement: Requirement, progress: Progress) -> int | None:
         """Choose the top cuts from histograms, or run a full-domain method on the distinct cells."""
         session, encoded, policy = self.session, self._encoded, self._policy
@@ -152,7 +159,8 @@ class RelationalEngine(Engine):
             if method.only_counts:
                 # sensitive values that only a metric needs are collected where the policy names it
                 measured = any(name_of(type(each)) == RECOGNITION for each in policy.metrics)
-                sensitive = encoded.sensitive if measured else requirement.columns
+                columns = encoded.sensitive_columns if measured else ()
+                sensitive = tuple(dict.fromkeys((*columns, *requirement.columns)))
                 self._cells = collect_cells(session, encoded, sensitive)
                 self._groupings: tuple[Grouping, ...] = method.group(
                     self._cells, requirement, self.seed, progress
@@ -231,6 +239,8 @@ class RelationalEngine(Engine):
         if facts is not None:
             codes = [f"c{j}" for j in range(len(encoded.domains))]
             self._before = size_histogram(session.query(class_sizes(ENCODED, codes)))
+            if encoded.n_people is not None:
+                self._people_before = people_sizes_in(session, ENCODED, codes)
         schema, sizes = finish.schema(stored), [one.rows for one in tree.fragments]
         rows = tree.rows(session, finish.columns, stored)
         session.map_groups(PUBLISHED, rows, "node", finish, schema, sizes)
@@ -250,6 +260,10 @@ class RelationalEngine(Engine):
         if facts is not None and self._counting is not None:
             both = self._before, after
             evidence = evidence_of(facts, self._counting, found.evidence, found.column_loss, both)
+            if self._people_before is not None:
+                kept = " WHERE sums IS NULL"
+                people = people_sizes_in(self.session, PUBLISHED, labels, kept)
+                evidence = replace(evidence, people_before=self._people_before, people_after=people)
         suppressed = int(found.metrics["suppressed-rows"] or 0)
         n_k = sum(isinstance(model, K) for model in policy.constraints)
         component = ComponentReport(
@@ -458,7 +472,7 @@ def fragment_sums(
             rows_of_values=encoded.rows_of_values,
             n_rows=encoded.n_rows,
             groupings=groupings,
-            sensitive=encoded.sensitive,
+            sensitive=encoded.sensitive_columns,
             has_target=encoded.has_target,
             weights=policy.method.weights,
         ),

@@ -36,7 +36,7 @@ from shoal.policy.released_columns import (
 from shoal.progress import Progress, no_progress
 from shoal.verification.check import ClassCounter, Finding, Strength, check, strengths
 from shoal.verification.digest import Fingerprint, fingerprint, read_text
-from shoal.verification.meaning import meaning_of, with_meaning
+from shoal.verification.meaning import Meaning, meaning_of, require_declared, with_meaning
 from shoal.verification.people import (
     number_classes,
     people_of_classes,
@@ -175,6 +175,8 @@ class MemoryRelease(ReleaseTable):
         check_released_columns(policy, self.names)
         self.check_rules(policy)
         counter = self._counter(policy)
+        if survey:
+            counter = _asking(counter, policy)
         findings = check(counter, policy.quasi, policy.constraints)
         return Verdict(
             findings,
@@ -259,10 +261,7 @@ class MemoryRelease(ReleaseTable):
                     continue
                 spec = policy.column_spec(name)
                 meaning = meaning_of(name, texts[name].texts, spec, policy.folder)
-                place = np.append(meaning.place, -1)
-                place[place == meaning.domain.missing] = -1
-                value = place[codes[name]][kept]
-                found[name] = values_of_people(group, people[kept], value, meaning.domain)
+                found[name] = _of_people(meaning, codes[name][kept], group, people[kept])
             return found
 
         return count
@@ -281,6 +280,32 @@ def _codes(texts: TextCodes) -> Ints:
     """(n,) the number of each row's text, -1 for a missing one."""
     codes = pc.fill_null(texts.codes, -1).to_numpy(zero_copy_only=False)
     return codes.astype(np.int64)
+
+
+def _asking(count: ClassCounter, policy: Policy) -> ClassCounter:
+    """The same; raises `InputError` for likely codes for missing values that the policy leaves out.
+
+    A table from elsewhere may hold them. What a run publishes was asked about when it was read.
+    """
+
+    def counted(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
+        found = count(columns, of)
+        for name in policy.sensitive:
+            if name in found and found[name].raised is None:
+                require_declared(found[name], policy.column_spec(name))
+        return found
+
+    return counted
+
+
+def _of_people(meaning: Meaning, texts: Ints, group: Ints, people: Ints) -> Counts:
+    """The values of each class's people; `texts` are the numbers of texts, -1 for a missing one."""
+    place = np.append(meaning.place, -1)
+    place[place == meaning.domain.missing] = -1
+    found = values_of_people(group, people, place[texts], meaning.domain)
+    if meaning.spelled is None:
+        return found
+    return replace(found, spelled=_of_people(meaning.spelled, texts, group, people))
 
 
 def _with_meaning(

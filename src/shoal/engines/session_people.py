@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Ints
 from shoal.encoding.cells import hash_rows
+from shoal.encoding.columns import as_spelled
 from shoal.encoding.counts import Reference, group_histograms, size_counts
 from shoal.encoding.domain import Domain
 from shoal.engines.class_findings import judge_classes
@@ -28,11 +29,13 @@ from shoal.engines.queries import (
     count_unpaired,
     pair_rows,
     people_of_classes,
+    sizes_in_people,
     sum_rows,
     without_exempt,
 )
 from shoal.engines.sessions import Session, query_number
 from shoal.errors import VerificationFailed
+from shoal.evidence.people import PeopleSizes
 from shoal.io.arrow import one_chunk
 from shoal.models.base import SIZES_ONLY, Model
 from shoal.verification.digest import canonical, read_text
@@ -133,6 +136,21 @@ def keep_people(
     hashed = HashPeople(people.columns(places))
     session.map(table, rows, hashed, hashed.schema)
     return people
+
+
+def people_sizes_in(
+    session: Session, table: str, keys: Sequence[str], where: str = ""
+) -> PeopleSizes:
+    """The classes of a session's table in people, whose column is `PERSON`."""
+    answer = session.query(sizes_in_people(table, keys, where))
+    kind, size, times, rows = (
+        _numbers(answer, name) for name in ("of_person", "size", "times", "n")
+    )
+    classes, people = (
+        tuple(sorted(zip(size[kind == i].tolist(), times[kind == i].tolist(), strict=True)))
+        for i in (0, 1)
+    )
+    return PeopleSizes(int(rows.sum()), int(rows[size == 1].sum()), classes, people)
 
 
 class PairedRows:
@@ -253,6 +271,9 @@ class CheckPeople:
                 known=total(what == KNOWN + i, people),
                 rows=in_rows,
             )
+        for name in self.domains:
+            if (spelled := counts.get(as_spelled(name))) is not None:
+                counts[name] = replace(counts[name], spelled=spelled)
         return judge_classes(self.models, counts)
 
 

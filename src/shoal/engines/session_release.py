@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Codes, Ints
 from shoal.encoding.cells import hash_rows
+from shoal.encoding.columns import ColumnSpec, as_spelled
 from shoal.encoding.counts import Counts, group_histograms, size_counts
 from shoal.encoding.domain import Domain, Kind
 from shoal.engines.capabilities import check_capabilities
@@ -63,7 +64,7 @@ from shoal.verification.digest import (
     put_together,
     times_of,
 )
-from shoal.verification.meaning import Meaning, meaning_of
+from shoal.verification.meaning import Meaning, meaning_of, require_codes_declared
 from shoal.verification.rules import require_rules
 
 STAR = "*"
@@ -138,6 +139,9 @@ class SessionRelease(ReleaseTable):
             except TooManyValuesError:
                 if name in required:
                     raise
+            else:
+                if survey:  # a table from elsewhere
+                    values[name].require_declared(policy.column_spec(name))
         more: tuple[Model, ...] = ()
         if survey:
             more = tuple(models_of({name: one.meaning.domain for name, one in values.items()}))
@@ -208,6 +212,8 @@ class SessionRelease(ReleaseTable):
         index = {name: i for i, name in enumerate(read)}
         sets = list(dict.fromkeys(_columns(model, policy) for model in models))
         n_rows = next(iter(values.values())).rows if values else self.n_rows
+        if self._people is not None:  # people with a value are no sum of those with its spellings
+            values = _with_spellings(values)
         reader = ReadClasses(
             columns=tuple(map(self.stored, read)),
             classes=tuple(index[name] for name in policy.quasi),
@@ -305,6 +311,10 @@ class PublishedValues:
     rows: int
     """Rows of the table, those without any of the texts included."""
 
+    def require_declared(self, how: ColumnSpec) -> None:
+        """Raise `InputError` for likely codes for missing values that the policy leaves out."""
+        require_codes_declared(self.meaning.domain.name, self.texts, how)
+
 
 class TooManyValuesError(InputError):
     """A sensitive column has too many values to be numbered."""
@@ -323,18 +333,26 @@ def _check_classes(
 ) -> "CheckClasses":
     models = [(i, model) for i, model in enumerate(every) if _columns(model, policy) == columns]
     of = {name for _, model in models if (name := model.column)}
+    of |= {as_spelled(name) for name in of}
     return CheckClasses(
         keys=tuple(f"k{policy.quasi.index(name)}" for name in columns),
         exempt=f"e{number}",
         sensitive=tuple((f"s{i}", name) for i, name in enumerate(values) if name in of),
-        meanings={name: values[name].meaning for name in values if name in of},
-        totals={
-            name: one.meaning.totals(np.arange(len(one.texts)), one.counts)
-            for name, one in values.items()
-            if name in of
+        meanings={
+            name: one.meaning.with_totals(one.counts) for name, one in values.items() if name in of
         },
         models=tuple(models),
     )
+
+
+def _with_spellings(values: Mapping[str, PublishedValues]) -> dict[str, PublishedValues]:
+    """The columns, and again those of which every spelling is counted as a value too."""
+    more = {
+        as_spelled(name): replace(one, meaning=one.meaning.spelled)
+        for name, one in values.items()
+        if one.meaning.spelled is not None
+    }
+    return {**values, **more}
 
 
 def _codes_of(meaning: Meaning) -> Codes:
@@ -456,8 +474,7 @@ class CheckClasses:
     sensitive: tuple[tuple[str, str], ...]
     """The sensitive columns that models need: s0, s1, ... and their names."""
     meanings: dict[str, Meaning]
-    totals: dict[str, Ints]
-    """By sensitive column, over all classes of the release."""
+    """By sensitive column, with its totals over all classes of the release."""
     models: tuple[tuple[int, Model], ...]
     """The models, each with its position among all."""
 
@@ -483,7 +500,7 @@ class CheckClasses:
                 name, Kind.SET, pa.nulls(int(texts.max(initial=0)) + 1, pa.string()), -1
             )
             counts = group_histograms(sizes, group, texts, domain, n)
-            found[name] = self.meanings[name].of(counts, self.totals[name])
+            found[name] = self.meanings[name].of(counts)
         return found
 
 

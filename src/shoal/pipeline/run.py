@@ -37,7 +37,7 @@ from shoal.io.address import Place, as_place, public
 from shoal.io.commit import replacing_all
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.output_names import is_page, report_files
-from shoal.models.requirement import Requirement
+from shoal.models.requirement import Requirement, in_both_spellings
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress, no_progress
 from shoal.release import Release, RunSummary
@@ -327,7 +327,8 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
     with clock.step("encode") as progress:
         clock.rows = rows = engine.encode(progress)
     limit = None if policy.suppression is None else int(policy.suppression * rows)
-    requirement = Requirement(policy.constraints, limit, policy.person is not None, policy.together)
+    models = in_both_spellings(policy.constraints, engine.sensitive_domains)
+    requirement = Requirement(models, limit, policy.person is not None, policy.together)
     with clock.step("group") as progress:
         suppressed = engine.group(requirement, progress)
     if suppressed is not None:
@@ -394,6 +395,7 @@ def _release(
             warnings=(
                 *warnings,
                 *policy.warnings(),
+                *(text for one in engine.sensitive_domains.values() for text in one.warnings()),
                 *suppression_warnings(policy, measured),
                 *loss_warnings(measured.metrics["mean-ncp"]),
                 *personal_warnings(measured.personal),

@@ -243,8 +243,15 @@ class Policy(BaseModel):
             reading=self.value_reading(name),
             rule=self._rule_of(name),
             missing=self.missing_codes(name),
+            states_missing=column.missing is not None or self.read.missing == (),
             exact_spelling=column.spelling == "exact",
         )
+
+    @property
+    def both_spellings(self) -> tuple[str, ...]:
+        """The sensitive columns of models that must also hold where every spelling is a value."""
+        needed = {model.column for model in self.constraints if not model.stricter_when_folded}
+        return tuple(name for name in self.sensitive if name in needed)
 
     def missing_codes(self, name: str) -> tuple[str, ...]:
         """The codes that stand for a missing value of a column."""

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Ints
+from shoal.encoding.missing import is_missing, likely_codes
 from shoal.encoding.reading import (
     AS_FOUND,
     AmbiguousError,
@@ -186,6 +187,8 @@ class Contents:
     """What is not certain about its values; empty where nothing is."""
     answers: tuple[str, ...] = ()
     """The lines of a policy of which one answers the question."""
+    likely_missing: tuple[str, ...] = ()
+    """Texts that are likely codes for missing values, such as `NA`, which count as values here."""
     times: Ints | None = None
     """(m,) how many codes have each of the counts, where codes were counted by an engine."""
 
@@ -339,8 +342,9 @@ def contents_of(
     missing = len(index) - int(known.sum())
     codes = index if not missing else np.where(known, index, len(values))
     counts = np.bincount(codes, minlength=len(values) + bool(missing)).astype(np.int64)
+    likely: list[str] = [] if nested else likely_codes(text_of(values))
     several = Taken(Type.OTHER, False, "its values consist of several")
-    taken = several if nested else _type(values, reading)
+    taken = several if nested else _type(_without_codes(values, likely), reading)
     kind = taken.type
     length, longest = 0.0, 0
     if kind in (Type.TEXT, Type.CODE):
@@ -359,7 +363,18 @@ def contents_of(
         taken.written,
         taken.question,
         taken.answers,
+        likely_missing=tuple(likely),
     )
+
+
+def _without_codes(values: pa.Array, likely: list[str]) -> pa.Array:
+    """The values that are neither blank nor likely codes for missing ones, all if there are no others:
+    with an `NA` or a blank among them, numbers are still numbers."""
+    gone = is_missing(text_of(values), likely)
+    if not gone.any() or gone.all():
+        return values
+    known = values.cast(pa.string()) if pa.types.is_string_view(values.type) else values
+    return known.filter(pa.array(~gone))
 
 
 def _encoded(column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, Ints, bool]:

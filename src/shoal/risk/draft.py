@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from shoal.encoding.missing import code_list
 from shoal.engines.sessions import LOCAL
 from shoal.errors import InputError, counted
 from shoal.io.address import Place, as_place
@@ -48,6 +49,8 @@ HEAD = """\
 #   sensitive    what must not be learnt about a person: published as it is
 #   plain        neither: published as it is
 #   preference   what people asked for: read, never published
+#
+# `missing` lists values such as NA that are likely to stand for a missing one: check these too.
 """
 
 TREATMENTS = """\
@@ -215,6 +218,8 @@ def _column(column: ColumnReport) -> str:
     how = [each for each in (GENERALISED.get(column.treatment),) if each]
     if "dates" in column.written and column.role in ("quasi", "sensitive"):
         how.append(f"dates: {quoted(column.written['dates'])}")
+    if column.likely_missing and column.role in ("quasi", "sensitive"):
+        how.append(f"missing: {code_list(column.likely_missing)}")
     value = f"{{role: {', '.join([column.role, *how])}}}" if how else column.role
     return f"{quoted(column.name)}: {value}"
 
@@ -257,10 +262,11 @@ def _constraints(rows: int, columns: Sequence[ColumnReport]) -> list[str]:
         if column.role != "sensitive":
             continue
         name, line = quoted(column.name), f"- {{l: {L}, of: {quoted(column.name)}}}"
-        if column.distinct >= L:
+        distinct = column.distinct - len(column.likely_missing)
+        if distinct >= L:
             lines.append((line, f"and among them at least {L} different values of {name}"))
         else:
-            few = f"{name} has too few different values ({column.distinct})"
+            few = f"{name} has too few different values ({distinct})"
             lines.append((f"# {line}", few))
     width = min(WIDEST, max(len(line) for line, _ in lines))
     return ["constraints:", *(f"  {line:{width}}  # {reason}" for line, reason in lines)]
