@@ -37,7 +37,11 @@ from shoal.engines.partition_tree import (
     fragment_rows_for,
     whole_table,
 )
-from shoal.engines.published_counts import counts_in_session, determined_in_session
+from shoal.engines.published_counts import (
+    ReleaseInSession,
+    determined_in_session,
+    disclosure_in_session,
+)
 from shoal.engines.queries import (
     ENCODED,
     PERSON,
@@ -64,7 +68,7 @@ from shoal.engines.sources import Source, source_at
 from shoal.engines.targets import Target
 from shoal.errors import VerificationFailed, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
-from shoal.evidence.disclosure import Disclosure, coarsened, disclosure_of
+from shoal.evidence.disclosure import Disclosure, coarsened
 from shoal.evidence.evidence import Evidence, Histogram, histogram
 from shoal.evidence.people import PeopleSizes
 from shoal.io.arrow import kind_name
@@ -413,11 +417,12 @@ class RelationalEngine(Engine):
     def disclosure(self, table: ReleaseTable) -> Disclosure:
         """Count the published rows by SQL."""
         assert isinstance(table, SessionRelease)
-        policy = self._policy
-        plain = tuple(sorted(policy.unchanged))
-        places = {name: table.stored(name) for name in (*policy.quasi, *plain)}
-        counts = counts_in_session(self.session, table.table, policy.quasi, plain, places)
-        return disclosure_of(counts, coarsened(self._determined, self._losses))
+        policy, plain = self._policy, tuple(sorted(self._policy.unchanged))
+        places = {name: table.stored(name) for name in table.names}
+        release = ReleaseInSession(
+            self.session, table.table, policy.quasi, plain, places, self._people
+        )
+        return disclosure_in_session(release, coarsened(self._determined, self._losses))
 
 
 LOSSES, CLIMBS, LEVELS, EVIDENCE = "\0losses", "\0climbs", "\0levels", "\0evidence"
