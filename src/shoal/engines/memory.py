@@ -23,6 +23,7 @@ from shoal.encoding.population import with_population
 from shoal.encoding.preferences import read_preferences
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.base import Engine, Expected
+from shoal.engines.changes import ChangedTable, changes_of
 from shoal.engines.database.staging import StagedTable
 from shoal.engines.dropped_identifiers import (
     given_away,
@@ -125,6 +126,8 @@ class MemoryEngine(Engine):
     def load(self, policy: Policy, clock: Clock) -> None:
         """Take the frame that the engine was made for."""
         assert self._table is not None
+        if changes := changes_of(policy):
+            self._table = ChangedTable(self._table, changes)
         self._policy, clock.rows = policy, self._table.n_rows
 
     def read(self, source: Source, policy: Policy, clock: Clock, progress: Progress) -> None:
@@ -229,9 +232,9 @@ class MemoryEngine(Engine):
                 people_sizes(cell, cells.people.number),
                 people_sizes(published.class_of, person[published.rows]),
             )
-        self._determined = determined_in_memory(cells, sorted(policy.plain), table.column)
+        self._determined = determined_in_memory(cells, sorted(policy.unchanged), table.column)
         ids = repeating_identifiers(policy, table)
-        self._determined += given_away(table, list(ids), sorted(policy.plain))
+        self._determined += given_away(table, list(ids), sorted(policy.unchanged))
         if isinstance(published, PublishedRows):
             found = repeated_ids(policy, cells, ids, published.rows, published.labels)
             self._repeated = tuple(found)
@@ -369,7 +372,7 @@ class MemoryEngine(Engine):
         labels = [release.column(name) for name in policy.quasi]
         if isinstance(published, PublishedRows) and np.array_equal(published.rows, self._rows):
             labels = [published.labels[name] for name in policy.quasi]  # coded, so faster
-        counts = MemoryCounts(sorted(policy.plain), release.column, labels, self._people)
+        counts = MemoryCounts(sorted(policy.unchanged), release.column, labels, self._people)
         determined = coarsened(self._determined, column_loss_of(labelled.parts, 1))
         found = disclosure_of(counts, determined, exact=policy.publish == "anatomy")
         return replace(found, repeated=self._repeated)
