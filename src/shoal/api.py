@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from shoal.engines.measured import PersonalReport as PersonalReport
     from shoal.evidence.disclosure import Disclosure as Disclosure
     from shoal.hierarchy import Hierarchy
-    from shoal.io.csv_dialect import CsvOptions
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric as Metric
     from shoal.models.base import Model
     from shoal.plugins import Option as Option
     from shoal.policy import Policy
+    from shoal.policy.reading import Reading
     from shoal.release import Frame, FrameT
     from shoal.release import Release as Release
     from shoal.reproduction.base import Claim as Claim
@@ -118,6 +118,7 @@ def anonymize(
     target: str | None = None,
     population: Frame | PathLike | None = None,
     seed: int | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Release[FrameT]:
     """Make a table safe to publish.
@@ -184,6 +185,9 @@ def anonymize(
     seed
         The seed of all randomness; drawn at random when left out. The release has it as `seed`, for
         a run that is to give the same release again. Keep it private.
+    read
+        How the table is written, as under `read` in a policy, which it changes: `dates`, `decimal`,
+        `thousands` and `missing`, and for files all that `run` takes.
     progress
         `True` shows a bar on a terminal or in a notebook; a function is called with every
         `shoal.ProgressEvent`.
@@ -265,11 +269,15 @@ def anonymize(
     with displayed(progress) as callback:
         from shoal.pipeline.run import anonymize_table
         from shoal.policy import resolve_policy
+        from shoal.policy.reading import reading_of
 
         def policy_for(names: list[str]) -> Policy:
-            return resolve_policy(policy, names, keywords)
+            return resolve_policy(policy, names, keywords).reading(**(read or {}))
 
-        release = anonymize_table(_located(data), policy_for, Clock(callback))
+        options = reading_of(read or {}).file
+        if policy is not None:
+            options = policy_for([]).read.file
+        release = anonymize_table(_located(data), policy_for, Clock(callback), options)
     warn(release.warnings)
     return release
 
@@ -296,6 +304,7 @@ def run(
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Release[Any]:
     """Anonymise a file or a database's table into another.
@@ -334,6 +343,10 @@ def run(
         For tables larger than memory: work on disk under this limit, such as `2GB`.
     separator, quote, encoding
         The format of a CSV file; detected if not given.
+    read
+        How the table is written, as under `read` in a policy, which it changes: `header`, `names`,
+        `footer`, `sheet`, `skip`, `labels`, `separator`, `quote`, `encoding`, `decimal`, `thousands`,
+        `dates`, `missing`.
     progress
         As for `anonymize`.
 
@@ -368,6 +381,7 @@ def run(
         suppression=suppression,
         seed=seed,
     )
+    keys = _keys(read, separator, quote, encoding)
     with displayed(progress) as callback:
         from shoal.io.address import place_of
         from shoal.pipeline.run import run_files
@@ -375,10 +389,9 @@ def run(
 
         release = run_files(
             place_of(source),
-            Policy.load(policy).with_changes(**changes),
+            Policy.load(policy).with_changes(**changes).reading(**keys),
             place_of(target),
             Clock(callback),
-            options=_csv(separator, quote, encoding),
             force=force,
             report=None if report is None else Path(report),
             key=None if key is None else Path(key),
@@ -402,6 +415,7 @@ def verify(
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Verification:
     """Check what a published table holds, whoever made it.
@@ -420,7 +434,7 @@ def verify(
         people are counted with it. Without it only rows can be counted; a `Release` has its own key.
     seed_file
         The private file with the run's seed: the certificate's commitment is checked with it.
-    engine, memory, separator, quote, encoding, progress
+    engine, memory, separator, quote, encoding, read, progress
         As for `run`.
 
     Returns
@@ -457,7 +471,8 @@ def verify(
         from shoal.seeds import read as read_seed
         from shoal.verification.verification import CertificateCheck, Verification
 
-        required, clock = policy_of(release, policy), Clock(callback)
+        given = _reading(read, separator, quote, encoding)
+        required, clock = policy_of(release, policy).reading(**given.values), Clock(callback)
         stated = None if certificate is None else read_certificate(Path(certificate))
         if seed_file is not None and stated is None:
             raise InputError(
@@ -469,7 +484,7 @@ def verify(
             _located(release),
             required,
             clock,
-            options=_csv(separator, quote, encoding),
+            options=given.file,
             engine=engine,
             memory=memory,
             every_column=stated is not None,  # a certificate has a digest of all columns
@@ -480,10 +495,20 @@ def verify(
             if certificate is not None and stated is not None:
                 with clock.step("certificate"):
                     differences = differences_of(
-                        stated, required, table, verdict.findings, table.sensitive_tables, seed
+                        stated,
+                        required,
+                        table,
+                        verdict.findings,
+                        table.sensitive_tables,
+                        seed,
+                        verdict.people,
                     )
                 check = CertificateCheck(
-                    Path(certificate), stated["made"], stated["shoal"], tuple(differences)
+                    Path(certificate),
+                    stated["made"],
+                    stated["shoal"],
+                    tuple(differences),
+                    without_people=required.person is not None and verdict.people is None,
                 )
     located = _located(release)
     path = public(located) if isinstance(located, Path | Address) else None
@@ -505,6 +530,7 @@ def verify(
 def inspect(
     data: Frame | PathLike,
     *,
+    person: str | None = None,
     fraction: float | None = None,
     msu: int | None = None,
     engine: str = "local",
@@ -512,6 +538,7 @@ def inspect(
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Inspection:
     """Look at a table before it is published: suggest roles, and count who stands out.
@@ -520,11 +547,13 @@ def inspect(
     ----------
     data
         A frame, the path of a file, or the address of a table or query in a database.
+    person
+        The column that tells which rows are one person's: people are counted in place of rows.
     fraction
         The share of a population that is in the table, to estimate how many people are unique there.
     msu
         The largest number of columns in a minimal sample unique; not searched if not given.
-    engine, memory, separator, quote, encoding, progress
+    engine, memory, separator, quote, encoding, read, progress
         As for `run`.
 
     Returns
@@ -550,11 +579,12 @@ def inspect(
 
         found = inspect(
             _located(data),
+            person=person,
             fraction=fraction,
             msu=msu,
             engine=engine,
             memory=memory,
-            options=_csv(separator, quote, encoding),
+            read=_reading(read, separator, quote, encoding),
             progress=callback,
         )
     warn(found.warnings)
@@ -571,6 +601,7 @@ def draft_policy(
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Draft:
     """Draft a commented policy for a table, from its column names and counts alone.
@@ -583,7 +614,7 @@ def draft_policy(
         Where to write the policy; nothing is written if not given.
     force
         Replace a file that exists.
-    engine, memory, separator, quote, encoding, progress
+    engine, memory, separator, quote, encoding, read, progress
         As for `run`.
 
     Returns
@@ -607,10 +638,10 @@ def draft_policy(
     with displayed(progress) as callback:
         from shoal.risk.draft import draft_policy, write_draft
 
-        options = _csv(separator, quote, encoding)
+        given = _reading(read, separator, quote, encoding)
         if path is None:
             return draft_policy(
-                _located(data), engine=engine, memory=memory, options=options, progress=callback
+                _located(data), engine=engine, memory=memory, read=given, progress=callback
             )
         return write_draft(
             _located(data),
@@ -618,7 +649,7 @@ def draft_policy(
             force=force,
             engine=engine,
             memory=memory,
-            options=options,
+            read=given,
             progress=callback,
         )
 
@@ -629,6 +660,8 @@ def assess(
     *,
     policy: PolicyLike | None = None,
     population: Frame | PathLike | None = None,
+    person: str | None = None,
+    key: Frame | PathLike | None = None,
     fraction: float | None = None,
     msu: int | None = None,
     threshold: float = 0.2,
@@ -648,12 +681,18 @@ def assess(
     population
         A table with these columns and a row per person of the population: the journalist's and the
         marketer's risks are counted in it.
+    person
+        The column that tells which rows are one person's: people are counted, each where she shares
+        her values with the fewest others. A policy may name it.
+    key
+        The private key of a published table, by which its people are counted; a `Release` has its
+        own.
     fraction
         The share of a population that is in the table, to estimate population uniques.
     msu
         The largest number of columns in a minimal sample unique; not searched if not given.
     threshold
-        The risk above which a row counts as risky.
+        The risk above which a row (or person) counts as risky.
     engine, memory
         As for `run`; `population` and `msu` need a table in memory.
 
@@ -683,6 +722,8 @@ def assess(
         columns,
         population=_located(population),
         policy=policy,
+        person=person,
+        key=_located(key),
         fraction=fraction,
         msu=msu,
         threshold=threshold,
@@ -697,9 +738,12 @@ def attack(
     *,
     known: Frame | PathLike,
     raw: Frame | PathLike | None = None,
+    on: Names | None = None,
+    key: Frame | PathLike | None = None,
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Attack:
     """Try to find known people in a release, and count what is learnt about them.
@@ -714,7 +758,13 @@ def attack(
         What the attacker knows: a frame or a file, with a row per person.
     raw
         The raw table, attacked as well for comparison.
-    separator, quote, encoding, progress
+    on
+        The columns to link on. When left out, all that the release and the known table share but
+        sensitive ones, which only this names.
+    key
+        The private key that was written with the release, where the policy has a person column: it
+        tells how many people are pinned to the rows of one person. A `Release` has its own.
+    separator, quote, encoding, read, progress
         As for `run`.
 
     Returns
@@ -725,7 +775,7 @@ def attack(
     Raises
     ------
     InputError, PolicyError
-        If a table cannot be read, or the tables share no quasi-identifier.
+        If a table cannot be read, or the tables share no column to link on.
 
     Examples
     --------
@@ -745,7 +795,9 @@ def attack(
             policy,
             known=_located(known),
             raw=_located(raw),
-            options=_csv(separator, quote, encoding),
+            on=on,
+            key=_located(key),
+            read=_reading(read, separator, quote, encoding),
             progress=callback,
         )
     warn(found.warnings)
@@ -765,6 +817,7 @@ def compare(
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Comparison:
     """Run several methods on one table and recommend one.
@@ -789,7 +842,7 @@ def compare(
         Write the comparison: a page as .html with .json beside it, or .json alone.
     force
         Replace files that exist.
-    separator, quote, encoding
+    separator, quote, encoding, read
         As for `run`.
     progress
         As for `anonymize`; the events have a `method` and a `k`.
@@ -821,11 +874,11 @@ def compare(
         if output is not None:
             source = _located(data)
             check_output(Path(output), force, source if isinstance(source, Path) else None)
-        required = Policy.load(policy).with_changes(seed=seed)
+        keys = _keys(read, separator, quote, encoding)
+        required = Policy.load(policy).with_changes(seed=seed).reading(**keys)
         names = methods if methods is None or isinstance(methods, str) else list(methods)
         ks = k if k is None or isinstance(k, int | str) else list(k)
-        options = _csv(separator, quote, encoding)
-        found = compare(_located(data), required, names, ks, budget, callback, options)
+        found = compare(_located(data), required, names, ks, budget, callback)
     warn(found.warnings)
     if output is None:
         return found
@@ -1121,7 +1174,16 @@ def command_line_place(text: str) -> Any:
     return refuse_secrets(place_of(text))
 
 
-def _csv(separator: str | None, quote: str | None, encoding: str | None) -> CsvOptions:
-    from shoal.io.csv_dialect import CsvOptions
+def _keys(
+    read: Mapping[str, Any] | None, separator: str | None, quote: str | None, encoding: str | None
+) -> dict[str, Any]:
+    """Return what was said about how a table is written, as keys of `read`."""
+    return {**(read or {}), **_given(separator=separator, quote=quote, encoding=encoding)}
 
-    return CsvOptions(separator=separator, quote=quote, encoding=encoding)
+
+def _reading(
+    read: Mapping[str, Any] | None, separator: str | None, quote: str | None, encoding: str | None
+) -> Reading:
+    from shoal.policy.reading import reading_of
+
+    return reading_of(_keys(read, separator, quote, encoding))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 
 from typing_extensions import TypeVar
 
@@ -116,6 +116,28 @@ class Release(Result, Generic[FrameT]):
     def suppressed_rows(self) -> int:
         """Rows withheld, or starred in every column."""
         return self.measured.suppressed_rows
+
+    @property
+    def people(self) -> int | None:
+        """People of the input; None where the policy names no person column."""
+        return self.measured.people
+
+    @property
+    def suppressed_people(self) -> int | None:
+        """People without any row left in the release."""
+        return self.measured.suppressed_people
+
+    @property
+    def published_people(self) -> int | None:
+        """People with a row in the release."""
+        if self.people is None or self.suppressed_people is None:
+            return None
+        return self.people - self.suppressed_people
+
+    @property
+    def counted(self) -> Literal["rows", "people"]:
+        """What the guarantees count."""
+        return "rows" if self.people is None else "people"
 
     @property
     def groups(self) -> int:
@@ -316,6 +338,13 @@ class Release(Result, Generic[FrameT]):
             "rows": self.rows,
             "published_rows": self.published_rows,
             "suppressed_rows": self.suppressed_rows,
+            "counted": self.counted,
+            "people": self.people,
+            "published_people": self.published_people,
+            "suppressed_people": self.suppressed_people,
+            "group_people": None
+            if (found := self.measured.group_people) is None
+            else asdict(found),
             "groups": self.groups,
             "published_classes": self.published_classes,
             "method": self.method,
@@ -366,6 +395,8 @@ class Release(Result, Generic[FrameT]):
             f"{f.model}={f.reached:g}" + (f" of {f.of}" if f.of else "") for f in self.findings
         )
         rows = f"{self.published_rows:,} of {self.rows:,} rows"
+        if self.people is not None:
+            rows += f" ({self.published_people:,} of {self.people:,} people)"
         if self.policy.publish == "anatomy":
             groups = f"{self.groups:,} group{'' if self.groups == 1 else 's'}"
             return f"{rows} in {groups}, publish: anatomy; found {found}; by {self.method}"

@@ -84,7 +84,7 @@ def test_lines_are_those_of_the_file_in_its_own_encoding(tmp_path: Path, encodin
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ("{secret},1,1", "columns 2 and 3 have the same name"),
+        ("{secret},a,a", "columns 2 and 3 have the same name"),
         ("{secret},,x", "no name for column 2"),
         ("\n{secret},x", "the line is empty"),
     ],

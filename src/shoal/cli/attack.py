@@ -1,15 +1,17 @@
 """`shoal attack`: try to find known people in a release."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from shoal import api
 from shoal.cli.console import guarded, out, print_json
-from shoal.cli.options import Encoding, Json, PolicyFile, Quote, ReleaseFile, Separator
+from shoal.cli.options import Json, PolicyFile, ReleaseFile, with_reading
 
 
 @guarded
+@with_reading
 def attack(
     release: ReleaseFile,
     policy: PolicyFile,
@@ -25,15 +27,31 @@ def attack(
         str | None,
         typer.Option("--raw", metavar="INPUT", help="The raw table, to attack it for comparison."),
     ] = None,
-    separator: Separator = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
+    on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--on",
+            metavar="COLUMN",
+            help="Link on this column only; may be repeated, and may name a sensitive column.",
+        ),
+    ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            "--key",
+            metavar="KEY",
+            help="The private key of the release, to count people whose rows are found.",
+        ),
+    ] = None,
     json: Json = False,
+    *,
+    read: dict[str, Any],
 ) -> None:
     """Link a table of known people to a release, and count what is learnt about them.
 
-    Tables are linked by the quasi-identifiers that both have: to a raw table by equal values, to the
-    release by labels that cover the values. Only counts are shown, never a value of a person.
+    Tables are linked by the columns that both have, without sensitive ones: to a raw table by equal
+    values, to the release by labels that cover the values and by equal plain values. Only counts
+    are shown, never a value of a person.
     """
     published, people = api.command_line_place(release), api.command_line_place(known)
     original = None if raw is None else api.command_line_place(raw)
@@ -42,9 +60,9 @@ def attack(
         policy,
         known=people,
         raw=original,
-        separator=separator,
-        quote=quote,
-        encoding=encoding,
+        on=on,
+        key=key,
+        read=read,
         progress=True,
     )
     if json:

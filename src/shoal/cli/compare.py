@@ -1,18 +1,19 @@
 """`shoal compare`: several methods on one table."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from shoal import api
 from shoal.cli.console import guarded, out, print_json
-from shoal.cli.options import Encoding, Force, Json, PolicyFile, Quote, Seed, Separator, Table
+from shoal.cli.options import Force, Json, PolicyFile, Seed, Table, with_reading
 
 INFEASIBLE = 3
 
 
 @guarded
+@with_reading
 def compare(
     table: Table,
     policy: PolicyFile,
@@ -49,10 +50,9 @@ def compare(
     ] = None,
     force: Force = False,
     seed: Seed = None,
-    separator: Separator = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
     json: Json = False,
+    *,
+    read: dict[str, Any],
 ) -> None:
     """Run several methods and recommend one.
 
@@ -69,9 +69,7 @@ def compare(
         seed=seed,
         output=output,
         force=force,
-        separator=separator,
-        quote=quote,
-        encoding=encoding,
+        read=read,
         progress=True,
     )
     if json:

@@ -1,26 +1,25 @@
 """`shoal init`: a policy to start from."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from shoal import api
 from shoal.cli.console import guarded, out, print_json
 from shoal.cli.options import (
-    Encoding,
     Engine,
     Force,
     Json,
     Memory,
-    Quote,
-    Separator,
     TableOrFolder,
     engine_options,
+    with_reading,
 )
 
 
 @guarded
+@with_reading
 def init(
     table: TableOrFolder,
     output: Annotated[
@@ -29,10 +28,9 @@ def init(
     force: Force = False,
     engine: Engine = "local",
     memory: Memory = None,
-    separator: Separator = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
     json: Json = False,
+    *,
+    read: dict[str, Any],
 ) -> None:
     """Draft a commented policy for a table.
 
@@ -46,9 +44,7 @@ def init(
         force=force,
         engine=engine,
         memory=memory,
-        separator=separator,
-        quote=quote,
-        encoding=encoding,
+        read=read,
         progress=True,
     )
     if json:

@@ -1,28 +1,35 @@
 """`shoal inspect`: who stands out in a table."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from shoal import api
 from shoal.cli.console import guarded, out, print_json
 from shoal.cli.options import (
-    Encoding,
     Engine,
     Json,
     Memory,
     ProgressForm,
-    Quote,
-    Separator,
     TableOrFolder,
     engine_options,
+    with_reading,
 )
 from shoal.cli.progress import progress_of
 
 
 @guarded
+@with_reading
 def inspect(
     table: TableOrFolder,
+    person: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Count people, whose rows share a value of this column.",
+            show_default=False,
+        ),
+    ] = None,
     fraction: Annotated[
         float | None,
         typer.Option(
@@ -38,11 +45,10 @@ def inspect(
     ] = None,
     engine: Engine = "local",
     memory: Memory = None,
-    separator: Separator = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
     progress: ProgressForm = "bar",
     json: Json = False,
+    *,
+    read: dict[str, Any],
 ) -> None:
     """Show who stands out in a table, and suggest roles.
 
@@ -51,13 +57,12 @@ def inspect(
     place = api.command_line_place(table)
     found = api.inspect(
         place,
+        person=person,
         fraction=fraction,
         msu=msu,
         engine=engine,
         memory=memory,
-        separator=separator,
-        quote=quote,
-        encoding=encoding,
+        read=read,
         progress=progress_of(progress),
     )
     if json:

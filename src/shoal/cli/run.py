@@ -1,25 +1,23 @@
 """`shoal run`: from a table and a policy to a verified file."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from shoal import api
 from shoal.cli.console import guarded, out, print_json
 from shoal.cli.options import (
-    Encoding,
     Engine,
     Force,
     Json,
     Memory,
     PolicyFile,
     ProgressForm,
-    Quote,
     Seed,
     SeedFile,
-    Separator,
     TableOrFolder,
+    with_reading,
 )
 from shoal.cli.progress import progress_of
 
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 
 
 @guarded
+@with_reading
 def run(
     table: TableOrFolder,
     policy: PolicyFile,
@@ -85,12 +84,11 @@ def run(
     ] = None,
     engine: Engine = "local",
     memory: Memory = None,
-    separator: Separator = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
     progress: ProgressForm = "bar",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
     json: Json = False,
+    *,
+    read: dict[str, Any],
 ) -> None:
     """Anonymise a table by a policy, and verify the release.
 
@@ -112,9 +110,7 @@ def run(
         force=force,
         engine=engine,
         memory=memory,
-        separator=separator,
-        quote=quote,
-        encoding=encoding,
+        read=read,
         progress=progress_of(progress, quiet),
     )
     if json:

@@ -19,7 +19,7 @@ from shoal.engines.sessions import is_spark
 from shoal.errors import InputError, percent
 from shoal.io.address import Place, as_place
 from shoal.io.arrow import without_category_order
-from shoal.io.csv_dialect import DETECT, CsvOptions
+from shoal.io.csv_dialect import CsvOptions
 from shoal.plugins import name_of
 from shoal.policy import Policy
 from shoal.progress import ProgressCallback, ProgressEvent, ignore_event
@@ -166,7 +166,7 @@ def compare(
     k: Ks = None,
     budget: float | None = None,
     progress: ProgressCallback | None = None,
-    options: CsvOptions = DETECT,
+    options: CsvOptions | None = None,
 ) -> Comparison:
     """Run methods side by side: what each loses, how risky its release is, and which one to use.
 
@@ -204,7 +204,7 @@ def compare(
     if isinstance(data, Place):
         local, path = LocalFiles(), data
         name = path.name
-        options, guessed = local.settle(path, options)
+        options, guessed = local.settle(path, rules.read.file if options is None else options)
         names = local.names(path, options)
         plan = make_plan(seeded, names, methods, k)
         table = local.read(path, options, rules.needed(names))

@@ -26,7 +26,7 @@ from shoal.verification.anatomy import (
 )
 from shoal.verification.check import check, strengths
 from shoal.verification.digest import Fingerprint
-from shoal.verification.meaning import with_meaning
+from shoal.verification.meaning import require_declared, with_meaning
 
 
 def sensitive_files(path: Place, policy: Policy) -> dict[str, Place]:
@@ -100,6 +100,9 @@ class AnatomyRelease(ReleaseTable):
         """Check the models on the groups; only those of a sensitive column are surveyed, since the
         quasi-identifiers are exact."""
         _check_people(self.names, policy)
+        self._people.check_rules(policy)
+        for table in self._sensitive.values():
+            table.check_rules(policy)
         group = group_name(policy)
         plain = sorted(name for name in policy.plain if name in self.names)
         people = self._people.read([group, *policy.quasi, *plain])
@@ -110,6 +113,10 @@ class AnatomyRelease(ReleaseTable):
             for name, one in counts.items()
         }
 
+        if survey:
+            for name in self._sensitive:
+                require_declared(meant[name], policy.column_spec(name))
+
         def by_group(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:  # noqa: ARG001
             return meant
 
@@ -119,7 +126,7 @@ class AnatomyRelease(ReleaseTable):
             findings,
             findings[0].rows,
             tuple(one for one in surveyed if one.of is not None),
-            {name: largest_share(counts[name]) for name in self._sensitive},
+            {name: largest_share(meant[name]) for name in self._sensitive},
         )
 
     def _read_sensitive(self) -> "dict[str, tuple[list[str], Read]]":

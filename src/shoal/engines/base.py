@@ -5,12 +5,13 @@ The pipeline is written once, against `Engine`. `MemoryEngine` keeps the table i
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from shoal.encoding.domain import Domain
 from shoal.engines.capabilities import refuse_task
 from shoal.engines.formats.base import format_to_write
 from shoal.engines.measured import Measured
@@ -81,6 +82,11 @@ class Engine(ABC):
     def encode(self, progress: Progress) -> int:
         """Replace values by codes; returns the number of rows."""
 
+    @property
+    @abstractmethod
+    def sensitive_domains(self) -> Mapping[str, Domain]:
+        """What the codes of the sensitive columns mean, once they are encoded."""
+
     @abstractmethod
     def group(self, requirement: Requirement, progress: Progress) -> int | None:
         """Put the rows into groups; returns how many are suppressed, where that is known already."""
@@ -92,6 +98,11 @@ class Engine(ABC):
     @abstractmethod
     def measure(self, progress: Progress) -> Measured:
         """What the release cost."""
+
+    @property
+    @abstractmethod
+    def domains(self) -> Sequence[Domain]:
+        """What the codes of the quasi-identifiers and the sensitive columns mean."""
 
     @property
     @abstractmethod

@@ -55,10 +55,18 @@ def _models(policy: Policy) -> Iterator[str]:
 
 
 def _person(policy: Policy) -> Iterator[str]:
-    if policy.person is not None:
+    if policy.person is None:
+        return
+    if policy.method.only_counts:
         yield (
-            f"Column '{policy.person}' has the role person: counting people is not supported for "
-            f"tables larger than memory. {INSTEAD}"
+            f"method: {policy.method.name} does not count the people of '{policy.person}' on tables "
+            "larger than memory. Use least-loss-partition, flexible-partition or mondrian, or "
+            f"{IN_MEMORY}."
+        )
+    if policy.together:
+        yield (
+            f"`together` of column '{policy.person}' protects all rows of a person at once, which is "
+            f"not supported for tables larger than memory. {INSTEAD}"
         )
 
 
@@ -108,6 +116,7 @@ REFUSED_TASKS: dict[str, dict[str, str]] = {
     "large": {
         "msu": f"msu: minimal sample uniques need all rows in memory. {INSTEAD}",
         "population": f"population: not supported for tables larger than memory. {INSTEAD}",
+        "person": f"person: people are not counted in tables larger than memory. {INSTEAD}",
         "key": f"key: not supported for tables larger than memory. {INSTEAD}",
         "compare": "Methods are compared on tables in memory. Give a sample of the Spark table, such as "
         "frame.sample(0.01).toPandas().",

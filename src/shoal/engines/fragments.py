@@ -16,6 +16,8 @@ from shoal.encoding.cells import Cells, pack
 from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, spans_of
+from shoal.encoding.people import People
+from shoal.engines.queries import PERSON
 from shoal.kernels.sorting import run_starts
 from shoal.methods.base import Method
 from shoal.methods.blocks import group_rows
@@ -93,19 +95,26 @@ class Finish:
     """What the measuring needs of the encoded table beside codes."""
     measure: MeasureFragment | None = None
     """Measures the fragment; then one more row has the result as text in `sums`, with g = NO_GROUP."""
+    has_people: bool = False
+    """Whether people are counted; then they stay beside their published rows, as `u`."""
 
     @property
     def columns(self) -> list[str]:
         """What it needs of the encoded table, beside `node`."""
         quasi = [f"c{j}" for j in range(len(self.domains))]
         secret = [f"s{i}" for i in range(len(self.sensitive))]
-        return [*quasi, *secret, *self.more, "key", "h", *self.payload]
+        return [*quasi, *secret, *self.more, *self._person, "key", "h", *self.payload]
+
+    @property
+    def _person(self) -> list[str]:
+        return [PERSON] if self.has_people else []
 
     def schema(self, encoded: pa.Schema) -> pa.Schema:
         """What it gives, where the payload has the types of `encoded`."""
         quasi = [pa.field(f"q{j}", pa.string()) for j in range(len(self.domains))]
         shown = [encoded.field(p) for p in self.payload]
-        return pa.schema([*quasi, *shown, ("g", pa.int64()), ("sums", pa.string())])
+        person = [(name, pa.int64()) for name in self._person]
+        return pa.schema([*quasi, *shown, *person, ("g", pa.int64()), ("sums", pa.string())])
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         """Group and label the rows of one fragment; suppressed ones are left out."""
@@ -119,8 +128,9 @@ class Finish:
         for j, column in enumerate(grouping.columns):
             labels = labels_of(self.domains[column], spans, j)
             found[f"q{column}"] = labels.texts.take(pa.array(labels.of_group[group]))
-        taken = rows.select(list(self.payload)).take(pa.array(cells.rows[kept]))
-        found |= dict(zip(self.payload, taken.columns, strict=True))
+        as_they_are = [*self.payload, *self._person]
+        taken = rows.select(as_they_are).take(pa.array(cells.rows[kept]))
+        found |= dict(zip(as_they_are, taken.columns, strict=True))
         found["g"] = pa.array((number << 32) + group.astype(np.int64))
         found["sums"] = pa.nulls(len(kept), pa.string())
         table = pa.table(found)
@@ -158,7 +168,14 @@ class Finish:
             sensitive=sensitive,
             sensitive_domains=self.sensitive_domains,
             whole=self.totals,
+            people=_people(_numbers(rows, PERSON)[order]) if self.has_people else None,
         )
+
+
+def _people(hashes: Ints) -> People:
+    """The people of rows, by the hashes of their ids."""
+    found, number = np.unique(hashes, return_inverse=True)
+    return People(number.reshape(-1).astype(np.int32), len(found))
 
 
 def _numbers(rows: pa.Table, name: str) -> Ints:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import Cells, codes_in_order, encode
+from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import (
     SUPPRESSED,
     Grouping,
@@ -22,7 +23,13 @@ from shoal.encoding.population import with_population
 from shoal.encoding.preferences import read_preferences
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.base import Engine, Expected
+from shoal.engines.changes import ChangedTable, changes_of
 from shoal.engines.database.staging import StagedTable
+from shoal.engines.dropped_identifiers import (
+    given_away,
+    repeated_ids,
+    repeating_identifiers,
+)
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.measured import (
     Measured,
@@ -42,6 +49,8 @@ from shoal.engines.targets import Target
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
 from shoal.evidence.disclosure import Determined, Disclosure, coarsened, disclosure_of
+from shoal.evidence.people import PeopleSizes, people_sizes
+from shoal.evidence.repeated_ids import RepeatedId
 from shoal.io.arrow import kind_name, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
@@ -90,7 +99,9 @@ class MemoryEngine(Engine):
         self._rows: Ints = np.zeros(0, np.int64)
         self._originals = NO_ORIGINALS
         self._people: Ints | None = None
+        self._people_sizes: tuple[PeopleSizes, PeopleSizes] | None = None
         self._determined: list[Determined] = []
+        self._repeated: tuple[RepeatedId, ...] = ()
 
     @classmethod
     def holding(
@@ -115,12 +126,18 @@ class MemoryEngine(Engine):
     def load(self, policy: Policy, clock: Clock) -> None:
         """Take the frame that the engine was made for."""
         assert self._table is not None
+        if changes := changes_of(policy):
+            self._table = ChangedTable(self._table, changes)
         self._policy, clock.rows = policy, self._table.n_rows
 
     def read(self, source: Source, policy: Policy, clock: Clock, progress: Progress) -> None:
         """Read the columns that the policy needs."""
         self._names = list(source.names)
-        read = LocalFiles().read(source.files[0], source.options, policy.needed(self._names))
+        wanted = {*policy.needed(self._names)}
+        if policy.person is None:  # to see whether they repeat
+            wanted |= {*policy.identifiers}
+        columns = [name for name in self._names if name in wanted]
+        read = LocalFiles().read(source.files[0], source.options, columns)
         self._table = wrap(without_category_order(read, policy.quasi))
         self.load(policy, clock)
         progress(1.0)
@@ -137,7 +154,14 @@ class MemoryEngine(Engine):
         # preferences decide what is published of a row: equal rows have equal preferences too
         plain = [*sorted(policy.plain), *sorted(set(policy.preferences.values()))]
         cells = encode(
-            table.column, quasi, sensitive, plain, self.seed, policy.folder, policy.person
+            table.column,
+            quasi,
+            sensitive,
+            plain,
+            self.seed,
+            policy.folder,
+            policy.person,
+            policy.both_spellings,
         )
         if policy.target is not None:
             cells = replace(cells, target=codes_in_order(cells, table.column(policy.target)))
@@ -151,6 +175,11 @@ class MemoryEngine(Engine):
         }
         progress(1.0)
         return cells.n_rows
+
+    @property
+    def sensitive_domains(self) -> Mapping[str, Domain]:
+        """What the codes of the sensitive columns mean."""
+        return self._cells.sensitive_domains
 
     def group(self, requirement: Requirement, progress: Progress) -> int:
         """Run the policy's method."""
@@ -197,7 +226,18 @@ class MemoryEngine(Engine):
             person = np.empty(cells.n_rows, np.int64)
             person[cells.rows] = cells.people.number
             self._people = random_numbers(person[self._rows])
-        self._determined = determined_in_memory(cells, sorted(policy.plain), table.column)
+            assert isinstance(published, PublishedRows)
+            cell = np.repeat(np.arange(cells.n_cells), cells.counts)
+            self._people_sizes = (
+                people_sizes(cell, cells.people.number),
+                people_sizes(published.class_of, person[published.rows]),
+            )
+        self._determined = determined_in_memory(cells, sorted(policy.unchanged), table.column)
+        ids = repeating_identifiers(policy, table)
+        self._determined += given_away(table, list(ids), sorted(policy.unchanged))
+        if isinstance(published, PublishedRows):
+            found = repeated_ids(policy, cells, ids, published.rows, published.labels)
+            self._repeated = tuple(found)
         self._schema = self._schema_of(table)
         self._table = None  # the input's rows are not needed any more
         progress(1.0)
@@ -263,6 +303,9 @@ class MemoryEngine(Engine):
             policy.sensitive,
             self._schema,
         )
+        if self._people_sizes is not None:
+            before, after = self._people_sizes
+            evidence = replace(evidence, people_before=before, people_after=after)
         rates: dict[str, RecognitionRates] = recognition_rates(policy, parts)
         measured = measure_release(
             policy,
@@ -275,6 +318,11 @@ class MemoryEngine(Engine):
         )
         progress(1.0)
         return measured
+
+    @property
+    def domains(self) -> tuple[Domain, ...]:
+        """What the codes of the quasi-identifiers and the sensitive columns mean."""
+        return (*self._cells.domains, *self._cells.sensitive_domains.values())
 
     @property
     def expected(self) -> list[Expected]:
@@ -324,9 +372,10 @@ class MemoryEngine(Engine):
         labels = [release.column(name) for name in policy.quasi]
         if isinstance(published, PublishedRows) and np.array_equal(published.rows, self._rows):
             labels = [published.labels[name] for name in policy.quasi]  # coded, so faster
-        counts = MemoryCounts(sorted(policy.plain), release.column, labels)
-        given_away = coarsened(self._determined, column_loss_of(labelled.parts, 1))
-        return disclosure_of(counts, given_away, exact=policy.publish == "anatomy")
+        counts = MemoryCounts(sorted(policy.unchanged), release.column, labels, self._people)
+        determined = coarsened(self._determined, column_loss_of(labelled.parts, 1))
+        found = disclosure_of(counts, determined, exact=policy.publish == "anatomy")
+        return replace(found, repeated=self._repeated)
 
     @property
     def key(self) -> PersonKey | None:

@@ -6,7 +6,7 @@ rows are, and only sums come back. Full-domain methods see the distinct cells wi
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,9 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.encoding.cells import Cells
+from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, check_groupings
 from shoal.engines.base import Engine, Expected
-from shoal.engines.column_types import storage_type
+from shoal.engines.changes import ChangeBatch, changes_of
+from shoal.engines.column_types import check_types, storage_type
 from shoal.engines.encode import EncodedTable, columns_to_read, encode_table
 from shoal.engines.fragments import TARGET, Finish, GroupFragment
 from shoal.engines.full_domain import PublishRows, SensitiveColumns, collect_cells, label_cells
@@ -33,33 +35,45 @@ from shoal.engines.partition_tree import (
     PartitionTree,
     cut_into_fragments,
     fragment_rows_for,
+    whole_table,
 )
-from shoal.engines.published_counts import SessionCounts, determined_in_session
+from shoal.engines.published_counts import (
+    ReleaseInSession,
+    determined_in_session,
+    disclosure_in_session,
+)
 from shoal.engines.queries import (
     ENCODED,
+    PERSON,
     class_sizes,
+    count_published_people,
     published_rows,
     select,
     sums_and_class_sizes,
 )
 from shoal.engines.release_table import ReleaseTable
+from shoal.engines.session_people import PublishedPeople, keep_people, people_sizes_in
 from shoal.engines.session_release import SessionRelease, size_histogram
 from shoal.engines.sessions import (
+    PEOPLE,
     PUBLISHED,
     RAW,
     RELEASE,
     Session,
     passing,
+    query_number,
     read_source,
 )
 from shoal.engines.sources import Source, source_at
 from shoal.engines.targets import Target
 from shoal.errors import VerificationFailed, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
-from shoal.evidence.disclosure import Disclosure, coarsened, disclosure_of
+from shoal.evidence.disclosure import Disclosure, coarsened
 from shoal.evidence.evidence import Evidence, Histogram, histogram
+from shoal.evidence.people import PeopleSizes
 from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
+from shoal.methods.base import check_holds
 from shoal.methods.blocks import block_requirement
 from shoal.methods.partition import WIDEST_ROUNDED
 from shoal.metrics.base import (
@@ -79,6 +93,8 @@ from shoal.plugins import name_of
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress
 
+CHANGED = "changed"
+"""The raw table once column rules and pseudonyms were applied to it."""
 RECOGNITION = "recognition-rate"
 """The one metric that looks at sensitive values also where no model does."""
 
@@ -92,6 +108,8 @@ class RelationalEngine(Engine):
     """Rows of a fragment; changes how the work is divided, not what comes out."""
 
     _names: list[str]
+    _people: PublishedPeople | None = None
+    _people_before: PeopleSizes | None = None
 
     @property
     def names(self) -> list[str]:
@@ -104,13 +122,37 @@ class RelationalEngine(Engine):
         columns = columns_to_read(policy)
         self._schema = read_source(self.session, RAW, source, columns, clock, progress)
 
+    def _change_columns(self) -> str:
+        """Apply column rules and pseudonyms to the raw table; returns the name of the changed one."""
+        changes = changes_of(self._policy)
+        if not changes:
+            return RAW
+        names = columns_to_read(self._policy)
+        check_types(names, self._schema)
+        change = ChangeBatch(
+            tuple(
+                (f"p{i}", kind, changes.get(name))
+                for i, (name, kind) in enumerate(zip(names, self._schema.types, strict=True))
+            )
+        )
+        self.session.map(CHANGED, select(RAW, change.schema.names), change, change.schema)
+        self.session.drop(RAW)
+        self._schema = change.types
+        return CHANGED
+
     def encode(self, progress: Progress) -> int:
         """Number the values from their counts, and encode the rows where they are."""
+        raw = self._change_columns()
         self._encoded = encode_table(
-            self.session, self._policy, self._schema, self.seed, RAW, progress=progress
+            self.session, self._policy, self._schema, self.seed, raw, progress=progress
         )
-        self.session.drop(RAW)
+        self.session.drop(raw)
         return self._encoded.n_rows
+
+    @property
+    def sensitive_domains(self) -> Mapping[str, Domain]:
+        """What the codes of the sensitive columns mean."""
+        return self._encoded.sensitive_domains
 
     def group(self, requirement: Requirement, progress: Progress) -> int | None:
         """Choose the top cuts from histograms, or run a full-domain method on the distinct cells."""
@@ -121,7 +163,8 @@ class RelationalEngine(Engine):
             if method.only_counts:
                 # sensitive values that only a metric needs are collected where the policy names it
                 measured = any(name_of(type(each)) == RECOGNITION for each in policy.metrics)
-                sensitive = encoded.sensitive if measured else requirement.columns
+                columns = encoded.sensitive_columns if measured else ()
+                sensitive = tuple(dict.fromkeys((*columns, *requirement.columns)))
                 self._cells = collect_cells(session, encoded, sensitive)
                 self._groupings: tuple[Grouping, ...] = method.group(
                     self._cells, requirement, self.seed, progress
@@ -130,6 +173,9 @@ class RelationalEngine(Engine):
                 return int(self._suppressed.sum())
             most = self.fragment_rows or fragment_rows_for(encoded.n_rows)
             rule, wanted = method.partition_rule(), requirement
+            # a method that runs in blocks may suppress rows, or raises this error itself
+            whole = whole_table(encoded, requirement)
+            check_holds(whole, requirement, can_suppress=rule is None)
             if rule is None:
                 assert method.block_rows is not None, "see engines/capabilities.py"
                 rule, wanted = WIDEST_ROUNDED, block_requirement(requirement, method.block_rows)
@@ -144,7 +190,7 @@ class RelationalEngine(Engine):
     def publish(self, evidence: bool, progress: Progress) -> None:
         """Label the rows where they are."""
         self._facts = self._facts_of_table() if evidence else None
-        plain = sorted(self._policy.plain)
+        plain = sorted(self._policy.unchanged)
         self._determined = determined_in_session(self.session, self._encoded, plain)
         with passing(self.session, progress, 0, 1, self._encoded.n_rows):
             if self._cells is None:
@@ -168,7 +214,7 @@ class RelationalEngine(Engine):
             domains=encoded.domains,
             rows_of_values=encoded.rows_of_values,
             sensitive={
-                name: (encoded.sensitive_domains[name], encoded.sensitive_rows(name))
+                name: (encoded.sensitive_domains[name], encoded.rows_of_sensitive[name])
                 for name in policy.sensitive
             },
             n_rows=encoded.n_rows,
@@ -190,12 +236,15 @@ class RelationalEngine(Engine):
             self._finish,
             more=(TARGET,) if encoded.has_target else (),
             measure=self._sums,
+            has_people=encoded.n_people is not None,
         )
         stored = pa.schema([(f.name, storage_type(f.type)) for f in encoded.schema])
         self._before: Histogram = ()
         if facts is not None:
             codes = [f"c{j}" for j in range(len(encoded.domains))]
             self._before = size_histogram(session.query(class_sizes(ENCODED, codes)))
+            if encoded.n_people is not None:
+                self._people_before = people_sizes_in(session, ENCODED, codes)
         schema, sizes = finish.schema(stored), [one.rows for one in tree.fragments]
         rows = tree.rows(session, finish.columns, stored)
         session.map_groups(PUBLISHED, rows, "node", finish, schema, sizes)
@@ -215,6 +264,10 @@ class RelationalEngine(Engine):
         if facts is not None and self._counting is not None:
             both = self._before, after
             evidence = evidence_of(facts, self._counting, found.evidence, found.column_loss, both)
+            if self._people_before is not None:
+                kept = " WHERE sums IS NULL"
+                people = people_sizes_in(self.session, PUBLISHED, labels, kept)
+                evidence = replace(evidence, people_before=self._people_before, people_after=people)
         suppressed = int(found.metrics["suppressed-rows"] or 0)
         n_k = sum(isinstance(model, K) for model in policy.constraints)
         component = ComponentReport(
@@ -237,7 +290,16 @@ class RelationalEngine(Engine):
             components=(component,),
             notes=(*note_on_shared_groups(policy), *found.notes),
             evidence=evidence,
+            people=encoded.n_people,
+            suppressed_people=self._suppressed_people(),
         )
+
+    def _suppressed_people(self) -> int | None:
+        """People without any row in the release, where people are counted."""
+        people = self._encoded.n_people
+        if people is None:
+            return None
+        return people - query_number(self.session, count_published_people(PUBLISHED))
 
     def _publish_cells(self, cells: Cells) -> None:
         session, encoded, policy = self.session, self._encoded, self._policy
@@ -294,6 +356,11 @@ class RelationalEngine(Engine):
         return published_rows(PUBLISHED, columns) if fragments else select(PUBLISHED, columns)
 
     @property
+    def domains(self) -> tuple[Domain, ...]:
+        """What the codes of the quasi-identifiers and the sensitive columns mean."""
+        return (*self._encoded.domains, *self._encoded.sensitive_domains.values())
+
+    @property
     def expected(self) -> list[Expected]:
         """The table of the release."""
         return [Expected(tuple(self._columns[0]), self._published_rows)]
@@ -305,7 +372,22 @@ class RelationalEngine(Engine):
         with passing(self.session, progress, 0, 1, rows):
             query = self._query(columns)
             self.session.write(query, paths[0], names, columns, options, rows)
+            self._people = self._keep_people()
             self._drop_sources()
+
+    def _keep_people(self) -> PublishedPeople | None:
+        """Keep whom the published rows belong to, where people are counted: never in the release."""
+        if self._encoded.n_people is None:
+            return None
+        _, columns = self._columns
+        rows = self._query([*columns, PERSON])
+        return keep_people(self.session, PEOPLE, rows, list(zip(columns, self._kinds, strict=True)))
+
+    @property
+    def _kinds(self) -> list[pa.DataType]:
+        """The types of the published columns, in the input's order."""
+        types = {f"p{i}": field.type for i, field in enumerate(self._types)}
+        return [types.get(column, pa.string()) for column in self._columns[1]]
 
     def _drop_sources(self) -> None:
         """Drop the tables that the release was computed from."""
@@ -325,7 +407,7 @@ class RelationalEngine(Engine):
             )
         with passing(self.session, progress, 0, 1, rows):
             schema = self.session.read(RELEASE, list(paths), names, options)
-        self._release = SessionRelease(self.session, RELEASE, tuple(names), schema)
+        self._release = SessionRelease(self.session, RELEASE, names, schema, people=self._people)
         return self._release
 
     def published(self) -> ReleaseTable:
@@ -335,11 +417,12 @@ class RelationalEngine(Engine):
     def disclosure(self, table: ReleaseTable) -> Disclosure:
         """Count the published rows by SQL."""
         assert isinstance(table, SessionRelease)
-        policy = self._policy
-        plain = tuple(sorted(policy.plain))
-        places = {name: table.stored(name) for name in (*policy.quasi, *plain)}
-        counts = SessionCounts(self.session, table.table, plain, places, policy.quasi)
-        return disclosure_of(counts, coarsened(self._determined, self._losses))
+        policy, plain = self._policy, tuple(sorted(self._policy.unchanged))
+        places = {name: table.stored(name) for name in table.names}
+        release = ReleaseInSession(
+            self.session, table.table, policy.quasi, plain, places, self._people
+        )
+        return disclosure_in_session(release, coarsened(self._determined, self._losses))
 
 
 LOSSES, CLIMBS, LEVELS, EVIDENCE = "\0losses", "\0climbs", "\0levels", "\0evidence"
@@ -394,7 +477,7 @@ def fragment_sums(
             rows_of_values=encoded.rows_of_values,
             n_rows=encoded.n_rows,
             groupings=groupings,
-            sensitive=encoded.sensitive,
+            sensitive=encoded.sensitive_columns,
             has_target=encoded.has_target,
             weights=policy.method.weights,
         ),

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Ints
 from shoal.encoding.counts import Counts
+from shoal.engines.changes import published_rules
 from shoal.engines.database.staging import Stored
 from shoal.engines.duckdb.classes import STAR, TextCodes, number_texts
 from shoal.engines.files import LocalFiles, wrap
@@ -20,6 +21,8 @@ from shoal.engines.originals import NO_ORIGINALS, Originals, with_originals
 from shoal.engines.population import count_population, population_of_classes
 from shoal.errors import VerificationFailed
 from shoal.evidence.evidence import Histogram, histogram
+from shoal.evidence.people import PeopleSizes, people_sizes
+from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
 from shoal.models.base import POPULATION, SIZES_ONLY
@@ -33,7 +36,7 @@ from shoal.policy.released_columns import (
 from shoal.progress import Progress, no_progress
 from shoal.verification.check import ClassCounter, Finding, Strength, check, strengths
 from shoal.verification.digest import Fingerprint, fingerprint, read_text
-from shoal.verification.meaning import meaning_of, with_meaning
+from shoal.verification.meaning import Meaning, meaning_of, require_declared, with_meaning
 from shoal.verification.people import (
     number_classes,
     people_of_classes,
@@ -42,6 +45,7 @@ from shoal.verification.people import (
     without_exempt,
 )
 from shoal.verification.preferences import at_worst
+from shoal.verification.rules import require_rules
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,10 @@ class ReleaseTable(ABC):
     @abstractmethod
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes have each size, by the text of some columns."""
+
+    def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:  # noqa: ARG002
+        """The classes by the text of some columns, in people; None where these are not known."""
+        return None
 
     @abstractmethod
     def verify(
@@ -147,6 +155,15 @@ class MemoryRelease(ReleaseTable):
         """How many classes have each size, by the text of some columns."""
         return histogram(LocalFiles().count_classes(self.read(columns), columns, [])[""].sizes)
 
+    def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:
+        """The classes by the text of some columns, in people; None where these are not known."""
+        if self._people is None:
+            return None
+        rows = self.read(columns)
+        codes = [_codes(number_texts(name, rows.column(name))) for name in columns]
+        person = np.unique(self._people, return_inverse=True)[1].reshape(-1)
+        return people_sizes(number_classes(codes, rows.num_rows), person)
+
     def verify(
         self,
         policy: Policy,
@@ -156,7 +173,10 @@ class MemoryRelease(ReleaseTable):
     ) -> Verdict:
         """Group by the text in the table and check every model again."""
         check_released_columns(policy, self.names)
+        self.check_rules(policy)
         counter = self._counter(policy)
+        if survey:
+            counter = _asking(counter, policy)
         findings = check(counter, policy.quasi, policy.constraints)
         return Verdict(
             findings,
@@ -164,6 +184,15 @@ class MemoryRelease(ReleaseTable):
             strengths(counter, policy.quasi, policy.sensitive) if survey else (),
             people=None if self._people is None else self._published_people(policy, self._people),
         )
+
+    def check_rules(self, policy: Policy) -> None:
+        """Raise `VerificationFailed` where values are not what the policy's column rules give."""
+        broken = [
+            rule
+            for rule in published_rules(policy, self.names)
+            if rule.is_broken(one_chunk(self.read([rule.name]).column(rule.name)))
+        ]
+        require_rules(broken)
 
     def counting(self, people: Ints) -> "MemoryRelease":
         """The same rows with the numbers of their people: these are then counted."""
@@ -216,7 +245,8 @@ class MemoryRelease(ReleaseTable):
             starred = exempt_columns(policy, columns, names)
             exempt = np.full(len(people), bool(starred))
             for name in starred:
-                exempt &= codes[name] == stars[name]
+                # a column without any star has none of the codes; a missing value is no star
+                exempt &= (codes[name] == stars[name]) & (codes[name] >= 0)
             group, kept = without_exempt(group, exempt)
             found = {SIZES_ONLY: people_of_classes(group, people[kept])}
             if policy.together:
@@ -231,10 +261,7 @@ class MemoryRelease(ReleaseTable):
                     continue
                 spec = policy.column_spec(name)
                 meaning = meaning_of(name, texts[name].texts, spec, policy.folder)
-                place = np.append(meaning.place, -1)
-                place[place == meaning.domain.missing] = -1
-                value = place[codes[name]][kept]
-                found[name] = values_of_people(group, people[kept], value, meaning.domain)
+                found[name] = _of_people(meaning, codes[name][kept], group, people[kept])
             return found
 
         return count
@@ -253,6 +280,32 @@ def _codes(texts: TextCodes) -> Ints:
     """(n,) the number of each row's text, -1 for a missing one."""
     codes = pc.fill_null(texts.codes, -1).to_numpy(zero_copy_only=False)
     return codes.astype(np.int64)
+
+
+def _asking(count: ClassCounter, policy: Policy) -> ClassCounter:
+    """The same; raises `InputError` for likely codes for missing values that the policy leaves out.
+
+    A table from elsewhere may hold them. What a run publishes was asked about when it was read.
+    """
+
+    def counted(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
+        found = count(columns, of)
+        for name in policy.sensitive:
+            if name in found and found[name].raised is None:
+                require_declared(found[name], policy.column_spec(name))
+        return found
+
+    return counted
+
+
+def _of_people(meaning: Meaning, texts: Ints, group: Ints, people: Ints) -> Counts:
+    """The values of each class's people; `texts` are the numbers of texts, -1 for a missing one."""
+    place = np.append(meaning.place, -1)
+    place[place == meaning.domain.missing] = -1
+    found = values_of_people(group, people, place[texts], meaning.domain)
+    if meaning.spelled is None:
+        return found
+    return replace(found, spelled=_of_people(meaning.spelled, texts, group, people))
 
 
 def _with_meaning(

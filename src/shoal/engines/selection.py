@@ -167,11 +167,10 @@ class SparkEngine(RelationalEngine):
         ordered = ", ".join(f"{column} AS p{i}" for i, column in enumerate(columns))
         session: Any = self.session
         session.pin(RELEASE, self._query([ordered]))  # never computed again, whatever is lost
+        people = self._keep_people()
         self._drop_sources()
-        types = {f"p{i}": field.type for i, field in enumerate(self._types)}
-        kinds = [types.get(column, pa.string()) for column in columns]
-        schema = pa.schema([(f"p{i}", kind) for i, kind in enumerate(kinds)])
-        return SessionRelease(self.session, RELEASE, tuple(names), schema)
+        schema = pa.schema([(f"p{i}", kind) for i, kind in enumerate(self._kinds)])
+        return SessionRelease(self.session, RELEASE, names, schema, people=people)
 
 
 def choose_engine(

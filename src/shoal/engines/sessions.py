@@ -22,8 +22,9 @@ OWN_BYTES = 700_000_000
 """What this process takes beside its database: the program, and the rows of a fragment at work."""
 LEAST, MOST = 100e6, 100e12
 """Bytes that a limit may be."""
-RAW, PUBLISHED, RELEASE = "raw", "published", "release"
-"""Tables of a session: as read, as published (q0.. labels, p0.. other columns), as written."""
+RAW, PUBLISHED, RELEASE, PEOPLE = "raw", "published", "release", "people"
+"""Tables of a session: as read, as published (q0.. labels, p0.. other columns), as written; and whom
+the published rows belong to."""
 FOR_FILES = (
     "An engine or a memory limit is for files, or folders of them, and not for a frame, which is in "
     "memory already."

@@ -7,13 +7,18 @@ whoever knows some of them may find a person whom the quasi-identifiers hide. Fo
   the plain columns. Sensitive columns are left out: they are what an attacker wants to learn. Values
   are compared by their exact text;
 - the smallest sets of plain columns that single most people out: for one, two and three columns the
-  set on which most are alone, up to the first size at which that is more than half of all. Where there
+  set on which most are alone, up to the first size at which that is more than half of all. Where three
+  do not suffice, columns are added one by one, each time the one that singles out most. Where there
   are too many sets for the rows, those with the most information are tried (by collision entropy,
   which follows from whole numbers, so the choice is the same on every engine);
-- plain columns in which most values belong to one person alone;
+- plain columns in which most values belong to one person alone, and whether a person has one value in
+  all rows, which links these rows again;
 - plain columns that give away a column which is published more coarsely, or not at all: each value
   goes with one value of the other and vice versa, or both ascend together, or one descends as the
   other ascends. The latter is looked at where the plain column has at most `MOST_VALUES` values.
+
+Where the policy names the column of a person, people are counted in place of rows: a person is alone who
+has a row that nobody else has.
 
 An engine counts (`PublishedCounts`); what is counted, and what follows from it, is decided here.
 
@@ -30,6 +35,7 @@ from math import comb, log2, prod
 from typing import Any, Literal
 
 from shoal.errors import listed, percent
+from shoal.evidence.repeated_ids import RepeatedId
 from shoal.results import Record, Result
 
 ALARMING = 0.05
@@ -39,6 +45,9 @@ MOST = 0.5
 NEARLY_UNIQUE = 0.5
 """From this share of values that belong to one person alone on, a plain column is a fingerprint."""
 LARGEST_SET = 3
+"""The most columns of which all sets are tried."""
+LARGEST_GROWN = 12
+"""The most columns of a set that is grown column by column."""
 MOST_SETS = 4_000
 FEWEST_SETS = 10
 """Sets of a size that are tried, however few or many rows there are."""
@@ -78,6 +87,8 @@ class NearlyUnique:
     """People who have a value that nobody else has."""
     share: float
     """Of those who have a value at all."""
+    links: bool = False
+    """Whether every person has one value in all rows, so that it tells which rows are one person's."""
 
 
 @dataclass(frozen=True)
@@ -108,13 +119,16 @@ class Disclosure(Result):
     """The plain columns."""
     sets: tuple[PinningSet, ...] = ()
     """For one, two and three plain columns, the set on which most are alone, where these are enough
-    to be alarming."""
+    to be alarming; where that is not more than half, also a larger set."""
     tried: int = 0
     """Sets of plain columns that were tried or could be ruled out."""
     possible: int = 0
     """All such sets up to the size at which the search ended."""
     nearly_unique: tuple[NearlyUnique, ...] = ()
     determined: tuple[Determined, ...] = ()
+    repeated: tuple[RepeatedId, ...] = ()
+    """Dropped identifiers by which several rows are one person's, where people are not counted; looked
+    for in tables in memory."""
     exact: bool = False
     """Whether quasi-identifiers are published as they are, with sensitive values apart (Anatomy): people
     are alone on them by intent then."""
@@ -142,7 +156,12 @@ class Disclosure(Result):
     @property
     def warnings(self) -> tuple[str, ...]:  # type: ignore[override]
         """What the publisher should think about."""
-        return (*self._alarm(), *self._fingerprints(), *self._copies())
+        return (
+            *(one.warning for one in self.repeated),
+            *self._alarm(),
+            *self._fingerprints(),
+            *self._copies(),
+        )
 
     def _alarm(self) -> Iterator[str]:
         if not self.is_alarming:
@@ -170,8 +189,9 @@ class Disclosure(Result):
         for one in self.nearly_unique:
             yield (
                 f"{one.column} is plain and published as it is, but {percent(one.share)} of its values "
-                f"belong to one {whose} alone: to know the value is to know the {whose}. Consider the "
-                "role identifier or quasi."
+                f"belong to one {whose} alone: to know the value is to know the {whose}."
+                + (" It also tells which rows are one person's." if one.links else "")
+                + " Consider the role identifier or quasi."
             )
 
     def _copies(self) -> Iterator[str]:
@@ -192,7 +212,7 @@ class Disclosure(Result):
         more = {"share": self.share, "bounded": self.bounded, "alarming": self.is_alarming}
         found = asdict(self) | more
         found["plain"] = list(self.plain)
-        for key in ("sets", "nearly_unique", "determined"):
+        for key in ("sets", "nearly_unique", "determined", "repeated"):
             found[key] = list(found[key])
         for one in found["sets"]:
             one["columns"] = list(one["columns"])
@@ -257,6 +277,11 @@ class PublishedCounts(ABC):
         """For each plain column, those with a value that nobody else has."""
 
     @abstractmethod
+    def link_rows(self, columns: Sequence[str]) -> list[bool]:
+        """For each plain column, whether some people have several rows and all have one value in them;
+        false where rows are counted."""
+
+    @abstractmethod
     def values(self, columns: Sequence[str]) -> list[ValueCounts]:
         """The values of some plain columns."""
 
@@ -299,11 +324,11 @@ def _nearly_unique(counts: PublishedCounts, plain_alone: int) -> tuple[NearlyUni
     known = dict(zip(counts.plain, counts.known(counts.plain), strict=True))
     # who is alone on one column is alone on all, so most columns need no counting
     possible = [n for n in counts.plain if 0 < NEARLY_UNIQUE * known[n] <= plain_alone]
-    found = zip(possible, counts.alone_with_value(possible), strict=True)
+    alone = dict(zip(possible, counts.alone_with_value(possible), strict=True))
+    found = [name for name in possible if alone[name] >= NEARLY_UNIQUE * known[name]]
     return tuple(
-        NearlyUnique(name, alone, alone / known[name])
-        for name, alone in found
-        if alone >= NEARLY_UNIQUE * known[name]
+        NearlyUnique(name, alone[name], alone[name] / known[name], links)
+        for name, links in zip(found, counts.link_rows(found), strict=True)
     )
 
 
@@ -317,6 +342,7 @@ def _search(counts: PublishedCounts, plain_alone: int) -> tuple[tuple[PinningSet
     place = {name: i for i, name in enumerate(counts.plain)}
     most = max(FEWEST_SETS, min(MOST_SETS, MOST_WORK // max(1, counts.rows)))
     found: list[PinningSet] = []
+    best: tuple[str, ...] = ()
     tried = possible = 0
     for size in range(1, min(LARGEST_SET, len(counts.plain)) + 1):
         every = comb(len(counts.plain), size)
@@ -326,23 +352,52 @@ def _search(counts: PublishedCounts, plain_alone: int) -> tuple[tuple[PinningSet
         ranked = sorted(
             zip(alone, chosen, strict=True), key=lambda one: (-one[0], [place[n] for n in one[1]])
         )
-        if ranked and ranked[0][0] >= enough:
-            worst, columns = ranked[0]
-            found.append(PinningSet(columns, worst, worst / counts.published))
+        worst, best = ranked[0] if ranked else (0, _most_informative(counts.plain, values)[:size])
+        if worst and worst >= enough:
+            found.append(PinningSet(best, worst, worst / counts.published))
             if worst > MOST * counts.published:
-                break
-    return tuple(found), tried, possible
+                return tuple(found), tried, possible
+    grown, more = _grown(counts, best, values, max(1, most // LARGEST_GROWN))
+    if grown.alone and grown.alone >= enough and len(grown.columns) > LARGEST_SET:
+        found.append(grown)
+    largest = range(LARGEST_SET + 1, len(grown.columns) + 1)
+    return tuple(found), tried + more, possible + sum(comb(len(counts.plain), n) for n in largest)
+
+
+def _grown(
+    counts: PublishedCounts, columns: tuple[str, ...], values: Mapping[str, ValueCounts], most: int
+) -> tuple[PinningSet, int]:
+    """A set grown column by column until it singles out most people, and the sets that were tried.
+
+    most: columns that are tried in each step, those with the most information.
+    """
+    place = {name: i for i, name in enumerate(counts.plain)}
+    alone = tried = 0
+    while len(columns) < LARGEST_GROWN and alone <= MOST * counts.published:
+        left = [name for name in _most_informative(counts.plain, values) if name not in columns]
+        if not left:
+            break
+        sets = [tuple(sorted((*columns, one), key=place.__getitem__)) for one in left[:most]]
+        tried += len(sets)
+        # of several that single out as many, the one with the most information
+        nth, alone = max(enumerate(counts.alone(sets)), key=lambda one: (one[1], -one[0]))
+        columns = sets[nth]
+    return PinningSet(columns, alone, alone / max(1, counts.published)), tried
+
+
+def _most_informative(plain: Sequence[str], values: Mapping[str, ValueCounts]) -> tuple[str, ...]:
+    return tuple(sorted(plain, key=lambda name: (-values[name].information, name)))
 
 
 def _candidates(
-    plain: Sequence[str], values: dict[str, ValueCounts], size: int, enough: float, most: int
+    plain: Sequence[str], values: Mapping[str, ValueCounts], size: int, enough: float, most: int
 ) -> tuple[list[tuple[str, ...]], int]:
     """The sets of a size to try, those with the most information first, and how many are left out
     although they could single enough people out.
 
     A set cannot single out more people than it has combinations of values.
     """
-    by_information = sorted(plain, key=lambda name: (-values[name].information, name))
+    by_information = _most_informative(plain, values)
     width = len(plain)
     while comb(width, size) > 4 * MOST_SETS:  # so many sets need not even be listed
         width -= 1

@@ -29,6 +29,8 @@ from typing import NoReturn
 from shoal.errors import InputError
 
 MARK = "shoal-tmp"
+TEMPORARY = re.compile(rf"\.(.+)\.\d+\.[0-9a-f]{{8}}\.[0-9a-f]{{12}}(?:\.old)?\.{MARK}.*")
+"""A temporary name, with the name of its target."""
 PUBLIC, PRIVATE = 0o666, 0o600
 """Permissions of a new file, before the user's mask."""
 _live: set[str] = set()
@@ -61,6 +63,12 @@ def stale_paths(target: Path) -> Iterator[tuple[Path, bool]]:
         found = shape.fullmatch(other.name)
         if found and not _is_alive(int(found[1]), found[2]):
             yield other, bool(found[3])
+
+
+def final_path(path: Path) -> Path:
+    """The target of a temporary name, for messages; any other path as it is."""
+    made = TEMPORARY.fullmatch(path.name)
+    return path.with_name(made[1]) if made else path
 
 
 def _ending(target: Path) -> str:

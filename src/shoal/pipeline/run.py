@@ -12,11 +12,18 @@ import numpy as np
 
 from shoal import plugins
 from shoal.drawing.page import require_drawing
+from shoal.encoding.domain import Domain
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
 from shoal.engines.base import Engine, Expected
 from shoal.engines.capabilities import check_capabilities, check_method, refuse_task
+from shoal.engines.changes import changes_of
 from shoal.engines.formats.base import format_of, format_to_write, located
-from shoal.engines.measured import Measured, personal_warnings, report_constraints
+from shoal.engines.measured import (
+    Measured,
+    people_warnings,
+    personal_warnings,
+    report_constraints,
+)
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.originals import require_same
 from shoal.engines.person_key import read_key
@@ -30,7 +37,7 @@ from shoal.io.address import Place, as_place, public
 from shoal.io.commit import replacing_all
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.output_names import is_page, report_files
-from shoal.models.requirement import Requirement
+from shoal.models.requirement import Requirement, in_both_spellings
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress, no_progress
 from shoal.release import Release, RunSummary
@@ -48,16 +55,19 @@ COUNTED = 0.9
 
 
 def anonymize_table(
-    data: Any, policy: Policy | Callable[[list[str]], Policy], clock: Clock
+    data: Any,
+    policy: Policy | Callable[[list[str]], Policy],
+    clock: Clock,
+    options: CsvOptions = DETECT,
 ) -> Release[Any]:
     """Anonymise a frame into another of the same kind, or a file into a frame.
 
-    `policy` may be a function of the table's column names.
+    `policy` may be a function of the table's column names. `options`: how a file is written.
     """
     engine: Engine
     data = as_place(data)
     if isinstance(data, Place):
-        source = source_at(data)
+        source = source_at(data, options)
         engine = MemoryEngine()
         policy = _policy(policy, list(source.names), engine)
         engine.check_source(source, policy)
@@ -89,6 +99,7 @@ def check_policy(policy: Policy, names: Sequence[str], engine: str = "memory") -
     policy.check(list(names))
     check_capabilities(engine, policy)
     check_method(policy)
+    changes_of(policy)  # the key of pseudonyms must be there
 
 
 def _hand_over(
@@ -108,7 +119,7 @@ def run_files(
     target: Place,
     clock: Clock,
     *,
-    options: CsvOptions = DETECT,
+    options: CsvOptions | None = None,
     force: bool = False,
     report: str | Path | None = None,
     key: Path | None = None,
@@ -118,9 +129,11 @@ def run_files(
 ) -> Release[Any]:
     """Anonymise a file, a folder of part files or a table of a database into another.
 
-    The release is verified before it appears under its name; a `report` and a `key` appear with it,
-    or none of them, and so does a `seed_file` that does not exist yet.
+    `options` take the place of what the policy says about the file. The release is verified before it
+    appears under its name; a `report` and a `key` appear with it, or none of them, and so does a
+    `seed_file` that does not exist yet.
     """
+    options = policy.read.file if options is None else options
     if isinstance(source, Path):
         source, options = located(source, options)
     chosen = choose_engine(engine, memory, target)
@@ -314,7 +327,8 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
     with clock.step("encode") as progress:
         clock.rows = rows = engine.encode(progress)
     limit = None if policy.suppression is None else int(policy.suppression * rows)
-    requirement = Requirement(policy.constraints, limit, policy.person is not None, policy.together)
+    models = in_both_spellings(policy.constraints, engine.sensitive_domains)
+    requirement = Requirement(models, limit, policy.person is not None, policy.together)
     with clock.step("group") as progress:
         suppressed = engine.group(requirement, progress)
     if suppressed is not None:
@@ -324,6 +338,7 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
     with clock.step("measure") as progress:
         measured = engine.measure(progress)
     check_suppression(policy, measured.suppressed_rows, rows)
+    check_suppressed_people(policy, measured)
     return measured
 
 
@@ -380,15 +395,27 @@ def _release(
             warnings=(
                 *warnings,
                 *policy.warnings(),
-                *suppression_warnings(policy, measured.suppressed_rows, measured.rows),
+                *(text for one in engine.sensitive_domains.values() for text in one.warnings()),
+                *suppression_warnings(policy, measured),
                 *loss_warnings(measured.metrics["mean-ncp"]),
                 *personal_warnings(measured.personal),
+                *people_warnings(policy, measured),
                 *measured.disclosure.warnings,
             ),
-            notes=(*measured.notes, *anatomy_notes(policy, verdict.largest_share)),
+            notes=(
+                *measured.notes,
+                *reading_notes(engine.domains),
+                *(f"Column '{name}': {rule.words}." for name, rule in policy.column_rules.items()),
+                *anatomy_notes(policy, verdict.largest_share),
+            ),
             digest=engine.digest,
         ),
     )
+
+
+def reading_notes(domains: Sequence[Domain]) -> list[str]:
+    """How columns of texts were read, where that is not as plain numbers or ISO dates."""
+    return [f"Column '{one.name}' was read as {one.read_as}." for one in domains if one.read_as]
 
 
 def check_suppression(policy: Policy, suppressed: int, rows: int) -> None:
@@ -398,22 +425,46 @@ def check_suppression(policy: Policy, suppressed: int, rows: int) -> None:
             f"All {rows:,} rows would have to be suppressed: nothing would be left to publish. "
             "Loosen the constraints."
         )
-    if policy.suppression is not None and suppressed > policy.suppression * rows:
-        share = suppressed / rows
-        raise Infeasible(
-            f"{suppressed:,} of {rows:,} rows ({share:.1%}) would have to be suppressed, but the "
-            f"policy allows {policy.suppression:.1%}. Raise `suppression` to at least "
-            f"{np.ceil(share * 1000) / 1000:g}, or loosen the constraints."
-        )
+    _check_share(policy, suppressed, rows, "rows")
 
 
-def suppression_warnings(policy: Policy, suppressed: int, rows: int) -> list[str]:
-    """A warning where many rows are suppressed and the policy sets no limit."""
-    share = suppressed / rows
-    if policy.suppression is not None or share <= MANY_SUPPRESSED:
+def check_suppressed_people(policy: Policy, measured: Measured) -> None:
+    """Raise `Infeasible` where more people lose all of their rows than the policy allows."""
+    if measured.people is not None and measured.suppressed_people is not None:
+        _check_share(policy, measured.suppressed_people, measured.people, "people", measured)
+
+
+def _check_share(
+    policy: Policy, suppressed: int, whole: int, what: str, measured: Measured | None = None
+) -> None:
+    """Raise `Infeasible` where a larger share is suppressed than the policy allows."""
+    if policy.suppression is None or suppressed <= policy.suppression * whole:
+        return
+    share, besides = suppressed / whole, ""
+    if measured is not None:
+        besides = f", with {measured.suppressed_rows:,} of {measured.rows:,} rows"
+    raise Infeasible(
+        f"{suppressed:,} of {whole:,} {what} ({share:.1%}{besides}) would have to be suppressed, but "
+        f"the policy allows {policy.suppression:.1%}"
+        f"{' of the rows and of the people' if policy.person is not None else ''}. Raise "
+        f"`suppression` to at least {np.ceil(share * 1000) / 1000:g}, or loosen the constraints."
+    )
+
+
+def suppression_warnings(policy: Policy, measured: Measured) -> list[str]:
+    """A warning where many rows or people are suppressed and the policy sets no limit."""
+    rows = measured.suppressed_rows / measured.rows
+    people = (measured.suppressed_people or 0) / (measured.people or 1)
+    if policy.suppression is not None or max(rows, people) <= MANY_SUPPRESSED:
         return []
+    whose = ""
+    if measured.people is not None and measured.suppressed_people is not None:
+        whose = (
+            f", and {measured.suppressed_people:,} of {measured.people:,} people ({people:.1%}) have "
+            "no row left"
+        )
     return [
-        f"{suppressed:,} of {rows:,} rows ({share:.1%}) are suppressed; "
+        f"{measured.suppressed_rows:,} of {measured.rows:,} rows ({rows:.1%}) are suppressed{whose}; "
         "set `suppression` to limit them."
     ]
 

@@ -1,24 +1,36 @@
 """Inspect a table before it is published: what each column is, and who stands out.
 
-Counts and column names only: no value of the table is in the result.
+Counts and column names only: no value of the table is in the result, but likely codes for missing
+values.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from math import comb
 from typing import Any
 
 from shoal.engines.sessions import LOCAL
 from shoal.errors import percent
 from shoal.io.address import Place, as_place
-from shoal.io.csv_dialect import DETECT, CsvOptions
+from shoal.policy.reading import AS_WRITTEN, Reading
 from shoal.progress import Clock, ProgressCallback, ignore_event
 from shoal.results import Record, Result
 from shoal.risk.assessment import Reidentification, assessment_of
-from shoal.risk.columns import Contents, Role, Treatment, suggest
+from shoal.risk.columns import Contents, Role, Suggestion, Treatment, suggest
+from shoal.risk.people import with_person
 from shoal.risk.population import PopulationUniques
-from shoal.risk.table import CountedTable, counted_table, require_memory, require_rows
+from shoal.risk.table import (
+    CountedTable,
+    TableInMemory,
+    count_people_of,
+    counted_table,
+    require_columns,
+    require_memory,
+    require_rows,
+)
 from shoal.risk.uniqueness import LARGEST_SET, MinimalUniques, Search, most_sets, search
+
+OF_PEOPLE = Suggestion("person", "dropped", "given as the column that tells people apart")
 
 
 @dataclass(frozen=True)
@@ -44,6 +56,16 @@ class ColumnReport:
     `kept` leaves it, `dropped` and `read` do not publish it."""
     reason: str
     """Why, in one sentence."""
+    read_as: str = ""
+    """Why the values were taken for what they are."""
+    written: dict[str, str] = field(default_factory=dict)
+    """How texts are written, as keys of a policy, where that is not as plain numbers or ISO dates."""
+    question: str = ""
+    """What is not certain about the values; empty where nothing is."""
+    answers: tuple[str, ...] = ()
+    """The lines of a policy of which one answers the question."""
+    likely_missing: tuple[str, ...] = ()
+    """Values such as `NA` or -9 that are likely to stand for a missing one."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,9 +76,10 @@ class Inspection(Result):
     columns: tuple[ColumnReport, ...]
     """In the table's order."""
     unique_rows: int
-    """Rows that no other row equals in all suspected quasi-identifiers."""
+    """Rows that no other row equals in all suspected quasi-identifiers; where people are counted,
+    people who are alone in a class of these."""
     unique_share: float
-    """The same, of all rows."""
+    """The same, of all rows or people."""
     keys: tuple[str, ...]
     """Columns in which every row has a value of its own."""
     search: Search
@@ -69,6 +92,11 @@ class Inspection(Result):
     """The smallest sets of suspected quasi-identifiers that single each row out."""
     warnings: tuple[str, ...] = ()
     """What was guessed to read the file."""
+    read: dict[str, Any] = field(default_factory=dict)
+    """How the table is written, as under `read` in a policy, where that is not as usual."""
+    people: int | None = None
+    """How many people there are, where the column of people was given: they are then counted in place
+    of rows."""
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -84,20 +112,23 @@ class Inspection(Result):
         return [asdict(column) for column in self.columns]
 
     def _headline(self) -> str:
+        whose = "" if self.people is None else f" of {self.people:,} people"
         return (
-            f"{self.rows:,} rows, {len(self.columns)} columns, {len(self.quasi)} suspected "
-            f"quasi-identifiers on which {percent(self.unique_share)} of the rows are unique"
+            f"{self.rows:,} rows{whose}, {len(self.columns)} columns, {len(self.quasi)} suspected "
+            f"quasi-identifiers on which {percent(self.unique_share)} of the "
+            f"{'rows' if self.people is None else 'people'} are unique"
         )
 
 
 def inspect(
     data: Any,
     *,
+    person: str | None = None,
     fraction: float | None = None,
     msu: int | None = None,
     engine: str = LOCAL,
     memory: str | None = None,
-    options: CsvOptions = DETECT,
+    read: Reading = AS_WRITTEN,
     progress: ProgressCallback = ignore_event,
 ) -> Inspection:
     """Count the columns of a table, suggest their roles and search for people who stand out.
@@ -107,14 +138,16 @@ def inspect(
     data
         A frame, or the path of a file. With an engine or a memory limit it may be a folder of part
         files and need not fit into memory; a Spark frame is counted in Spark.
+    person
+        The column that tells which rows are one person's: people are counted in place of rows.
     fraction
         The share of a population that is in the table, to estimate population uniques.
     msu
         The largest set of columns in which minimal sample uniques are searched; in memory only.
     engine, memory
         "spark" or "spark://host:port", or a memory limit such as "2GB".
-    options
-        How a CSV file is written; detected when left out.
+    read
+        How the table is written; detected when left out.
     progress
         Called with a `ProgressEvent` now and then.
 
@@ -127,10 +160,14 @@ def inspect(
     InputError
         If the table cannot be read or has no rows.
     """
-    require_memory(data, engine, memory, msu=msu)
+    require_memory(data, engine, memory, msu=msu, person=person)
     clock = Clock(progress)
-    with counted_table(data, options=options, engine=engine, memory=memory, clock=clock) as table:
-        found = inspection_of(table, fraction, msu, clock)
+    with counted_table(data, read=read, engine=engine, memory=memory, clock=clock) as table:
+        if person is not None:
+            assert isinstance(table, TableInMemory)
+            require_columns(table.names, [person], "The table")
+            table = count_people_of(table, person)
+        found = inspection_of(table, fraction, msu, clock, person)
     place = as_place(data)
     require_rows(found.rows, str(place) if isinstance(place, Place) else "The table")
     return found
@@ -141,18 +178,24 @@ def inspection_of(
     fraction: float | None = None,
     msu: int | None = None,
     clock: Clock | None = None,
+    person: str | None = None,
 ) -> Inspection:
-    """The inspection of a table that is open for counting; see `inspect`."""
+    """The inspection of a table that is open for counting; see `inspect`.
+
+    person: the column of people, where these are counted.
+    """
     clock = clock or Clock()
     with clock.step("count") as progress:
         contents = table.count(progress)
-    suggested = [suggest(column) for column in contents]
+    suggested = [OF_PEOPLE if column.name == person else suggest(column) for column in contents]
+    if person is None:
+        suggested = with_person(contents, suggested)
     quasi = [c for c, s in zip(contents, suggested, strict=True) if s.role == "quasi"]
     names = [column.name for column in quasi]
-    rows, queries = table.rows, 0
+    rows, units, queries = table.rows, table.units, 0
 
     def share(count: int) -> float:
-        return count / rows if rows else 0.0
+        return count / units if units else 0.0
 
     with clock.step("search") as progress, table.watched(progress):
 
@@ -171,7 +214,7 @@ def inspection_of(
         for name, left in zip(names, table.unique_without_each(names), strict=True):
             caused[name] = share(unique - left)
             advance()
-        sets = search(quasi, rows, unique_rows)
+        sets = search(quasi, units, unique_rows)
         risk = assessment_of(table, names, fraction, msu)
     return Inspection(
         rows=rows,
@@ -181,11 +224,18 @@ def inspection_of(
                 type=column.type.value,
                 distinct=column.distinct,
                 missing=column.missing,
-                unique_alone=share(column.unique_rows),
+                unique_alone=share(
+                    column.unique_rows if person is None else table.unique_rows([column.name])
+                ),
                 unique_caused=caused.get(column.name),
                 role=suggestion.role,
                 treatment=suggestion.treatment,
                 reason=suggestion.reason,
+                read_as=column.read_as,
+                written=column.written.needed,
+                question=column.question,
+                answers=column.answers,
+                likely_missing=column.likely_missing,
             )
             for column, suggestion in zip(contents, suggested, strict=True)
         ),
@@ -197,7 +247,37 @@ def inspection_of(
         population_uniques=risk.population_uniques,
         minimal_uniques=risk.minimal_uniques,
         warnings=table.warnings,
+        read=_read(table, contents),
+        people=None if person is None else units,
     )
+
+
+def _read(table: CountedTable, contents: Sequence[Contents]) -> dict[str, Any]:
+    """What a policy should say about how the table is written; formats of dates are per column."""
+    options, found = table.options, dict[str, Any]()
+    if options.header is False:
+        found["header"] = False
+    if options.names is not None:
+        found |= {"header": options.has_header, "names": list(options.names)}
+    if options.footer:
+        found["footer"] = options.footer
+    if options.sheet is not None:
+        found["sheet"] = options.sheet
+    if options.skip:
+        found["skip"] = options.skip
+    if options.labels is False:
+        found["labels"] = False
+    usual = {"separator": ",", "quote": '"', "encoding": "utf-8"}
+    given = {"separator": options.separator, "quote": options.quote, "encoding": options.encoding}
+    found |= {key: one for key, one in given.items() if one not in (None, usual[key])}
+    found |= table.read.values
+    for key in ("decimal", "thousands"):
+        marks = {mark for column in contents if (mark := column.written.needed.get(key))}
+        if len(marks) == 1:
+            found.setdefault(key, marks.pop())
+    if "decimal" in found and found["decimal"] == found.get("thousands"):
+        del found["decimal"], found["thousands"]  # columns differ, so each is detected by itself
+    return found
 
 
 def _search_progress(queries: int, rows: int, d: int) -> float:

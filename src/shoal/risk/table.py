@@ -17,6 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.arrays import Ints
+from shoal.encoding.people import number_people
+from shoal.encoding.reading import ValueReading
 from shoal.encoding.values import canonical, countable
 from shoal.engines.capabilities import REFUSED_TASKS, refuse_task
 from shoal.engines.column_types import check_types, restore_type, storage_type
@@ -39,9 +41,11 @@ from shoal.engines.sessions import (
 )
 from shoal.engines.sources import refuse_folder, source_at
 from shoal.errors import InputError, listed, nearest
+from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.io.address import Place, as_place
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
+from shoal.policy.reading import AS_WRITTEN, Reading
 from shoal.progress import Clock, Progress, no_progress
 from shoal.risk.columns import Contents, contents_of
 from shoal.risk.uniqueness import MinimalUniques, RowKeys, minimal_uniques, unique_without_each
@@ -59,6 +63,10 @@ class CountedTable(ABC):
     rows: int
     warnings: tuple[str, ...]
     """What was guessed to read the table."""
+    read: Reading
+    """How the table is written, as far as it was said."""
+    options: CsvOptions
+    """How its file is written."""
 
     @abstractmethod
     def count(self, progress: Progress) -> list[Contents]:
@@ -67,6 +75,15 @@ class CountedTable(ABC):
     @abstractmethod
     def prepare(self) -> None:
         """Prepare the table for counting classes alone."""
+
+    @property
+    def units(self) -> int:
+        """How many there are of what is counted: rows, or people."""
+        return self.rows
+
+    def people_sizes(self, names: Sequence[str]) -> PeopleSizes | None:  # noqa: ARG002
+        """The classes on some columns in people; None where rows are counted."""
+        return None
 
     @abstractmethod
     def class_sizes(self, names: Sequence[str]) -> tuple[Ints, Ints]:
@@ -96,15 +113,22 @@ class CountedTable(ABC):
 class TableInMemory(CountedTable):
     """An Arrow table."""
 
-    def __init__(self, table: pa.Table, warnings: tuple[str, ...] = ()) -> None:
-        self.table, self.warnings = table, warnings
+    def __init__(
+        self,
+        table: pa.Table,
+        warnings: tuple[str, ...] = (),
+        read: Reading = AS_WRITTEN,
+        options: CsvOptions = DETECT,
+    ) -> None:
+        self.table, self.warnings, self.read, self.options = table, warnings, read, options
         self.names, self.rows = list(table.column_names), int(table.num_rows)
         self._contents: dict[str, Contents] = {}
 
     def contents(self, name: str) -> Contents:
         """The counted values of one column."""
         if name not in self._contents:
-            self._contents[name] = contents_of(name, self.table.column(name))
+            column = self.table.column(name)
+            self._contents[name] = contents_of(name, column, reading_of_values(self.read))
         return self._contents[name]
 
     def count(self, progress: Progress) -> list[Contents]:
@@ -145,6 +169,53 @@ class TableInMemory(CountedTable):
         return minimal_uniques([self.contents(name) for name in names], self.rows, largest)
 
 
+class PeopleInMemory(TableInMemory):
+    """An Arrow table of which people are counted: a person may have several rows.
+
+    A person is unique on some columns if she is alone in one of her classes there.
+    """
+
+    def __init__(self, table: TableInMemory, people: Ints) -> None:
+        """people: (rows,) the number of each row's person, 0, 1, 2, …"""
+        super().__init__(table.table, table.warnings, table.read, table.options)
+        self.people = people
+
+    @property
+    def units(self) -> int:
+        """How many people there are."""
+        return int(self.people.max(initial=-1)) + 1
+
+    def people_sizes(self, names: Sequence[str]) -> PeopleSizes:
+        """The classes on some columns in people."""
+        return people_sizes(self.classes(names)[1], self.people)
+
+    def class_sizes(self, names: Sequence[str]) -> tuple[Ints, Ints]:
+        """The numbers of people that a class has, and how many classes have each."""
+        sizes, times = np.array(self.people_sizes(names).classes, np.int64).reshape(-1, 2).T
+        return sizes, times
+
+    def unique_rows(self, names: Sequence[str]) -> int:
+        """People who are alone in a class on all these columns."""
+        return sum(times for size, times in self.people_sizes(names).smallest if size == 1)
+
+    def unique_without_each(self, names: Sequence[str]) -> Iterable[int]:
+        """For each column, the people who stay unique when it alone is left out."""
+        return (self.unique_rows([n for n in names if n != left_out]) for left_out in names)
+
+    def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:  # noqa: ARG002
+        """Refused: they are defined for rows."""
+        raise InputError(
+            "msu: minimal sample uniques are sets of columns on which a row is unique; they are not "
+            "counted in people. Leave `msu` out, or count rows without a person column."
+        )
+
+
+def count_people_of(table: TableInMemory, person: str) -> PeopleInMemory:
+    """The table counted in people, by a column of ids; raises where a row has none."""
+    people = number_people(person, one_chunk(table.table.column(person)))
+    return PeopleInMemory(table, people.number.astype(np.int64))
+
+
 @dataclass
 class TableInSession(CountedTable):
     """A table of an engine's session, whose columns p0, p1, ... have these names.
@@ -160,6 +231,8 @@ class TableInSession(CountedTable):
     warnings: tuple[str, ...] = ()
     max_values: int = MAX_VALUES
     rows: int = 0
+    read: Reading = AS_WRITTEN
+    options: CsvOptions = DETECT
 
     def prepare(self, progress: Progress = no_progress) -> None:
         """Normalize the columns; raises `InputError` for a table without rows."""
@@ -182,7 +255,8 @@ class TableInSession(CountedTable):
                 for n in (0, 1)
             )
             with passing(self.session, progress, begin, end, None):
-                found.append(_contents(self.session, self.table, name, f"p{i}", self.max_values))
+                one = _contents(self.session, self.table, name, f"p{i}", self.max_values, self.read)
+                found.append(one)
         return found
 
     def class_sizes(self, names: Sequence[str]) -> tuple[Ints, Ints]:
@@ -211,28 +285,32 @@ def counted_table(
     data: Any,
     columns: Sequence[str] | None = None,
     *,
-    options: CsvOptions = DETECT,
+    read: Reading = AS_WRITTEN,
     engine: str = LOCAL,
     memory: str | None = None,
     clock: Clock | None = None,
 ) -> Iterator[CountedTable]:
     """Open a frame, a file or a folder of part files for counting, in memory or on an engine.
 
-    columns: those to read; all when left out.
+    columns: those to read; all when left out. read: how the table is written.
     """
     clock, data = clock or Clock(), as_place(data)
     if is_spark(data):
         names = _chosen(list(data.columns), columns)
         with (
             frame_in_session(data, RAW, names) as (session, schema),
-            closing(TableInSession(session, RAW, names, schema)) as counted,
+            closing(TableInSession(session, RAW, names, schema, read=read)) as counted,
         ):
             yield counted
     elif not is_out_of_core(engine, memory):
         with clock.step("read"):
-            table, _, guessed = read_table(data, columns, options)
+            options, guessed = read.file, tuple[str, ...]()
+            if isinstance(data, Place):
+                refuse_folder(data)
+                options, guessed = LocalFiles().settle(data, options)
+            table = read_table(data, columns, options)[0]
             clock.rows = table.num_rows
-        yield TableInMemory(table, guessed)
+        yield TableInMemory(table, guessed, read, options)
     elif not isinstance(data, Place):
         raise InputError(
             "An engine or a memory limit is for files, or folders of them, and not for a frame, which "
@@ -240,14 +318,17 @@ def counted_table(
         )
     else:
         check_engine(engine, memory)
-        source = source_at(data, options)
+        source = source_at(data, read.file)
         names = _chosen(source.names, columns)
         check_source(engine, source, names)
         with open_session(engine, memory, clock) as session:
             with clock.step("read") as progress:
                 schema = read_source(session, RAW, source, names, clock, progress)
-            with closing(TableInSession(session, RAW, names, schema, source.warnings)) as counted:
-                yield counted
+            in_session = TableInSession(
+                session, RAW, names, schema, source.warnings, read=read, options=source.options
+            )
+            with closing(in_session):
+                yield in_session
 
 
 def read_table(
@@ -359,14 +440,26 @@ class Normalize:
         return pa.RecordBatch.from_arrays(normalized, schema=self.schema)
 
 
-def _contents(session: Session, table: str, name: str, place: str, most: int) -> Contents:
+def reading_of_values(read: Reading) -> ValueReading:
+    """How the texts of every column are written."""
+    return ValueReading(None, read.dates, read.decimal, read.thousands)
+
+
+def _contents(
+    session: Session,
+    table: str,
+    name: str,
+    place: str,
+    most: int,
+    read: Reading = AS_WRITTEN,
+) -> Contents:
     """A column by its counts; of its values only the type is kept."""
     values = one_chunk(
         session.query(value_counts(table, [place], most + 1)).column("v")
     ).drop_null()
     sizes, times = _class_sizes(session, table, [place])
     return replace(
-        contents_of(name, values),
+        contents_of(name, values, reading_of_values(read)),
         codes=np.zeros(0, np.int64),
         counts=sizes,
         times=times,

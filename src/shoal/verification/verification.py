@@ -27,6 +27,8 @@ class CertificateCheck:
     """The version of Shoal that made it."""
     differences: tuple[str, ...]
     """What it states otherwise than the release and the policy, a sentence each."""
+    without_people: bool = False
+    """Whether its figures of people were not checked, since there was no key."""
 
     @property
     def fits(self) -> bool:
@@ -35,7 +37,12 @@ class CertificateCheck:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values for JSON."""
-        return {"file": str(self.file), "fits": self.fits, "differences": list(self.differences)}
+        return {
+            "file": str(self.file),
+            "fits": self.fits,
+            "differences": list(self.differences),
+            "without_people": self.without_people,
+        }
 
 
 @dataclass(frozen=True, repr=False)

@@ -138,13 +138,20 @@ class FileFormat(plugins.Plugin, ABC):
     def require_packages(self, path: Path, writing: bool = False) -> None:
         """Raise `InputError` unless the libraries of the format are installed."""
         needed = self.writer_packages if writing else self.packages
-        missing = [name for name in needed if find_spec(name) is None]
+        missing = [name for name in needed if not _is_installed(name)]
         if missing:
             raise InputError(
                 f"{path}: {'writing' if writing else 'reading'} {self.title} needs "
                 f"{listed(missing)}, which is not installed. "
                 f"Install it with: pip install 'shoal[{self.extra}]'"
             )
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ImportError:
+        return False
 
 
 _INSTANCES: dict[str, FileFormat] = {}

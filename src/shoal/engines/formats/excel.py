@@ -10,10 +10,11 @@ import datetime
 import math
 import re
 import string
+import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -27,7 +28,9 @@ from shoal.arrays import Bools
 from shoal.engines.formats.base import BatchWriter, FileFormat, require_columns
 from shoal.errors import InputError, counted, listed, nearest
 from shoal.hierarchy.text import text_of
+from shoal.io.commit import final_path
 from shoal.io.csv_dialect import CsvOptions
+from shoal.io.header import ROWS, TOTALS, check_names_are_no_data, has_these_names
 
 MOST_ROWS, MOST_COLUMNS, LONGEST_TEXT = 1_048_576, 16_384, 32_767
 """What a sheet can hold; the first row has the names."""
@@ -41,34 +44,6 @@ CANONICAL = r"^-?(0|[1-9]\d{0,14})(\.\d{0,14}[1-9])?$"
 MOMENT = r"^\d{4,}-\d\d-\d\d \d\d:\d\d:\d\d"
 NO_DAY = (datetime.date(1899, 12, 30), datetime.date(1899, 12, 31))
 """The day of a cell that has only a time."""
-TOTALS = frozenset(
-    [
-        "total",
-        "totals",
-        "sum",
-        "sums",
-        "grandtotal",
-        "subtotal",
-        "gesamt",
-        "summe",
-        "gesamtsumme",
-        "insgesamt",
-        "totaal",
-        "totale",
-        "somme",
-        "suma",
-        "suma",
-        "total",
-        "celkem",
-        "razem",
-        "összesen",
-        "итого",
-        "yhteensä",
-        "totalt",
-        "samlet",
-    ]
-)
-"""How a row of totals begins, in the languages of many offices."""
 
 
 @dataclass(frozen=True)
@@ -143,8 +118,8 @@ class Excel(FileFormat):
         """Raise `InputError` for more than fits into a sheet."""
         if len(names) > MOST_COLUMNS or (rows is not None and rows >= MOST_ROWS):
             raise InputError(
-                f"{path}: a sheet holds {MOST_ROWS - 1:,} rows and {MOST_COLUMNS:,} columns below its "
-                "names. Write CSV or Parquet."
+                f"{final_path(path)}: a sheet holds {MOST_ROWS - 1:,} rows and {MOST_COLUMNS:,} columns "
+                "below its names. Write CSV or Parquet."
             )
 
     @contextmanager
@@ -159,23 +134,26 @@ class Excel(FileFormat):
         from xlsxwriter.exceptions import FileCreateError
 
         self.check_columns(path, schema.names)
-        # texts stay texts, also those that look like formulas, numbers or addresses
-        book = xlsxwriter.Workbook(
-            str(path),
-            {
-                "constant_memory": True,
-                "strings_to_formulas": False,
-                "strings_to_numbers": False,
-                "strings_to_urls": False,
-            },
-        )
-        # the same release is the same file, whenever it is written
-        book.set_properties({"created": datetime.datetime(2000, 1, 1)})
-        try:
-            yield _SheetWriter(self, path, book, schema.names)
-            book.close()
-        except (OSError, FileCreateError):
-            raise InputError(f"{path} could not be written. Is the disk full?") from None
+        with tempfile.TemporaryDirectory(prefix="shoal-") as folder:
+            # texts stay texts, also those that look like formulas, numbers or addresses
+            texts = dict.fromkeys(
+                ("strings_to_formulas", "strings_to_numbers", "strings_to_urls"), False
+            )
+            how = {"constant_memory": True, "tmpdir": folder, **texts}
+            book = xlsxwriter.Workbook(str(path), how)
+            # the same release is the same file, whenever it is written
+            book.set_properties({"created": datetime.datetime(2000, 1, 1)})
+            try:
+                yield _SheetWriter(self, path, book, schema.names)
+                book.close()
+            except (OSError, FileCreateError):
+                raise InputError(
+                    f"{final_path(path)} could not be written. Is the disk full?"
+                ) from None
+            except BaseException:
+                with suppress(Exception):
+                    book.close()  # closes its temporary files
+                raise
 
 
 def _read_sheet(kind: Excel, path: Path, options: CsvOptions) -> _Sheet:
@@ -279,8 +257,8 @@ def _table_of(path: Path, sheet: str, book: Any, cells: _Texts, options: CsvOpti
     filled = filled[filled >= skip]
     if not len(filled):
         raise InputError(f"{where} is empty. A table needs at least its column names.")
-    has_names = options.header is not False
     first = int(filled[0])
+    has_names = _has_names(f"{where}, row {first + 1}:", cells, filled, options)
     begin = first + 1 if has_names else first
     used = [
         i
@@ -313,6 +291,23 @@ def _table_of(path: Path, sheet: str, book: Any, cells: _Texts, options: CsvOpti
     return _Sheet(sheet, _without_totals(where, begin, rows, table, options), tuple(warnings))
 
 
+def _has_names(where: str, cells: _Texts, filled: Any, options: CsvOptions) -> bool:
+    """Whether the first row has names; an `InputError` asks where it looks like data."""
+    if options.header is not None:
+        return options.header
+    rows = [
+        [
+            "" if column[int(i)].as_py() is None else column[int(i)].as_py()
+            for column in cells.columns
+        ]
+        for i in filled[: ROWS + 1]
+    ]
+    if options.names is not None:
+        return has_these_names([text for text in rows[0] if text], options.names)
+    check_names_are_no_data(f"{where} it", rows[0], [row for row in rows[1:] if row != rows[0]])
+    return True
+
+
 def _names(where: str, row: int, found: list[str | None], options: CsvOptions) -> list[str]:
     """The names of the columns, in row `row` of the sheet (from 1)."""
     if options.names is not None:
@@ -338,10 +333,7 @@ def _names(where: str, row: int, found: list[str | None], options: CsvOptions) -
 
 def _given_names(where: str, columns: int, options: CsvOptions) -> list[str]:
     if options.names is None:
-        raise InputError(
-            f"{where} is read without a header, so its columns have no names. Name them: `read: "
-            "{header: false, names: [...]}`."
-        )
+        return [f"column{i}" for i in range(1, columns + 1)]
     if len(options.names) != columns:
         raise InputError(
             f"{where} has {counted(columns, 'column')}, but `names` lists {len(options.names)}."
@@ -551,8 +543,8 @@ class _SheetWriter:
     def _write_text(self, row: int, column: int, text: str) -> None:
         if len(text) > LONGEST_TEXT:
             raise InputError(
-                f"{self._path}: a text of column '{self._names[column]}' has {len(text):,} characters; "
-                f"a cell holds {LONGEST_TEXT:,}. Write CSV or Parquet."
+                f"{final_path(self._path)}: a text of column '{self._names[column]}' has {len(text):,} "
+                f"characters; a cell holds {LONGEST_TEXT:,}. Write CSV or Parquet."
             )
         if text:
             self._sheet.write_string(row, column, text)

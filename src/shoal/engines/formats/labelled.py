@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from shoal.engines.formats.base import FileFormat, require_columns
 from shoal.errors import InputError, counted, listed
 from shoal.hierarchy.text import text_of
+from shoal.io.commit import final_path
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.paths import ending_of
 from shoal.io.variables import Variable
@@ -26,6 +27,8 @@ from shoal.io.variables import Variable
 CHUNK = 1 << 17
 """Rows that are read at a time; a part of the file before them may be passed over again."""
 WHOLE = 2.0**53
+LARGEST_CODE = 2_000_000_000
+"""A code that Stata can label."""
 FEW_DIGITS = 15
 """A decimal of so many digits is the float that it reads as."""
 KINDS: tuple[tuple[type, pa.DataType], ...] = (
@@ -191,11 +194,12 @@ class LabelledFormat(FileFormat):
         try:
             self.write_frame(path, frame, {n: text for n, text in about.items() if text}, values)
         except OSError:
+            path = final_path(path)
             raise InputError(f"{path} could not be written. Is the disk full?") from None
         except (PyreadstatError, ReadstatError, ValueError, OverflowError):
             raise InputError(
-                f"{path}: {self.title} cannot hold a column or a value of this release. Write CSV, "
-                "Parquet or an Excel workbook."
+                f"{final_path(path)}: {self.title} cannot hold a column or a value of this release. "
+                "Write CSV, Parquet or an Excel workbook."
             ) from None
 
     def write_frame(
@@ -203,14 +207,14 @@ class LabelledFormat(FileFormat):
         path: Path,
         frame: Any,  # noqa: ARG002
         labels: dict[str, str],  # noqa: ARG002
-        values: dict[str, dict[float, str]],  # noqa: ARG002
+        values: dict[str, dict[int, str]],  # noqa: ARG002
     ) -> None:
         """Write a polars frame with variable labels and value labels."""
         raise InputError(f"{path}: {self.title} is not written.")
 
     def _coded(
         self, column: pa.Array, codes: Sequence[tuple[Any, str]]
-    ) -> tuple[pa.Array, dict[float, str]]:
+    ) -> tuple[pa.Array, dict[int, str]]:
         """A column as the file holds it, and its value labels: of published values only."""
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
@@ -226,10 +230,11 @@ class LabelledFormat(FileFormat):
         code_of = {text: known[text] for text in texts if text in known}
         others = [text for text in texts if text not in known]
         code_of |= {text: free + i for i, text in enumerate(others)}
-        numbers = [None if v is None else float(code_of[v]) for v in column.to_pylist()]
-        kind = pa.int32() if all(code == int(code) for code in code_of.values()) else pa.float64()
-        labels = {code: text for text, code in sorted(code_of.items(), key=lambda pair: pair[1])}
-        return pa.array(numbers, pa.float64()).cast(kind), labels
+        if any(code != int(code) or abs(code) > LARGEST_CODE for code in code_of.values()):
+            return column, {}
+        numbers = [None if v is None else int(code_of[v]) for v in column.to_pylist()]
+        labels = {int(code): text for text, code in sorted(code_of.items(), key=lambda p: p[1])}
+        return pa.array(numbers, pa.int32()), labels
 
 
 def _survey(found: _Survey, values: list[Any], labels: int) -> None:
@@ -306,6 +311,7 @@ def refuse_names(path: Path, bad: Sequence[str], program: str, rule: str) -> Non
     """Raise `InputError` for columns whose names a program does not allow."""
     if bad:
         raise InputError(
-            f"{path}: {program} does not allow the column name {listed(map(repr, bad))}: {rule} Rename "
-            "the column in the source, or write CSV, Parquet or an Excel workbook."
+            f"{final_path(path)}: {program} does not allow the column name "
+            f"{listed(map(repr, bad))}: {rule} Rename the column in the source, or write CSV, Parquet "
+            "or an Excel workbook."
         )

@@ -64,7 +64,7 @@ class Spss(LabelledFormat):
         path: Path,
         frame: Any,
         labels: dict[str, str],
-        values: dict[str, dict[float, str]],
+        values: dict[str, dict[int, str]],
     ) -> None:
         """Write a frame with variable labels and value labels."""
         import pyreadstat

@@ -71,7 +71,7 @@ class Stata(LabelledFormat):
         path: Path,
         frame: Any,
         labels: dict[str, str],
-        values: dict[str, dict[float, str]],
+        values: dict[str, dict[int, str]],
     ) -> None:
         """Write a frame with variable labels and value labels."""
         import pyreadstat
@@ -81,10 +81,7 @@ class Stata(LabelledFormat):
             str(path),
             column_labels=labels,
             version=VERSION,
-            variable_value_labels={
-                name: {int(code): text for code, text in texts.items()}
-                for name, texts in values.items()
-            },
+            variable_value_labels=values,
         )
         # the same release is the same file, whenever it is written
         with path.open("r+b") as stream:
