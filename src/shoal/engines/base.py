@@ -110,6 +110,13 @@ class Engine(ABC):
     ) -> ReleaseTable:
         """The release as it was written."""
 
+    @abstractmethod
+    def require_truth(self, released: ReleaseTable, progress: Progress) -> None:
+        """Raise `VerificationFailed` unless every published cell is true of its row in the input.
+
+        released: the release as it was written, or as it is handed over. Called once, last.
+        """
+
     @property
     def digest(self) -> str:
         """Of a release that was checked on original values: the digest of the rows."""

@@ -35,9 +35,10 @@ from shoal.engines.originals import NO_ORIGINALS, Originals, originals_of
 from shoal.engines.population import population_of_policy
 from shoal.engines.release_table import MemoryRelease, ReleaseTable
 from shoal.engines.sources import Source, refuse_folder
+from shoal.engines.truth import Claim, require_anatomy, require_truth
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
-from shoal.io.arrow import kind_name, without_category_order
+from shoal.io.arrow import kind_name, one_chunk, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
 from shoal.methods.blocks import group_rows
@@ -49,6 +50,8 @@ from shoal.progress import Clock, Progress, no_progress
 from shoal.publish.anatomy import Anatomy, split_tables
 from shoal.publish.assemble import PublishedRows, assemble, output_layout
 from shoal.publish.preferences import apply_preferences, published_hashes
+from shoal.threads import each
+from shoal.verification.anatomy import whole
 from shoal.verification.digest import digest_of
 
 
@@ -187,7 +190,6 @@ class MemoryEngine(Engine):
             person[cells.rows] = cells.people.number
             self._people = person[self._rows]
         self._schema = self._schema_of(table)
-        self._table = None  # the input's rows are not needed any more
         progress(1.0)
 
     def _published(
@@ -293,11 +295,44 @@ class MemoryEngine(Engine):
         self, paths: Sequence[Path], options: CsvOptions, progress: Progress = no_progress
     ) -> ReleaseTable:
         """The release as it was written."""
-        first, *others = (MemoryRelease(path, options) for path in paths)
-        progress(0.0)
+        first, *others = (wrap(self._read_whole(path, options)) for path in paths)
+        progress(1.0)
         if others:
-            return AnatomyRelease(first, dict(zip(self._sensitive, others, strict=True)))
-        return MemoryRelease(paths[0], options, self._originals, self._people)
+            apart = dict(zip(self._sensitive, map(MemoryRelease, others), strict=True))
+            return AnatomyRelease(MemoryRelease(first), apart)
+        return MemoryRelease(first, options, self._originals, self._people)
+
+    def _read_whole(self, path: Path, options: CsvOptions) -> pa.Table:
+        """The rows of a written file; the texts of columns that are compared often are coded."""
+        files = LocalFiles()
+        table = files.read(path, files.settle(path, options)[0])
+        coded = {*self._policy.quasi, *self._policy.sensitive}
+
+        def column(name: str) -> pa.Array:
+            values = one_chunk(table.column(name))
+            is_text = name in coded and pa.types.is_string(values.type)
+            return values.dictionary_encode() if is_text else values
+
+        return pa.table(
+            dict(zip(table.column_names, each(column, table.column_names), strict=True))
+        )
+
+    def require_truth(self, released: ReleaseTable, progress: Progress) -> None:
+        """Compare the release with the table, row by row."""
+        policy, cells, table = self._policy, self._cells, self._table
+        assert table is not None
+        suppressed = cells.rows[self._suppressed]
+        claim = Claim(self._rows, table.n_rows, suppressed)
+        people = released.people if isinstance(released, AnatomyRelease) else released
+        assert isinstance(people, MemoryRelease)
+        require_truth(policy, claim, people.column, table.column)
+        if isinstance(released, AnatomyRelease):
+            groups = whole(people.column(group_name(policy)), "The group ids")
+            require_anatomy(
+                policy, claim, groups, lambda name: released.counted(name, policy), table.column
+            )
+        self._table = None  # the input's rows are not needed any more
+        progress(1.0)
 
     @property
     def digest(self) -> str:

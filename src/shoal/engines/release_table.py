@@ -18,6 +18,7 @@ from shoal.engines.originals import NO_ORIGINALS, Originals, with_originals
 from shoal.engines.population import count_population
 from shoal.errors import VerificationFailed
 from shoal.evidence.evidence import Histogram, histogram
+from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
 from shoal.models.base import POPULATION, SIZES_ONLY
@@ -129,6 +130,10 @@ class MemoryRelease(ReleaseTable):
         if isinstance(self._source, Path):
             return LocalFiles().read(self._source, self._options, names)
         return pa.table({name: self._source.column(name) for name in names})
+
+    def column(self, name: str) -> pa.Array:
+        """One column in one piece."""
+        return one_chunk(self.read([name]).column(name))
 
     @cached_property
     def fingerprint(self) -> Fingerprint:

@@ -3,6 +3,7 @@
 They are the same on every engine; what differs is behind `Engine`.
 """
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -89,7 +90,10 @@ def _hand_over(
 ) -> Release[Any]:
     measured = _release_steps(engine, policy, clock, evidence=True)
     with clock.step("verify") as progress:
-        verdict = _verified(engine.published(), policy, engine.expected, progress)
+        published = engine.published()
+        verdict = _verified(published, policy, engine.expected, progress)
+    with clock.step("truth") as progress:
+        engine.require_truth(published, progress)
     return _release(engine, policy, seed, measured, verdict, clock, warnings)
 
 
@@ -157,16 +161,22 @@ def run_with(
         with clock.step("write") as progress:
             engine.write(paths, written, progress)
         with clock.step("verify") as progress:
+            digests = file_digests(paths)
             table = engine.read_back(paths, written, part_of(progress, 0, READ_BACK))
             left = part_of(progress, READ_BACK, 1)
             verdict = _verified(table, policy, engine.expected, left)
+        with clock.step("truth") as progress:
+            engine.require_truth(table, progress)
         release = _release(engine, policy, seed, measured, verdict, clock, source.warnings)
         if reports:
             with clock.step("report"):
                 waiting = places.paths[len(paths) : len(paths) + len(reports)]
-                write_report_files(release, reports, waiting, engine.published())
+                published = engine.published()
+                require_same_rows(published, table)
+                write_report_files(release, reports, waiting, published)
         for path in places.paths[len(paths) + len(reports) :]:
             path.write_text(seed.to_text(), encoding="utf-8")
+        require_unchanged(paths, digests)
         places.commit()
     others = sensitive_files(target, policy)
     how = replace(
@@ -202,6 +212,7 @@ def write_release(
         expected = engine.expected
         with clock.step("write") as progress:
             engine.write(paths, written, progress)
+            digests = file_digests(paths)
             table = engine.read_back(paths, written, progress)
         if policy.preferences:  # the models were checked on the original values of these very rows
             for rows, what in (
@@ -217,9 +228,11 @@ def write_release(
             )
         else:
             _verified(table, policy, expected)
+            require_same_rows(engine.published(), table)
         if reports:
             published = table if engine.writes_folders else engine.published()
             write_report_files(release, reports, places.paths[len(paths) :], published)
+        require_unchanged(paths, digests)
         places.commit()
     return target
 
@@ -274,6 +287,43 @@ def _verified(
                 f"The written file has {rows:,} rows, but {wanted.rows:,} were to be published."
             )
     return verdict
+
+
+def file_digests(paths: Sequence[Path]) -> list[str]:
+    """A hash of the bytes of each file, or of all files of each folder."""
+    found = []
+    for path in paths:
+        digest = hashlib.sha256()
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                with file.open("rb") as opened:
+                    content = hashlib.file_digest(opened, "sha256").hexdigest()
+                digest.update(f"{file.relative_to(path)}:{content};".encode())
+        found.append(digest.hexdigest())
+    return found
+
+
+def require_unchanged(paths: Sequence[Path], digests: Sequence[str]) -> None:
+    """Raise `VerificationFailed` unless the files are those that were verified, byte for byte."""
+    if file_digests(paths) != list(digests):
+        raise VerificationFailed(
+            "The written file was changed after it was verified, so it is not published. Run again, "
+            "and write to a folder that no other program changes."
+        )
+
+
+def require_same_rows(published: ReleaseTable, written: ReleaseTable) -> None:
+    """Raise `VerificationFailed` unless a file has the rows that were verified: by their digest."""
+    pairs = [(published, written)]
+    pairs += [
+        (table, written.sensitive_tables[n]) for n, table in published.sensitive_tables.items()
+    ]
+    for mine, theirs in pairs:
+        if mine is not theirs and mine.fingerprint.digest != theirs.fingerprint.digest:
+            raise VerificationFailed(
+                "The written file does not hold the rows that were to be published: their digests "
+                "differ."
+            )
 
 
 def _release(
