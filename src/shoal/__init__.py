@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         ShoalWarning as ShoalWarning,
         VerificationFailed as VerificationFailed,
     )
+    from shoal.evidence.disclosure import Disclosure as Disclosure
     from shoal.hierarchy import Hierarchy as Hierarchy
     from shoal.methods.bottom_up import BottomUp as BottomUp
     from shoal.methods.classfly import Classfly as Classfly
@@ -92,6 +93,7 @@ else:
             "HierarchyError Infeasible InputError PolicyError ShoalError ShoalWarning "
             "VerificationFailed "
         ),
+        "shoal.evidence.disclosure": "Disclosure",
         "shoal.hierarchy": "Hierarchy",
         "shoal.methods.bottom_up": "BottomUp",
         "shoal.methods.classfly": "Classfly",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from shoal.comparison.comparison import Comparison as Comparison
     from shoal.comparison.outcome import Figures as Figures
     from shoal.engines.measured import PersonalReport as PersonalReport
+    from shoal.evidence.disclosure import Disclosure as Disclosure
     from shoal.hierarchy import Hierarchy
     from shoal.io.csv_dialect import CsvOptions
     from shoal.methods.base import Method
@@ -99,6 +100,7 @@ def anonymize(
     quasi: Names | None = None,
     sensitive: Names | None = None,
     plain: Names | None = None,
+    person: str | None = None,
     k: int | None = None,
     l: int | None = None,  # noqa: E741 - the field's own letter
     t: float | None = None,
@@ -138,8 +140,11 @@ def anonymize(
         Columns that nobody must learn about a person: published, and protected by `l` or `t`.
     plain
         Columns that are published unchanged.
+    person
+        The column that tells which rows are one person's, where people have several: never
+        published. People are then counted in place of rows.
     k
-        k-anonymity: every class has at least `k` rows.
+        k-anonymity: every class has at least `k` rows (or people).
     l
         l-diversity: every class has at least `l` different values of each sensitive column.
     t
@@ -236,6 +241,7 @@ def anonymize(
         quasi=quasi,
         sensitive=sensitive,
         plain=plain,
+        person=person,
         k=k,
         l=l,
         t=t,
@@ -281,6 +287,7 @@ def run(
     seed: int | None = None,
     seed_file: PathLike | None = None,
     report: PathLike | None = None,
+    key: PathLike | None = None,
     force: bool = False,
     engine: str = "local",
     memory: str | None = None,
@@ -311,6 +318,10 @@ def run(
     report
         Also write a report: a page as .html with its certificate beside it, or the certificate alone
         as .json.
+    key
+        Also write the private key, where the policy has a person column: a .parquet, .csv or .arrow
+        file that only its owner may read, with the published rows and a random number for the person
+        of each. `verify` counts people with it.
     force
         Replace files that exist.
     engine
@@ -325,8 +336,8 @@ def run(
     Returns
     -------
     Release
-        Its `output`, `sensitive_outputs` and `reports` are the files that were written. With `engine`
-        or `memory` its `table` is None.
+        Its `output`, `sensitive_outputs`, `reports` and `key_output` are the files that were written.
+        With `engine` or `memory` its `table` is None.
 
     Raises
     ------
@@ -365,6 +376,7 @@ def run(
             options=_csv(separator, quote, encoding),
             force=force,
             report=None if report is None else Path(report),
+            key=None if key is None else Path(key),
             engine=engine,
             memory=memory,
             seed_file=None if seed_file is None else Path(seed_file),
@@ -378,6 +390,7 @@ def verify(
     policy: PolicyLike | None = None,
     *,
     certificate: PathLike | None = None,
+    key: Frame | PathLike | None = None,
     seed_file: PathLike | None = None,
     engine: str = "local",
     memory: str | None = None,
@@ -397,6 +410,9 @@ def verify(
         The policy with the guarantees; a `Release` has its own.
     certificate
         The .json file of a report, to be checked as well.
+    key
+        The private key that was written with the release, where the policy has a person column:
+        people are counted with it. Without it only rows can be counted; a `Release` has its own key.
     seed_file
         The private file with the run's seed: the certificate's commitment is checked with it.
     engine, memory, separator, quote, encoding, progress
@@ -412,6 +428,8 @@ def verify(
     ------
     PolicyError
         If there is no policy, or it is not that of the release.
+    InputError
+        If the key is not that of the release.
     VerificationFailed
         If the release has columns that the policy does not publish.
 
@@ -427,6 +445,7 @@ def verify(
     """
     with displayed(progress) as callback:
         from shoal.engines.anatomy_release import sensitive_files
+        from shoal.engines.person_key import key_warnings
         from shoal.pipeline.verify import examine, open_release, policy_of
         from shoal.report.certificate_check import differences_of, read_certificate
         from shoal.seeds import read as read_seed
@@ -448,6 +467,7 @@ def verify(
             engine=engine,
             memory=memory,
             every_column=stated is not None,  # a certificate has a digest of all columns
+            key=_located(key),
         ) as table:
             verdict = examine(table, required, clock)
             check = None
@@ -469,6 +489,9 @@ def verify(
         certificate=check,
         path=path,
         sensitive_files={} if path is None else sensitive_files(path, required),
+        person=required.person,
+        people=verdict.people,
+        warnings=tuple(key_warnings(_located(key))),
     )
 
 

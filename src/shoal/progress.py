@@ -127,6 +127,7 @@ LABELS = {
     "measure": "Measuring",
     "write": "Writing",
     "verify": "Verifying",
+    "key": "Writing a key",
     "certificate": "Checking",
     "report": "Reporting",
     "link": "Linking",

@@ -15,11 +15,13 @@ from shoal.engines.measured import (
     PersonalReport,
     RecognitionReport,
 )
+from shoal.evidence.disclosure import Disclosure
 from shoal.evidence.evidence import Evidence
 from shoal.results import Record, Result
 from shoal.seeds import Seed
 
 if TYPE_CHECKING:
+    from shoal.engines.person_key import PersonKey
     from shoal.engines.release_table import ReleaseTable
     from shoal.policy import Policy
     from shoal.verification.check import Finding
@@ -62,6 +64,8 @@ class RunSummary:
     """With `publish: anatomy`, per sensitive column the file of its values."""
     reports: tuple[Path, ...] = ()
     """The files of the report that was written with the release."""
+    key_output: Path | None = None
+    """The private key that was written with the release: whose row is whose."""
 
     @property
     def seed(self) -> int:
@@ -93,6 +97,9 @@ class Release(Result, Generic[FrameT]):
     largest_share: dict[str, float] = field(default_factory=dict)
     """With `publish: anatomy`, per sensitive column the largest share that one value has of the rows
     of a group: how likely the best guess is."""
+    key: "PersonKey | None" = None
+    """Private. Where people were counted, which rows are one person's, by random numbers; None where
+    they are only in the key that the run wrote."""
 
     @property
     def rows(self) -> int:
@@ -160,6 +167,11 @@ class Release(Result, Generic[FrameT]):
         return self.measured.evidence
 
     @property
+    def disclosure(self) -> Disclosure:
+        """Who is alone on all published columns, and the plain columns that make them so."""
+        return self.measured.disclosure
+
+    @property
     def method(self) -> str:
         """The method's name."""
         return self.run.method
@@ -213,12 +225,21 @@ class Release(Result, Generic[FrameT]):
         return self.run.sensitive_outputs
 
     @property
+    def key_output(self) -> Path | None:
+        """The private key that the run wrote; None where it wrote none."""
+        return self.run.key_output
+
+    @property
     def reports(self) -> tuple[Path, ...]:
         """The files of the report that was written with the release."""
         return self.run.reports
 
     def write(
-        self, path: str | Path, force: bool = False, report: str | Path | None = None
+        self,
+        path: str | Path,
+        force: bool = False,
+        report: str | Path | None = None,
+        key: str | Path | None = None,
     ) -> Path:
         """Write the published rows to a CSV, Parquet or Arrow file.
 
@@ -234,6 +255,9 @@ class Release(Result, Generic[FrameT]):
         report
             Also write a report: a page as .html with its certificate beside it, or the certificate
             alone as .json.
+        key
+            Also write the private key, where the policy has a person column: a file that only its
+            owner may read, with the published rows and a random number for the person of each.
 
         Returns
         -------
@@ -247,7 +271,16 @@ class Release(Result, Generic[FrameT]):
         """
         from shoal.pipeline.run import write_release
 
-        return write_release(self, Path(path), force, report)
+        return write_release(self, Path(path), force, report, None if key is None else Path(key))
+
+    def write_key(self, path: str | Path, force: bool = False) -> Path:
+        """Write the private key: the published rows, and a random number for the person of each.
+
+        Only its owner may read the file. `shoal.verify(..., key=path)` counts people with it.
+        """
+        from shoal.pipeline.run import write_key
+
+        return write_key(self, Path(path), force)
 
     def report(self, path: str | Path, force: bool = False) -> Path:
         """Write a report: a page as .html with its certificate beside it, or that alone as .json."""
@@ -302,6 +335,7 @@ class Release(Result, Generic[FrameT]):
                 | {"levels": {str(level): rows for level, rows in one.levels.items()}}
                 for name, one in self.personal.items()
             },
+            "disclosure": self.disclosure.to_dict(),
             "group_recognition": {name: list(one.groups) for name, one in self.recognition.items()},
             "seconds": {step: round(taken, 4) for step, taken in self.seconds.items()},
             "warnings": list(self.warnings),

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from shoal.evidence.disclosure import Determined, Disclosure, PinningSet
+
 ALL = ("age", "sex", "nationality", "zip")
 
 
@@ -59,6 +61,10 @@ def risk(rows: int, classes: int, unique: int, highest: float, above: float) -> 
     }
 
 
+def disclosure(**found: Any) -> dict[str, Any]:
+    return Disclosure(published=9_900, **found).to_dict()
+
+
 def hospital(**changes: Any) -> dict[str, Any]:
     """A release as most are: k and l, a few columns, two warnings."""
     ages = ["under 20", "20 to 29", "30 to 39", "40 to 49", "50 to 59", "60 to 69", "70 and over"]
@@ -98,6 +104,12 @@ def hospital(**changes: Any) -> dict[str, Any]:
             "before": risk(10_000, 9_120, 8_440, 1.0, 0.97),
             "after": risk(9_900, 852, 0, 0.2, 0.0),
         },
+        "disclosure": disclosure(
+            alone=9_801,
+            plain=("insurer", "ward", "weight"),
+            sets=(PinningSet(("weight",), 700, 0.07), PinningSet(("ward", "weight"), 8_000, 0.81)),
+            determined=(Determined("weight", "age", "ascending", "coarsened"),),
+        ),
         "class_sizes": {
             "before": sizes((1, 1, 8_440, 8_440), (2, 4, 600, 1_350), (5, 9, 30, 210)),
             "after": sizes((5, 9, 500, 3_400), (10, 19, 250, 3_500), (20, 49, 102, 3_000)),
@@ -201,6 +213,7 @@ def bare() -> dict[str, Any]:
     return made | {
         "guarantees": [guarantee("k", 1_000, 1_000, columns=[], rows=1_000, classes=1)],
         "risk": {"before": whole, "after": whole},
+        "disclosure": disclosure(),
         "class_sizes": {"before": single, "after": single},
         "groups": one,
         "cost": {"mean_ncp": 0.0, "metrics": {}, "columns": {}},

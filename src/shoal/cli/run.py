@@ -71,6 +71,15 @@ def run(
             show_default=False,
         ),
     ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write the private key: whose row is whose, where the policy has a person "
+            "column. Never publish it.",
+            show_default=False,
+        ),
+    ] = None,
     engine: Engine = "local",
     memory: Memory = None,
     separator: Separator = None,
@@ -95,6 +104,7 @@ def run(
         seed=seed,
         seed_file=seed_file,
         report=report,
+        key=key,
         force=force,
         engine=engine,
         memory=memory,
@@ -112,6 +122,7 @@ def run(
                 name: str(path) for name, path in release.sensitive_outputs.items()
             },
             "report": [str(path) for path in release.reports],
+            "key": None if release.key_output is None else str(release.key_output),
         }
         # as text: many readers of JSON would round a number of so many digits
         shown = {"seed": str(release.seed)} if show_seed else {}

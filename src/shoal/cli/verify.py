@@ -38,6 +38,14 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Count people with the private key that `shoal run --key` wrote.",
+            show_default=False,
+        ),
+    ] = None,
     seed_file: Annotated[
         Path | None,
         typer.Option(
@@ -58,6 +66,7 @@ def verify(
         release,
         policy,
         certificate=certificate,
+        key=key,
         seed_file=seed_file,
         engine=engine,
         memory=memory,

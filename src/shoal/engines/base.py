@@ -11,10 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from shoal.engines.capabilities import refuse_task
 from shoal.engines.formats.base import format_to_write
 from shoal.engines.measured import Measured
+from shoal.engines.person_key import PersonKey
 from shoal.engines.release_table import ReleaseTable
 from shoal.engines.sources import Source
+from shoal.errors import VerificationFailed
+from shoal.evidence.disclosure import Disclosure
 from shoal.io.csv_dialect import CsvOptions
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
@@ -117,7 +121,38 @@ class Engine(ABC):
         released: the release as it was written, or as it is handed over. Called once, last.
         """
 
+    @abstractmethod
+    def disclosure(self, table: ReleaseTable) -> Disclosure:
+        """What others can do with all published columns; `table` is the release as it was verified."""
+
+    @property
+    def key(self) -> PersonKey | None:
+        """Where people were counted and their numbers are in this process: whose row is whose."""
+        return None
+
+    def write_key(self, path: Path, options: CsvOptions) -> None:  # noqa: ARG002
+        """Write the private key of the release to a file that exists."""
+        refuse_task(self.capability, "key")
+
+    def require_written(self, written: ReleaseTable) -> None:
+        """Raise `VerificationFailed` unless a written file has the rows that the engine holds."""
+        require_same_rows(self.published(), written)
+
     @property
     def digest(self) -> str:
         """Of a release that was checked on original values: the digest of the rows."""
         return ""
+
+
+def require_same_rows(published: ReleaseTable, written: ReleaseTable) -> None:
+    """Raise `VerificationFailed` unless a file has the rows that were verified: by their digest."""
+    pairs = [(published, written)]
+    pairs += [
+        (table, written.sensitive_tables[n]) for n, table in published.sensitive_tables.items()
+    ]
+    for mine, theirs in pairs:
+        if mine is not theirs and mine.fingerprint.digest != theirs.fingerprint.digest:
+            raise VerificationFailed(
+                "The written file does not hold the rows that were to be published: their digests "
+                "differ."
+            )

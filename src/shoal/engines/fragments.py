@@ -39,6 +39,8 @@ TARGET = "t"
 """Where the encoded table has the class of each row."""
 NO_GROUP = -1
 """The group of the row that carries the sums of a fragment."""
+WITHHELD = -2
+"""The group of rows that are not published."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ class GroupFragment:
 @dataclass(frozen=True)
 class Finish:
     """From the rows of one fragment to published rows: q0, q1, ... (labels), p0, p1, ... (the other
-    columns as they are) and g, a number of the group that no group of another fragment has."""
+    columns as they are), v0, v1, ... (the values behind the labels) and g, a number of the group that
+    no group of another fragment has. Rows that are withheld have no labels, and g = WITHHELD."""
 
     domains: tuple[Domain, ...]
     sensitive: tuple[str, ...]
@@ -91,6 +94,8 @@ class Finish:
     group: GroupFragment
     more: tuple[str, ...] = ()
     """What the measuring needs of the encoded table beside codes."""
+    behind: tuple[str, ...] = ()
+    """Which columns of the encoded table are the values behind the labels."""
     measure: MeasureFragment | None = None
     """Measures the fragment; then one more row has the result as text in `sums`, with g = NO_GROUP."""
 
@@ -99,30 +104,34 @@ class Finish:
         """What it needs of the encoded table, beside `node`."""
         quasi = [f"c{j}" for j in range(len(self.domains))]
         secret = [f"s{i}" for i in range(len(self.sensitive))]
-        return [*quasi, *secret, *self.more, "key", "h", *self.payload]
+        return [*quasi, *secret, *self.more, "key", "h", *self.payload, *self.behind]
 
     def schema(self, encoded: pa.Schema) -> pa.Schema:
         """What it gives, where the payload has the types of `encoded`."""
         quasi = [pa.field(f"q{j}", pa.string()) for j in range(len(self.domains))]
-        shown = [encoded.field(p) for p in self.payload]
+        shown = [encoded.field(p) for p in (*self.payload, *self.behind)]
         return pa.schema([*quasi, *shown, ("g", pa.int64()), ("sums", pa.string())])
 
     def __call__(self, rows: pa.Table) -> pa.Table:
-        """Group and label the rows of one fragment; suppressed ones are left out."""
+        """Group and label the rows of one fragment."""
         number = rows["node"][0].as_py()
         cells = self._cells(rows)
         grouping = self.group(cells, int(self.depths[number]), self.totals)
         kept = np.flatnonzero(grouping.group >= 0)
+        left = np.flatnonzero(grouping.group < 0)
         group = grouping.group[kept]
         found = {}
         spans = spans_of(cells, grouping)
         for j, column in enumerate(grouping.columns):
             labels = labels_of(self.domains[column], spans, j)
-            found[f"q{column}"] = labels.texts.take(pa.array(labels.of_group[group]))
-        taken = rows.select(list(self.payload)).take(pa.array(cells.rows[kept]))
-        found |= dict(zip(self.payload, taken.columns, strict=True))
-        found["g"] = pa.array((number << 32) + group.astype(np.int64))
-        found["sums"] = pa.nulls(len(kept), pa.string())
+            texts = labels.texts.take(pa.array(labels.of_group[group])).cast(pa.string())
+            found[f"q{column}"] = pa.concat_arrays([texts, pa.nulls(len(left), pa.string())])
+        own = [*self.payload, *self.behind]
+        taken = rows.select(own).take(pa.array(cells.rows[np.concatenate([kept, left])]))
+        found |= dict(zip(own, taken.columns, strict=True))
+        numbers = (number << 32) + group.astype(np.int64)
+        found["g"] = pa.array(np.append(numbers, np.full(len(left), WITHHELD)))
+        found["sums"] = pa.nulls(len(kept) + len(left), pa.string())
         table = pa.table(found)
         if self.measure is None:
             return table

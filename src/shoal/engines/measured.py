@@ -14,6 +14,7 @@ from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import SUPPRESSED, Grouping, rows_by_group
 from shoal.encoding.values import COMMON
 from shoal.errors import listed
+from shoal.evidence.disclosure import Disclosure
 from shoal.evidence.evidence import Evidence
 from shoal.methods.constraints import Constraint, implies, without_implied
 from shoal.metrics.base import ReleaseView
@@ -139,6 +140,8 @@ class Measured:
     """Per sensitive column, where the policy asks for `recognition-rate` per group or row."""
     evidence: Evidence = field(default_factory=Evidence)
     """What is kept for a report: shares and counts, never a row."""
+    disclosure: Disclosure = field(default_factory=Disclosure)
+    """What others can do with all published columns; counted once the release is verified."""
 
 
 def column_loss_of(parts: ReleaseView, rows: int) -> dict[str, float]:

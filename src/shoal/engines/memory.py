@@ -32,12 +32,15 @@ from shoal.engines.measured import (
     report_personal,
 )
 from shoal.engines.originals import NO_ORIGINALS, Originals, originals_of
+from shoal.engines.person_key import PersonKey, random_numbers, with_people
 from shoal.engines.population import population_of_policy
+from shoal.engines.published_counts import MemoryCounts, determined_in_memory
 from shoal.engines.release_table import MemoryRelease, ReleaseTable
 from shoal.engines.sources import Source, refuse_folder
 from shoal.engines.truth import Claim, require_anatomy, require_truth
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
+from shoal.evidence.disclosure import Determined, Disclosure, coarsened, disclosure_of
 from shoal.io.arrow import kind_name, one_chunk, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
@@ -88,12 +91,17 @@ class MemoryEngine(Engine):
         self._rows: Ints = np.zeros(0, np.int64)
         self._originals = NO_ORIGINALS
         self._people: Ints | None = None
+        self._determined: list[Determined] = []
 
     @classmethod
-    def holding(cls, tables: Sequence[Any], policy: Policy) -> "MemoryEngine":
+    def holding(
+        cls, tables: Sequence[Any], policy: Policy, key: PersonKey | None = None
+    ) -> "MemoryEngine":
         """An engine that holds a finished release, to be written."""
         engine = cls()
         engine._policy, engine._tables = policy, tuple(tables)
+        if key is not None:
+            engine._people = key.people_of(engine._first_rows())
         return engine
 
     def check_source(self, source: Source, policy: Policy) -> None:  # noqa: ARG002
@@ -188,7 +196,8 @@ class MemoryEngine(Engine):
         if cells.people is not None:
             person = np.empty(cells.n_rows, np.int64)
             person[cells.rows] = cells.people.number
-            self._people = person[self._rows]
+            self._people = random_numbers(person[self._rows])
+        self._determined = determined_in_memory(cells, sorted(policy.plain), table.column)
         self._schema = self._schema_of(table)
         progress(1.0)
 
@@ -334,12 +343,37 @@ class MemoryEngine(Engine):
         self._table = None  # the input's rows are not needed any more
         progress(1.0)
 
+    def disclosure(self, table: ReleaseTable) -> Disclosure:  # noqa: ARG002 - these are its rows
+        """Count the published rows by hashes."""
+        policy, labelled = self._policy, self._labelled
+        release, published = wrap(self._tables[0]), labelled.published
+        labels = [release.column(name) for name in policy.quasi]
+        if isinstance(published, PublishedRows) and np.array_equal(published.rows, self._rows):
+            labels = [published.labels[name] for name in policy.quasi]  # coded, so faster
+        counts = MemoryCounts(sorted(policy.plain), release.column, labels)
+        given_away = coarsened(self._determined, column_loss_of(labelled.parts, 1))
+        return disclosure_of(counts, given_away, exact=policy.publish == "anatomy")
+
+    @property
+    def key(self) -> PersonKey | None:
+        """Where people were counted: whose row is whose."""
+        return None if self._people is None else PersonKey.of(self._first_rows(), self._people)
+
+    def write_key(self, path: Path, options: CsvOptions) -> None:
+        """Write the private key of the release, with numbers of people that were never used before."""
+        assert self._people is not None
+        table = with_people(self._first_rows(), random_numbers(self._people))
+        LocalFiles().write(table, path, options=options)
+
+    def _first_rows(self) -> pa.Table:
+        """The rows of the first table of the release."""
+        table = self._tables[0]
+        return table if isinstance(table, pa.Table) else MemoryRelease(wrap(table)).read()
+
     @property
     def digest(self) -> str:
         """Of a release that was checked on original values: the digest of the rows."""
-        if not self._policy.preferences:
-            return ""
-        return digest_of(MemoryRelease(wrap(self._tables[0])).read())
+        return digest_of(self._first_rows()) if self._policy.preferences else ""
 
 
 def release_of_frames(

@@ -75,14 +75,19 @@ def number_duplicates(table: str, columns: Sequence[str], alike: Sequence[str]) 
 
 
 def published_rows(table: str, columns: Sequence[str]) -> str:
-    """The rows of the release, without the rows of sums."""
-    return f"{select(table, columns)} WHERE sums IS NULL"
+    """The rows of the release, without the rows of sums and those that are withheld."""
+    return f"{select(table, columns)} WHERE g >= 0"
+
+
+def published_cells(table: str, columns: Sequence[str]) -> str:
+    """The same for a full-domain method, where `x` says what a row is."""
+    return f"{select(table, columns)} WHERE x = 0"
 
 
 def sums_and_class_sizes(table: str, labels: Sequence[str]) -> str:
     """sums: the text of each fragment; and in rows where that is null, the `class_sizes` of the
     release by its labels."""
-    sizes = class_sizes(table, labels, " WHERE sums IS NULL")
+    sizes = class_sizes(table, labels, " WHERE g >= 0")
     return (
         f"SELECT sums, 0 AS size, 0 AS times FROM {table} WHERE sums IS NOT NULL "
         f"UNION ALL SELECT NULL AS sums, size, times FROM ({sizes}) AS sizes"
@@ -326,3 +331,57 @@ def _up_to(order: Sequence[tuple[str, str]]) -> str:
     for name, limit in reversed(before):
         side = f"({name} < {limit} OR ({name} = {limit} AND {side}))"
     return side
+
+
+# What a release discloses: rows that are alone on some columns, and columns that give others away.
+
+
+def compared(place: str, is_float: bool) -> str:
+    """SQL of a column's value as it is compared: NaN is missing, -0 is 0."""
+    return f"CASE WHEN isnan({place}) THEN NULL ELSE {place} + 0.0 END" if is_float else place
+
+
+def count_alone(table: str, sets: Sequence[Sequence[str]], where: str) -> str:
+    """i: the position of a set of columns; n: the rows that no other equals in all of them."""
+    parts = []
+    for i, columns in enumerate(sets):
+        alike = f" GROUP BY {', '.join(columns)}" if columns else ""
+        single = f"SELECT 1 AS one FROM {table}{where}{alike} HAVING count(*) = 1"
+        parts.append(f"SELECT {i} AS i, count(*) AS n FROM ({single}) AS single")
+    return " UNION ALL ".join(parts)
+
+
+def count_known(table: str, columns: Sequence[str], where: str) -> str:
+    """n: the rows of a table; n0, n1, ...: those with a value in each of some columns."""
+    known = "".join(f", count({column}) AS n{i}" for i, column in enumerate(columns))
+    return f"SELECT count(*) AS n{known} FROM {table}{where}"
+
+
+def count_squares(table: str, column: str, where: str) -> str:
+    """d: the distinct values of a column, a missing one among them; squares: the sum of their rows,
+    squared."""
+    counts = f"SELECT count(*) AS n FROM {table}{where} GROUP BY {column}"
+    return f"SELECT count(*) AS d, CAST(sum(n * n) AS BIGINT) AS squares FROM ({counts}) AS found"
+
+
+def first_rows(table: str, columns: Sequence[str], limit: int) -> str:
+    """Any rows of a table, at most `limit`."""
+    return f"{select(table, columns)} LIMIT {limit}"
+
+
+def codes_of_values(table: str, value: str, code: str, missing: int) -> str:
+    """v: a value; low and high: the lowest and the highest code that goes with it; n: its rows."""
+    return (
+        f"SELECT {value} AS v, min({code}) AS low, max({code}) AS high, count(*) AS n FROM {table} "
+        f"WHERE {value} IS NOT NULL AND {code} <> {missing} GROUP BY {value}"
+    )
+
+
+def mapping_counts(table: str, value: str, code: str, missing: int) -> str:
+    """d: values; several: those that go with several codes; c: the lowest codes that go with any; n:
+    rows."""
+    found = codes_of_values(table, value, code, missing)
+    return (
+        f"SELECT count(*) AS d, sum(CASE WHEN low <> high THEN 1 ELSE 0 END) AS several, "
+        f"count(DISTINCT low) AS c, sum(n) AS n FROM ({found}) AS found"
+    )

@@ -35,15 +35,18 @@ from shoal.engines.partition_tree import (
     cut_into_fragments,
     fragment_rows_for,
 )
+from shoal.engines.published_counts import SessionCounts, determined_in_session
 from shoal.engines.queries import (
     ENCODED,
     class_sizes,
+    published_cells,
     published_rows,
     select,
     sums_and_class_sizes,
 )
 from shoal.engines.release_table import ReleaseTable
 from shoal.engines.session_release import SessionRelease, size_histogram
+from shoal.engines.session_truth import SessionTruth
 from shoal.engines.sessions import (
     PUBLISHED,
     RAW,
@@ -55,6 +58,7 @@ from shoal.engines.sessions import (
 from shoal.engines.sources import Source, source_at
 from shoal.errors import VerificationFailed, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
+from shoal.evidence.disclosure import Disclosure, coarsened, disclosure_of
 from shoal.evidence.evidence import Evidence, Histogram, histogram
 from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
@@ -107,6 +111,9 @@ class RelationalEngine(Engine):
         self._encoded = encode_table(
             self.session, self._policy, self._schema, self.seed, RAW, progress=progress
         )
+        places = tuple((field.name, field.type) for field in self._schema)
+        self._truth = SessionTruth(self.session, self._policy, self._encoded, places)
+        self._truth.count_raw(RAW)
         self.session.drop(RAW)
         return self._encoded.n_rows
 
@@ -142,11 +149,27 @@ class RelationalEngine(Engine):
     def publish(self, evidence: bool, progress: Progress) -> None:
         """Label the rows where they are."""
         self._facts = self._facts_of_table() if evidence else None
+        plain = sorted(self._policy.plain)
+        self._determined = determined_in_session(self.session, self._encoded, plain)
         with passing(self.session, progress, 0, 1, self._encoded.n_rows):
             if self._cells is None:
                 self._publish_fragments(self._tree)
             else:
                 self._publish_cells(self._cells)
+            names, columns = self._columns
+            self._truth.count_published(
+                PUBLISHED,
+                self._types,
+                dict(zip(names, columns, strict=True)),
+                state="g" if self._cells is None else "x",
+                starred=self._cells is not None and self._types != self._encoded.schema,
+            )
+
+    def require_truth(self, released: ReleaseTable, progress: Progress) -> None:
+        """Compare the written rows with the published ones, and these with the input."""
+        assert isinstance(released, SessionRelease)
+        with passing(self.session, progress, 0, 1, self._published_rows):
+            self._truth.require(released, self._columns[0])
 
     def measure(self, progress: Progress) -> Measured:
         """Add up what was counted where the rows are."""
@@ -154,7 +177,14 @@ class RelationalEngine(Engine):
             found = self._measure_fragments() if self._cells is None else self._measure_cells()
         withheld = 0 if self._policy.suppressed == "starred" else found.suppressed_rows
         self._published_rows = found.rows - withheld
+        self._losses = found.column_loss
         return found
+
+    @property
+    def _behind(self) -> dict[str, pa.DataType]:
+        """The values behind the labels: v0, v1, ... with their types in the file."""
+        types = self._schema.types[len(self._encoded.payload) :]
+        return {f"v{j}": kind for j, kind in enumerate(types)}
 
     def _facts_of_table(self) -> Facts:
         policy, encoded = self._policy, self._encoded
@@ -184,9 +214,11 @@ class RelationalEngine(Engine):
             tuple(f"p{i}" for i in range(len(encoded.payload))),
             self._finish,
             more=(TARGET,) if encoded.has_target else (),
+            behind=tuple(self._behind),
             measure=self._sums,
         )
-        stored = pa.schema([(f.name, storage_type(f.type)) for f in encoded.schema])
+        types = [*((f.name, f.type) for f in encoded.schema), *self._behind.items()]
+        stored = pa.schema([(name, storage_type(kind)) for name, kind in types])
         self._before: Histogram = ()
         if facts is not None:
             codes = [f"c{j}" for j in range(len(encoded.domains))]
@@ -242,11 +274,10 @@ class RelationalEngine(Engine):
         sensitive = SensitiveColumns(
             session, PUBLISHED, encoded, cells, reported=self._facts is not None
         )
-        make = PublishRows(labelled, payload, sensitive.codes)
+        make = PublishRows(labelled, payload, sensitive.codes, tuple(self._behind.items()))
         codes = [f"c{j}" for j in range(len(encoded.domains))]
-        needed = [*codes, *(name for name, _ in payload), *sensitive.codes]
-        once = not sensitive.codes
-        session.map(PUBLISHED, select(ENCODED, needed), make, make.schema, once=once)
+        needed = [*codes, *(name for name, _ in payload), *sensitive.codes, *self._behind]
+        session.map(PUBLISHED, select(ENCODED, needed), make, make.schema)
         self._types = encoded.schema
         if labelled.has_stars:
             self._types = pa.schema([make.schema.field(name) for name, _ in payload])
@@ -286,7 +317,8 @@ class RelationalEngine(Engine):
     def _query(self, columns: Sequence[str]) -> str:
         """SQL of the published rows."""
         fragments = self._cells is None
-        return published_rows(PUBLISHED, columns) if fragments else select(PUBLISHED, columns)
+        query = published_rows if fragments else published_cells
+        return query(PUBLISHED, columns)
 
     @property
     def expected(self) -> list[Expected]:
@@ -326,6 +358,15 @@ class RelationalEngine(Engine):
     def published(self) -> ReleaseTable:
         """The rows of the release, as they are handed over."""
         return self._release
+
+    def disclosure(self, table: ReleaseTable) -> Disclosure:
+        """Count the published rows by SQL."""
+        assert isinstance(table, SessionRelease)
+        policy = self._policy
+        plain = tuple(sorted(policy.plain))
+        places = {name: table.stored(name) for name in (*policy.quasi, *plain)}
+        counts = SessionCounts(self.session, table.table, plain, places, policy.quasi)
+        return disclosure_of(counts, coarsened(self._determined, self._losses))
 
 
 LOSSES, CLIMBS, LEVELS, EVIDENCE = "\0losses", "\0climbs", "\0levels", "\0evidence"

@@ -31,7 +31,7 @@ from shoal.policy.released_columns import (
 )
 from shoal.progress import Progress, no_progress
 from shoal.verification.check import ClassCounter, Finding, Strength, check, strengths
-from shoal.verification.digest import Fingerprint, fingerprint
+from shoal.verification.digest import Fingerprint, fingerprint, read_text
 from shoal.verification.meaning import meaning_of, with_meaning
 from shoal.verification.people import (
     number_classes,
@@ -54,6 +54,8 @@ class Verdict:
     """Further models that the table satisfies, where they were asked for."""
     largest_share: dict[str, float] = field(default_factory=dict)
     """Anatomy: per sensitive column the largest share that one value has of a group's rows."""
+    people: int | None = None
+    """Where people were counted: those with a row that is not suppressed."""
 
 
 class ReleaseTable(ABC):
@@ -159,7 +161,20 @@ class MemoryRelease(ReleaseTable):
             findings,
             None if suppressible_components(policy) else findings[0].rows,
             strengths(counter, policy.quasi, policy.sensitive) if survey else (),
+            people=None if self._people is None else self._published_people(policy, self._people),
         )
+
+    def counting(self, people: Ints) -> "MemoryRelease":
+        """The same rows with the numbers of their people: these are then counted."""
+        return MemoryRelease(self._source, self._options, self._originals, people)
+
+    def _published_people(self, policy: Policy, people: Ints) -> int:
+        """People with a row that does not read `*` throughout."""
+        if suppressible_components(policy):
+            texts = (read_text(column) for column in self.read().columns)
+            starred = [pc.fill_null(pc.equal(one, STAR), False).to_numpy(False) for one in texts]
+            people = people[~np.all(starred, axis=0)]
+        return len(np.unique(people))
 
     def _counter(self, policy: Policy) -> ClassCounter:
         if self._people is not None:

@@ -87,7 +87,7 @@ def require_truth(policy: Policy, claim: Claim, published: Column, raw: Column) 
         labels, values = one_chunk(published(name)), raw(name)
         if name in quasi:
             spec = policy.column_spec(name).with_order_of(values)
-            return uncovered(name, labels, _coded(values).take(rows), spec, policy.folder)
+            return uncovered(name, labels, coded_texts(values).take(rows), spec, policy.folder)
         return different(labels, _take(values, rows))
 
     for name, wrong in zip((*quasi, *others), each(check, (*quasi, *others)), strict=True):
@@ -188,7 +188,7 @@ class _Stars:
         return wrong & ~(allowed & self._star(name))
 
 
-def _coded(values: pa.Array) -> pa.DictionaryArray:
+def coded_texts(values: pa.Array) -> pa.DictionaryArray:
     """The values as codes of different texts."""
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()

@@ -28,6 +28,8 @@ from typing import NoReturn
 from shoal.errors import InputError
 
 MARK = "shoal-tmp"
+PUBLIC, PRIVATE = 0o666, 0o600
+"""Permissions of a new file, before the user's mask."""
 _live: set[str] = set()
 """The tokens of this process's unfinished runs."""
 
@@ -221,7 +223,7 @@ def replacing(
 ) -> Iterator[Replacement]:
     """A temporary path next to `target`, moved into place by `commit()` and otherwise removed.
 
-    private: nobody but the user may read the file.
+    private: nobody but the user may read the file, from its first byte on.
     """
     check_target(target, force, source)
     # a link is followed to its file, and never replaced
@@ -229,7 +231,7 @@ def replacing(
     for other, _ in stale_paths(target):
         other.unlink(missing_ok=True)
     with exit_on_signals(), temporary_names(target) as (temporary, old):
-        _create(temporary, target, 0o600 if private else 0o666)
+        _create(temporary, target, PRIVATE if private else PUBLIC)
         try:
             yield Replacement(target, temporary, old, force)
         finally:
@@ -375,6 +377,11 @@ def check_targets(
 
     folder: the first of them is a folder.
     """
+    for i, target in enumerate(targets):
+        if any(_same_file(other, target) for other in targets[:i]):
+            raise InputError(
+                f"{target} is named for two files of this run. Write each to a file of its own."
+            )
     folders, files = (targets[:1], targets[1:]) if folder else ((), targets)
     for target in folders:
         check_folder(target, force, [] if source is None else [source])

@@ -14,11 +14,13 @@ import numpy as np
 from shoal import plugins
 from shoal.drawing.page import require_drawing
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
-from shoal.engines.base import Engine, Expected
-from shoal.engines.capabilities import check_capabilities, check_method
+from shoal.engines.base import Engine, Expected, require_same_rows
+from shoal.engines.capabilities import check_capabilities, check_method, refuse_task
+from shoal.engines.formats.base import format_to_write
 from shoal.engines.measured import Measured, personal_warnings, report_constraints
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.originals import require_same
+from shoal.engines.person_key import read_key
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.engines.selection import choose_engine, engine_for_frame
 from shoal.engines.sessions import LOCAL, is_spark, part_of
@@ -40,6 +42,8 @@ NEARLY_ALL = 0.9
 """Above this mean NCP a run warns that hardly any detail is left."""
 READ_BACK = 0.2
 """The share of verification that reads the release back."""
+COUNTED = 0.9
+"""The share of verification after which only the disclosure is counted."""
 
 
 def anonymize_table(
@@ -90,10 +94,11 @@ def _hand_over(
 ) -> Release[Any]:
     measured = _release_steps(engine, policy, clock, evidence=True)
     with clock.step("verify") as progress:
-        published = engine.published()
-        verdict = _verified(published, policy, engine.expected, progress)
+        table = engine.published()
+        verdict = _verified(table, policy, engine.expected, part_of(progress, 0, COUNTED))
+        measured = replace(measured, disclosure=engine.disclosure(table))
     with clock.step("truth") as progress:
-        engine.require_truth(published, progress)
+        engine.require_truth(table, progress)
     return _release(engine, policy, seed, measured, verdict, clock, warnings)
 
 
@@ -106,29 +111,34 @@ def run_files(
     options: CsvOptions = DETECT,
     force: bool = False,
     report: str | Path | None = None,
+    key: Path | None = None,
     engine: str = LOCAL,
     memory: str | None = None,
     seed_file: Path | None = None,
 ) -> Release[Any]:
     """Anonymise a file, or a folder of part files, into another.
 
-    The release is verified before it appears under its name; a `report` appears with it, or neither,
-    and so does a `seed_file` that does not exist yet.
+    The release is verified before it appears under its name; a `report` and a `key` appear with it,
+    or none of them, and so does a `seed_file` that does not exist yet.
     """
     chosen = choose_engine(engine, memory, target)
     # what can be checked without starting Spark is checked before
     chosen.check_target(target)
     targets = [target, *sensitive_files(target, policy).values()]
     reports = check_report(report, policy)
+    keys = check_key(key, policy, chosen.capability)
     seed = choose(policy.seed, seed_file)
-    kept = _new_seed_file(seed, [*targets, *reports])
-    check_targets([*targets, *reports, *kept], force, source, folder=chosen.writes_folders)
+    kept = _new_seed_file(seed, [*targets, *keys, *reports])
+    wanted = [*targets, *keys, *reports, *kept]
+    check_targets(wanted, force, source, folder=chosen.writes_folders)
     check_capabilities(chosen.capability, policy)
     found = source_at(source, options)
     check_policy(policy, found.names, chosen.capability)
     chosen.check_source(found, policy)
     with chosen.opened(clock):
-        return run_with(chosen, found, policy, target, clock, force=force, report=report, seed=seed)
+        return run_with(
+            chosen, found, policy, target, clock, force=force, report=report, key=key, seed=seed
+        )
 
 
 def run_with(
@@ -140,6 +150,7 @@ def run_with(
     *,
     force: bool = False,
     report: str | Path | None = None,
+    key: Path | None = None,
     seed: Seed | None = None,
 ) -> Release[Any]:
     """Anonymise a table with an engine that is open; without a seed, it is chosen by the policy."""
@@ -147,11 +158,12 @@ def run_with(
     engine.seed = seed.value
     check_policy(policy, source.names, engine.capability)
     targets = [target, *sensitive_files(target, policy).values()]
-    reports = check_report(report, policy)
-    kept = _new_seed_file(seed, [*targets, *reports])
-    every = [*targets, *reports, *kept]
+    reports, keys = check_report(report, policy), check_key(key, policy, engine.capability)
+    kept = _new_seed_file(seed, [*targets, *keys, *reports])
+    every = [*targets, *keys, *reports, *kept]
+    private = [*keys, *kept]
     folder = engine.writes_folders
-    with replacing_all(every, force, source.place, folder=folder, private=kept) as places:
+    with replacing_all(every, force, source.place, folder=folder, private=private) as places:
         paths = places.paths[: len(targets)]
         with clock.step("read") as progress:
             engine.read(source, policy, clock, progress)
@@ -163,18 +175,24 @@ def run_with(
         with clock.step("verify") as progress:
             digests = file_digests(paths)
             table = engine.read_back(paths, written, part_of(progress, 0, READ_BACK))
-            left = part_of(progress, READ_BACK, 1)
+            left = part_of(progress, READ_BACK, COUNTED)
             verdict = _verified(table, policy, engine.expected, left)
+            measured = replace(measured, disclosure=engine.disclosure(table))
         with clock.step("truth") as progress:
             engine.require_truth(table, progress)
         release = _release(engine, policy, seed, measured, verdict, clock, source.warnings)
+        waiting = places.paths[len(paths) :]
+        if keys:
+            with clock.step("key"):
+                engine.write_key(waiting[0], source.options.for_output(keys[0]))
+                _check_written_key(waiting.pop(0), paths[0], written, policy, verdict)
         if reports:
             with clock.step("report"):
-                waiting = places.paths[len(paths) : len(paths) + len(reports)]
+                pages = [waiting.pop(0) for _ in reports]
                 published = engine.published()
                 require_same_rows(published, table)
-                write_report_files(release, reports, waiting, published)
-        for path in places.paths[len(paths) + len(reports) :]:
+                write_report_files(release, reports, pages, published)
+        for path in waiting:
             path.write_text(seed.to_text(), encoding="utf-8")
         require_unchanged(paths, digests)
         places.commit()
@@ -185,12 +203,31 @@ def run_with(
         output=target,
         sensitive_outputs=others,
         reports=tuple(reports),
+        key_output=key,
     )
     return replace(release, run=how)
 
 
+def _check_written_key(
+    path: Path, release: Path, options: CsvOptions, policy: Policy, verdict: Verdict
+) -> None:
+    """Raise unless the key that was written finds in the written release what was verified there."""
+    rows = MemoryRelease(release, options)
+    people = read_key(path, rows.names, options.for_output(path)).people_of(rows.read())
+    found = MemoryRelease(release, options, people=people).verify(policy)
+    if found.findings != verdict.findings:
+        raise VerificationFailed(
+            "The key as written does not count the people that were verified in the release. Write "
+            "both in another format."
+        )
+
+
 def write_release(
-    release: Release[Any], target: Path, force: bool = False, report: str | Path | None = None
+    release: Release[Any],
+    target: Path,
+    force: bool = False,
+    report: str | Path | None = None,
+    key: Path | None = None,
 ) -> Path:
     """Write the rows of a release to a file, verified before it appears under its name; those of a
     Spark frame to a folder of files."""
@@ -202,10 +239,11 @@ def write_release(
     targets = [target, *sensitive_files(target, policy).values()]
     engine = _engine_of(release)
     engine.check_target(target)
-    reports = check_report(report, policy)
+    reports, keys = check_report(report, policy), check_key(key, policy, engine.capability)
     clock, written = Clock(), DETECT.for_output(target)
+    wanted, folder = [*targets, *keys, *reports], engine.writes_folders
     with (
-        replacing_all([*targets, *reports], force, folder=engine.writes_folders) as places,
+        replacing_all(wanted, force, folder=folder, private=keys) as places,
         engine.opened(clock),
     ):
         paths = places.paths[: len(targets)]
@@ -227,12 +265,27 @@ def write_release(
                 "were verified when it was made. Make the release again."
             )
         else:
-            _verified(table, policy, expected)
-            require_same_rows(engine.published(), table)
+            verdict = _verified(table, policy, expected)
+            engine.require_written(table)
+            if keys:
+                written_key = places.paths[len(paths)]
+                engine.write_key(written_key, DETECT.for_output(keys[0]))
+                _check_written_key(written_key, paths[0], written, policy, verdict)
         if reports:
             published = table if engine.writes_folders else engine.published()
-            write_report_files(release, reports, places.paths[len(paths) :], published)
+            waiting = places.paths[len(paths) + len(keys) :]
+            write_report_files(release, reports, waiting, published)
         require_unchanged(paths, digests)
+        places.commit()
+    return target
+
+
+def write_key(release: Release[Any], target: Path, force: bool = False) -> Path:
+    """Write the private key of a release, whose rows may be written by other means."""
+    engine = _engine_of(release)
+    keys = check_key(target, release.policy, engine.capability)
+    with replacing_all(keys, force, private=keys) as places:
+        engine.write_key(places.paths[0], DETECT.for_output(target))
         places.commit()
     return target
 
@@ -243,7 +296,19 @@ def _engine_of(release: Release[Any]) -> Engine:
         from shoal.engines.selection import SparkEngine
 
         return SparkEngine.holding(release.table, release.published_rows)
-    return MemoryEngine.holding([release.table, *release.sensitive_tables.values()], release.policy)
+    tables = [release.table, *release.sensitive_tables.values()]
+    if release.policy.person is not None and release.key is None:
+        raise VerificationFailed(
+            "This release does not know any more whose row is whose, so its people cannot be counted "
+            "again. Make the release again."
+        )
+    try:
+        return MemoryEngine.holding(tables, release.policy, release.key)
+    except InputError:
+        raise VerificationFailed(
+            "The release's table is not what was verified when it was made, so its people cannot be "
+            "counted again. Make the release again."
+        ) from None
 
 
 def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool) -> Measured:
@@ -312,20 +377,6 @@ def require_unchanged(paths: Sequence[Path], digests: Sequence[str]) -> None:
         )
 
 
-def require_same_rows(published: ReleaseTable, written: ReleaseTable) -> None:
-    """Raise `VerificationFailed` unless a file has the rows that were verified: by their digest."""
-    pairs = [(published, written)]
-    pairs += [
-        (table, written.sensitive_tables[n]) for n, table in published.sensitive_tables.items()
-    ]
-    for mine, theirs in pairs:
-        if mine is not theirs and mine.fingerprint.digest != theirs.fingerprint.digest:
-            raise VerificationFailed(
-                "The written file does not hold the rows that were to be published: their digests "
-                "differ."
-            )
-
-
 def _release(
     engine: Engine,
     policy: Policy,
@@ -344,6 +395,7 @@ def _release(
         constraints=report_constraints(policy, measured.components, verdict.findings),
         largest_share=verdict.largest_share,
         measured=measured,
+        key=engine.key,
         run=RunSummary(
             method=plugins.name_of(type(policy.method)),
             private_seed=seed,
@@ -356,6 +408,7 @@ def _release(
                 *suppression_warnings(policy, measured.suppressed_rows, measured.rows),
                 *loss_warnings(measured.metrics["mean-ncp"]),
                 *personal_warnings(measured.personal),
+                *measured.disclosure.warnings,
             ),
             notes=(*measured.notes, *anatomy_notes(policy, verdict.largest_share)),
             digest=engine.digest,
@@ -423,6 +476,20 @@ def check_report(path: str | Path | None, policy: Policy) -> list[Path]:
     if is_page(files[0]):
         require_drawing("A report as a page (a certificate alone, as a .json file, does not)")
     return files
+
+
+def check_key(path: Path | None, policy: Policy, engine: str) -> list[Path]:
+    """The file of a key, none where none is asked for; checked before any work."""
+    if path is None:
+        return []
+    if policy.person is None:
+        raise InputError(
+            f"{path}: a key tells which rows are one person's, but no column of the policy has the "
+            "role person. Give it to the column with the ids of people, or leave the key out."
+        )
+    refuse_task(engine, "key")
+    format_to_write(path)
+    return [path]
 
 
 def write_report_files(

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from shoal.engines.anatomy_release import AnatomyRelease
-from shoal.engines.capabilities import check_capabilities
+from shoal.engines.capabilities import check_capabilities, refuse_task
 from shoal.engines.memory import release_of_frames
+from shoal.engines.person_key import read_key
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.engines.selection import release_in_session
 from shoal.engines.session_release import SessionRelease
@@ -58,12 +59,17 @@ def open_release(
     engine: str = LOCAL,
     memory: str | None = None,
     every_column: bool = False,
+    key: Any = None,
 ) -> Iterator[ReleaseTable]:
     """The published table of a `Release`, a frame or a file, on the engine that it needs.
 
     every_column: read all columns of a file, instead of those that the policy's models concern.
+    key: the private key of the release, a path or a frame, so that people are counted; a `Release`
+    has its own.
     """
     frame = release.table if isinstance(release, Release) else release
+    if key is not None:
+        _check_key(policy, large=is_spark(frame) or is_out_of_core(engine, memory))
     if is_spark(frame):
         check_capabilities("large", policy, "verify")
         names = list(frame.columns)
@@ -73,7 +79,7 @@ def open_release(
             clock.rows = table.n_rows
             yield table
     elif not is_out_of_core(engine, memory):
-        yield _in_memory(release, policy, options)
+        yield _in_memory(release, policy, options, key)
     elif isinstance(release, str | Path):
         with _in_session(
             Path(release), policy, clock, options, engine, memory, every_column
@@ -83,7 +89,30 @@ def open_release(
         raise InputError(FOR_FILES)
 
 
-def _in_memory(release: Any, policy: Policy, options: CsvOptions) -> ReleaseTable:
+def _check_key(policy: Policy, large: bool) -> None:
+    """Raise `InputError` where a key cannot be used."""
+    if policy.person is None:
+        raise InputError(
+            "A key tells which rows are one person's, but no column of the policy has the role person, "
+            "so rows are counted. Leave the key out."
+        )
+    if large:
+        refuse_task("large", "key")
+
+
+def _in_memory(release: Any, policy: Policy, options: CsvOptions, key: Any = None) -> ReleaseTable:
+    table = _rows_in_memory(release, policy, options)
+    own = release.key if isinstance(release, Release) else None
+    if policy.person is None or (own is None and key is None):
+        return table
+    assert isinstance(table, MemoryRelease)
+    check_released_columns(policy, table.names)
+    known = own if key is None else read_key(key, table.names, options)
+    assert known is not None
+    return table.counting(known.people_of(table.read()))
+
+
+def _rows_in_memory(release: Any, policy: Policy, options: CsvOptions) -> ReleaseTable:
     anatomy = policy.publish == "anatomy"
     if isinstance(release, Release):
         return release_of_frames(release.table, release.sensitive_tables)

@@ -59,6 +59,7 @@ def policy_from_keywords(
     sensitive: Names = (),
     identifiers: Names = (),
     plain: Names = (),
+    person: Names = (),
     k: int | None = None,
     l: int | None = None,  # noqa: E741 - the field's own letter
     t: float | None = None,
@@ -74,8 +75,9 @@ def policy_from_keywords(
     ----------
     names
         The columns of the table.
-    quasi, sensitive, identifiers, plain
-        The columns with each role. The order of quasi-identifiers breaks ties.
+    quasi, sensitive, identifiers, plain, person
+        The columns with each role; at most one tells which rows are one person's. The order of
+        quasi-identifiers breaks ties.
     k
         k-anonymity on all quasi-identifiers.
     l, t
@@ -107,7 +109,13 @@ def policy_from_keywords(
 
     if "columns" in options:
         raise PolicyError("columns: cannot be combined with `quasi`; give a whole policy instead.")
-    given = {"quasi": quasi, "sensitive": sensitive, "identifiers": identifiers, "plain": plain}
+    given = {
+        "quasi": quasi,
+        "sensitive": sensitive,
+        "identifiers": identifiers,
+        "plain": plain,
+        "person": person,
+    }
     roles = {role: _as_list(columns) for role, columns in given.items()}
     settings = {"hierarchies": hierarchies or {}, "kinds": kinds or {}, "orders": orders or {}}
     _check_roles(list(names), roles, settings, drop_others=options.get("default") == "drop")

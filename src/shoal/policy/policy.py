@@ -270,7 +270,7 @@ class Policy(BaseModel):
             different figures.
         columns
             Per column a role or the settings to change, such as `{"age": {"kind": "unordered"}}`.
-        quasi, sensitive, identifiers, plain
+        quasi, sensitive, identifiers, plain, person
             Columns that take another role.
         hierarchies, kinds, orders
             Per column its hierarchy, its kind or the order of its values.

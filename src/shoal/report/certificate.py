@@ -47,8 +47,6 @@ FORMAT = 2
 SEAL = "seal"
 HIDDEN = "…"
 PACKAGES = ("numpy", "numba", "duckdb", "pyarrow")
-NEARLY_UNIQUE = 0.5
-"""From this share of rows with a value of their own on, a plain column identifies single people."""
 DOMINANT = 0.5
 """From this share of rows on, one sensitive value is a good guess for everybody."""
 
@@ -121,6 +119,7 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
         "verified": release.verified,
         "checked": _checked(release),
         "risk": {"before": _risk_entry(before), "after": _risk_entry(after)},
+        "disclosure": release.disclosure.to_dict(),
         "class_sizes": _class_sizes(evidence),
         "groups": {
             "formed": release.groups,
@@ -297,20 +296,11 @@ def _warnings(release: Release, published: ReleaseTable, after: Reidentification
 
 
 def _plain_columns(release: Release, published: ReleaseTable) -> Iterator[str]:
+    unique = {one.column for one in release.disclosure.nearly_unique}  # the release warns of these
     for name in release.policy.plain:
-        if name not in published.names:
+        if name not in published.names or name in unique:
             continue
-        contents = _contents(published, name)
-        known = contents.rows - contents.missing
-        single = contents.unique_rows - (contents.missing == 1)
-        if known and single / known >= NEARLY_UNIQUE:
-            yield (
-                f"{name} is plain and published as it is, but {percent(single / known)} of its values "
-                "belong to one row alone: to know the value is to know the row. Consider the role "
-                "identifier or quasi."
-            )
-            continue
-        found = suggest(contents)
+        found = suggest(_contents(published, name))
         if found.role not in ("plain", "preference"):
             yield (
                 f"{name} is plain and published as it is, but looks {_like(found.role)}: "

@@ -106,6 +106,7 @@ def differences_of(
         *_seed(certificate, seed),
         *_policy(certificate, policy),
         *_risk(certificate, policy, released),
+        *_disclosure(certificate, policy, released),
         *_rows(certificate["release"], released, apart),
         *_guarantees(certificate["guarantees"], findings, policy),
     ]
@@ -171,6 +172,24 @@ def _risk(certificate: Mapping[str, Any], policy: Policy, released: ReleaseTable
     theirs = risk.get("after") if isinstance(risk, dict) else None
     if theirs != _plain(risk_of(released.class_sizes(policy.quasi))):
         yield "The risk after, as the certificate states it, is not that of the release."
+
+
+def _disclosure(
+    certificate: Mapping[str, Any], policy: Policy, released: ReleaseTable
+) -> Iterator[str]:
+    """Who is alone on all published columns, counted again; not where rows may be starred."""
+    stated = certificate.get("disclosure")
+    if not isinstance(stated, dict) or stated.get("unit") != "row":
+        return  # of an older format, or of people, whom only the owner of the table can count
+    if policy.suppressed != "withheld" or any(model.quasi for model in policy.constraints):
+        return
+    sizes = released.class_sizes([*policy.quasi, *policy.plain])
+    alone = sum(classes for size, classes in sizes if size == 1)
+    if stated.get("alone") != alone:
+        yield (
+            f"{alone:,} rows of the release are alone on all published columns, "
+            f"{_number(stated.get('alone'))} in the certificate."
+        )
 
 
 def _rows(

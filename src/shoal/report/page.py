@@ -160,7 +160,19 @@ def verdict(certificate: dict[str, Any]) -> str:
     if not certificate["verified"]:
         return f"Only {holding} of {counted(len(found), 'guarantee')} were found in {rows}."
     every = "The guarantee was" if len(found) == 1 else f"All {len(found)} guarantees were"
-    return f"{every} found in the {rows}, {_price(certificate)}."
+    return f"{every} found in the {rows}, {_price(certificate)}.{_reservation(certificate)}"
+
+
+def _reservation(certificate: dict[str, Any]) -> str:
+    """What nobody should overlook who reads of guarantees: people alone on plain columns."""
+    found = certificate["disclosure"]
+    if not found["alarming"]:
+        return ""
+    units = "people" if found["unit"] == "person" else "rows"
+    return (
+        f" But {found['alone']:,} {units} ({percent(found['share'])}) are alone once plain columns are "
+        "known too, of which no guarantee speaks."
+    )
 
 
 def _price(certificate: dict[str, Any]) -> str:
@@ -193,16 +205,29 @@ def _risk_cards(certificate: dict[str, Any]) -> list[Card]:
     highest = [one["prosecutor"]["highest"] for one in (before, after)]
     return [
         Card(
-            "highest risk to be picked out",
+            "highest risk on quasi columns",
             chance(highest[1]),
             f"{chance(highest[0])} before",
         ),
         Card(
-            "rows that stand alone",
+            "rows alone on quasi columns",
             f"{after['unique_rows']:,}",
             f"{before['unique_rows']:,} before ({percent(before['unique_share'])})",
         ),
+        _alone_card(certificate["disclosure"]),
     ]
+
+
+def _alone_card(found: dict[str, Any]) -> Card:
+    """Beside the guaranteed risk: who is alone once plain columns are known too."""
+    units = "people" if found["unit"] == "person" else "rows"
+    plain = counted(len(found["plain"]), "plain column") if found["plain"] else "no plain column"
+    return Card(
+        f"{units} alone on all published columns",
+        f"{found['alone']:,}",
+        f"{percent(found['share'])} of {found['published']:,}, with {plain}",
+        "bad" if found["alarming"] else "",
+    )
 
 
 def _price_cards(certificate: dict[str, Any]) -> list[Card]:

@@ -3,11 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from shoal.errors import VerificationFailed
 from shoal.results import Result
 from shoal.verification.check import Finding, Strength, require
+
+ROWS_ONLY = (
+    "Rows were counted, not people: a release does not tell whose rows are whose. People are counted "
+    "with the key that the run wrote (--key, in Python key=)."
+)
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,22 @@ class Verification(Result):
     """The file or folder that was read."""
     sensitive_files: dict[str, Path] = field(default_factory=dict)
     """With `publish: anatomy`, the other files that were read, by sensitive column."""
+    person: str | None = None
+    """The column that tells people apart, where the policy has one."""
+    people: int | None = None
+    """How many people the release has rows of; None where rows were counted."""
+    warnings: tuple[str, ...] = ()
+    """What the publisher should think about: a key that others can read."""
+
+    @property
+    def counted(self) -> Literal["rows", "people"]:
+        """What was counted."""
+        return "rows" if self.people is None else "people"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the findings do not say: that rows were counted where the policy means people."""
+        return (ROWS_ONLY,) if self.person is not None and self.people is None else ()
 
     @property
     def holds(self) -> bool:
@@ -73,7 +94,10 @@ class Verification(Result):
 
     def check(self) -> None:
         """Raise `VerificationFailed` unless everything holds."""
-        require(self.findings, self.preferences)
+        try:
+            require(self.findings, self.preferences)
+        except VerificationFailed as error:
+            raise VerificationFailed("\n".join([str(error), *self.notes])) from None
         if self.certificate is not None and not self.certificate.fits:
             words = ["The certificate does not fit:", *self.certificate.differences]
             raise VerificationFailed("\n".join(words))
@@ -87,6 +111,10 @@ class Verification(Result):
             "guarantees": [finding.to_dict() for finding in self.findings],
             "found": [strength.to_dict() for strength in self.strengths],
             "largest_share": self.largest_share,
+            "counted": self.counted,
+            "people": self.people,
+            "notes": list(self.notes),
+            "warnings": list(self.warnings),
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
         }
 
@@ -108,6 +136,8 @@ class Verification(Result):
     def _headline(self) -> str:
         held = sum(finding.holds for finding in self.findings)
         words = f"{held} of {len(self.findings)} guarantees hold"
+        if self.person is not None:
+            words += f", {self.counted} counted"
         if self.certificate is None:
             return words
         return f"{words}; the certificate {'fits' if self.certificate.fits else 'does not fit'}"

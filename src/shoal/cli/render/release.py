@@ -73,6 +73,7 @@ def _facts(release: "Release[Any]") -> Table:
         ("rows", f"{release.rows:,} in, {out:,} out, {suppressed:,} suppressed"),
         ("groups", f"{release.groups:,}{sizes}"),
         ("classes", f"{release.published_classes:,} that a reader can tell apart"),
+        ("alone", _alone(release)),
         ("method", release.method),
         ("seconds", _seconds(release.seconds)),
     ]
@@ -82,6 +83,14 @@ def _facts(release: "Release[Any]") -> Table:
         figure = release.metrics[metric.name]
         facts.insert(-1, (metric.name, _measured(metric, figure, release)))
     return facts_table(facts)
+
+
+def _alone(release: "Release[Any]") -> str:
+    """Return how many are alone once plain columns are known too."""
+    found = release.disclosure
+    share = f" ({percent(found.share)})" if found.alone else ""
+    columns = counted(len(found.plain), "plain column") if found.plain else "no plain column"
+    return f"{found.alone:,} {found.units}{share} on all published columns, with {columns}"
 
 
 def _measured(metric: "Metric", figure: float | None, release: "Release[Any]") -> str:

@@ -1,0 +1,283 @@
+"""Truth of a release in a session: no row has a number there, so rows are compared as a whole.
+
+Three tables are summed up: the rows as they were read, the published rows with the values behind them,
+and the rows as they were written. A row counts by a keyed hash of its texts, and tables hold the same
+rows if the sums of their hashes are equal (Bellare and Micciancio, "A new paradigm for collision-free
+hashing", 1997). So the written rows are the published ones, the values behind these are rows of the
+input, none of them lost or doubled, and every label is compared with the value behind it.
+"""
+
+import json
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.arrays import Bools
+from shoal.encoding.cells import words_of
+from shoal.encoding.columns import ColumnSpec
+from shoal.engines.column_types import restore_type
+from shoal.engines.encode import EncodedTable
+from shoal.engines.fragments import NO_GROUP
+from shoal.engines.full_domain import BEHIND
+from shoal.engines.queries import count_combinations, select
+from shoal.engines.session_release import SessionRelease
+from shoal.engines.sessions import Session
+from shoal.engines.truth import coded_texts, covered_pairs, uncovered
+from shoal.errors import VerificationFailed
+from shoal.policy import Policy
+from shoal.verification.digest import canonical
+
+FOUND = pa.schema([("found", pa.string())])
+"""What was found in a batch, as JSON."""
+WORD = 2**64
+Place = tuple[str, pa.DataType]
+"""A column of a session's table, and its type in the file."""
+Keys = tuple[int, int, int, int]
+
+
+def _new_keys() -> Keys:
+    a, b, c, d = (secrets.randbits(64) for _ in range(4))
+    return a, b, c, d
+
+
+def row_sums(batch: pa.RecordBatch, columns: Sequence[Place], keys: Keys, rows: Bools) -> list[int]:
+    """The sums of two hashes of some rows of a batch, modulo 2**64."""
+    from shoal.kernels.hashing import keyed_hash
+
+    chosen = batch if rows.all() else batch.filter(pa.array(rows))
+    words = [
+        words_of(canonical(restore_type(chosen.column(place), kind))) for place, kind in columns
+    ]
+    n = chosen.num_rows
+    both = (keyed_hash(n, words, keys[:2]), keyed_hash(n, words, keys[2:]))
+    with np.errstate(over="ignore"):
+        return [int(np.add.reduce(hashes)) if n else 0 for hashes in both]
+
+
+@dataclass(frozen=True)
+class SumRows:
+    """The number of rows of a batch, and their sums."""
+
+    columns: tuple[Place, ...]
+    keys: Keys
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Sum up a batch."""
+        every = np.ones(batch.num_rows, np.bool_)
+        found = {"n": batch.num_rows, "sums": row_sums(batch, self.columns, self.keys, every)}
+        return pa.RecordBatch.from_pydict({"found": [json.dumps(found)]}, schema=FOUND)
+
+
+@dataclass(frozen=True)
+class SumPublished:
+    """What the published rows of a batch are, and what is behind them."""
+
+    state: str
+    """The column that says what a row is: `g` or `x`."""
+    outside: tuple[Place, ...]
+    """What is published of a row, in the order of the release."""
+    inside: tuple[Place, ...]
+    """What is behind it, in the order of the input."""
+    behind: tuple[Place, ...]
+    """The values behind the labels."""
+    labels: tuple[tuple[str, str, ColumnSpec], ...]
+    """Columns without a hierarchy: the name, the label's place and what the policy says."""
+    places: Mapping[str, Place]
+    """The values of these, by name."""
+    keys: Keys
+    starred: bool
+    """Whether rows may be published as stars; the rows behind them follow by themselves."""
+
+    @property
+    def columns(self) -> list[str]:
+        """What it needs of the published table."""
+        places = [place for place, _ in (*self.outside, *self.inside)]
+        return list(dict.fromkeys([*places, self.state]))
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Sum up a batch."""
+        state = batch.column(self.state).to_numpy(zero_copy_only=False)
+        if self.state == "g":
+            is_out, is_row = state >= 0, state != NO_GROUP
+            blank, shadow = np.zeros((2, len(state)), np.bool_)
+        else:
+            is_out, shadow = state == 0, state == BEHIND
+            blank = self._blank(batch) & is_out
+            is_row = ~blank
+        found: dict[str, Any] = {
+            "n": int(is_out.sum()),
+            "rows": int(is_row.sum()),
+            "blank": int(blank.sum()),
+            "shadows": int(shadow.sum()),
+            "outside": row_sums(batch, self.outside, self.keys, is_out),
+            "inside": row_sums(batch, self.inside, self.keys, is_row),
+            "blank_values": row_sums(batch, self.behind, self.keys, blank),
+            "shadow_values": row_sums(batch, self.behind, self.keys, shadow),
+        }
+        out = batch.filter(pa.array(is_out))
+        wrong = {}
+        for name, label, spec in self.labels:
+            place, kind = self.places[name]
+            values = coded_texts(restore_type(out.column(place), kind))
+            bad = uncovered(name, out.column(label), values, spec)
+            wrong[name] = 0 if bad is None else int(bad.sum())
+        found["wrong"] = wrong
+        return pa.RecordBatch.from_pydict({"found": [json.dumps(found)]}, schema=FOUND)
+
+    def _blank(self, batch: pa.RecordBatch) -> Bools:
+        """(n,) whether nothing but labels is published of a row."""
+        others = [place for place, _ in self.outside if not place.startswith("q")]
+        if not self.starred:
+            return np.zeros(batch.num_rows, np.bool_)
+        stars = [pc.fill_null(pc.equal(batch.column(place), "*"), False) for place in others]
+        labels = [place for place, _ in self.outside if place.startswith("q")]
+        if not stars:  # without other columns the labels say it
+            stars = [pc.fill_null(pc.equal(batch.column(place), "*"), False) for place in labels]
+        flags = [one.to_numpy(zero_copy_only=False) for one in stars]
+        found: Bools = np.all(flags, axis=0)
+        return found
+
+
+@dataclass
+class SessionTruth:
+    """What is known of the rows of one run, from table to table."""
+
+    session: Session
+    policy: Policy
+    encoded: EncodedTable
+    raw: tuple[Place, ...]
+    """The columns of the raw table, payload first, then the quasi-identifiers."""
+    keys: Keys = field(default_factory=_new_keys)
+
+    def count_raw(self, table: str) -> None:
+        """Sum up the rows as they were read."""
+        self._read = self._sum(table, self.raw)
+
+    def count_published(
+        self, table: str, types: pa.Schema, names: Mapping[str, str], state: str, starred: bool
+    ) -> None:
+        """Sum up the published rows and what is behind them.
+
+        names: the place of every published column, in the order of the release. types: those of the
+        columns that are published as they are.
+        """
+        payload = {f.name: f.type for f in types}
+        n = len(self.encoded.payload)
+        behind = {
+            name: (f"v{j}", kind)
+            for j, (name, (_, kind)) in enumerate(
+                zip(self.encoded.quasi, self.raw[n:], strict=True)
+            )
+        }
+        specs = {name: self.policy.column_spec(name) for name in self.encoded.quasi}
+        plain = [name for name, spec in specs.items() if spec.hierarchy is None]
+        function = SumPublished(
+            state=state,
+            outside=tuple((place, payload.get(place, pa.string())) for place in names.values()),
+            inside=(*payload.items(), *behind.values()),
+            behind=tuple(behind.values()),
+            labels=tuple((name, names[name], specs[name]) for name in plain),
+            places={name: behind[name] for name in plain},
+            keys=self.keys,
+            starred=starred,
+        )
+        found = self._each_batch(table, function.columns, function)
+        self._published = {
+            name: _added(one[name] for one in found)
+            for name in ("outside", "inside", "blank_values", "shadow_values")
+        }
+        self._counts = {
+            name: sum(one[name] for one in found) for name in ("n", "rows", "blank", "shadows")
+        }
+        self._wrong = {name: sum(one["wrong"][name] for one in found) for name in plain}
+        for name, spec in specs.items():
+            if spec.hierarchy is not None:
+                self._wrong[name] = self._under_hierarchy(
+                    table, name, names[name], behind[name], state, spec
+                )
+
+    def _under_hierarchy(
+        self, table: str, name: str, label: str, value: Place, state: str, spec: ColumnSpec
+    ) -> int:
+        """Rows whose label does not cover their value; here, where the hierarchy's file is."""
+        answer = self.session.query(count_combinations(table, [label, value[0], state]))
+        number = answer.column(state).to_numpy()
+        rows = answer.filter(pa.array(number >= 0 if state == "g" else number == 0))
+        return hierarchy_faults(
+            name,
+            rows.column(label).combine_chunks(),
+            restore_type(rows.column(value[0]).combine_chunks(), value[1]),
+            rows.column("n").cast(pa.int64()).to_numpy(),
+            spec,
+            self.policy.folder,
+        )
+
+    def require(self, released: SessionRelease, names: Sequence[str]) -> None:
+        """Raise `VerificationFailed` unless the written rows are true."""
+        for name, rows in self._wrong.items():
+            if rows:
+                raise VerificationFailed(
+                    f"The release would not be true: in column '{name}' the label does not cover the "
+                    f"row's own value in {rows:,} of {self._counts['n']:,} rows."
+                )
+        rows, sums = self._read
+        if self._counts["rows"] != rows or self._counts["blank"] != self._counts["shadows"]:
+            raise VerificationFailed(
+                f"The release would not be true: {self._counts['rows']:,} rows were published or "
+                f"withheld, but the table has {rows:,}: some were lost or doubled."
+            )
+        same = self._published["blank_values"] == self._published["shadow_values"]
+        if self._published["inside"] != sums or not same:
+            raise VerificationFailed(
+                "The release would not be true: values of published rows are not those of the table, "
+                "or of other rows."
+            )
+        written = self._sum(released.table, [released.stored(name) for name in names])
+        if written != (self._counts["n"], self._published["outside"]):
+            raise VerificationFailed(
+                "The written file does not hold the rows that were to be published: their digests "
+                "differ."
+            )
+
+    def _sum(self, table: str, columns: Sequence[Place]) -> tuple[int, list[int]]:
+        function = SumRows(tuple(columns), self.keys)
+        found = self._each_batch(table, [place for place, _ in columns], function)
+        return sum(one["n"] for one in found), _added(one["sums"] for one in found)
+
+    def _each_batch(
+        self, table: str, columns: Sequence[str], function: Any
+    ) -> list[dict[str, Any]]:
+        name = f"{table}_sums"
+        self.session.map(name, select(table, columns), function, FOUND, once=True)
+        answer = self.session.query(select(name, FOUND.names))
+        self.session.drop(name)
+        return [json.loads(text) for text in answer.column("found").to_pylist()]
+
+
+def _added(sums: Iterable[Sequence[int]]) -> list[int]:
+    totals = [0, 0]
+    for one in sums:
+        totals = [(mine + more) % WORD for mine, more in zip(totals, one, strict=True)]
+    return totals
+
+
+def hierarchy_faults(
+    name: str, labels: pa.Array, values: pa.Array, times: Any, spec: ColumnSpec, folder: Path
+) -> int:
+    """Rows whose label does not cover their value, from different pairs and how often each occurs."""
+    texts = labels.dictionary_encode()
+    coded = coded_texts(values)
+    at_label, at_value = (
+        pc.fill_null(one.indices.cast(pa.int64()), len(one.dictionary)).to_numpy(
+            zero_copy_only=False
+        )
+        for one in (texts, coded)
+    )
+    good = covered_pairs(name, texts.dictionary, coded.dictionary, at_label, at_value, spec, folder)
+    return int(times[~good].sum())

@@ -1,0 +1,109 @@
+"""Mappings between columns: whether one column gives another away.
+
+A plain column gives another away where each of its values goes with one value of the other and vice
+versa (`education` and `education-num`), or where both ascend together or in opposite directions, however
+often values repeat (`wage` and its rounded logarithm). Rows in which either is missing are left out.
+
+A few rows rule most pairs of columns out; the others are looked at in full. What is looked at is the
+lowest and the highest code that goes with each value, which engines can compute where the rows are.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.arrays import Codes, Ints
+from shoal.encoding.values import distinct, ordered_values
+from shoal.evidence.disclosure import CONFIRMED, FEWEST_STEPS, MOST_VALUES, How
+
+SAMPLED = 4_096
+"""Rows that rule most pairs out."""
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column that is published more coarsely or not at all, as codes."""
+
+    codes: Codes
+    """(n,) of each row."""
+    missing: int
+    """The code of the missing value, or -1."""
+    ordered: bool
+    """Whether codes ascend with the values."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The codes of another column that go with each value of a plain one."""
+
+    values: pa.Array
+    """(m,) the values that go with any code."""
+    low: Ints
+    """(m,) the lowest code of each."""
+    high: Ints
+    """(m,) the highest code of each."""
+    rows: int
+    """Rows in which both are known."""
+
+
+def spread_of(name: str, plain: pa.Array, other: Coded) -> Spread:
+    """The codes that go with each value, from rows in memory."""
+    values, index = distinct(name, plain)
+    known = (index >= 0) & (other.codes != other.missing)
+    at, codes = index[known], other.codes[known].astype(np.int64)
+    low = np.full(len(values), np.iinfo(np.int64).max)
+    high = np.full(len(values), -1)
+    np.minimum.at(low, at, codes)
+    np.maximum.at(high, at, codes)
+    used = high >= 0
+    return Spread(values.filter(pa.array(used)), low[used], high[used], int(known.sum()))
+
+
+def relation(found: Spread, ordered: bool) -> How | None:
+    """How a plain column gives the other away; None where it does not."""
+    m = len(found.low)
+    injective = len(np.unique(found.low)) == m
+    if is_one_to_one(m, int((found.low != found.high).sum()), injective, found.rows):
+        return "one-to-one"
+    if not ordered or m > MOST_VALUES or not _enough_steps(found):
+        return None
+    return direction(found)
+
+
+def is_one_to_one(values: int, spread: int, injective: bool, rows: int) -> bool:
+    """Whether each value goes with one code and vice versa, in rows enough to be no coincidence.
+
+    values: those that go with any code. spread: those that go with several. injective: no code goes
+    with two values.
+    """
+    return values >= 2 and not spread and injective and rows - values >= CONFIRMED
+
+
+def _enough_steps(found: Spread) -> bool:
+    codes = len(np.union1d(found.low, found.high))
+    return min(len(found.low), codes) >= FEWEST_STEPS and found.rows >= CONFIRMED
+
+
+def direction(found: Spread) -> How | None:
+    """Whether codes ascend or descend with the values; None for neither, or for no ordered values."""
+    values = found.values
+    if pa.types.is_large_string(values.type) or pa.types.is_string_view(values.type):
+        values = values.cast(pa.string())
+    parsed = ordered_values(values, guess=True)
+    if parsed is None or parsed.null_count or not len(parsed):
+        return None
+    order = pc.sort_indices(parsed).to_numpy()
+    low, high = found.low[order], found.high[order]
+    if (high[:-1] <= low[1:]).all():
+        return "ascending"
+    return "descending" if (low[:-1] >= high[1:]).all() else None
+
+
+def is_possible(found: Spread, ordered: bool) -> bool:
+    """Whether a few rows leave it possible that a plain column gives another away."""
+    functional = bool((found.low == found.high).all())
+    if functional and len(np.unique(found.low)) == len(found.low):
+        return True
+    return ordered and direction(found) is not None

@@ -1,0 +1,182 @@
+"""What others can do with all published columns: against plain counting, and by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal.evidence import disclosure
+from tests.evidence import naive_disclosure as naive
+from tests.examples import examples
+
+ROLES = {"a": "quasi", "b": "quasi", "p": "plain", "q": "plain", "r": "plain", "ill": "sensitive"}
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> pa.Table:
+    """Small tables in which values repeat, and some are missing."""
+    n = draw(st.integers(4, 40))
+
+    def column(values: list[Any]) -> list[Any]:
+        return draw(st.lists(st.sampled_from(values), min_size=n, max_size=n))
+
+    return pa.table(
+        {
+            "a": pa.array(column([1, 2, 3, 4, 5, 6]), pa.int64()),
+            "b": pa.array(column(["x", "y", "z"]), pa.string()),
+            "p": pa.array(column([None, "u", "v", " v", "w"]), pa.string()),
+            "q": pa.array(
+                column([None, 0.0, -0.0, 1.5, float("nan"), *range(2, 20)]), pa.float64()
+            ),
+            "r": pa.array(column([None, *range(draw(st.sampled_from([2, 30])))]), pa.int64()),
+            "ill": pa.array(column(["flu", "cold"]), pa.string()),
+        }
+    )
+
+
+def texts(table: pa.Table) -> list[naive.Row]:
+    """Rows with NaN as missing and one zero."""
+
+    def clean(value: Any) -> Any:
+        return None if value != value else value + 0 if isinstance(value, float) else value
+
+    return [{name: clean(value) for name, value in row.items()} for row in table.to_pylist()]
+
+
+@examples(60)
+@given(tables(), st.sampled_from(["least-loss-partition", "k-clustering"]), st.booleans())
+def test_counts_are_those_of_plain_loops(table: pa.Table, method: str, starred: bool) -> None:
+    suppressed = "starred" if starred else "withheld"
+    policy = {
+        "columns": ROLES,
+        "constraints": [{"k": 2}],
+        "method": method,
+        "suppressed": suppressed,
+    }
+    release = shoal.anonymize(table, policy)
+    found = release.disclosure
+    require_same_as_loops(found, release.table)
+
+
+def require_same_as_loops(found: shoal.Disclosure, published: pa.Table) -> None:
+    quasi, plain = ["a", "b"], ["p", "q", "r"]
+    rows = [row for row in texts(published) if any(row[n] != "*" for n in (*quasi, *plain))]
+    assert (found.unit, found.published, found.plain) == ("row", len(rows), tuple(plain))
+    assert found.alone == naive.alone(rows, [*quasi, *plain])
+    assert found.plain_alone == naive.alone(rows, plain)
+    assert {one.column for one in found.nearly_unique} == {
+        name for name in plain if naive.nearly_unique(rows, name)
+    }
+    assert not found.bounded
+    enough = disclosure.ALARMING * len(rows)
+    for size in (1, 2, 3):
+        most = naive.worst(rows, plain, size)
+        mine = [one for one in found.sets if len(one.columns) == size]
+        if mine:
+            assert mine[0].alone == most == naive.alone(rows, mine[0].columns)
+        elif most and most >= enough:  # a smaller set is bad enough
+            assert any(one.share > disclosure.MOST for one in found.sets)
+
+
+@examples(80)
+@given(st.data())
+def test_columns_that_give_others_away_are_those_of_every_pair(data: st.DataObject) -> None:
+    n = data.draw(st.integers(12, 40))
+    draw = st.lists(st.sampled_from([None, *range(12)]), min_size=n, max_size=n)
+    other = data.draw(draw)
+    shift = data.draw(st.sampled_from(["square", "minus", "halves", "code", "own"]))
+    values = {
+        "square": lambda v: v * v,
+        "minus": lambda v: -v,
+        "halves": lambda v: v // 2,
+        "code": lambda v: (v * 5) % 13,
+    }
+    plain: list[Any] = data.draw(draw)
+    if shift != "own":
+        plain = [None if v is None else values[shift](v) for v in other]
+    if data.draw(st.booleans()):  # one row that does not fit
+        plain[data.draw(st.integers(0, n - 1))] = 99
+    table = pa.table(
+        {"age": pa.array(other, pa.int64()), "town": ["x", "y"] * (n // 2) + ["y"] * (n % 2)}
+        | {"p": pa.array(plain, pa.int64())}
+    )
+    if table["age"].null_count == n:
+        return
+    columns = {"age": {"role": "quasi", "kind": "ordered"}, "town": "quasi", "p": "plain"}
+    release = shoal.anonymize(table, {"columns": columns, "constraints": [{"k": n}]})
+    found = {one.column for one in release.disclosure.determined}
+    expected = {"age"} if naive.gives_away(plain, other, ordered=True) else set()
+    if naive.gives_away(plain, table["town"].to_pylist(), ordered=False):
+        expected.add("town")
+    losses = release.column_loss
+    assert found == {name for name in expected if losses[name] > 0}
+
+
+@pytest.mark.parametrize("method", ["least-loss-partition", "datafly"])
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_out_of_core_counts_the_same(tmp_path: Path, method: str, ending: str) -> None:
+    source, rng = tmp_path / f"people{ending}", np.random.default_rng(3)
+    table = survey(rng, 400)
+    if ending == ".csv":
+        pacsv.write_csv(table, source)
+    else:
+        pq.write_table(table, source)
+    mask = {"role": "quasi", "hierarchy": {"mask": "right"}}
+    roles = (
+        {"age": mask, "wage": mask} if method == "datafly" else {"age": "quasi", "wage": "quasi"}
+    )
+    columns = {name: roles.get(name, "plain") for name in table.column_names}
+    policy = {"columns": columns, "constraints": [{"k": 5}], "method": method}
+    found = [
+        shoal.run(source, policy, tmp_path / f"{i}{ending}", **how).disclosure
+        for i, how in enumerate([{}, {"memory": "1GB"}])
+    ]
+    assert found[0].to_dict() == found[1].to_dict()
+    assert found[0].alone > 300
+    assert {(one.plain, one.column) for one in found[0].determined} == {("lwage", "wage")}
+
+
+def survey(rng: np.random.Generator, n: int) -> pa.Table:
+    wage = rng.integers(1000, 1300, n)
+    columns = {"age": rng.integers(20, 60, n), "wage": wage, "lwage": np.round(np.log(wage), 3)}
+    missing = rng.random(n) < 0.1
+    floats = np.where(missing, np.nan, np.round(rng.random(n), 2))
+    answers = {f"q{i}": rng.integers(0, 4, n) for i in range(9)}
+    return pa.table(columns | {"share": pa.array(floats, from_pandas=True)} | answers)
+
+
+def test_a_bounded_search_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disclosure, "MOST_SETS", 12)
+    table = survey(np.random.default_rng(1), 300)
+    columns = {name: "quasi" if name == "age" else "plain" for name in table.column_names}
+    found = shoal.anonymize(table, {"columns": columns, "constraints": [{"k": 5}]}).disclosure
+    assert found.bounded
+    assert found.tried < found.possible
+
+
+def test_nothing_is_alone_without_plain_columns() -> None:
+    table = pa.table({"age": [1, 2, 3, 4], "ill": list("abab")})
+    release = shoal.anonymize(table, quasi="age", sensitive="ill", k=2)
+    assert (release.disclosure.alone, release.disclosure.published) == (0, 4)
+    assert not release.disclosure.warnings
+    assert release.to_dict()["disclosure"]["alone"] == 0
+
+
+def test_the_result_speaks_for_itself() -> None:
+    table = pa.table({"age": [1, 1, 2, 2] * 5, "mail": [f"m{i}" for i in range(20)]})
+    with pytest.warns(shoal.ShoalWarning, match="to know the value is to know the row"):
+        release = shoal.anonymize(table, quasi="age", plain="mail", k=2)
+    found = release.disclosure
+    assert repr(found) == "<Disclosure: 20 of 20 rows (100.0 %) are alone on all published columns>"
+    assert [tuple(one) for one in found.to_frame()[["columns", "alone"]].to_numpy()] == [
+        ("all published columns", 20),
+        ("mail", 20),
+    ]
+    assert any("mail alone singles out 20" in text for text in release.warnings)
