@@ -32,8 +32,8 @@ MAX_CELLS = 5_000_000
 """Distinct combinations of quasi-identifiers and sensitive values that this process can hold."""
 MAX_ROWS = 1_000_000_000
 """Rows of a table: this process keeps the group of each."""
-AWAY, BEHIND = 1, 2
-"""Rows of the published table that are none of the release: see `PublishRows`."""
+AS_LABELLED, BLANK, AWAY, BEHIND = 0, 1, 2, 3
+"""What a row of the published table is: see `PublishRows`."""
 WITHHELD, PUBLISHED, STARRED = 0, 1, 2
 """What becomes of a cell's rows; of starred ones, all cells but the quasi ones read `*`."""
 ALTERNATIVES = (
@@ -190,8 +190,8 @@ def cell_index(cells: Cells) -> CellIndex:
 class PublishRows:
     """Encoded rows to published ones: labels q0.., payload p0..; text where stars may stand.
 
-    `x` is 0 for published rows, AWAY for rows that are withheld, and BEHIND for rows as they were that
-    are published as stars; v0.. are the values behind the labels.
+    `x` is AS_LABELLED, or BLANK for rows whose payload is published as stars, or AWAY for rows that
+    are withheld, or BEHIND for the blank rows as they were; v0.. are the values behind the labels.
     """
 
     labels: CellLabels
@@ -211,13 +211,13 @@ class PublishRows:
         )
         outcome = labels.outcome[cell]
         twice = np.flatnonzero(outcome == STARRED)
-        state = np.concatenate(
-            [np.where(outcome == WITHHELD, AWAY, 0), np.full(len(twice), BEHIND)]
-        )
+        states = np.zeros(3, np.int32)
+        states[[WITHHELD, PUBLISHED, STARRED]] = AWAY, AS_LABELLED, BLANK
+        state = np.concatenate([states[outcome], np.full(len(twice), BEHIND, np.int32)])
         every = np.concatenate([np.arange(len(cell)), twice])
         rows, cell = batch.take(pa.array(every)), cell[every]
-        is_starred = (labels.outcome[cell] == STARRED) & (state == 0)
-        hidden = pa.array(state != 0)
+        is_starred, is_none = state == BLANK, state > BLANK
+        hidden = pa.array(is_none)
         columns: dict[str, pa.Array] = {
             f"q{j}": pc.if_else(
                 hidden, None, texts.take(pa.array(labels.label[cell, j])).cast(pa.string())
@@ -232,14 +232,14 @@ class PublishRows:
             columns[name] = column
         for name in self.codes:
             number = rows.column(name).to_numpy(zero_copy_only=False)
-            unseen = is_starred | (state != 0)
+            unseen = is_starred | is_none
             columns[name] = pa.array(np.where(unseen, -1, number).astype(np.int32))
         if self.codes:
-            group = np.where(state == 0, labels.group[cell], -1)
+            group = np.where(is_none, -1, labels.group[cell])
             columns["g"] = pa.array(group.astype(np.int32))
         for name, _ in self.behind:
             columns[name] = rows.column(name)
-        columns["x"] = pa.array(state.astype(np.int32))
+        columns["x"] = pa.array(state)
         return pa.RecordBatch.from_pydict(columns, schema=self.schema)
 
     @property

@@ -162,7 +162,6 @@ class RelationalEngine(Engine):
                 self._types,
                 dict(zip(names, columns, strict=True)),
                 state="g" if self._cells is None else "x",
-                starred=self._cells is not None and self._types != self._encoded.schema,
             )
 
     def require_truth(self, released: ReleaseTable, progress: Progress) -> None:

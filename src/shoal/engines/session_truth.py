@@ -18,18 +18,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Bools
+from shoal.arrays import Bools, Words
 from shoal.encoding.cells import words_of
 from shoal.encoding.columns import ColumnSpec
 from shoal.engines.column_types import restore_type
 from shoal.engines.encode import EncodedTable
 from shoal.engines.fragments import NO_GROUP
-from shoal.engines.full_domain import BEHIND
+from shoal.engines.full_domain import BEHIND, BLANK
 from shoal.engines.queries import count_combinations, select
 from shoal.engines.session_release import SessionRelease
 from shoal.engines.sessions import Session
-from shoal.engines.truth import coded_texts, covered_pairs, uncovered
+from shoal.engines.truth import coded_texts, covered_pairs, uncovered, without_nan
 from shoal.errors import VerificationFailed
+from shoal.hierarchy.text import is_bytes, text_of
 from shoal.policy import Policy
 from shoal.verification.digest import canonical
 
@@ -46,14 +47,24 @@ def _new_keys() -> Keys:
     return a, b, c, d
 
 
-def row_sums(batch: pa.RecordBatch, columns: Sequence[Place], keys: Keys, rows: Bools) -> list[int]:
-    """The sums of two hashes of some rows of a batch, modulo 2**64."""
+def row_sums(
+    batch: pa.RecordBatch, columns: Sequence[Place], keys: Keys, rows: Bools, written: bool = False
+) -> list[int]:
+    """The sums of two hashes of some rows of a batch, modulo 2**64.
+
+    written: bytes count as a CSV file has them, and not by their text.
+    """
     from shoal.kernels.hashing import keyed_hash
 
     chosen = batch if rows.all() else batch.filter(pa.array(rows))
-    words = [
-        words_of(canonical(restore_type(chosen.column(place), kind))) for place, kind in columns
-    ]
+
+    def words_in(place: str, kind: pa.DataType) -> Words:
+        column = without_nan(restore_type(chosen.column(place), kind))
+        if is_bytes(column.type) and not written:
+            column = text_of(column)
+        return words_of(canonical(column))
+
+    words = [words_in(place, kind) for place, kind in columns]
     n = chosen.num_rows
     both = (keyed_hash(n, words, keys[:2]), keyed_hash(n, words, keys[2:]))
     with np.errstate(over="ignore"):
@@ -66,11 +77,13 @@ class SumRows:
 
     columns: tuple[Place, ...]
     keys: Keys
+    written: bool
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Sum up a batch."""
         every = np.ones(batch.num_rows, np.bool_)
-        found = {"n": batch.num_rows, "sums": row_sums(batch, self.columns, self.keys, every)}
+        sums = row_sums(batch, self.columns, self.keys, every, self.written)
+        found = {"n": batch.num_rows, "sums": sums}
         return pa.RecordBatch.from_pydict({"found": [json.dumps(found)]}, schema=FOUND)
 
 
@@ -91,8 +104,6 @@ class SumPublished:
     places: Mapping[str, Place]
     """The values of these, by name."""
     keys: Keys
-    starred: bool
-    """Whether rows may be published as stars; the rows behind them follow by themselves."""
 
     @property
     def columns(self) -> list[str]:
@@ -107,15 +118,15 @@ class SumPublished:
             is_out, is_row = state >= 0, state != NO_GROUP
             blank, shadow = np.zeros((2, len(state)), np.bool_)
         else:
-            is_out, shadow = state == 0, state == BEHIND
-            blank = self._blank(batch) & is_out
+            is_out, blank, shadow = state <= BLANK, state == BLANK, state == BEHIND
             is_row = ~blank
         found: dict[str, Any] = {
             "n": int(is_out.sum()),
             "rows": int(is_row.sum()),
             "blank": int(blank.sum()),
             "shadows": int(shadow.sum()),
-            "outside": row_sums(batch, self.outside, self.keys, is_out),
+            "unsaid": self._without_stars(batch.filter(pa.array(blank))),
+            "outside": row_sums(batch, self.outside, self.keys, is_out, written=True),
             "inside": row_sums(batch, self.inside, self.keys, is_row),
             "blank_values": row_sums(batch, self.behind, self.keys, blank),
             "shadow_values": row_sums(batch, self.behind, self.keys, shadow),
@@ -130,18 +141,13 @@ class SumPublished:
         found["wrong"] = wrong
         return pa.RecordBatch.from_pydict({"found": [json.dumps(found)]}, schema=FOUND)
 
-    def _blank(self, batch: pa.RecordBatch) -> Bools:
-        """(n,) whether nothing but labels is published of a row."""
+    def _without_stars(self, blank: pa.RecordBatch) -> int:
+        """Cells of blank rows that are no labels and say something."""
+        if not blank.num_rows:
+            return 0
         others = [place for place, _ in self.outside if not place.startswith("q")]
-        if not self.starred:
-            return np.zeros(batch.num_rows, np.bool_)
-        stars = [pc.fill_null(pc.equal(batch.column(place), "*"), False) for place in others]
-        labels = [place for place, _ in self.outside if place.startswith("q")]
-        if not stars:  # without other columns the labels say it
-            stars = [pc.fill_null(pc.equal(batch.column(place), "*"), False) for place in labels]
-        flags = [one.to_numpy(zero_copy_only=False) for one in stars]
-        found: Bools = np.all(flags, axis=0)
-        return found
+        stars = [pc.sum(pc.equal(blank.column(place), "*")).as_py() or 0 for place in others]
+        return len(others) * blank.num_rows - sum(stars)
 
 
 @dataclass
@@ -157,10 +163,10 @@ class SessionTruth:
 
     def count_raw(self, table: str) -> None:
         """Sum up the rows as they were read."""
-        self._read = self._sum(table, self.raw)
+        self._read = self._sum(table, self.raw, written=False)
 
     def count_published(
-        self, table: str, types: pa.Schema, names: Mapping[str, str], state: str, starred: bool
+        self, table: str, types: pa.Schema, names: Mapping[str, str], state: str
     ) -> None:
         """Sum up the published rows and what is behind them.
 
@@ -185,7 +191,6 @@ class SessionTruth:
             labels=tuple((name, names[name], specs[name]) for name in plain),
             places={name: behind[name] for name in plain},
             keys=self.keys,
-            starred=starred,
         )
         found = self._each_batch(table, function.columns, function)
         self._published = {
@@ -193,7 +198,8 @@ class SessionTruth:
             for name in ("outside", "inside", "blank_values", "shadow_values")
         }
         self._counts = {
-            name: sum(one[name] for one in found) for name in ("n", "rows", "blank", "shadows")
+            name: sum(one[name] for one in found)
+            for name in ("n", "rows", "blank", "shadows", "unsaid")
         }
         self._wrong = {name: sum(one["wrong"][name] for one in found) for name in plain}
         for name, spec in specs.items():
@@ -208,7 +214,7 @@ class SessionTruth:
         """Rows whose label does not cover their value; here, where the hierarchy's file is."""
         answer = self.session.query(count_combinations(table, [label, value[0], state]))
         number = answer.column(state).to_numpy()
-        rows = answer.filter(pa.array(number >= 0 if state == "g" else number == 0))
+        rows = answer.filter(pa.array(number >= 0 if state == "g" else number <= BLANK))
         return hierarchy_faults(
             name,
             rows.column(label).combine_chunks(),
@@ -232,21 +238,26 @@ class SessionTruth:
                 f"The release would not be true: {self._counts['rows']:,} rows were published or "
                 f"withheld, but the table has {rows:,}: some were lost or doubled."
             )
+        if self._counts["unsaid"]:
+            raise VerificationFailed(
+                "The release would not be true: suppressed rows are published with other cells than *."
+            )
         same = self._published["blank_values"] == self._published["shadow_values"]
         if self._published["inside"] != sums or not same:
             raise VerificationFailed(
                 "The release would not be true: values of published rows are not those of the table, "
                 "or of other rows."
             )
-        written = self._sum(released.table, [released.stored(name) for name in names])
+        places = [released.stored(name) for name in names]
+        written = self._sum(released.table, places, written=True)
         if written != (self._counts["n"], self._published["outside"]):
             raise VerificationFailed(
                 "The written file does not hold the rows that were to be published: their digests "
                 "differ."
             )
 
-    def _sum(self, table: str, columns: Sequence[Place]) -> tuple[int, list[int]]:
-        function = SumRows(tuple(columns), self.keys)
+    def _sum(self, table: str, columns: Sequence[Place], written: bool) -> tuple[int, list[int]]:
+        function = SumRows(tuple(columns), self.keys, written)
         found = self._each_batch(table, [place for place, _ in columns], function)
         return sum(one["n"] for one in found), _added(one["sums"] for one in found)
 

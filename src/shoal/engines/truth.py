@@ -389,12 +389,23 @@ def different(published: pa.Array, values: pa.Array) -> Bools | None:
         return None
     # numbers and times may be spelled otherwise in a file
     at = pa.array(np.flatnonzero(wrong))
-    mine, theirs = (canonical(one.take(at)).dictionary_decode() for one in (published, values))
+    mine, theirs = (
+        canonical(without_nan(one.take(at))).dictionary_decode() for one in (published, values)
+    )
     mine, theirs = mine.cast(pa.large_string()), theirs.cast(pa.large_string())
     equal = pc.fill_null(pc.equal(mine, theirs), False)
     still = ~_flags(pc.or_(equal, pc.and_(mine.is_null(), theirs.is_null())))
     wrong[wrong] = still
     return wrong if wrong.any() else None
+
+
+def without_nan(column: pa.Array) -> pa.Array:
+    """The column, in which not a number is missing: in a CSV file it is."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if not pa.types.is_floating(column.type) or pa.types.is_float16(column.type):
+        return column
+    return pc.if_else(pc.is_nan(column), None, column)
 
 
 def _comparable(column: pa.Array) -> pa.Array:
