@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Floats, Ints
+from shoal.encoding.cells import words_of
 from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.missing import is_declared
 from shoal.encoding.reading import AS_FOUND, ValueReading
@@ -87,8 +88,10 @@ def require_truth(policy: Policy, claim: Claim, published: Column, raw: Column) 
         labels, values = one_chunk(published(name)), raw(name)
         if name in quasi:
             spec = policy.column_spec(name).with_order_of(values)
-            return uncovered(name, labels, coded_texts(values).take(rows), spec, policy.folder)
-        return different(labels, _take(values, rows))
+            coded = coded_texts(values)
+            own = pa.DictionaryArray.from_arrays(coded.indices.take(rows), coded.dictionary)
+            return uncovered(name, labels, own, spec, policy.folder)
+        return different(labels, one_chunk(values), claim.rows)
 
     for name, wrong in zip((*quasi, *others), each(check, (*quasi, *others)), strict=True):
         if wrong is not None and name in others:
@@ -116,7 +119,9 @@ def require_anatomy(
     """
     for name in policy.sensitive:
         group, values, count = tables(name)
-        mine = known_text(_take(raw(name), pa.array(claim.rows))).cast(pa.string())
+        mine = known_text(_comparable(one_chunk(raw(name))).take(pa.array(claim.rows))).cast(
+            pa.string()
+        )
         texts = pa.concat_arrays([mine, known_text(one_chunk(values)).cast(pa.string())])
         codes = canonical(texts).indices
         numbers = pc.fill_null(codes.cast(pa.int64()), -1).to_numpy(zero_copy_only=False) + 1
@@ -366,37 +371,34 @@ def _one_as_read(text: str, reading: ValueReading) -> str:
     return plain
 
 
-def different(published: pa.Array, values: pa.Array) -> Bools | None:
-    """(n,) whether each published cell differs from the value of its row; None where none does."""
-    if len(published) != len(values):
+def different(published: pa.Array, values: pa.Array, rows: Ints) -> Bools | None:
+    """(n,) whether each published cell differs from the value of its row; None where none does.
+
+    values: a column of the input; rows: (n,) the row of each cell. Cells are compared by a word each,
+    which is a number itself or the hash of a text, and those that differ then by their text.
+    """
+    if len(published) != len(rows):
         raise VerificationFailed(
-            f"The release would not be true: it has {len(published):,} cells for {len(values):,} rows."
+            f"The release would not be true: it has {len(published):,} cells for {len(rows):,} rows."
         )
-    left, right = _comparable(published), _comparable(values)
-    if left.type != right.type:
-        left, right = (text_of(one).cast(pa.large_string()) for one in (left, right))
-    try:
-        same = pc.or_kleene(
-            pc.fill_null(pc.equal(left, right), False), pc.and_(left.is_null(), right.is_null())
-        )
-    except pa.ArrowNotImplementedError:
-        left, right = (text_of(one).cast(pa.large_string()) for one in (left, right))
-        same = pc.or_kleene(
-            pc.fill_null(pc.equal(left, right), False), pc.and_(left.is_null(), right.is_null())
-        )
-    wrong = ~_flags(same)
+    published, values = _comparable(published), _comparable(values)
+    if published.type == values.type:
+        wrong: Bools = words_of(published) != words_of(values)[rows]
+    else:
+        wrong = np.ones(len(rows), np.bool_)
     if not wrong.any():
         return None
     # numbers and times may be spelled otherwise in a file
-    at = pa.array(np.flatnonzero(wrong))
-    mine, theirs = (
-        canonical(without_nan(one.take(at))).dictionary_decode() for one in (published, values)
-    )
-    mine, theirs = mine.cast(pa.large_string()), theirs.cast(pa.large_string())
-    equal = pc.fill_null(pc.equal(mine, theirs), False)
-    still = ~_flags(pc.or_(equal, pc.and_(mine.is_null(), theirs.is_null())))
-    wrong[wrong] = still
+    at = np.flatnonzero(wrong)
+    mine = _canonical_texts(published.take(pa.array(at)))
+    theirs = _canonical_texts(values.take(pa.array(rows[at])))
+    same = pc.fill_null(pc.equal(mine, theirs), False)
+    wrong[at] = ~_flags(pc.or_(same, pc.and_(mine.is_null(), theirs.is_null())))
     return wrong if wrong.any() else None
+
+
+def _canonical_texts(column: pa.Array) -> pa.Array:
+    return canonical(without_nan(column)).dictionary_decode().cast(pa.large_string())
 
 
 def without_nan(column: pa.Array) -> pa.Array:
@@ -413,18 +415,9 @@ def _comparable(column: pa.Array) -> pa.Array:
         column = column.storage
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if pa.types.is_string(column.type) or pa.types.is_string_view(column.type):
-        return column.cast(pa.large_string())
-    return column
-
-
-def _take(values: pa.Array, rows: pa.Array) -> pa.Array:
-    values = one_chunk(values)
-    if pa.types.is_string_view(values.type):
-        values = values.cast(pa.large_string())
-    if pa.types.is_binary_view(values.type):
-        values = values.cast(pa.large_binary())
-    return values.take(rows)
+    if pa.types.is_large_string(column.type) or pa.types.is_string_view(column.type):
+        return column.cast(pa.large_string() if column.nbytes >= 1 << 31 else pa.string())
+    return column.cast(pa.large_binary()) if pa.types.is_binary_view(column.type) else column
 
 
 def _codes(indices: pa.Array, missing: int) -> Ints:
@@ -435,7 +428,8 @@ def _codes(indices: pa.Array, missing: int) -> Ints:
 def _distinct(keys: Ints, size: int) -> Ints:
     """The different numbers, ascending; all are below `size`."""
     if size > MOST_FLAGS:
-        return np.unique(keys)
+        ordered = np.sort(keys)
+        return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(keys) else ordered
     flags = np.zeros(size, np.bool_)
     flags[keys] = True
     return np.flatnonzero(flags)
