@@ -59,7 +59,7 @@ bench: $(VENV)/.dev  ## measure speed and memory; takes a while
 lock:  ## pin the newest versions that fit pyproject.toml
 	@rm -rf $(VENV)-lock && $(PYTHON) -m venv $(VENV)-lock
 	@$(VENV)-lock/bin/pip install -qq --upgrade pip
-	@$(VENV)-lock/bin/pip install -qq '.[report,spark]' --group dev --group bench
+	@$(VENV)-lock/bin/pip install -qq '.[all]' --group dev --group bench
 	@{ head -n 1 $(LOCK); $(VENV)-lock/bin/pip freeze --exclude shoal; } > $(VENV)-lock/new
 	@mv $(VENV)-lock/new $(LOCK) && rm -rf $(VENV)-lock
 	@echo "$(LOCK) is new; run 'make test'."

@@ -47,7 +47,10 @@ Release = Counter[tuple[str | None, ...]]
 
 def policies(method: str) -> Iterator[Policy]:
     """Policies that a method may honour, the first it does is taken: with l, without hierarchies."""
-    plain = {"age": {"role": "quasi", "kind": "ordered"}, "zip": {"role": "quasi", "kind": "unordered"}}
+    plain = {
+        "age": {"role": "quasi", "kind": "ordered"},
+        "zip": {"role": "quasi", "kind": "unordered"},
+    }
     trees = {
         "age": {"role": "quasi", "hierarchy": {"intervals": [5, 10, 20]}},
         "zip": {"role": "quasi", "hierarchy": {"mask": "right"}},
@@ -85,7 +88,9 @@ def random_people(rng: np.random.Generator, rows: int) -> dict[str, list[Any]]:
     return {"age": ages, "zip": zips}
 
 
-def run(policy: Policy, people: dict[str, list[Any]], ill: Sequence[str], seed: int) -> Release | None:
+def run(
+    policy: Policy, people: dict[str, list[Any]], ill: Sequence[str], seed: int
+) -> Release | None:
     """The release of a table; None where there is none."""
     table = pa.table({**people, "ill": list(ill)})
     quasi = {name: policy.column_spec(name) for name in policy.quasi}
@@ -220,7 +225,9 @@ def attack(method: str, given: argparse.Namespace) -> dict[str, Any]:
 def show(results: Sequence[dict[str, Any]]) -> None:
     table = Table(title="Values made certain by running the method again, and the mean best guess")
     for heading in ("method", "constraints", "values", "release", "seed known", "seed unknown"):
-        table.add_column(heading, justify="left" if heading in ("method", "constraints") else "right")
+        table.add_column(
+            heading, justify="left" if heading in ("method", "constraints") else "right"
+        )
     for one in results:
         figures = [
             f"{one[name]['certain']} ({one[name]['best_guess']:.0%})"

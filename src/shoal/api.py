@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from shoal.engines.measured import PersonalReport as PersonalReport
     from shoal.evidence.disclosure import Disclosure as Disclosure
     from shoal.hierarchy import Hierarchy
-    from shoal.io.csv_dialect import CsvOptions
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric as Metric
     from shoal.models.base import Model
     from shoal.plugins import Option as Option
     from shoal.policy import Policy
+    from shoal.policy.reading import Reading
     from shoal.release import Frame, FrameT
     from shoal.release import Release as Release
     from shoal.reproduction.base import Claim as Claim
@@ -118,6 +118,7 @@ def anonymize(
     target: str | None = None,
     population: Frame | PathLike | None = None,
     seed: int | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Release[FrameT]:
     """Make a table safe to publish.
@@ -182,6 +183,9 @@ def anonymize(
     seed
         The seed of all randomness; drawn at random when left out. The release has it as `seed`, for
         a run that is to give the same release again. Keep it private.
+    read
+        How the table is written, as under `read` in a policy, which it changes: `dates`, `decimal`,
+        `thousands` and `missing`, and for files all that `run` takes.
     progress
         `True` shows a bar on a terminal or in a notebook; a function is called with every
         `shoal.ProgressEvent`.
@@ -263,11 +267,15 @@ def anonymize(
     with displayed(progress) as callback:
         from shoal.pipeline.run import anonymize_table
         from shoal.policy import resolve_policy
+        from shoal.policy.reading import reading_of
 
         def policy_for(names: list[str]) -> Policy:
-            return resolve_policy(policy, names, keywords)
+            return resolve_policy(policy, names, keywords).reading(**(read or {}))
 
-        release = anonymize_table(_located(data), policy_for, Clock(callback))
+        options = reading_of(read or {}).file
+        if policy is not None:
+            options = policy_for([]).read.file
+        release = anonymize_table(_located(data), policy_for, Clock(callback), options)
     warn(release.warnings)
     return release
 
@@ -294,6 +302,7 @@ def run(
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Release[Any]:
     """Anonymise a file into another file.
@@ -330,6 +339,10 @@ def run(
         For tables larger than memory: work on disk under this limit, such as `2GB`.
     separator, quote, encoding
         The format of a CSV file; detected if not given.
+    read
+        How the table is written, as under `read` in a policy, which it changes: `header`, `names`,
+        `footer`, `sheet`, `skip`, `labels`, `separator`, `quote`, `encoding`, `decimal`, `thousands`,
+        `dates`, `missing`.
     progress
         As for `anonymize`.
 
@@ -364,16 +377,17 @@ def run(
         suppression=suppression,
         seed=seed,
     )
+    keys = _keys(read, separator, quote, encoding)
     with displayed(progress) as callback:
+        from shoal.io.address import place_of
         from shoal.pipeline.run import run_files
         from shoal.policy import Policy
 
         release = run_files(
-            Path(source),
-            Policy.load(policy).with_changes(**changes),
-            Path(target),
+            place_of(source),
+            Policy.load(policy).with_changes(**changes).reading(**keys),
+            place_of(target),
             Clock(callback),
-            options=_csv(separator, quote, encoding),
             force=force,
             report=None if report is None else Path(report),
             key=None if key is None else Path(key),
@@ -397,6 +411,7 @@ def verify(
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Verification:
     """Check what a published table holds, whoever made it.
@@ -415,7 +430,7 @@ def verify(
         people are counted with it. Without it only rows can be counted; a `Release` has its own key.
     seed_file
         The private file with the run's seed: the certificate's commitment is checked with it.
-    engine, memory, separator, quote, encoding, progress
+    engine, memory, separator, quote, encoding, read, progress
         As for `run`.
 
     Returns
@@ -446,12 +461,14 @@ def verify(
     with displayed(progress) as callback:
         from shoal.engines.anatomy_release import sensitive_files
         from shoal.engines.person_key import key_warnings
+        from shoal.io.address import Address, public
         from shoal.pipeline.verify import examine, open_release, policy_of
         from shoal.report.certificate_check import differences_of, read_certificate
         from shoal.seeds import read as read_seed
         from shoal.verification.verification import CertificateCheck, Verification
 
-        required, clock = policy_of(release, policy), Clock(callback)
+        given = _reading(read, separator, quote, encoding)
+        required, clock = policy_of(release, policy).reading(**given.values), Clock(callback)
         stated = None if certificate is None else read_certificate(Path(certificate))
         if seed_file is not None and stated is None:
             raise InputError(
@@ -463,7 +480,7 @@ def verify(
             _located(release),
             required,
             clock,
-            options=_csv(separator, quote, encoding),
+            options=given.file,
             engine=engine,
             memory=memory,
             every_column=stated is not None,  # a certificate has a digest of all columns
@@ -474,12 +491,23 @@ def verify(
             if certificate is not None and stated is not None:
                 with clock.step("certificate"):
                     differences = differences_of(
-                        stated, required, table, verdict.findings, table.sensitive_tables, seed
+                        stated,
+                        required,
+                        table,
+                        verdict.findings,
+                        table.sensitive_tables,
+                        seed,
+                        verdict.people,
                     )
                 check = CertificateCheck(
-                    Path(certificate), stated["made"], stated["shoal"], tuple(differences)
+                    Path(certificate),
+                    stated["made"],
+                    stated["shoal"],
+                    tuple(differences),
+                    without_people=required.person is not None and verdict.people is None,
                 )
-    path = Path(release) if isinstance(release, str | os.PathLike) else None
+    located = _located(release)
+    path = public(located) if isinstance(located, Path | Address) else None
     return Verification(
         findings=verdict.findings,
         strengths=verdict.strengths,
@@ -488,7 +516,7 @@ def verify(
         largest_share=verdict.largest_share,
         certificate=check,
         path=path,
-        sensitive_files={} if path is None else sensitive_files(path, required),
+        sensitive_files={} if path is None else dict(sensitive_files(path, required)),
         person=required.person,
         people=verdict.people,
         warnings=tuple(key_warnings(_located(key))),
@@ -505,6 +533,7 @@ def inspect(
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Inspection:
     """Look at a table before it is published: suggest roles, and count who stands out.
@@ -517,7 +546,7 @@ def inspect(
         The share of a population that is in the table, to estimate how many people are unique there.
     msu
         The largest number of columns in a minimal sample unique; not searched if not given.
-    engine, memory, separator, quote, encoding, progress
+    engine, memory, separator, quote, encoding, read, progress
         As for `run`.
 
     Returns
@@ -547,7 +576,7 @@ def inspect(
             msu=msu,
             engine=engine,
             memory=memory,
-            options=_csv(separator, quote, encoding),
+            read=_reading(read, separator, quote, encoding),
             progress=callback,
         )
     warn(found.warnings)
@@ -564,6 +593,7 @@ def draft_policy(
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Draft:
     """Draft a commented policy for a table, from its column names and counts alone.
@@ -576,7 +606,7 @@ def draft_policy(
         Where to write the policy; nothing is written if not given.
     force
         Replace a file that exists.
-    engine, memory, separator, quote, encoding, progress
+    engine, memory, separator, quote, encoding, read, progress
         As for `run`.
 
     Returns
@@ -600,10 +630,10 @@ def draft_policy(
     with displayed(progress) as callback:
         from shoal.risk.draft import draft_policy, write_draft
 
-        options = _csv(separator, quote, encoding)
+        given = _reading(read, separator, quote, encoding)
         if path is None:
             return draft_policy(
-                _located(data), engine=engine, memory=memory, options=options, progress=callback
+                _located(data), engine=engine, memory=memory, read=given, progress=callback
             )
         return write_draft(
             _located(data),
@@ -611,7 +641,7 @@ def draft_policy(
             force=force,
             engine=engine,
             memory=memory,
-            options=options,
+            read=given,
             progress=callback,
         )
 
@@ -690,9 +720,12 @@ def attack(
     *,
     known: Frame | PathLike,
     raw: Frame | PathLike | None = None,
+    on: Names | None = None,
+    key: Frame | PathLike | None = None,
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Attack:
     """Try to find known people in a release, and count what is learnt about them.
@@ -707,7 +740,13 @@ def attack(
         What the attacker knows: a frame or a file, with a row per person.
     raw
         The raw table, attacked as well for comparison.
-    separator, quote, encoding, progress
+    on
+        The columns to link on. When left out, all that the release and the known table share but
+        sensitive ones, which only this names.
+    key
+        The private key that was written with the release, where the policy has a person column: it
+        tells how many people are pinned to the rows of one person. A `Release` has its own.
+    separator, quote, encoding, read, progress
         As for `run`.
 
     Returns
@@ -718,7 +757,7 @@ def attack(
     Raises
     ------
     InputError, PolicyError
-        If a table cannot be read, or the tables share no quasi-identifier.
+        If a table cannot be read, or the tables share no column to link on.
 
     Examples
     --------
@@ -738,7 +777,9 @@ def attack(
             policy,
             known=_located(known),
             raw=_located(raw),
-            options=_csv(separator, quote, encoding),
+            on=on,
+            key=_located(key),
+            read=_reading(read, separator, quote, encoding),
             progress=callback,
         )
     warn(found.warnings)
@@ -758,6 +799,7 @@ def compare(
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Comparison:
     """Run several methods on one table and recommend one.
@@ -782,7 +824,7 @@ def compare(
         Write the comparison: a page as .html with .json beside it, or .json alone.
     force
         Replace files that exist.
-    separator, quote, encoding
+    separator, quote, encoding, read
         As for `run`.
     progress
         As for `anonymize`; the events have a `method` and a `k`.
@@ -812,13 +854,13 @@ def compare(
         from shoal.policy import Policy
 
         if output is not None:
-            source = Path(data) if isinstance(data, str | os.PathLike) else None
-            check_output(Path(output), force, source)
-        required = Policy.load(policy).with_changes(seed=seed)
+            source = _located(data)
+            check_output(Path(output), force, source if isinstance(source, Path) else None)
+        keys = _keys(read, separator, quote, encoding)
+        required = Policy.load(policy).with_changes(seed=seed).reading(**keys)
         names = methods if methods is None or isinstance(methods, str) else list(methods)
         ks = k if k is None or isinstance(k, int | str) else list(k)
-        options = _csv(separator, quote, encoding)
-        found = compare(_located(data), required, names, ks, budget, callback, options)
+        found = compare(_located(data), required, names, ks, budget, callback)
     warn(found.warnings)
     if output is None:
         return found
@@ -1095,11 +1137,35 @@ def _given(**keywords: Any) -> dict[str, Any]:
 
 
 def _located(data: Any) -> Any:
-    """Return a path as `Path`, and anything else as it is."""
-    return Path(data) if isinstance(data, str | os.PathLike) else data
+    """Return a path as `Path`, an address as `Address`, and anything else as it is."""
+    from shoal.io.address import as_place
+
+    return as_place(data)
 
 
-def _csv(separator: str | None, quote: str | None, encoding: str | None) -> CsvOptions:
-    from shoal.io.csv_dialect import CsvOptions
+def command_line_place(text: str) -> Any:
+    """Return the file or the database's table that a command names.
 
-    return CsvOptions(separator=separator, quote=quote, encoding=encoding)
+    Raises
+    ------
+    InputError
+        If an address has a password: other users could read it in the list of processes.
+    """
+    from shoal.io.address import place_of, refuse_secrets
+
+    return refuse_secrets(place_of(text))
+
+
+def _keys(
+    read: Mapping[str, Any] | None, separator: str | None, quote: str | None, encoding: str | None
+) -> dict[str, Any]:
+    """Return what was said about how a table is written, as keys of `read`."""
+    return {**(read or {}), **_given(separator=separator, quote=quote, encoding=encoding)}
+
+
+def _reading(
+    read: Mapping[str, Any] | None, separator: str | None, quote: str | None, encoding: str | None
+) -> Reading:
+    from shoal.policy.reading import reading_of
+
+    return reading_of(_keys(read, separator, quote, encoding))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 
 from typing_extensions import TypeVar
 
@@ -17,6 +17,7 @@ from shoal.engines.measured import (
 )
 from shoal.evidence.disclosure import Disclosure
 from shoal.evidence.evidence import Evidence
+from shoal.io.address import Place, place_of
 from shoal.results import Record, Result
 from shoal.seeds import Seed
 
@@ -58,9 +59,9 @@ class RunSummary:
     """What the method did that is good to know."""
     digest: str = ""
     """With preferences: the digest of the verified rows, so that no others are written."""
-    output: Path | None = None
-    """The file or folder that was written; None where no file was written."""
-    sensitive_outputs: dict[str, Path] = field(default_factory=dict)
+    output: Place | None = None
+    """The file, folder or table that was written; None where none was written."""
+    sensitive_outputs: dict[str, Place] = field(default_factory=dict)
     """With `publish: anatomy`, per sensitive column the file of its values."""
     reports: tuple[Path, ...] = ()
     """The files of the report that was written with the release."""
@@ -115,6 +116,28 @@ class Release(Result, Generic[FrameT]):
     def suppressed_rows(self) -> int:
         """Rows withheld, or starred in every column."""
         return self.measured.suppressed_rows
+
+    @property
+    def people(self) -> int | None:
+        """People of the input; None where the policy names no person column."""
+        return self.measured.people
+
+    @property
+    def suppressed_people(self) -> int | None:
+        """People without any row left in the release."""
+        return self.measured.suppressed_people
+
+    @property
+    def published_people(self) -> int | None:
+        """People with a row in the release."""
+        if self.people is None or self.suppressed_people is None:
+            return None
+        return self.people - self.suppressed_people
+
+    @property
+    def counted(self) -> Literal["rows", "people"]:
+        """What the guarantees count."""
+        return "rows" if self.people is None else "people"
 
     @property
     def groups(self) -> int:
@@ -215,13 +238,13 @@ class Release(Result, Generic[FrameT]):
         return self.run.digest
 
     @property
-    def output(self) -> Path | None:
-        """The file or folder that the run wrote; None where no file was written."""
+    def output(self) -> Place | None:
+        """The file, folder or table that the run wrote; None where none was written."""
         return self.run.output
 
     @property
-    def sensitive_outputs(self) -> dict[str, Path]:
-        """With `publish: anatomy`, per sensitive column the file of its values."""
+    def sensitive_outputs(self) -> dict[str, Place]:
+        """With `publish: anatomy`, per sensitive column the file or table of its values."""
         return self.run.sensitive_outputs
 
     @property
@@ -240,15 +263,16 @@ class Release(Result, Generic[FrameT]):
         force: bool = False,
         report: str | Path | None = None,
         key: str | Path | None = None,
-    ) -> Path:
-        """Write the published rows to a CSV, Parquet or Arrow file.
+    ) -> Place:
+        """Write the published rows to a CSV, Parquet or Arrow file, or to a table of a database.
 
-        The file is verified before it appears under its name.
+        It is verified before it appears under its name.
 
         Parameters
         ----------
         path
-            The file to write; its extension decides the format. With `publish: anatomy` the tables
+            The file to write; its extension decides the format. Or the address of a table, such as
+            `postgresql://host/db?table=release`. With `publish: anatomy` the tables
             of sensitive values are written beside it. A Spark frame becomes a folder of files.
         force
             Replace a file that exists.
@@ -261,8 +285,8 @@ class Release(Result, Generic[FrameT]):
 
         Returns
         -------
-        Path
-            The file that was written.
+        Path or Address
+            What was written.
 
         Raises
         ------
@@ -271,7 +295,9 @@ class Release(Result, Generic[FrameT]):
         """
         from shoal.pipeline.run import write_release
 
-        return write_release(self, Path(path), force, report, None if key is None else Path(key))
+        return write_release(
+            self, place_of(path), force, report, None if key is None else Path(key)
+        )
 
     def write_key(self, path: str | Path, force: bool = False) -> Path:
         """Write the private key: the published rows, and a random number for the person of each.
@@ -312,6 +338,13 @@ class Release(Result, Generic[FrameT]):
             "rows": self.rows,
             "published_rows": self.published_rows,
             "suppressed_rows": self.suppressed_rows,
+            "counted": self.counted,
+            "people": self.people,
+            "published_people": self.published_people,
+            "suppressed_people": self.suppressed_people,
+            "group_people": None
+            if (found := self.measured.group_people) is None
+            else asdict(found),
             "groups": self.groups,
             "published_classes": self.published_classes,
             "method": self.method,
@@ -362,6 +395,8 @@ class Release(Result, Generic[FrameT]):
             f"{f.model}={f.reached:g}" + (f" of {f.of}" if f.of else "") for f in self.findings
         )
         rows = f"{self.published_rows:,} of {self.rows:,} rows"
+        if self.people is not None:
+            rows += f" ({self.published_people:,} of {self.people:,} people)"
         if self.policy.publish == "anatomy":
             groups = f"{self.groups:,} group{'' if self.groups == 1 else 's'}"
             return f"{rows} in {groups}, publish: anatomy; found {found}; by {self.method}"

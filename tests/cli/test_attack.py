@@ -52,7 +52,7 @@ def test_what_is_wrong_is_said(shoal, sample, release, tmp_path):
     refused = shoal("attack", release, sample.policy, "--known", "other.csv")
     assert refused.code == 2
     said = " ".join(refused.err.split())
-    assert "other.csv has none of the release's quasi-identifiers (age, sex" in said
+    assert "other.csv has none of the release's quasi and plain columns (age, sex" in said
     assert "among its 3 columns. Give the columns that both tables have the same names" in said
     assert "colour" not in said, "it may be the first person, where there is no line of names"
     assert "red" not in refused.err
@@ -68,7 +68,7 @@ def test_a_release_with_too_much_and_values_written_otherwise_are_told(shoal, tm
         "columns: {age: quasi, ill: sensitive}\nconstraints: [{k: 1}]\n"
     )
     (tmp_path / "r.csv").write_text("age,ill,name\n4,flu,Ann\n")
-    (tmp_path / "k.csv").write_text("age,ill\n4,FLU\n")
+    (tmp_path / "k.csv").write_text("age,ill\n4,influenza\n")
     seen = " ".join(shoal("attack", "r.csv", "p.yaml", "--known", "k.csv").out.split())
     assert "Warning: The release holds 'name'" in seen
     assert "Warning: None of the values of ill in k.csv occurs in the release" in seen

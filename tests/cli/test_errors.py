@@ -39,7 +39,7 @@ CASES = {
     "a bad policy": (["run", "t.csv", "bad.yaml"], 2, "quasy", "PolicyError"),
     "another's policy": (["run", "t.csv", "other.yaml"], 2, "none of them", "PolicyError"),
     "no such method": (["run", "t.csv", "p.yaml", "--method", "x"], 2, "allowed", "PolicyError"),
-    "a bad separator": (["run", "t.csv", "p.yaml", "--separator", "::"], 2, "one", "InputError"),
+    "a bad separator": (["run", "t.csv", "p.yaml", "--separator", "::"], 2, "one", "PolicyError"),
     "too much asked": (
         ["run", "t.csv", "greedy.yaml"],
         3,

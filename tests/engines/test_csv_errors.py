@@ -84,7 +84,7 @@ def test_lines_are_those_of_the_file_in_its_own_encoding(tmp_path: Path, encodin
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ("{secret},1,1", "columns 2 and 3 have the same name"),
+        ("{secret},a,a", "columns 2 and 3 have the same name"),
         ("{secret},,x", "no name for column 2"),
         ("\n{secret},x", "the line is empty"),
     ],
@@ -110,13 +110,15 @@ def test_missing_files(tmp_path: Path) -> None:
     whole = gzip.compress(f"a,b\n{SECRET},2\n".encode() * 1000)
     written(tmp_path, whole[: len(whole) // 2], "cut.csv.gz")
     written(tmp_path, SECRET, "t.xlsx")
+    written(tmp_path, SECRET, "t.docx")
     for name, message in [
         ("none.csv", "does not exist"),
         ("empty.csv", "is empty"),
         ("empty.csv.gz", "line 1: the line is empty"),
         ("fake.csv.gz", "not a whole gzip file"),
         ("cut.csv.gz", "not a whole gzip file"),
-        ("t.xlsx", "Allowed: .csv"),
+        ("t.docx", "Allowed: .csv"),
+        ("t.xlsx", "is not an Excel or OpenDocument workbook"),
         (".", "is a directory"),
     ]:
         for read in (ENGINE.read, ENGINE.names):

@@ -378,7 +378,7 @@ ODD_COLUMNS: Columns = {
     "leaf": _tree({"tree": {"* any": {"[a~c]": list(ODD[:6]), "{z, 1}": list(ODD[6:])}}}),
     "masked": ZIP,
     "number": QUASI,
-    "secret": "sensitive",
+    "secret": {"role": "sensitive", "missing": []},
     'note, with "quotes"': "plain",
 }
 ODD_TREES = ODD_COLUMNS | {

@@ -7,7 +7,7 @@ import pytest
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions, header_names, records, separator_by_header
 
-COMMA = CsvOptions(",", '"', "utf-8")
+COMMA = CsvOptions(",", '"', "utf-8", header=True, footer=0)
 
 
 def written(folder: Path, text: str) -> Path:
@@ -85,9 +85,13 @@ def test_options_that_cannot_be_meant(options: dict[str, str], message: str) -> 
 
 def test_output_is_alike() -> None:
     out = CsvOptions(";", "'", "cp1252", escape="\\").for_output(Path("x.csv"))
-    assert out == CsvOptions(";", "'", "utf-8")
-    assert CsvOptions().for_output(Path("x.csv")) == CsvOptions(",", '"', "utf-8")
-    assert CsvOptions(",").for_output(Path("x.TSV.gz")) == CsvOptions("\t", '"', "utf-8")
+    assert out == CsvOptions(";", "'", "utf-8", header=True, footer=0)
+    assert CsvOptions().for_output(Path("x.csv")) == CsvOptions(
+        ",", '"', "utf-8", header=True, footer=0
+    )
+    assert CsvOptions(",").for_output(Path("x.TSV.gz")) == CsvOptions(
+        "\t", '"', "utf-8", header=True, footer=0
+    )
     assert CsvOptions(quote="").for_output(Path("x.txt")).quote == '"'
     assert CsvOptions('"', "").for_output(Path("x.csv")).quote == "'"
     assert out.settled

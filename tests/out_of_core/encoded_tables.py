@@ -6,7 +6,7 @@ import pyarrow as pa
 from shoal.encoding.cells import Cells
 from shoal.engines.duckdb.session import DuckSession
 from shoal.engines.encode import EncodedTable
-from shoal.engines.queries import ENCODED
+from shoal.engines.queries import ENCODED, PERSON
 
 
 def store_cells(
@@ -23,6 +23,8 @@ def store_cells(
     columns = {"node": np.zeros(n, np.int64)}
     columns |= {f"c{j}": column for j, column in enumerate(codes)}
     columns |= {f"s{i}": cells.sensitive[name] for i, name in enumerate(names)}
+    if cells.people is not None:  # hashes far apart, in the order of the people's numbers
+        columns[PERSON] = cells.people.number.astype(np.int64) * 1_000_000_007 + 5
     columns |= {"h": np.arange(n, dtype=np.int64)[::-1].copy(), "key": key.astype(np.int64)}
     table = pa.table(columns | {f"p{i}": column for i, column in enumerate(plain)})
     table = table.take(np.random.default_rng(n).permutation(n))
@@ -36,6 +38,10 @@ def store_cells(
         domains=cells.domains,
         sensitive_domains=cells.sensitive_domains,
         totals=cells.totals,
+        rows_of_sensitive={
+            name: np.bincount(cells.sensitive[name], minlength=domain.size)
+            for name, domain in cells.sensitive_domains.items()
+        },
         n_rows=n,
         rows_of_values=cells.rows_of_values,
         quasi=tuple(domain.name for domain in cells.domains),
@@ -43,4 +49,5 @@ def store_cells(
         payload=tuple(schema.names),
         schema=schema,
         has_target=False,
+        n_people=None if cells.people is None else cells.people.count,
     )

@@ -44,6 +44,7 @@ def encoded_table_of(cells: Cells) -> EncodedTable:
         domains=cells.domains,
         sensitive_domains=cells.sensitive_domains,
         totals=cells.totals,
+        rows_of_sensitive={},
         n_rows=cells.n_rows,
         rows_of_values=cells.rows_of_values,
         quasi=POLICY.quasi,

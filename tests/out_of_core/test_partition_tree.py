@@ -18,6 +18,7 @@ from shoal.encoding.cells import Cells, encode
 from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.domain import UNIT, Domain, Kind
 from shoal.encoding.grouping import spans_of
+from shoal.encoding.people import People
 from shoal.engines import partition_tree, tie_splits
 from shoal.engines.duckdb.session import DuckSession
 from shoal.engines.fragments import Finish, GroupFragment
@@ -27,10 +28,12 @@ from shoal.engines.partition_tree import (
     Rounds,
     cut_into_fragments,
     fragment_rows_for,
+    whole_table,
 )
 from shoal.engines.queries import Cut, Tree
 from shoal.errors import Infeasible, InputError
 from shoal.methods import least_loss_partition
+from shoal.methods.base import check_holds
 from shoal.methods.flexible_partition import FlexiblePartition
 from shoal.methods.least_loss_partition import LeastLossPartition
 from shoal.methods.mondrian import Mondrian
@@ -98,6 +101,7 @@ def large(
     most_entries: int = MOST_ENTRIES,
 ) -> tuple[Published, list[int]]:
     encoded = store_cells(session, cells)
+    check_holds(whole_table(encoded, requirement), requirement)
     top = cut_into_fragments(
         session,
         encoded,
@@ -116,6 +120,7 @@ def large(
         depths,
         tuple(encoded.schema.names),
         group,
+        has_people=cells.people is not None,
     )
     rows = top.rows(session, finish.columns, encoded.schema)
     sent = pickle.loads(pickle.dumps(finish))
@@ -159,6 +164,25 @@ def test_the_same_rows_for_any_size_of_fragment(
         )
         most = data.draw(st.sampled_from([1, 25, MOST_ENTRIES]))
         require_same(session, table.cells, METHODS[method], requirement, fragment_rows, most)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(table=coded_tables(), data=st.data())
+@settings(
+    examples(10),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_the_same_rows_where_people_are_counted(
+    session: DuckSession, method: str, table: Any, data: st.DataObject
+) -> None:
+    models = REQUIREMENTS[data.draw(st.sampled_from(sorted(REQUIREMENTS)))]
+    n = table.cells.n_rows
+    number = data.draw(st.lists(st.integers(0, 12), min_size=n, max_size=n))
+    found, person = np.unique(number, return_inverse=True)
+    cells = replace(table.cells, people=People(person.astype(np.int32), len(found)))
+    requirement = Requirement(models, counts_people=True)
+    fragment_rows = data.draw(st.integers(1, n + 1) | st.just(1))
+    require_same(session, cells, METHODS[method], requirement, fragment_rows)
 
 
 def require_same(

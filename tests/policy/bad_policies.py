@@ -1,9 +1,11 @@
 """Policies that cannot be meant, each with the exact text that its author reads."""
 
+from shoal.policy import column
 from shoal.policy.policy import GUIDE
 
 KEYS = ", ".join(GUIDE.keys[()])
 COLUMN_KEYS = ", ".join(GUIDE.keys[("columns", "*")])
+ROLES = ", ".join(column.ROLES)
 COLUMNS = "columns: {age: quasi, zip: quasi, disease: sensitive, name: identifier}\n"
 K = "constraints: [{k: 5}]\n"
 
@@ -63,38 +65,31 @@ BAD_POLICIES = [
     ),
     (
         age_is("quazi"),
-        "policy:2: columns.age.role: found 'quazi'; allowed: identifier, quasi, sensitive, "
-        "plain, preference. Did you mean 'quasi'?",
+        f"policy:2: columns.age.role: found 'quazi'; allowed: {ROLES}. Did you mean 'quasi'?",
     ),
     (
         age_is("quasi-identifier"),
-        "policy:2: columns.age.role: found 'quasi-identifier'; allowed: identifier, quasi, "
-        "sensitive, plain, preference. Did you mean 'quasi'?",
+        f"policy:2: columns.age.role: found 'quasi-identifier'; allowed: {ROLES}. Did you mean 'quasi'?",
     ),
     (
         age_is("identifer"),
-        "policy:2: columns.age.role: found 'identifer'; allowed: identifier, quasi, "
-        "sensitive, plain, preference. Did you mean 'identifier'?",
+        f"policy:2: columns.age.role: found 'identifer'; allowed: {ROLES}. Did you mean 'identifier'?",
     ),
     (
         age_is(""),
-        "policy:2: columns.age: found nothing; give it a role, one of: identifier, quasi, "
-        "sensitive, plain, preference",
+        f"policy:2: columns.age: found nothing; give it a role, one of: {ROLES}",
     ),
     (
         age_is("5"),
-        "policy:2: columns.age: found 5; give it a role, one of: identifier, quasi, "
-        "sensitive, plain, preference",
+        f"policy:2: columns.age: found 5; give it a role, one of: {ROLES}",
     ),
     (
         age_is("[quasi]"),
-        "policy:2: columns.age: found a list; give it a role, one of: identifier, quasi, "
-        "sensitive, plain, preference",
+        f"policy:2: columns.age: found a list; give it a role, one of: {ROLES}",
     ),
     (
         age_is("{kind: ordered}"),
-        "policy:2: columns.age.role: missing; write one of: identifier, quasi, sensitive, "
-        "plain, preference",
+        f"policy:2: columns.age.role: missing; write one of: {ROLES}",
     ),
     (
         age_is("{role: quasi, kind: orderd}"),
@@ -457,8 +452,7 @@ BAD_POLICIES = [
         "policy:2: columns.age.kind: found 'orderd'; allowed: ordered, unordered. Did you "
         "mean 'ordered'?\n"
         f"policy:2: columns.age.knd: unknown key; allowed: {COLUMN_KEYS}. Did you mean 'kind'?\n"
-        "policy:3: columns.zip.role: found 'qasi'; allowed: identifier, quasi, sensitive, "
-        "plain, preference. Did you mean 'quasi'?\n"
+        f"policy:3: columns.zip.role: found 'qasi'; allowed: {ROLES}. Did you mean 'quasi'?\n"
         "policy:4: constraints[0].k: found 0; must be 1 or more\n"
         "policy:4: constraints[1]: found the key 'm' and no model; write the model as a "
         "key, as in {k: 5}; allowed: k, l.\n"

@@ -128,6 +128,7 @@ def hospital(**changes: Any) -> dict[str, Any]:
                 "disease": column("sensitive", None, ["Flu", "Asthma", "Cancer", "others"], []),
             },
         },
+        "people": None,
         "suppression": {
             "rows": 100,
             "share": 0.01,

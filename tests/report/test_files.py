@@ -71,6 +71,7 @@ def test_a_certificate_that_fits(folder: Path) -> None:
         "file": str(folder / "report.json"),
         "fits": True,
         "differences": [],
+        "without_people": False,
     }
     arguments = ["verify", str(folder / "out.csv"), str(folder / "policy.yaml"), "--json"]
     assert json.loads(CliRunner().invoke(app, arguments).stdout)["certificate"] is None

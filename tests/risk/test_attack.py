@@ -1,6 +1,7 @@
 """The attack: against every person tried on every row, by hand, and on the sample."""
 
 import json
+import re
 
 import pyarrow as pa
 import pytest
@@ -166,7 +167,7 @@ def test_what_may_be_misread_is_told():
         "constraints": [{"k": 1}],
     }
     release = pa.table({"age": ["1"], "zip": ["011"], "ill": ["flu"], "name": ["SECRET"]})
-    known = pa.table({"age": ["1"], "zip": ["11"], "ill": ["Flu"]})
+    known = pa.table({"age": ["1"], "zip": ["11"], "ill": ["cold"]})
     held, nobody, never = shoal.attack(release, asked, known=known).warnings
     assert "holds 'name', which the policy does not let be published" in held
     assert nobody == "Nobody links to the release: are the values of zip written the same way?"
@@ -177,3 +178,131 @@ def test_what_may_be_misread_is_told():
         "Nobody links to the raw table: are the values of age, zip written the same way?",
     )
     assert found.to_dict()["warnings"] == found.warnings
+
+
+PLAIN = {
+    "columns": POLICY["columns"] | {"ward": "plain", "paid": "plain"},
+    "constraints": [{"k": 2}],
+    "order": "kept",
+}
+FOLDED = {"a": "a", "A ": "a", "b": "b", "1": 1, "1.0": 1, "": None, None: None}
+"""What spellings mean, written out by hand."""
+
+
+def with_plain(rows):
+    plain = st.fixed_dictionaries(
+        {
+            "ward": st.sampled_from(["a", "A ", "b", "*"]),
+            "paid": st.sampled_from([None, "", "1", "1.0"]),
+        }
+    )
+    return rows.flatmap(
+        lambda found: st.lists(plain, min_size=len(found), max_size=len(found)).map(
+            lambda more: [row | other for row, other in zip(found, more, strict=True)]
+        )
+    )
+
+
+def means(name, value):
+    return FOLDED.get(value, value) if name in ("ward", "paid") else value
+
+
+def equal_meaning(name, ours, theirs):
+    return means(name, ours) == means(name, theirs)
+
+
+def inside_or_equal(name, label, value):
+    if name in ("ward", "paid"):
+        return equal_meaning(name, label, value)
+    return naive_attack.inside(name, label, value)
+
+
+@examples(40)
+@given(with_plain(people(2)), with_plain(people(1)), st.booleans())
+def test_plain_columns_are_linked_on_as_done_plainly(raw, known, narrowed):
+    release = shoal.anonymize(table(raw), PLAIN).table
+    names = ["age", "ward"] if narrowed else [*NAMES, "ward", "paid"]
+    on = ["ward", "age"] if narrowed else None
+    found = shoal.attack(release, PLAIN, known=table(known), raw=table(raw), on=on)
+    assert found.columns == tuple(names)
+    assert found.unguarded == (("ward",) if narrowed else ("ward", "paid"))
+    # a star in every plain column that is known would be a suppressed row, which may be anybody's
+    stars = [row for row in release.to_pylist() if row["ward"] == "*" and narrowed]
+    args = (known, names, "ill")
+    same(found.raw, naive_attack.linked(raw, *args, equal_meaning))
+    if not stars:
+        same(found.release, naive_attack.linked(release.to_pylist(), *args, inside_or_equal))
+
+
+def test_suppressed_rows_may_be_anybodys():
+    release = pa.table(
+        {"age": ["[1~2]", "[1~2]", "*"], "ward": ["a", "b", "*"], "ill": ["x", "y", "*"]}
+    )
+    asked = {
+        "columns": {"age": "quasi", "ward": "plain", "ill": "sensitive"},
+        "constraints": [{"k": 2}],
+        "suppressed": "starred",
+    }
+    known = pa.table({"age": [1, 2, 9], "ward": ["a", "c", "b"]})
+    found = shoal.attack(release, asked, known=known)
+    # a: her row and the starred one; c and the third: only the starred one
+    assert (found.release.linked, found.release.pinned, found.release.smallest) == (3, 2, 1)
+
+
+def test_sensitive_columns_are_linked_on_only_where_named():
+    rows = pa.table({"age": [1, 1, 2, 2], "ill": ["flu", "hiv", "flu", "hiv"], "pay": list("abcd")})
+    asked = {
+        "columns": {"age": "quasi", "ill": "sensitive", "pay": "sensitive"},
+        "constraints": [{"k": 2}],
+    }
+    release = shoal.anonymize(rows, asked)
+    known = pa.table({"age": [1, 2], "ill": ["HIV", " flu"]})
+    assert shoal.attack(release, known=known).release.pinned == 0
+    found = shoal.attack(release, known=known, on=["ill", "age"])
+    assert found.columns == ("age", "ill")
+    assert (found.release.pinned, found.release.below, found.highest_risk) == (2, 2, 1.0)
+    assert found.guaranteed_risk == 0.5
+    assert list(found.release.sensitive) == ["pay"]
+    assert "2 of 2 people have fewer than 2 candidates" in found.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("on", "words"),
+    [
+        ([], "No column to link on"),
+        (["agee"], "publishes no column 'agee' to link on. Did you mean 'age'?"),
+        (["ill"], "The known table has no column 'ill' to link on."),
+        (["name"], "The policy publishes no column 'name' to link on."),
+    ],
+)
+def test_columns_that_cannot_be_linked_on_are_refused(on, words):
+    asked = {"columns": {"age": "quasi", "ill": "sensitive", "name": "identifier"}}
+    asked["constraints"] = [{"k": 1}]
+    release = pa.table({"age": ["1"], "ill": ["flu"]})
+    with pytest.raises(shoal.InputError, match=re.escape(words)):
+        shoal.attack(release, asked, known=pa.table({"age": ["1"], "name": ["x"]}), on=on)
+
+
+def test_people_are_counted_where_they_can_be_told_apart():
+    visits = pa.table(
+        {
+            "who": ["a", "A", "b", "c", "c", "d", "d"],
+            "age": [1, 1, 1, 2, 2, 2, 2],
+            "ward": ["x", "x", "y", "z", "z", "z", "z"],
+            "ill": ["flu", "hiv", "flu", "flu", "hiv", "hiv", "flu"],
+        }
+    )
+    asked = {
+        "columns": {"who": "person", "age": "quasi", "ward": "plain", "ill": "sensitive"},
+        "constraints": [{"k": 2}],
+    }
+    release = shoal.anonymize(visits, asked)
+    found = shoal.attack(release, known=visits, raw=visits)
+    assert found.people == 4
+    # x: two rows, both a's; y: one row, b's; z: four rows of c and d
+    assert (found.raw.linked, found.raw.pinned, found.raw.pinned_person) == (4, 1, 2)
+    assert (found.release.pinned, found.release.pinned_person) == (1, 2)
+    alone = shoal.attack(release.table, asked, known=visits)
+    assert alone.release.pinned_person is None
+    narrow = shoal.attack(release, known=visits, on="age")
+    assert narrow.release.pinned_person == 0

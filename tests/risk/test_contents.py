@@ -25,7 +25,7 @@ NOON = datetime.datetime(1964, 3, 7, 12, 30)
         (pa.array(["0", "7"]), Type.WHOLE, True),
         (pa.array(["1964-03-07", "1970-01-01"]), Type.DATE, True),
         (pa.array(["1964-03-07 12:30", "1970-01-01 00:00"]), Type.DATE, True),
-        (pa.array(["07.03.1964", "31.12.1970"]), Type.OTHER_DATE, True),
+        (pa.array(["07.03.1964", "31.12.1970"]), Type.DATE, True),
         (pa.array(["1964-03-07", "soon"]), Type.TEXT, False),
         (pa.array([1, 2], pa.int8()), Type.WHOLE, True),
         (pa.array([1.0, 2.0, None]), Type.WHOLE, True),

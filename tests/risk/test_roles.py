@@ -41,7 +41,7 @@ MANY = [str(i % 30) for i in range(300)]
         ("postcode", ["somewhere in the old town", "N1"] * 20, "quasi", "unordered"),
         ("area", ["001", "002"] * 20, "quasi", "mask"),
         ("birth", ["1964-03-07", "1970-01-01"] * 20, "quasi", "date"),
-        ("birth", ["07.03.1964", "31.12.1970"] * 20, "quasi", "ordered"),
+        ("birth", ["07.03.1964", "31.12.1970"] * 20, "quasi", "date"),
         ("age", [None] * 40, "plain", "kept"),
         ("thing", MANY, "quasi", "ordered"),
         ("salary", list(range(100)), "sensitive", "kept"),

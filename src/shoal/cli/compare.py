@@ -1,18 +1,19 @@
 """`shoal compare`: several methods on one table."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from shoal import api
 from shoal.cli.console import guarded, out, print_json
-from shoal.cli.options import Encoding, Force, Json, PolicyFile, Quote, Seed, Separator, Table
+from shoal.cli.options import Force, Json, PolicyFile, Seed, Table, with_reading
 
 INFEASIBLE = 3
 
 
 @guarded
+@with_reading
 def compare(
     table: Table,
     policy: PolicyFile,
@@ -49,18 +50,18 @@ def compare(
     ] = None,
     force: Force = False,
     seed: Seed = None,
-    separator: Separator = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
     json: Json = False,
+    *,
+    read: dict[str, Any],
 ) -> None:
     """Run several methods and recommend one.
 
     Shows how much detail each loses, how risky it leaves the table, and how much time and memory it
     takes. Every release is verified and then thrown away.
     """
+    place = api.command_line_place(table)
     found = api.compare(
-        table,
+        place,
         policy,
         methods=methods,
         k=k,
@@ -68,13 +69,11 @@ def compare(
         seed=seed,
         output=output,
         force=force,
-        separator=separator,
-        quote=quote,
-        encoding=encoding,
+        read=read,
         progress=True,
     )
     if json:
-        files = {"input": str(table), "policy_file": str(policy)}
+        files = {"input": str(place), "policy_file": str(policy)}
         outputs = [str(path) for path in found.outputs]
         print_json(found.to_dict() | files | {"outputs": outputs})
     else:

@@ -1,26 +1,25 @@
 """`shoal init`: a policy to start from."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from shoal import api
 from shoal.cli.console import guarded, out, print_json
 from shoal.cli.options import (
-    Encoding,
     Engine,
     Force,
     Json,
     Memory,
-    Quote,
-    Separator,
     TableOrFolder,
     engine_options,
+    with_reading,
 )
 
 
 @guarded
+@with_reading
 def init(
     table: TableOrFolder,
     output: Annotated[
@@ -29,30 +28,28 @@ def init(
     force: Force = False,
     engine: Engine = "local",
     memory: Memory = None,
-    separator: Separator = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
     json: Json = False,
+    *,
+    read: dict[str, Any],
 ) -> None:
     """Draft a commented policy for a table.
 
     The draft can be run at once, but it comes from column names and counts alone: read it before you
     rely on it.
     """
+    place = api.command_line_place(table)
     draft = api.draft_policy(
-        table,
+        place,
         output,
         force=force,
         engine=engine,
         memory=memory,
-        separator=separator,
-        quote=quote,
-        encoding=encoding,
+        read=read,
         progress=True,
     )
     if json:
-        print_json({"input": str(table), "policy": str(output), "roles": draft.roles})
+        print_json({"input": str(place), "policy": str(output), "roles": draft.roles})
     else:
         from shoal.cli.render.inspection import show_draft
 
-        show_draft(out(), draft, table, output, engine_options(engine, memory))
+        show_draft(out(), draft, place, output, engine_options(engine, memory))

@@ -1,26 +1,25 @@
 """`shoal inspect`: who stands out in a table."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from shoal import api
 from shoal.cli.console import guarded, out, print_json
 from shoal.cli.options import (
-    Encoding,
     Engine,
     Json,
     Memory,
     ProgressForm,
-    Quote,
-    Separator,
     TableOrFolder,
     engine_options,
+    with_reading,
 )
 from shoal.cli.progress import progress_of
 
 
 @guarded
+@with_reading
 def inspect(
     table: TableOrFolder,
     fraction: Annotated[
@@ -38,30 +37,28 @@ def inspect(
     ] = None,
     engine: Engine = "local",
     memory: Memory = None,
-    separator: Separator = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
     progress: ProgressForm = "bar",
     json: Json = False,
+    *,
+    read: dict[str, Any],
 ) -> None:
     """Show who stands out in a table, and suggest roles.
 
     Only counts and column names are shown, never a value of the table.
     """
+    place = api.command_line_place(table)
     found = api.inspect(
-        table,
+        place,
         fraction=fraction,
         msu=msu,
         engine=engine,
         memory=memory,
-        separator=separator,
-        quote=quote,
-        encoding=encoding,
+        read=read,
         progress=progress_of(progress),
     )
     if json:
-        print_json({"input": str(table), **found.to_dict()})
+        print_json({"input": str(place), **found.to_dict()})
     else:
         from shoal.cli.render.inspection import show_inspection
 
-        show_inspection(out(), found, table, engine_options(engine, memory))
+        show_inspection(out(), found, place, engine_options(engine, memory))

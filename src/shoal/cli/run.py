@@ -1,25 +1,23 @@
 """`shoal run`: from a table and a policy to a verified file."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from shoal import api
 from shoal.cli.console import guarded, out, print_json
 from shoal.cli.options import (
-    Encoding,
     Engine,
     Force,
     Json,
     Memory,
     PolicyFile,
     ProgressForm,
-    Quote,
     Seed,
     SeedFile,
-    Separator,
     TableOrFolder,
+    with_reading,
 )
 from shoal.cli.progress import progress_of
 
@@ -28,13 +26,17 @@ if TYPE_CHECKING:
 
 
 @guarded
+@with_reading
 def run(
     table: TableOrFolder,
     policy: PolicyFile,
     output: Annotated[
-        Path,
+        str,
         typer.Option(
-            "--output", "-o", metavar="OUT", help="The release: .csv, .parquet or .arrow."
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="The release: .csv, .parquet or .arrow, or the address of a database's table.",
         ),
     ],
     force: Force = False,
@@ -82,22 +84,22 @@ def run(
     ] = None,
     engine: Engine = "local",
     memory: Memory = None,
-    separator: Separator = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
     progress: ProgressForm = "bar",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
     json: Json = False,
+    *,
+    read: dict[str, Any],
 ) -> None:
     """Anonymise a table by a policy, and verify the release.
 
     The release appears only after it was read back and found to hold every guarantee. With
     `publish: anatomy` the tables of sensitive values appear beside it.
     """
+    source, target = api.command_line_place(table), api.command_line_place(output)
     release = api.run(
-        table,
+        source,
         policy,
-        output,
+        target,
         k=k,
         method=cast("MethodName | None", method),
         metrics=cast("list[MetricName] | None", metric),
@@ -108,16 +110,14 @@ def run(
         force=force,
         engine=engine,
         memory=memory,
-        separator=separator,
-        quote=quote,
-        encoding=encoding,
+        read=read,
         progress=progress_of(progress, quiet),
     )
     if json:
         files = {
-            "input": str(table),
+            "input": str(source),
             "policy": str(policy),
-            "output": str(output),
+            "output": str(target),
             "sensitive_outputs": {
                 name: str(path) for name, path in release.sensitive_outputs.items()
             },

@@ -1,35 +1,31 @@
 """`shoal verify`: check what a release holds."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from shoal import api
 from shoal.cli.console import error_of, guarded, out, print_json
 from shoal.cli.options import (
-    Encoding,
     Engine,
     Json,
     Memory,
     PolicyFile,
     ProgressForm,
-    Quote,
     ReleaseFile,
-    Separator,
+    with_reading,
 )
 from shoal.cli.progress import progress_of
 
 
 @guarded
+@with_reading
 def verify(
     release: ReleaseFile,
     policy: PolicyFile,
     engine: Engine = "local",
     memory: Memory = None,
-    separator: Separator = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
     certificate: Annotated[
         Path | None,
         typer.Option(
@@ -56,6 +52,8 @@ def verify(
     ] = None,
     progress: ProgressForm = "bar",
     json: Json = False,
+    *,
+    read: dict[str, Any],
 ) -> None:
     """Check that a release holds the guarantees of its policy, and what else it holds.
 
@@ -63,16 +61,14 @@ def verify(
     `publish: anatomy`. The exit code is 4 if a guarantee does not hold.
     """
     found = api.verify(
-        release,
+        api.command_line_place(release),
         policy,
         certificate=certificate,
         key=key,
         seed_file=seed_file,
         engine=engine,
         memory=memory,
-        separator=separator,
-        quote=quote,
-        encoding=encoding,
+        read=read,
         progress=progress_of(progress),
     )
     if not json:

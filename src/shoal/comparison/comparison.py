@@ -17,8 +17,9 @@ from shoal.engines.capabilities import refuse_task
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.sessions import is_spark
 from shoal.errors import InputError, percent
+from shoal.io.address import Place, as_place
 from shoal.io.arrow import without_category_order
-from shoal.io.csv_dialect import DETECT, CsvOptions
+from shoal.io.csv_dialect import CsvOptions
 from shoal.plugins import name_of
 from shoal.policy import Policy
 from shoal.progress import ProgressCallback, ProgressEvent, ignore_event
@@ -165,7 +166,7 @@ def compare(
     k: Ks = None,
     budget: float | None = None,
     progress: ProgressCallback | None = None,
-    options: CsvOptions = DETECT,
+    options: CsvOptions | None = None,
 ) -> Comparison:
     """Run methods side by side: what each loses, how risky its release is, and which one to use.
 
@@ -199,10 +200,11 @@ def compare(
     # all methods with one seed
     seeded = rules if rules.seed is not None else rules.replace_keys(seed=seeds.draw())
     name, guessed = "", tuple[str, ...]()
-    if isinstance(data, str | Path):
-        local, path = LocalFiles(), Path(data)
+    data = as_place(data)
+    if isinstance(data, Place):
+        local, path = LocalFiles(), data
         name = path.name
-        options, guessed = local.settle(path, options)
+        options, guessed = local.settle(path, rules.read.file if options is None else options)
         names = local.names(path, options)
         plan = make_plan(seeded, names, methods, k)
         table = local.read(path, options, rules.needed(names))

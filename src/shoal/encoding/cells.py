@@ -1,6 +1,6 @@
 """The table as a method sees it: distinct coded rows with their counts, in a canonical order."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -16,10 +16,9 @@ from shoal.arrays import Codes, Ints, Words
 from shoal.encoding.columns import (
     AS_SPELLED,
     ColumnSpec,
-    check_no_star,
     encode_sensitive,
     quasi_domain,
-    sensitive_domain,
+    sensitive_readings,
 )
 from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
@@ -68,6 +67,12 @@ class Cells:
     def n_rows(self) -> int:
         """Rows of the table."""
         return len(self.rows)
+
+    @property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """The sensitive columns of the table, without those that have the spellings of others."""
+        domains = self.sensitive_domains.items()
+        return tuple(name for name, domain in domains if domain.spelled_of is None)
 
     @property
     def n_cells(self) -> int:
@@ -165,28 +170,35 @@ def encode(
     seed: int,
     folder: Path = Path(),
     person: str | None = None,
+    both_spellings: Collection[str] = (),
 ) -> Cells:
     """Encode the columns, several at a time, and reduce the rows to cells.
 
     person: the column that tells people apart, where people are counted.
+    both_spellings: sensitive columns that are also encoded with every spelling as a value, where that
+    makes a difference.
     """
     people = None if person is None else read_people(person, column(person))
 
-    def codes_of(name: str) -> tuple[Domain, Codes]:
+    def codes_of(name: str) -> dict[str, tuple[Domain, Codes]]:
         values = column(name)
         tally = tally_of(name, values)
         if name in quasi:
-            domain, codes = quasi_domain(tally, quasi[name].with_order_of(values), folder)
+            found = {name: quasi_domain(tally, quasi[name].with_order_of(values), folder)}
         else:
-            check_no_star(tally)
-            domain, codes = sensitive_domain(tally, sensitive[name], folder)
-        return domain, tally.rows(codes, domain.missing)
+            found = sensitive_readings(tally, sensitive[name], folder, name in both_spellings)
+        return {
+            each_name: (domain, tally.rows(codes, domain.missing))
+            for each_name, (domain, codes) in found.items()
+        }
 
     encoded = each(codes_of, [*quasi, *sensitive])
     # one code may stand for values that look different (nan and null, 0 and -0): values are hashed too
     others = [column(name) for name in (*plain, *sensitive)]
-    sensitive_codes = dict(zip(sensitive, encoded[len(quasi) :], strict=True))
-    return build_cells(encoded[: len(quasi)], sensitive_codes, others, seed, people)
+    by_name = {name: codes for found in encoded for name, codes in found.items()}
+    quasi_codes = [by_name.pop(name) for name in quasi]
+    sensitive_codes = {name: by_name.pop(name) for name in sensitive} | by_name
+    return build_cells(quasi_codes, sensitive_codes, others, seed, people)
 
 
 def codes_in_order(cells: Cells, column: pa.Array) -> Codes:

@@ -21,23 +21,36 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.domain import UNIT, Domain, Kind, units_of, with_missing_text
-from shoal.encoding.missing import is_declared
-from shoal.encoding.reading import AS_FOUND, ValueReading
+from shoal.encoding.missing import code_list, is_declared, likely_codes
+from shoal.encoding.reading import (
+    AS_FOUND,
+    AmbiguousError,
+    Ordered,
+    StrayError,
+    ValueReading,
+    declared_texts,
+    is_text,
+    read_line,
+    read_ordered,
+    standard_texts,
+)
 from shoal.encoding.spelling import is_blank, merge_spellings
 from shoal.encoding.values import (
+    DATE_FORMATS,
     Tally,
     describe_uncovered,
     ordered_values,
     require_covered,
     tally_of,
 )
-from shoal.errors import HierarchyError, InputError
+from shoal.errors import HierarchyError, InputError, counted, listed
 from shoal.hierarchy import Hierarchy
 from shoal.hierarchy.text import is_bytes, text_of
 from shoal.hierarchy.tree import with_missing
 
 ANY = "*"
 BOOLEANS = ("false", "true")
+PLURALS = {"number": "numbers", "date": "dates", "text": "texts"}
 INTERVAL = re.compile(r"([\[(][^,]+), ([^,]+[\])])")
 """The text of an interval, as `pd.cut` and `Series.cut` of polars write it."""
 
@@ -60,6 +73,8 @@ class ColumnSpec:
     """Whether the order is that of a categorical column and not the policy's."""
     missing: tuple[str, ...] = ()
     """The texts that stand for a missing value."""
+    states_missing: bool = False
+    """Whether the policy lists these codes for this very column: then none is asked about."""
     exact_spelling: bool = False
     """Sensitive only: whether every spelling is a value of its own."""
     reading: ValueReading = AS_FOUND
@@ -83,6 +98,14 @@ class ColumnSpec:
             return self
         order = tuple(text_of(categories).to_pylist())
         return replace(self, kind="ordered", order=order, from_categories=True)
+
+    def as_spelled(self) -> "ColumnSpec":
+        """The spec of the same column with every spelling as a value of its own.
+
+        Numbers and dates are then texts: as such, those that are equal differ.
+        """
+        by_text = self.kind == "ordered" and self.order is None
+        return replace(self, exact_spelling=True, kind=None if by_text else self.kind)
 
 
 BY_VALUES = ColumnSpec()
@@ -123,7 +146,7 @@ def quasi_domain(tally: Tally, spec: ColumnSpec = BY_VALUES, folder: Path = Path
             "Give it the role 'identifier', so that it is dropped, or leave its rows out."
         )
     if spec.hierarchy is not None:
-        domain, codes = _by_hierarchy(known, spec.hierarchy, folder)
+        domain, codes = _by_hierarchy(known, spec, folder)
     else:
         domain, codes = _ordered_without_blank(known, spec) or _by_frequency(known)
     return domain, _with_unknown(kept, codes, domain.missing)
@@ -192,29 +215,84 @@ def sensitive_domain(tally: Tally, spec: ColumnSpec = BY_VALUES, folder: Path = 
     if spec.levels is not None:
         domain = replace(domain, levels=_levels(known, domain, spec.levels))
     if not spec.exact_spelling:
-        domain, codes = _with_spellings(known, domain, codes)
+        domain, codes = _with_spellings(known, spec, domain, codes)
     return domain, _with_unknown(kept, codes, domain.missing)
+
+
+def as_spelled(name: str) -> str:
+    """The name of a sensitive column whose spellings are counted apart, beside the column itself."""
+    return f"{name} as spelled"
+
+
+def sensitive_readings(
+    tally: Tally, spec: ColumnSpec, folder: Path, both: bool
+) -> dict[str, Encoded]:
+    """A sensitive column of a table as it is to be protected, by name.
+
+    Where spellings of one value were merged and `both` is true, the same column is there again with
+    every spelling as a value. Raises `InputError` for a `*`, and for a likely code for missing values
+    that the policy does not mention.
+    """
+    check_no_star(tally)
+    undeclared = _undeclared_codes(tally, spec)
+    domain, codes = sensitive_domain(tally, spec, folder)
+    found: dict[str, Encoded] = {tally.name: (replace(domain, undeclared=undeclared), codes)}
+    if both and domain.spellings is not None:
+        exact, codes = sensitive_domain(tally, spec.as_spelled(), folder)
+        name = as_spelled(tally.name)
+        found[name] = replace(exact, name=name, spelled_of=tally.name), codes
+    return found
+
+
+def _undeclared_codes(tally: Tally, spec: ColumnSpec) -> tuple[str, ...]:
+    """The texts that are likely codes for missing values, and not among the policy's."""
+    known = tally.values.filter(pa.array(_known(tally, spec)))
+    found = likely_codes(text_of(known))
+    if found and not spec.states_missing:
+        rows = pc.is_in(text_of(tally.values), pa.array(found, pa.string()))
+        n = int(tally.counts[_flags(rows)].sum())
+        raise InputError(undeclared_error(tally.name, found, spec, n))
+    return tuple(found)
+
+
+def undeclared_error(name: str, found: Sequence[str], spec: ColumnSpec, rows: int | None) -> str:
+    """What is asked about likely codes for missing values in a sensitive column."""
+    where = "" if rows is None else f" in {counted(rows, 'row')}"
+    many = len(found) > 1
+    return (
+        f"Column '{name}' is sensitive and reads {listed([repr(code) for code in found])}{where}, which "
+        f"{'are' if many else 'is'} likely to stand for a missing value, but the policy does not say "
+        f"so. Add `missing: {code_list([*spec.missing, *found])}` to the column. If "
+        f"{'they are real values' if many else 'it is a real value'}, write "
+        f"`missing: {code_list(spec.missing)}`."
+    )
 
 
 def _sensitive_values(known: Tally, spec: ColumnSpec, folder: Path) -> Encoded:
     if not len(known.values):
         return _by_text(known)
     if spec.hierarchy is not None:
-        return _by_hierarchy(known, spec.hierarchy, folder)
+        return _by_hierarchy(known, spec, folder)
     if spec.kind != "ordered" and spec.order is None:
         return _by_text(known)
     ordered = _by_order(known, replace(spec, kind="ordered"))
     assert ordered is not None  # values without an order were refused
     if spec.order is None:
-        _check_order_readable(known)
+        _check_order_readable(known, spec)
+        _check_declared(known, spec)
     return ordered
 
 
-def _with_spellings(known: Tally, domain: Domain, codes: npt.NDArray[np.integer]) -> Encoded:
+def _with_spellings(
+    known: Tally, spec: ColumnSpec, domain: Domain, codes: npt.NDArray[np.integer]
+) -> Encoded:
     """The same with one code for all spellings of a value."""
     if not _may_be_text(known.values.type):  # different numbers, dates and times fold differently
         return domain, codes
-    merged, spellings = merge_spellings(text_of(known.values), codes.astype(np.int32), known.counts)
+    texts = declared_texts(text_of(known.values).cast(pa.string()), spec.reading)
+    merged, spellings = merge_spellings(
+        texts, codes.astype(np.int32), known.counts, spec.reading.type != "text"
+    )
     if spellings is None:
         return domain, codes
     if domain.levels is not None and (domain.levels[merged] != domain.levels[codes]).any():
@@ -266,19 +344,89 @@ def _by_order(tally: Tally, spec: ColumnSpec) -> Encoded | None:
         return replace(domain, interval_ends=ends), codes
     if spec.kind == "unordered":
         return None
-    parsed = ordered_values(tally.values, guess=spec.kind is None)
-    if parsed is None:
+    found = read_column(tally, spec)
+    if found is None:
         return None
     problem = "are neither numbers nor dates, but the column is to be ordered"
-    require_covered(problem, parsed.is_valid().to_numpy(zero_copy_only=False), tally)
-    return _ascending(tally, parsed)
+    if spec.reading.type is not None:
+        problem = f"are not {PLURALS[spec.reading.type]}, as the policy says"
+    require_covered(problem, found.values.is_valid().to_numpy(zero_copy_only=False), tally)
+    domain, codes = _ascending(tally, found.values)
+    return replace(domain, read_as=found.words), codes
 
 
-def _check_order_readable(tally: Tally) -> None:
+def read_column(tally: Tally, spec: ColumnSpec) -> Ordered | None:
+    """The values as numbers or dates; None where the policy does not decide and they are texts.
+
+    Raises
+    ------
+    InputError
+        If they can be read in several ways, or if nearly all, but not all, are numbers or dates.
+    """
+    try:
+        return read_ordered(tally.values, spec.kind is None, spec.reading)
+    except AmbiguousError as question:
+        lines = " or ".join(f"`{line}`" for line in question.lines)
+        raise InputError(
+            f"Column '{tally.name}': {question.why}. Add {lines} to the policy, whichever is right; or "
+            "`type: text` to the column, if it is neither."
+        ) from None
+    except StrayError as stray:
+        read = stray.nearly
+        what = "dates" if pa.types.is_temporal(read.values.type) else "numbers"
+        covered = read.values.is_valid().to_numpy(zero_copy_only=False)
+        described = describe_uncovered(f"are not {read.words or what}", covered, tally)
+        raise InputError(
+            f"{described} All others are. Correct them, list them under `missing`, or add `type: text` "
+            "to the column if it is not meant to be ordered."
+        ) from None
+
+
+def as_published(name: str, column: pa.Array, spec: ColumnSpec) -> pa.Array:
+    """The values of another table as the labels of a release write them: ISO dates, a decimal point.
+
+    Values that cannot be read so are left as they are.
+    """
+    by_text = spec.hierarchy is not None and spec.hierarchy.reads == "text"
+    if not is_text(column.type) or spec.kind == "unordered" or spec.order is not None or by_text:
+        return column
+    tally = tally_of(name, column)
+    found = _read_for_hierarchy(tally, spec) if spec.hierarchy else _read_leniently(tally, spec)
+    if found is None or found.is_standard or tally.index is None:
+        return column
+    places = pa.array(tally.index, mask=tally.index < 0)
+    return standard_texts(tally.values, found).take(places)
+
+
+def _read_leniently(tally: Tally, spec: ColumnSpec) -> Ordered | None:
+    try:
+        return read_ordered(tally.values, spec.kind is None, spec.reading)
+    except StrayError as stray:
+        return stray.nearly
+    except AmbiguousError:
+        return read_column(tally, spec)
+
+
+def _check_declared(tally: Tally, spec: ColumnSpec) -> None:
+    """Refuse a sensitive column whose cells a reader of the release would have to guess about."""
+    found = read_column(tally, spec)
+    if found is None or found.reading.dates in DATE_FORMATS:
+        return
+    given = spec.reading.needed
+    if all(given.get(key) == value for key, value in found.reading.needed.items()):
+        return
+    raise InputError(
+        f"Column '{tally.name}' is sensitive and to be ordered, and looks like {found.words}. Its cells "
+        "are published as they are, so the policy must say how to read them: add "
+        f"`{read_line(found.reading)}` to it."
+    )
+
+
+def _check_order_readable(tally: Tally, spec: ColumnSpec) -> None:
     """Refuse an order that could not be recognised in the text of a release."""
     texts = text_of(tally.values).cast(pa.string())
-    parsed = ordered_values(texts, guess=False)
-    if not _is_boolean(tally.values) and (parsed is None or parsed.null_count):
+    found = read_ordered(texts, False, spec.reading)
+    if not _is_boolean(tally.values) and (found is None or found.values.null_count):
         raise InputError(
             f"Column '{tally.name}' is sensitive and to be ordered, but the order of values of the "
             f"type {tally.values.type} cannot be recognised in a release. Give it an `order`, or turn "
@@ -360,15 +508,29 @@ def _as_floats(values: pa.Array) -> Floats:
     return values.cast(pa.float64()).to_numpy(zero_copy_only=False)
 
 
-def _by_hierarchy(tally: Tally, hierarchy: Hierarchy, folder: Path) -> Encoded:
-    tree, codes = hierarchy.build(tally.values, tally.name, folder)
+def _read_for_hierarchy(tally: Tally, spec: ColumnSpec) -> Ordered | None:
+    """The values as the numbers or dates that a hierarchy is built from; None if it takes texts."""
+    assert spec.hierarchy is not None
+    if spec.hierarchy.reads == "text" or not is_text(tally.values.type):
+        return None
+    reading = replace(spec.reading, type=spec.hierarchy.reads)
+    return read_column(tally, replace(spec, reading=reading))
+
+
+def _by_hierarchy(tally: Tally, spec: ColumnSpec, folder: Path) -> Encoded:
+    hierarchy, values, read_as = spec.hierarchy, tally.values, ""
+    assert hierarchy is not None
+    found = _read_for_hierarchy(tally, spec)
+    if found is not None and not found.is_standard:
+        values, read_as = standard_texts(values, found), found.words
+    tree, codes = hierarchy.build(values, tally.name, folder)
     require_covered(hierarchy.uncovered, codes >= 0, tally)
     missing = -1
     if tally.missing:
         missing = tree.n_leaves
         tree = with_missing(tree)
     texts = with_missing_text(pa.array(tree.labels[0], pa.string()), missing)
-    return Domain(tally.name, Kind.TREE, texts, missing, hierarchy=tree), codes
+    return Domain(tally.name, Kind.TREE, texts, missing, read_as=read_as, hierarchy=tree), codes
 
 
 def _by_text(tally: Tally) -> Encoded:

@@ -72,6 +72,11 @@ class Counts:
     so it is not the sum of the entries."""
     rows: Ints | None = None
     """(g,) rows of each group, where `sizes` are people."""
+    spelled: "Counts | None" = None
+    """The same groups with every spelling as a value of its own, where that makes a difference."""
+    shared: Ints | None = None
+    """(g,) where the rows of a person are protected together: the fewest people who share all groups
+    of a person of the group."""
 
     @property
     def n_groups(self) -> int:

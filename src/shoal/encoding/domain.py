@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from shoal.arrays import Codes, Floats, Ints
 from shoal.encoding.spelling import Spellings
+from shoal.errors import listed
 from shoal.hierarchy.tree import HierarchyTree
 
 if TYPE_CHECKING:  # importing them would load the compiler
@@ -58,6 +59,8 @@ class Domain:
     interval_ends: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     """RANGE only, where the values are intervals such as `(0, 3]`. The lower and the upper end of
     each: a label is written from the first lower end to the last upper end."""
+    read_as: str = ""
+    """How texts were read, where that is not as plain numbers or ISO dates."""
     hierarchy: HierarchyTree | None = None
     """TREE only. One leaf per code, the missing value being a leaf right under the root."""
     levels: Codes | None = None
@@ -65,6 +68,21 @@ class Domain:
     code, 1 being the least; 0 for the missing value."""
     spellings: Spellings | None = None
     """Sensitive columns only: what was merged, where spellings of one value share a code."""
+    spelled_of: str | None = None
+    """The sensitive column of which this one has every spelling as a value of its own."""
+    undeclared: tuple[str, ...] = ()
+    """Sensitive columns only: texts that are likely codes for missing values, but count as values."""
+
+    def warnings(self) -> list[str]:
+        """What the publisher should know of the values of a sensitive column."""
+        found = [] if self.spellings is None else self.spellings.warnings(self.name)
+        if self.undeclared:
+            codes = listed([repr(code) for code in self.undeclared])
+            found.append(
+                f"{self.name}: {codes} count as values, as its `missing` does not list them; they are "
+                "likely to stand for missing ones."
+            )
+        return found
 
     @property
     def size(self) -> int:

@@ -21,6 +21,9 @@ NEGATIVE = re.compile(r"-(1|[789]|77|88|9[789]|7{3,9}|8{3,9}|9{3,9}|9+[78])")
 """Numbers that are likely codes where all others are 0 or more."""
 BESIDE_NINES = {9: (7, 8), 99: (77, 88, 97, 98), 999: (777, 888, 997, 998)}
 """Codes for `refused` and `does not know` where nines are one for `no answer`."""
+LONGEST = 20
+"""Characters that a word for a missing value has at most, spaces included."""
+NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$"
 MOST_GAPS = 2
 """A number stands apart from others if its distance is more than so many times their largest gap."""
 
@@ -49,17 +52,32 @@ def likely_codes(texts: pa.Array) -> list[str]:
     nines where their distance to the others is more than twice as large as the others' largest gap. A
     scale from 1 to 9 has no such number, one from 1 to 5 with a 9 has.
     """
-    known = texts.filter(pc.invert(is_blank(texts)))
-    folded = fold_texts(known)
-    is_word = pc.is_in(folded, pa.array(sorted(TEXT_CODES)))
-    found = known.filter(is_word).to_pylist()
-    others = folded.filter(pc.invert(is_word))
-    numbers = _numbers(others)
-    if numbers is not None:
-        codes = {f"{number:f}" for number in (*_negative(numbers), *_nines(numbers))}
-        mine = pc.is_in(folded, pa.array(sorted(codes), pa.string()))
-        found += known.filter(mine).to_pylist()
-    return sorted(found)
+    texts = texts.cast(pa.string())
+    short = texts.filter(pc.less_equal(pc.utf8_length(texts), LONGEST))
+    is_word = pc.is_in(fold_texts(short), pa.array([*sorted(TEXT_CODES), ""]))
+    words = short.filter(is_word)
+    others = texts.filter(pc.invert(pc.is_in(texts, words)))
+    codes = _number_codes(others)
+    return sorted([*words.filter(pc.invert(is_blank(words))).to_pylist(), *codes])
+
+
+def _number_codes(texts: pa.Array) -> list[str]:
+    """The likely codes among texts that are all numbers."""
+    if not pc.all(pc.match_substring_regex(texts, NUMBER)).as_py():
+        return []
+    folded = fold_texts(texts)
+    numbers = _numbers(folded)
+    if numbers is None:
+        return []
+    codes = {f"{number:f}" for number in (*_negative(numbers), *_nines(numbers))}
+    return texts.filter(pc.is_in(folded, pa.array(sorted(codes), pa.string()))).to_pylist()
+
+
+def code_list(codes: Sequence[str]) -> str:
+    """Codes as a policy lists them: `[NA, "?", -9]`."""
+    plain = re.compile(r"[A-Za-z][A-Za-z0-9/.]*|-?(0|[1-9][0-9]*)")
+    words = [code if plain.fullmatch(code) else f'"{code}"' for code in codes]
+    return f"[{', '.join(words)}]"
 
 
 def _numbers(folded: pa.Array) -> list[Decimal] | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.arrays import Codes, Ints, Words
 from shoal.encoding.folding import folded
@@ -63,6 +64,16 @@ def read_people(name: str, column: pa.Array) -> People:
     where = np.flatnonzero(np.append(blank, True)[tally.index])
     check_ids(name, len(column), missing, len(known), where[ROWS].tolist())
     return People(tally.rows(number.reshape(-1), -1), len(known), spellings)
+
+
+def person_of_ids(column: pa.Array) -> Ints:
+    """(n,) the hash of each row's id, by which people are told apart; -1 where a row has none.
+
+    Numbers by these are the same as by `read_people`, whose order is that of the hashes.
+    """
+    texts = folded(text_of(column))
+    blank = pc.fill_null(pc.equal(texts, ""), True).to_numpy(zero_copy_only=False)
+    return np.where(blank, -1, hash_ids(texts).astype(np.int64))
 
 
 def hash_ids(texts: pa.Array) -> Words:

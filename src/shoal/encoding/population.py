@@ -11,16 +11,20 @@ from shoal.arrays import Codes, Ints
 from shoal.encoding.cells import Cells
 from shoal.encoding.columns import ColumnSpec, encode_quasi
 from shoal.encoding.domain import Domain
+from shoal.encoding.people import People
 from shoal.errors import Infeasible, ShoalError, listed
 
 
 def with_population(
-    cells: Cells, column: Callable[[str], pa.Array], specs: Mapping[str, ColumnSpec]
+    cells: Cells,
+    column: Callable[[str], pa.Array],
+    specs: Mapping[str, ColumnSpec],
+    people: People | None = None,
 ) -> Cells:
     """The cells, with the equal rows of the population divided among their rows.
 
     A population row that is written differently than in the table equals none, so the counts can only
-    be too small.
+    be too small. So can those of people: a person with several rows counts for one of them.
     """
     codes = np.column_stack(
         [_codes(domain, column(domain.name), specs[domain.name]) for domain in cells.domains]
@@ -36,7 +40,13 @@ def with_population(
             f"{listed(unrelated)}, so no row of it equals any row of the table. Are the values written "
             "the same way in both? (02138 and 2138 are not.)"
         )
-    equal: Ints = _equal_rows(cells.codes, codes[(codes >= 0).all(axis=1)])
+    known = (codes >= 0).all(axis=1)
+    codes = codes[known]
+    if people is not None:
+        order = np.lexsort(codes.T[::-1])
+        _, first = np.unique(people.number[known][order], return_index=True)
+        codes = codes[order[first]]
+    equal: Ints = _equal_rows(cells.codes, codes)
     rows = cells.counts
     cell = np.repeat(np.arange(cells.n_cells), rows)
     nth = np.arange(cells.n_rows) - cells.starts[cell]
@@ -61,7 +71,9 @@ def _codes(domain: Domain, column: pa.Array, spec: ColumnSpec) -> Codes:
 def _encode(name: str, column: pa.Array, spec: ColumnSpec) -> tuple[Domain, Codes]:
     if spec.hierarchy is None:
         try:
-            return encode_quasi(name, column, ColumnSpec(spec.kind, spec.order))
+            return encode_quasi(
+                name, column, ColumnSpec(spec.kind, spec.order, reading=spec.reading)
+            )
         except ShoalError:  # it has values that the table cannot have; compare by text
             pass
     return encode_quasi(name, column, ColumnSpec("unordered"))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -32,8 +33,11 @@ TIME = re.compile(r"(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)(:(\d\d)(\.\d+)?)?(z|[+-]00(
 EXACT = Context(prec=20_000, Emax=999_999, Emin=-999_999)
 
 
-def fold_texts(texts: pa.Array) -> pa.Array:
-    """(n,) string: the folded form of each text, the same for all spellings of one value."""
+def fold_texts(texts: pa.Array, numbers: bool = True) -> pa.Array:
+    """(n,) string: the folded form of each text, the same for all spellings of one value.
+
+    numbers: whether equal numbers and dates fold alike.
+    """
     texts = texts.cast(pa.string())
     settled = pc.match_substring_regex(texts, SETTLED_NUMBER)
     simple = pc.match_substring_regex(texts, SIMPLE)
@@ -43,19 +47,22 @@ def fold_texts(texts: pa.Array) -> pa.Array:
     )
     if not len(others):
         return folded
-    found = [fold(text) for text in texts.take(pa.array(others)).to_pylist()]
+    found = [fold(text, numbers) for text in texts.take(pa.array(others)).to_pylist()]
     place = np.arange(len(texts))
     place[others] = len(texts) + np.arange(len(others))
     return pa.concat_arrays([folded, pa.array(found, pa.string())]).take(pa.array(place))
 
 
-def fold(text: str) -> str:
+def fold(text: str, numbers: bool = True) -> str:
     """The folded form of one text: Unicode NFKC, without case, invisible characters and spaces at its
-    ends; runs of spaces are one. Numbers are in their shortest form, dates and times in ISO form."""
+    ends; runs of spaces are one. Numbers are in their shortest form, dates and times in ISO form,
+    unless `numbers` is false."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     if not folded.isascii():
         folded = "".join(c for c in folded if unicodedata.category(c) != "Cf")
     folded = " ".join(folded.split())
+    if not numbers:
+        return folded
     if NUMBER.fullmatch(folded):
         return _number(folded)
     return _date(folded) or _moment(folded) or folded
@@ -126,7 +133,9 @@ class Spellings:
         return found
 
 
-def merge_spellings(texts: pa.Array, codes: Codes, rows: Ints) -> tuple[Codes, Spellings | None]:
+def merge_spellings(
+    texts: pa.Array, codes: Codes, rows: Ints, numbers: bool = True
+) -> tuple[Codes, Spellings | None]:
     """Give all spellings of a value one code: that of the one with the smallest code.
 
     Parameters
@@ -137,6 +146,8 @@ def merge_spellings(texts: pa.Array, codes: Codes, rows: Ints) -> tuple[Codes, S
         The code of each; texts may share one already.
     rows : (m,)
         Rows with each text.
+    numbers : bool
+        Whether equal numbers and dates are one value.
 
     Returns
     -------
@@ -147,12 +158,22 @@ def merge_spellings(texts: pa.Array, codes: Codes, rows: Ints) -> tuple[Codes, S
     """
     if not len(texts):
         return codes, None
-    folded = fold_texts(texts).dictionary_encode()
+    folded = fold_texts(texts, numbers).dictionary_encode()
     value = folded.indices.to_numpy(zero_copy_only=False)
-    if len(folded.dictionary) == len(texts):
+    merged = codes
+    while True:  # texts that fold alike, or have one code, are one value
+        before, merged = merged, _smallest(_smallest(merged, value), codes)
+        if (before == merged).all():
+            break
+    _, number, times = np.unique(merged, return_inverse=True, return_counts=True)
+    if len(times) == len(texts):
         return codes, None
-    first = np.full(len(folded.dictionary), np.iinfo(np.int32).max, codes.dtype)
-    np.minimum.at(first, value, codes)
-    shared = np.bincount(value)[value] > 1
-    alone = int((shared & (rows == 1)).sum())
-    return first[value], Spellings(len(texts), len(folded.dictionary), alone)
+    alone = int(((times[number.reshape(-1)] > 1) & (rows == 1)).sum())
+    return merged, Spellings(len(texts), len(times), alone)
+
+
+def _smallest(codes: Codes, group: npt.NDArray[np.integer]) -> Codes:
+    """(m,) the smallest of the codes in the group of each."""
+    first = np.full(int(group.max()) + 1, np.iinfo(np.int32).max, np.int32)
+    np.minimum.at(first, group, codes)
+    return first[group]

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Codes, Ints
+from shoal.encoding.date_format import MONTHS, PIVOT, date_format
 from shoal.errors import HierarchyError, InputError, listed
 from shoal.hierarchy.text import text_of
 from shoal.io.arrow import whole_numbers
@@ -16,6 +17,7 @@ SINGULAR = (
     ("have", "has"),
     ("are not dates", "is not a date"),
     ("are not numbers", "is not a number"),
+    ("are not texts", "is not a text"),
     ("are not whole numbers", "is not a whole number"),
     ("are", "is"),
 )
@@ -179,17 +181,17 @@ def ordered_values(values: pa.Array, guess: bool) -> pa.Array | None:
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return None if guess else pa.nulls(len(values), pa.int64())
     readings = [
-        _numbers(values, guess),
-        *(_dates(values, form) for form in DATE_FORMATS),
-        _times(values),
+        parse_numbers(values, guess),
+        *(parse_dates(values, form) for form in DATE_FORMATS),
+        parse_times(values),
     ]
     parsed = min(readings, key=lambda reading: reading.null_count)
-    if guess and (parsed.null_count or _is_padded(values, parsed.type)):
+    if guess and (parsed.null_count or is_padded(values, parsed.type)):
         return None
     return parsed
 
 
-def _is_padded(values: pa.Array, kind: pa.DataType) -> bool:
+def is_padded(values: pa.Array, kind: pa.DataType) -> bool:
     """Whether reading some value as a number would lose its leading zeros."""
     return not pa.types.is_temporal(kind) and _any(pc.match_substring_regex(values, PADDED_NUMBER))
 
@@ -204,7 +206,7 @@ def _matching(values: pa.Array, pattern: str) -> pa.Array:
     return pc.if_else(pc.match_substring_regex(trimmed, pattern), trimmed, None)
 
 
-def _numbers(values: pa.Array, guess: bool) -> pa.Array:
+def parse_numbers(values: pa.Array, guess: bool) -> pa.Array:
     """Exact numbers; where that is impossible, none when it is a guess, else the nearest floats."""
     numbers = _matching(values, NUMBER)
     plain = pc.replace_substring_regex(numbers, r"^\+", "")
@@ -231,18 +233,44 @@ def _decimals(texts: pa.Array) -> pa.Array | None:
     return texts.cast(pa.decimal256(76, scale)) if whole + scale <= 75 else None
 
 
-def _dates(values: pa.Array, form: str) -> pa.Array:
-    trimmed = pc.utf8_trim_whitespace(values)
-    days = pc.strptime(trimmed, format=form, unit="s", error_is_null=True)
-    if days.null_count == len(days):
-        return days.cast(pa.date32())
-    # Arrow reads the 30th of February as the 2nd of March: the day must be the one in the text
-    day = r"^(?P<day>\d{1,2})" if form.startswith("%d") else r"(?P<day>\d{1,2})$"
-    written = pc.struct_field(pc.extract_regex(trimmed, day), "day").cast(pa.int64())
-    return pc.if_else(pc.equal(pc.day(days), written), days.cast(pa.date32()), None)
+def parse_dates(texts: pa.Array, form: str) -> pa.Array:
+    """Texts in a format such as `%d/%m/%Y` as dates or times; null where one is not such a date."""
+    given = date_format(form)
+    found = pc.extract_regex(pc.utf8_trim_whitespace(texts), given.pattern)
+    there = found.is_valid().to_numpy(zero_copy_only=False)
+
+    def part(name: str, default: int = 0) -> Ints:
+        if found.type.get_field_index(name) < 0:
+            return np.full(len(texts), default, np.int64)
+        digits = pc.struct_field(found, name)
+        return pc.fill_null(digits.cast(pa.int64()), default).to_numpy(zero_copy_only=False)
+
+    year = part("year")
+    if "%y" in given.parts:
+        short = part("short")
+        year = short + np.where(short >= PIVOT, 1900, 2000)
+    month, day = part("month"), part("day")
+    if "%m" not in given.parts:
+        names = pc.utf8_slice_codeunits(pc.utf8_lower(pc.struct_field(found, "name")), 0, 3)
+        place = pc.index_in(names, pa.array(MONTHS, pa.string()))
+        month = pc.fill_null(place, -1).to_numpy(zero_copy_only=False).astype(np.int64) + 1
+    hour, minute, second = part("hour"), part("minute"), part("second")
+    there = there & (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1)
+    there &= (hour <= 23) & (minute <= 59) & (second <= 59)
+    months = np.where(there, (year - 1970) * 12 + month - 1, 0).astype("datetime64[M]")
+    first = months.astype("datetime64[D]")
+    there &= day <= ((months + 1).astype("datetime64[D]") - first).astype(np.int64)
+    days = first + np.where(there, day - 1, 0)
+    if not given.has_time:
+        return pa.array(days, pa.date32(), mask=~there)
+    moment = days.astype("datetime64[us]") + ((hour * 60 + minute) * 60 + second) * 1_000_000
+    if "%f" in given.parts:
+        digits = pc.utf8_rpad(pc.struct_field(found, "fraction"), 6, "0")
+        moment += pc.fill_null(digits.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+    return pa.array(moment, pa.timestamp("us"), mask=~there)
 
 
-def _times(values: pa.Array) -> pa.Array:
+def parse_times(values: pa.Array) -> pa.Array:
     """ISO dates with a time of day, without a zone."""
     iso = _matching(values, r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?$")
     try:

@@ -10,9 +10,10 @@ from shoal.encoding.counts import Counts
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.errors import InputError, PolicyError, VerificationFailed, listed, percent
 from shoal.evidence.evidence import Histogram
+from shoal.io.address import Place
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
-from shoal.io.output_names import sensitive_paths
+from shoal.io.output_names import sensitive_places
 from shoal.policy import Policy
 from shoal.policy.anatomy import COUNT, GROUP, count_name, group_name
 from shoal.progress import Progress, no_progress
@@ -26,18 +27,19 @@ from shoal.verification.anatomy import (
 )
 from shoal.verification.check import check, strengths
 from shoal.verification.digest import Fingerprint
-from shoal.verification.meaning import with_meaning
+from shoal.verification.meaning import require_declared, with_meaning
 
 
-def sensitive_files(path: Path, policy: Policy) -> dict[str, Path]:
-    """Per sensitive column the file of its values beside a release; none where they are in it."""
-    return sensitive_paths(path, policy.sensitive) if policy.publish == "anatomy" else {}
+def sensitive_files(path: Place, policy: Policy) -> dict[str, Place]:
+    """Per sensitive column the file or table of its values beside a release; none where they are in
+    it."""
+    return dict(sensitive_places(path, policy.sensitive)) if policy.publish == "anatomy" else {}
 
 
-def require_files(files: Mapping[str, Path]) -> None:
+def require_files(files: Mapping[str, Place]) -> None:
     """Raise `InputError` unless the files of sensitive values exist."""
     for name, file in files.items():
-        if not file.exists():
+        if isinstance(file, Path) and not file.exists():
             raise InputError(
                 f"`publish: anatomy` needs {file.name}, with the values of {name}, beside the "
                 f"release, but {file} does not exist. Put it there under this name."
@@ -51,7 +53,9 @@ class AnatomyRelease(ReleaseTable):
         self._people, self._sensitive = people, sensitive
 
     @classmethod
-    def of_files(cls, path: Path, policy: Policy, options: CsvOptions = DETECT) -> "AnatomyRelease":
+    def of_files(
+        cls, path: Place, policy: Policy, options: CsvOptions = DETECT
+    ) -> "AnatomyRelease":
         """The release in a file, and in those beside it."""
         people = MemoryRelease(path, options)
         _check_people(people.names, policy)  # first: this may not be such a release at all
@@ -119,6 +123,10 @@ class AnatomyRelease(ReleaseTable):
             for name, one in counts.items()
         }
 
+        if survey:
+            for name in self._sensitive:
+                require_declared(meant[name], policy.column_spec(name))
+
         def by_group(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:  # noqa: ARG001
             return meant
 
@@ -128,7 +136,7 @@ class AnatomyRelease(ReleaseTable):
             findings,
             findings[0].rows,
             tuple(one for one in surveyed if one.of is not None),
-            {name: largest_share(counts[name]) for name in self._sensitive},
+            {name: largest_share(meant[name]) for name in self._sensitive},
         )
 
     def _read_sensitive(self) -> "dict[str, tuple[list[str], Read]]":

@@ -5,20 +5,23 @@ The pipeline is written once, against `Engine`. `MemoryEngine` keeps the table i
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from shoal.encoding.domain import Domain
 from shoal.engines.capabilities import refuse_task
 from shoal.engines.formats.base import format_to_write
 from shoal.engines.measured import Measured
 from shoal.engines.person_key import PersonKey
 from shoal.engines.release_table import ReleaseTable
 from shoal.engines.sources import Source
+from shoal.engines.targets import Target
 from shoal.errors import VerificationFailed
 from shoal.evidence.disclosure import Disclosure
+from shoal.io.address import Place
 from shoal.io.csv_dialect import CsvOptions
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
@@ -55,9 +58,10 @@ class Engine(ABC):
         """Open what the engine needs, and close it at the end; starting it may be a step."""
         return nullcontext()
 
-    def check_target(self, target: Path) -> None:
+    def check_target(self, target: Place) -> None:
         """Raise `InputError` for a target that the engine cannot write."""
-        format_to_write(target)
+        if isinstance(target, Path):
+            format_to_write(target)
 
     def check_source(self, source: Source, policy: Policy) -> None:  # noqa: B027 - most read all
         """Raise `InputError` for files that the engine cannot read; called before it is opened."""
@@ -79,6 +83,11 @@ class Engine(ABC):
     def encode(self, progress: Progress) -> int:
         """Replace values by codes; returns the number of rows."""
 
+    @property
+    @abstractmethod
+    def sensitive_domains(self) -> Mapping[str, Domain]:
+        """What the codes of the sensitive columns mean, once they are encoded."""
+
     @abstractmethod
     def group(self, requirement: Requirement, progress: Progress) -> int | None:
         """Put the rows into groups; returns how many are suppressed, where that is known already."""
@@ -90,6 +99,11 @@ class Engine(ABC):
     @abstractmethod
     def measure(self, progress: Progress) -> Measured:
         """What the release cost."""
+
+    @property
+    @abstractmethod
+    def domains(self) -> Sequence[Domain]:
+        """What the codes of the quasi-identifiers and the sensitive columns mean."""
 
     @property
     @abstractmethod
@@ -105,12 +119,12 @@ class Engine(ABC):
         """The rows of the release, as they are handed over."""
 
     @abstractmethod
-    def write(self, paths: Sequence[Path], options: CsvOptions, progress: Progress) -> None:
+    def write(self, paths: Sequence[Target], options: CsvOptions, progress: Progress) -> None:
         """Write the tables of the release."""
 
     @abstractmethod
     def read_back(
-        self, paths: Sequence[Path], options: CsvOptions, progress: Progress
+        self, paths: Sequence[Target], options: CsvOptions, progress: Progress
     ) -> ReleaseTable:
         """The release as it was written."""
 

@@ -55,10 +55,18 @@ def _models(policy: Policy) -> Iterator[str]:
 
 
 def _person(policy: Policy) -> Iterator[str]:
-    if policy.person is not None:
+    if policy.person is None:
+        return
+    if policy.method.only_counts:
         yield (
-            f"Column '{policy.person}' has the role person: counting people is not supported for "
-            f"tables larger than memory. {INSTEAD}"
+            f"method: {policy.method.name} does not count the people of '{policy.person}' on tables "
+            "larger than memory. Use least-loss-partition, flexible-partition or mondrian, or "
+            f"{IN_MEMORY}."
+        )
+    if policy.together:
+        yield (
+            f"`together` of column '{policy.person}' protects all rows of a person at once, which is "
+            f"not supported for tables larger than memory. {INSTEAD}"
         )
 
 
@@ -139,11 +147,11 @@ def check_method(policy: Policy) -> None:
                 "cover more people than were counted. Leave `least` out; `shoal verify` can check it "
                 "afterwards."
             )
-    if policy.person is not None and (policy.method.only_counts or policy.together):
-        what = "`together`" if policy.together else f"method: {policy.method.name}"
+    if policy.together and policy.method.only_counts:
         raise PolicyError(
-            f"{what} cannot count the people of '{policy.person}'. Use least-loss-partition, "
-            "flexible-partition, mondrian, k-clustering, top-down or bottom-up."
+            f"method: {policy.method.name} gives every value the same level everywhere, so it cannot "
+            f"protect the rows of a person together (`together` on the column '{policy.person}'). Use "
+            "least-loss-partition, flexible-partition, mondrian, k-clustering, top-down or bottom-up."
         )
     trees = {name: policy.columns[name].hierarchy is not None for name in policy.quasi}
     requirement = Requirement(policy.constraints, counts_people=policy.person is not None)

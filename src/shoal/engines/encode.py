@@ -14,12 +14,22 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.encoding.cells import hash_rows, words_of
-from shoal.encoding.columns import AS_SPELLED, check_no_star, quasi_domain, sensitive_domain
+from shoal.encoding.columns import AS_SPELLED, quasi_domain, sensitive_domain, sensitive_readings
 from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
+from shoal.encoding.people import check_ids, person_of_ids
 from shoal.encoding.values import Tally, canonical, countable, tally_of_counts
 from shoal.engines.column_types import check_types, restore_type, storage_type
-from shoal.engines.queries import ENCODED, count_values, number_duplicates, select, value_counts
+from shoal.engines.queries import (
+    ENCODED,
+    PERSON,
+    count_ids,
+    count_values,
+    number_duplicates,
+    people_with_values,
+    select,
+    value_counts,
+)
 from shoal.engines.sessions import Session, passing, query_number
 from shoal.errors import InputError
 from shoal.io.arrow import one_chunk
@@ -38,7 +48,8 @@ class EncodedTable:
     """The meaning of the encoded table of a session.
 
     Its columns: `node` (0), `c0..` the quasi codes, `s0..` the sensitive codes, `t` the code of the
-    target if the policy has one, `h` the rows' hash and `key` the order of rows inside a cell (both
+    target if the policy has one, `u` the hash of the person's id if it names a person column, `h` the
+    rows' hash and `key` the order of rows inside a cell (both
     unsigned, as signed numbers of the same order), `p0..` the other published columns as they are,
     `v0..` the values of the quasi-identifiers, which are compared with their labels at the end.
     """
@@ -48,31 +59,35 @@ class EncodedTable:
     sensitive_domains: dict[str, Domain]
     totals: dict[str, Reference]
     """Per sensitive column, how often each value occurs in the table."""
+    rows_of_sensitive: dict[str, Ints]
+    """Per sensitive column, (size,) rows with each value, also with the missing one."""
     n_rows: int
     rows_of_values: tuple[Ints, ...]
     """Per quasi-identifier, rows with each value."""
     quasi: tuple[str, ...]
     """In the policy's order, as c0, c1, ..."""
     sensitive: tuple[str, ...]
-    """In the order of their names, as s0, s1, ..."""
+    """In the order of their names, as s0, s1, ...; then those with the spellings of others."""
     payload: tuple[str, ...]
     """The published columns p0, p1, ...: plain ones, then sensitive ones, each by name."""
     schema: pa.Schema
     """The types of p0, p1, ... in the file."""
     has_target: bool
     """Whether there is a column t."""
+    n_people: int | None = None
+    """How many people there are, where the policy names a person column."""
 
-    def sensitive_rows(self, name: str) -> Ints:
-        """(size,) rows with each value of a sensitive column, also with the missing one."""
-        rows, missing = self.totals[name].counts.copy(), self.sensitive_domains[name].missing
-        if missing >= 0:
-            rows[missing] = self.n_rows - rows.sum()
-        return rows
+    @property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """The sensitive columns of the table, without those that have the spellings of others."""
+        domains = self.sensitive_domains
+        return tuple(name for name in self.sensitive if domains[name].spelled_of is None)
 
 
 def columns_to_read(policy: Policy) -> list[str]:
     """The columns of the raw table p0, p1, ..., in this order."""
-    return [*sorted(policy.plain), *sorted(policy.sensitive), *policy.quasi]
+    person = [] if policy.person is None else [policy.person]
+    return [*sorted(policy.plain), *sorted(policy.sensitive), *policy.quasi, *person]
 
 
 def encode_table(
@@ -111,13 +126,18 @@ def encode_table(
     Raises
     ------
     InputError
-        Where a type is not supported, a column has too many values, or the table has no rows.
+        Where a type is not supported, a column has too many values, the table has no rows, or ids do
+        not tell people apart.
     """
     names = columns_to_read(policy)
     check_types(names, schema)
     quasi, sensitive = tuple(policy.quasi), tuple(sorted(policy.sensitive))
     places = {name: f"p{i}" for i, name in enumerate(names)}
     types = dict(zip(names, schema.types, strict=True))
+    ids = n_people = None
+    if policy.person is not None:
+        ids = ReadIds(policy.person, places[policy.person], types[policy.person])
+        n_people = _count_people(session, raw, ids)
     counted = dict.fromkeys((*quasi, *sensitive, *([policy.target] if policy.target else ())))
     with passing(session, progress, 0, COUNTED, None):
         tallies = _count(session, raw, {n: places[n] for n in counted}, types, max_values)
@@ -130,38 +150,42 @@ def encode_table(
     domains: dict[str, Domain] = {}
     lookups: dict[str, CodeLookup] = {}
     rows: dict[str, Ints] = {}
-    for name in (*quasi, *sensitive):
-        tally, spec = tallies[name], policy.column_spec(name)
-        if name in quasi:
-            domain, codes = quasi_domain(tally, spec, policy.folder)
+    for column in (*quasi, *sensitive):
+        tally, spec = tallies[column], policy.column_spec(column)
+        if column in quasi:
+            found = {column: quasi_domain(tally, spec, policy.folder)}
         else:
-            check_no_star(tally)
-            domain, codes = sensitive_domain(tally, spec, policy.folder)
-        domains[name], lookups[name] = domain, lookup(name, codes, domain.missing)
-        rows[name] = np.zeros(domain.size, np.int64)
-        np.add.at(rows[name], codes, tally.counts)
-        if domain.missing >= 0:
-            rows[name][domain.missing] += tally.missing
-            if name in sensitive:  # the totals are of known values
-                rows[name][domain.missing] = 0
+            both = column in policy.both_spellings
+            found = sensitive_readings(tally, spec, policy.folder, both)
+        for name, (domain, codes) in found.items():
+            domains[name], lookups[name] = domain, lookup(column, codes, domain.missing)
+            rows[name] = np.zeros(domain.size, np.int64)
+            np.add.at(rows[name], codes, tally.counts)
+            if domain.missing >= 0:
+                rows[name][domain.missing] += tally.missing
+    payload = [*sorted(policy.plain), *sensitive]
+    sensitive += tuple(name for name in domains if name not in (*quasi, *sensitive))
     target = None
     if policy.target is not None:  # any numbers that differ for different values
         domain, codes = sensitive_domain(tallies[policy.target], AS_SPELLED)
         target = lookup(policy.target, codes, domain.missing)
-    payload = names[: len(names) - len(quasi)]
     encode = EncodeRows(
         tuple(lookups[name] for name in quasi),
         tuple(lookups[name] for name in sensitive),
         target,
         tuple((places[name], types[name]) for name in payload),
         seed,
+        ids,
     )
     n_rows = _n_rows(tallies[quasi[0]])
     _encode_rows(session, raw, encode, n_rows, progress)
+    hidden = {name: domains[name] for name in sensitive}
+    totals = {name: Reference(_known(rows[name], domain)) for name, domain in hidden.items()}
     return EncodedTable(
         domains=tuple(domains[name] for name in quasi),
-        sensitive_domains={name: domains[name] for name in sensitive},
-        totals={name: Reference(rows[name]) for name in sensitive},
+        sensitive_domains=hidden,
+        totals=totals if n_people is None else _totals_of_people(session, hidden),
+        rows_of_sensitive={name: rows[name] for name in sensitive},
         n_rows=n_rows,
         rows_of_values=tuple(rows[name] for name in quasi),
         quasi=quasi,
@@ -169,7 +193,45 @@ def encode_table(
         payload=tuple(payload),
         schema=pa.schema([schema.field(i) for i in range(len(payload))]),
         has_target=target is not None,
+        n_people=n_people,
     )
+
+
+def _known(rows: Ints, domain: Domain) -> Ints:
+    """(size,) the same without the missing value."""
+    known = rows.copy()
+    if domain.missing >= 0:
+        known[domain.missing] = 0
+    return known
+
+
+def _count_people(session: Session, raw: str, ids: "ReadIds") -> int:
+    """How many people a table has; raises `InputError` for ids that do not tell them apart."""
+    table = f"{raw}_people"
+    session.map(table, select(raw, [ids.place]), ids, ids.schema, once=True)
+    (found,) = session.query(count_ids(table)).to_pylist()
+    session.drop(table)
+    rows, missing, people = (int(found[name] or 0) for name in ("n", "missing", "people"))
+    if rows:  # that there are none is said of the table
+        check_ids(ids.name, rows, missing, people)
+    return people
+
+
+def _totals_of_people(session: Session, domains: Mapping[str, Domain]) -> dict[str, Reference]:
+    """Per sensitive column, the people who have each value in some row."""
+    if not domains:
+        return {}
+    missing = {f"s{i}": domain.missing for i, domain in enumerate(domains.values())}
+    answer = session.query(people_with_values(ENCODED, missing)).to_pylist()
+    found = {}
+    for i, (name, domain) in enumerate(domains.items()):
+        mine = [row for row in answer if row["i"] == i]
+        counts = np.zeros(domain.size, np.int64)
+        for row in mine:
+            if row["v"] is not None:
+                counts[row["v"]] = row["n"]
+        found[name] = Reference(counts, sum(row["n"] for row in mine if row["v"] is None))
+    return found
 
 
 def _count(
@@ -231,20 +293,22 @@ def _encode_rows(
     session: Session, raw: str, encode: "EncodeRows", n_rows: int, progress: Progress
 ) -> None:
     """Create the encoded table: codes and hashes first, then the order of equal rows."""
-    d = len(encode.quasi)
+    d, people = len(encode.quasi), encode.person is not None
     codes = [f"c{i}" for i in range(d)]
     numbers = [*codes, *(f"s{i}" for i in range(len(encode.sensitive)))]
     numbers += ["t"] if encode.target else []
     payload = [(f"p{i}", storage_type(kind)) for i, (_, kind) in enumerate(encode.payload)]
-    rows = select(raw, [f"p{i}" for i in range(len(payload) + d)])
+    rows = select(raw, [f"p{i}" for i in range(len(payload) + d + people)])
     payload += [(f"v{i}", storage_type(one.kind)) for i, one in enumerate(encode.quasi)]
-    head = [("node", pa.int64()), *((name, pa.int32()) for name in numbers), ("h", pa.int64())]
+    head = [("node", pa.int64()), *((name, pa.int32()) for name in numbers)]
+    head += [(name, pa.int64()) for name in ([PERSON, "h"] if people else ["h"])]
     without_key = pa.schema([*head, *payload])
     with_key = pa.schema([*head, ("key", pa.int64()), *payload])
     hashed = f"{ENCODED}_hashed"
     with passing(session, progress, COUNTED, HASHED, n_rows):
         session.map(hashed, rows, encode, without_key, once=True)
-    rows = number_duplicates(hashed, without_key.names, [*codes, "h"])
+    # rows that are published alike may be of different people
+    rows = number_duplicates(hashed, without_key.names, [*codes, "h"], PERSON if people else "h")
     with passing(session, progress, HASHED, 1, n_rows):
         session.map(ENCODED, rows, AddKey(tuple(with_key.names)), with_key)
     session.drop(hashed)
@@ -304,6 +368,31 @@ def code_lookup(
 
 
 @dataclass(frozen=True)
+class ReadIds:
+    """The hash of each person's id, -1 where a row has none."""
+
+    name: str
+    place: str
+    """The column in the raw table."""
+    kind: pa.DataType
+    """Its type in the file."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The types of the result."""
+        return pa.schema([(PERSON, pa.int64())])
+
+    def of(self, batch: pa.RecordBatch) -> Ints:
+        """(n,) the people of a batch."""
+        column = restore_type(batch.column(self.place), self.kind)
+        return person_of_ids(canonical(countable(self.name, column)))
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The same as a table."""
+        return pa.RecordBatch.from_arrays([pa.array(self.of(batch))], schema=self.schema)
+
+
+@dataclass(frozen=True)
 class EncodeRows:
     """Raw rows to encoded ones, without the key."""
 
@@ -313,6 +402,8 @@ class EncodeRows:
     payload: tuple[tuple[str, pa.DataType], ...]
     """The raw column and the type in the file of each published column but the quasi ones."""
     seed: int
+    person: ReadIds | None = None
+    """Where people are counted: reads their ids."""
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Encode a batch."""
@@ -326,6 +417,8 @@ class EncodeRows:
             columns[f"s{i}"] = pa.array(codes)
         if self.target is not None:
             columns["t"] = pa.array(self.target(batch.column(self.target.place)))
+        if self.person is not None:
+            columns[PERSON] = pa.array(self.person.of(batch))
         columns["h"] = pa.array(as_signed(hash_rows(n, sensitive, payload, self.seed)))
         for i, column in enumerate(payload):
             columns[f"p{i}"] = column.cast(storage_type(column.type))

@@ -11,10 +11,15 @@ import pyarrow as pa
 from narwhals.stable.v2.dependencies import is_duckdb_relation
 
 from shoal.encoding.counts import Counts
+from shoal.engines.database.base import BATCH
+from shoal.engines.database.staging import StagedTable, Stored
+from shoal.engines.database.tables import open_table
 from shoal.engines.duckdb.classes import count_csv, count_table
 from shoal.engines.formats.base import FileFormat, format_of, format_to_write, located
+from shoal.engines.formats.comparison import require_same_rows, sums_of
 from shoal.engines.formats.csv import Csv
 from shoal.errors import InputError
+from shoal.io.address import Address
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
 from shoal.io.frames import wrap as wrap_frame
@@ -25,38 +30,61 @@ class LocalFiles:
     """Reads, writes and counts tables in files. It keeps no state between calls."""
 
     def settle(
-        self, path: Path | Sequence[Path], options: CsvOptions = DETECT
+        self, path: Stored | Sequence[Path], options: CsvOptions = DETECT
     ) -> tuple[CsvOptions, tuple[str, ...]]:
         """What the file leaves open, detected where not given, and warnings about what was guessed.
 
         Pass the result on, so that it is detected once. Several paths are part files of one table.
         """
+        if isinstance(path, Address | StagedTable):
+            return options, ()
         places = [path] if isinstance(path, Path) else list(path)
         with _readable(places[0], options) as (kind, file, known):
             return kind.settle([file, *places[1:]], known)
 
-    def names(self, path: Path, options: CsvOptions = DETECT) -> list[str]:
-        """The columns of a file."""
+    def names(self, path: Stored, options: CsvOptions = DETECT) -> list[str]:
+        """The columns of a file or of a database's table."""
+        if not isinstance(path, Path):
+            with open_table(path) as table:
+                return table.names
         with _readable(path, options) as (kind, file, known):
             return kind.names(file, kind.settle([file], known)[0])
 
     def read(
-        self, path: Path, options: CsvOptions = DETECT, columns: Sequence[str] | None = None
+        self,
+        path: Stored,
+        options: CsvOptions = DETECT,
+        columns: Sequence[str] | None = None,
     ) -> pa.Table:
         """The table, or the named columns of it, in the file's order of rows.
 
         Columns of a CSV are all text; other formats keep their types.
         """
+        if not isinstance(path, Path):
+            with open_table(path) as table:
+                return table.read(columns)
         with _readable(path, options) as (kind, file, known):
             return kind.read(file, kind.settle([file], known)[0], columns)
 
-    def write(self, table: pa.Table, path: Path, options: CsvOptions = DETECT) -> None:
-        """Write the table, rows in its order; the file extension decides the format."""
-        format_to_write(path).write(table, path, options)
+    def write(
+        self, table: pa.Table, path: Path | StagedTable, options: CsvOptions = DETECT
+    ) -> None:
+        """Write the table, rows in its order; the file extension decides the format.
+
+        Where the format does not keep every value, the file is read back and compared.
+        """
+        if isinstance(path, StagedTable):
+            path.write(table.schema, table.to_batches(max_chunksize=BATCH))
+            return
+        kind = format_to_write(path)
+        kind.write(table, path, options)
+        if not kind.exact:
+            given = sums_of(kind, [table], table.num_columns)
+            require_same_rows(kind, path, options, table.column_names, given)
 
     def count_classes(
         self,
-        published: pa.Table | Path,
+        published: pa.Table | Stored,
         columns: Sequence[str],
         of: Sequence[str] = (),
         options: CsvOptions = DETECT,
@@ -68,14 +96,22 @@ class LocalFiles:
         each class, in the same order of classes. A missing or starred value has no entry.
         Classes of nothing but rows that read '*' in all the columns `starred` (if any) are left out.
         """
+        if isinstance(published, Address | StagedTable):
+            needed = _needed(columns, of, starred) or self.names(published)[:1]
+            published = self.read(published, columns=needed)
         if not isinstance(published, Path):
             return count_table(published, columns, of, starred)
         with _readable(published, options) as (kind, file, known):
             if isinstance(kind, Csv):
                 return count_csv(file, columns, of, known, starred)
-            needed = list(dict.fromkeys((*columns, *of, *starred)))
+            needed = _needed(columns, of, starred)
             rows = kind.read(file, kind.settle([file], known)[0], needed)
             return count_table(rows, columns, of, starred)
+
+
+def _needed(*names: Sequence[str]) -> list[str]:
+    """Every name once."""
+    return list(dict.fromkeys(name for some in names for name in some))
 
 
 @contextmanager

@@ -16,6 +16,8 @@ from shoal.encoding.cells import Cells, pack
 from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, spans_of
+from shoal.encoding.people import People
+from shoal.engines.queries import PERSON
 from shoal.kernels.sorting import run_starts
 from shoal.methods.base import Method
 from shoal.methods.blocks import group_rows
@@ -98,19 +100,27 @@ class Finish:
     """Which columns of the encoded table are the values behind the labels."""
     measure: MeasureFragment | None = None
     """Measures the fragment; then one more row has the result as text in `sums`, with g = NO_GROUP."""
+    has_people: bool = False
+    """Whether people are counted; then they stay beside their published rows, as `u`."""
 
     @property
     def columns(self) -> list[str]:
         """What it needs of the encoded table, beside `node`."""
         quasi = [f"c{j}" for j in range(len(self.domains))]
         secret = [f"s{i}" for i in range(len(self.sensitive))]
-        return [*quasi, *secret, *self.more, "key", "h", *self.payload, *self.behind]
+        own = [*self.payload, *self.behind]
+        return [*quasi, *secret, *self.more, *self._person, "key", "h", *own]
+
+    @property
+    def _person(self) -> list[str]:
+        return [PERSON] if self.has_people else []
 
     def schema(self, encoded: pa.Schema) -> pa.Schema:
         """What it gives, where the payload has the types of `encoded`."""
         quasi = [pa.field(f"q{j}", pa.string()) for j in range(len(self.domains))]
         shown = [encoded.field(p) for p in (*self.payload, *self.behind)]
-        return pa.schema([*quasi, *shown, ("g", pa.int64()), ("sums", pa.string())])
+        person = [(name, pa.int64()) for name in self._person]
+        return pa.schema([*quasi, *shown, *person, ("g", pa.int64()), ("sums", pa.string())])
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         """Group and label the rows of one fragment."""
@@ -126,9 +136,9 @@ class Finish:
             labels = labels_of(self.domains[column], spans, j)
             texts = labels.texts.take(pa.array(labels.of_group[group])).cast(pa.string())
             found[f"q{column}"] = pa.concat_arrays([texts, pa.nulls(len(left), pa.string())])
-        own = [*self.payload, *self.behind]
-        taken = rows.select(own).take(pa.array(cells.rows[np.concatenate([kept, left])]))
-        found |= dict(zip(own, taken.columns, strict=True))
+        as_they_are = [*self.payload, *self.behind, *self._person]
+        taken = rows.select(as_they_are).take(pa.array(cells.rows[np.concatenate([kept, left])]))
+        found |= dict(zip(as_they_are, taken.columns, strict=True))
         numbers = (number << 32) + group.astype(np.int64)
         found["g"] = pa.array(np.append(numbers, np.full(len(left), WITHHELD)))
         found["sums"] = pa.nulls(len(kept) + len(left), pa.string())
@@ -167,7 +177,14 @@ class Finish:
             sensitive=sensitive,
             sensitive_domains=self.sensitive_domains,
             whole=self.totals,
+            people=_people(_numbers(rows, PERSON)[order]) if self.has_people else None,
         )
+
+
+def _people(hashes: Ints) -> People:
+    """The people of rows, by the hashes of their ids."""
+    found, number = np.unique(hashes, return_inverse=True)
+    return People(number.reshape(-1).astype(np.int32), len(found))
 
 
 def _numbers(rows: pa.Table, name: str) -> Ints:

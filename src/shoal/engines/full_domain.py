@@ -270,7 +270,7 @@ class SensitiveColumns:
     @cached_property
     def names(self) -> dict[str, str]:
         """The column of codes by name."""
-        every = enumerate(self.encoded.sensitive if self.reported else ())
+        every = enumerate(self.encoded.sensitive_columns if self.reported else ())
         return {name: f"s{i}" for i, name in every if name not in self.cells.sensitive}
 
     @property
@@ -291,7 +291,7 @@ class SensitiveColumns:
 
     def recognition_rate(self, metric: RecognitionRate, parts: ReleaseView) -> float | None:
         """The recognition rate over all sensitive columns; None where these were not counted."""
-        if not self.reported and set(self.encoded.sensitive) - set(self.cells.sensitive):
+        if not self.reported and set(self.encoded.sensitive_columns) - set(self.cells.sensitive):
             return None
         sums = metric.sums(parts)
         if sums:
@@ -301,7 +301,7 @@ class SensitiveColumns:
                 query = squared_counts(self.table, code, missing)
                 group, squares = self._numbers(query, "g", "squares")
                 sums[f"of:{name}"] = float((squares / spans.sizes[group].astype(float) ** 2).sum())
-        return metric.figure(sums, replace(parts.totals, sensitive=self.encoded.sensitive))
+        return metric.figure(sums, replace(parts.totals, sensitive=self.encoded.sensitive_columns))
 
     def _numbers(self, sql: str, *columns: str) -> tuple[Ints, ...]:
         answer = self.session.query(sql)

@@ -112,6 +112,15 @@ class RecognitionReport:
 
 
 @dataclass(frozen=True)
+class GroupPeople:
+    """How many people the groups of a release have."""
+
+    smallest: int
+    mean: float
+    largest: int
+
+
+@dataclass(frozen=True)
 class Measured:
     """Everything that a run measured of its release, on any engine."""
 
@@ -142,6 +151,14 @@ class Measured:
     """What is kept for a report: shares and counts, never a row."""
     disclosure: Disclosure = field(default_factory=Disclosure)
     """What others can do with all published columns; counted once the release is verified."""
+    people: int | None = None
+    """People of the input, where the policy names a person column."""
+    suppressed_people: int | None = None
+    """Those of them without any row in the release."""
+    group_people: GroupPeople | None = None
+    """Where people are counted in memory: how many the groups have."""
+    merged_ids: int = 0
+    """Ids of people that were read as another spelling of one."""
 
 
 def column_loss_of(parts: ReleaseView, rows: int) -> dict[str, float]:
@@ -181,7 +198,44 @@ def measure_release(
         personal=dict(personal or {}),
         recognition=dict(recognition or {}),
         evidence=evidence or Evidence(),
+        people=None if parts.cells.people is None else parts.cells.people.count,
+        suppressed_people=suppressed_people(parts),
+        group_people=count_group_people(parts, formed),
+        merged_ids=0 if parts.cells.people is None else parts.cells.people.merged,
     )
+
+
+def suppressed_people(parts: ReleaseView) -> int | None:
+    """People without any row in the release, where people are counted."""
+    people = parts.cells.people
+    if people is None:
+        return None
+    return people.count - len(np.unique(people.number[~parts.suppressed]))
+
+
+def count_group_people(parts: ReleaseView, groupings: Sequence[Grouping]) -> GroupPeople | None:
+    """How many people the groups have; None where rows are counted, or there is no group."""
+    from shoal.kernels.equivalence_classes import count_people
+
+    people = parts.cells.people
+    if people is None or not any(grouping.n_groups for grouping in groupings):
+        return None
+    sizes = []
+    for grouping in groupings:
+        rows, starts = rows_by_group(grouping.group, grouping.n_groups)
+        sizes.append(count_people(people.number[rows], starts, people.count))
+    each = np.concatenate(sizes)
+    return GroupPeople(int(each.min()), float(each.mean()), int(each.max()))
+
+
+def people_warnings(policy: Policy, measured: Measured) -> Iterator[str]:
+    """Ids that were taken for one person although they are spelled differently."""
+    if some := measured.merged_ids:
+        yield (
+            f"{some:,} id{'' if some == 1 else 's'} of {policy.person} differ from another only in "
+            "case, blanks or Unicode form and were read as the same person. Correct them where they "
+            "are of different people."
+        )
 
 
 def note_on_shared_groups(policy: Policy, groupings: Sequence[Grouping] = ()) -> list[str]:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import Cells, codes_in_order, encode
+from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import (
     SUPPRESSED,
     Grouping,
@@ -37,10 +38,12 @@ from shoal.engines.population import population_of_policy
 from shoal.engines.published_counts import MemoryCounts, determined_in_memory
 from shoal.engines.release_table import MemoryRelease, ReleaseTable
 from shoal.engines.sources import Source, refuse_folder
+from shoal.engines.targets import Target
 from shoal.engines.truth import Claim, require_anatomy, require_truth
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
 from shoal.evidence.disclosure import Determined, Disclosure, coarsened, disclosure_of
+from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.io.arrow import kind_name, one_chunk, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
@@ -91,7 +94,10 @@ class MemoryEngine(Engine):
         self._rows: Ints = np.zeros(0, np.int64)
         self._originals = NO_ORIGINALS
         self._people: Ints | None = None
+        self._people_sizes: tuple[PeopleSizes, PeopleSizes] | None = None
         self._determined: list[Determined] = []
+        self._in_order = True
+        """Whether the release as written has the order of the rows here."""
 
     @classmethod
     def holding(
@@ -138,12 +144,20 @@ class MemoryEngine(Engine):
         # preferences decide what is published of a row: equal rows have equal preferences too
         plain = [*sorted(policy.plain), *sorted(set(policy.preferences.values()))]
         cells = encode(
-            table.column, quasi, sensitive, plain, self.seed, policy.folder, policy.person
+            table.column,
+            quasi,
+            sensitive,
+            plain,
+            self.seed,
+            policy.folder,
+            policy.person,
+            policy.both_spellings,
         )
         if policy.target is not None:
             cells = replace(cells, target=codes_in_order(cells, table.column(policy.target)))
         if policy.population is not None:
-            cells = with_population(cells, population_of_policy(policy), quasi)
+            population = population_of_policy(policy)
+            cells = with_population(cells, population.column, quasi, population.people)
         self._cells = cells
         self._preferences = {
             name: read_preferences(cells, name, level, table.column(level))
@@ -151,6 +165,11 @@ class MemoryEngine(Engine):
         }
         progress(1.0)
         return cells.n_rows
+
+    @property
+    def sensitive_domains(self) -> Mapping[str, Domain]:
+        """What the codes of the sensitive columns mean."""
+        return self._cells.sensitive_domains
 
     def group(self, requirement: Requirement, progress: Progress) -> int:
         """Run the policy's method."""
@@ -197,6 +216,12 @@ class MemoryEngine(Engine):
             person = np.empty(cells.n_rows, np.int64)
             person[cells.rows] = cells.people.number
             self._people = random_numbers(person[self._rows])
+            assert isinstance(published, PublishedRows)
+            cell = np.repeat(np.arange(cells.n_cells), cells.counts)
+            self._people_sizes = (
+                people_sizes(cell, cells.people.number),
+                people_sizes(published.class_of, person[published.rows]),
+            )
         self._determined = determined_in_memory(cells, sorted(policy.plain), table.column)
         self._schema = self._schema_of(table)
         progress(1.0)
@@ -262,6 +287,9 @@ class MemoryEngine(Engine):
             policy.sensitive,
             self._schema,
         )
+        if self._people_sizes is not None:
+            before, after = self._people_sizes
+            evidence = replace(evidence, people_before=before, people_after=after)
         rates: dict[str, RecognitionRates] = recognition_rates(policy, parts)
         measured = measure_release(
             policy,
@@ -274,6 +302,11 @@ class MemoryEngine(Engine):
         )
         progress(1.0)
         return measured
+
+    @property
+    def domains(self) -> tuple[Domain, ...]:
+        """What the codes of the quasi-identifiers and the sensitive columns mean."""
+        return (*self._cells.domains, *self._cells.sensitive_domains.values())
 
     @property
     def expected(self) -> list[Expected]:
@@ -293,7 +326,7 @@ class MemoryEngine(Engine):
         """The rows of the release, as they are handed over."""
         return release_of_frames(*self.frames(), self._originals, self._people)
 
-    def write(self, paths: Sequence[Path], options: CsvOptions, progress: Progress) -> None:
+    def write(self, paths: Sequence[Target], options: CsvOptions, progress: Progress) -> None:
         """Write the tables of the release."""
         for table, path in zip(self._tables, paths, strict=True):
             rows = table if isinstance(table, pa.Table) else MemoryRelease(wrap(table)).read()
@@ -301,15 +334,30 @@ class MemoryEngine(Engine):
         progress(1.0)
 
     def read_back(
-        self, paths: Sequence[Path], options: CsvOptions, progress: Progress = no_progress
+        self, paths: Sequence[Target], options: CsvOptions, progress: Progress = no_progress
     ) -> ReleaseTable:
         """The release as it was written."""
-        first, *others = (wrap(self._read_whole(path, options)) for path in paths)
+        files = [path for path in paths if isinstance(path, Path)]
+        if len(files) < len(paths):
+            return self._in_database(paths, options)
+        first, *others = (wrap(self._read_whole(file, options)) for file in files)
         progress(1.0)
         if others:
             apart = dict(zip(self._sensitive, map(MemoryRelease, others), strict=True))
             return AnatomyRelease(MemoryRelease(first), apart)
         return MemoryRelease(first, options, self._originals, self._people)
+
+    def _in_database(self, paths: Sequence[Target], options: CsvOptions) -> ReleaseTable:
+        """The release as a database holds it, which does not keep the order of rows; that its rows are
+        these is checked before it is committed."""
+        self._in_order = False
+        first, *others = (MemoryRelease(path, options) for path in paths)
+        if others:
+            return AnatomyRelease(first, dict(zip(self._sensitive, others, strict=True)))
+        if self._originals.values or self._people is not None:
+            # originals and people are paired with rows by their position
+            return self.published()
+        return MemoryRelease(paths[0], options, self._originals, self._people)
 
     def _read_whole(self, path: Path, options: CsvOptions) -> pa.Table:
         """The rows of a written file; the texts of columns that are compared often are coded."""
@@ -330,6 +378,7 @@ class MemoryEngine(Engine):
         """Compare the release with the table, row by row."""
         policy, cells, table = self._policy, self._cells, self._table
         assert table is not None
+        released = released if self._in_order else self.published()
         suppressed = cells.rows[self._suppressed]
         claim = Claim(self._rows, table.n_rows, suppressed)
         people = released.people if isinstance(released, AnatomyRelease) else released

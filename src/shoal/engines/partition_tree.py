@@ -17,13 +17,13 @@ from shoal.encoding.counts import Counts, size_counts
 from shoal.encoding.domain import costs_of
 from shoal.engines import queries
 from shoal.engines.encode import EncodedTable
-from shoal.engines.queries import Cut, Tree, select
+from shoal.engines.people_of_cuts import PeopleOfCuts, whole_table_people
+from shoal.engines.queries import PERSON, Cut, Tree, select
 from shoal.engines.sessions import Session
 from shoal.engines.tie_splits import TieSplits
 from shoal.errors import InputError
 from shoal.kernels.labels import SET, UNIT, Costs
 from shoal.kernels.partition import Cuts, leaf_of_rows
-from shoal.methods.base import check_holds
 from shoal.methods.partition import PartitionRule, choose_cuts
 from shoal.methods.partition_histograms import ColumnHistogram, NodeHistograms
 from shoal.models.base import SIZES_ONLY
@@ -94,13 +94,15 @@ def cut_into_fragments(
     progress: Progress = no_progress,
     most_entries: int = MOST_ENTRIES,
 ) -> PartitionTree:
-    """Cut the encoded table until no part has more than `fragment_rows` rows, or can be cut."""
+    """Cut the encoded table until no part has more than `fragment_rows` rows, or can be cut.
+
+    Whether all rows together satisfy the requirement is not looked at: see `whole_table`.
+    """
     _check_losses(encoded, rule)
-    check_holds(whole_table(encoded, requirement), requirement)
     tree = Tree(len(encoded.domains))
     least = requirement.min_rows
     kept = [f"c{j}" for j in range(tree.columns)] + [f"s{i}" for i in range(len(encoded.sensitive))]
-    kept += ["key", "h"]
+    kept += [PERSON, "key", "h"] if requirement.counts_people else ["key", "h"]
     known = {0: Fragment(0, encoded.n_rows)}
 
     def is_open(node: int) -> bool:
@@ -163,6 +165,8 @@ class Rounds:
             rows = known[node].rows
             entries = sum(min(rows, size) for size in sizes)
             entries += sum(2 * n + min(rows, max(sizes) * n) for n in values)
+            if self.requirement.counts_people:  # by their smallest codes and by their largest
+                entries *= 2
             if not found or entries > room:
                 found.append([])
                 room = most
@@ -247,6 +251,8 @@ def _numbers(column: pa.ChunkedArray) -> Ints:
 
 def whole_table(encoded: EncodedTable, requirement: Requirement) -> Mapping[str, Counts]:
     """The counts of all rows as one group."""
+    if requirement.counts_people:
+        return whole_table_people(encoded, requirement.columns)
     tables = {name: encoded.totals[name].counts[None, :] for name in requirement.columns}
     return _counts(encoded, requirement, np.array([encoded.n_rows], np.int64), tables)
 
@@ -269,6 +275,7 @@ class Judge:
         self._joint: dict[tuple[int, int, int], tuple[Ints, Ints, Ints]] = {}
         """Per column, sensitive column and place of a node: codes, sensitive codes and rows."""
         self._tried = np.zeros(len(groups.nodes), np.bool_)
+        self._people = PeopleOfCuts(session, table, encoded, requirement, groups, ties)
 
     def hold(self, numbers: Ints, cuts: Cuts) -> Bools:
         """(n,) whether both sides of each cut satisfy the requirement."""
@@ -276,6 +283,14 @@ class Judge:
         if self._requirement.only_size or not real.any():
             return real
         chosen, placed = numbers[real], Cuts(*(part[real] for part in cuts))
+        by_people = self._requirement.counts_people
+        counts = self._people.counts(chosen, placed) if by_people else self._counts(chosen, placed)
+        held = np.zeros(len(numbers), np.bool_)
+        held[real] = self._requirement.holds(counts).reshape(-1, 2).all(axis=1)
+        return held
+
+    def _counts(self, chosen: Ints, placed: Cuts) -> dict[str, Counts]:
+        """Counts of rows on both sides of each cut, below before above."""
         self._count(chosen, placed.column)
         below = self._groups.rows_below(chosen, placed)
         sizes = np.stack([below, self._groups.rows[chosen] - below], axis=1).ravel()
@@ -283,10 +298,7 @@ class Judge:
             name: self._tables(chosen, placed, i)
             for i, name in zip(self._sensitive, self._requirement.columns, strict=True)
         }
-        counts = _counts(self._encoded, self._requirement, sizes, tables)
-        held = np.zeros(len(numbers), np.bool_)
-        held[real] = self._requirement.holds(counts).reshape(-1, 2).all(axis=1)
-        return held
+        return _counts(self._encoded, self._requirement, sizes, tables)
 
     def _tables(self, numbers: Ints, cuts: Cuts, i: int) -> Ints:
         """(2n, size) rows of each sensitive value on both sides of each cut."""
@@ -396,4 +408,4 @@ def locator(tree: Tree, numbers: Mapping[int, int], schema: pa.Schema) -> Locato
 
 def _code_field(name: str) -> pa.Field:
     """The type of a column of the encoded table that is no payload."""
-    return pa.field(name, pa.int64() if name in ("node", "key", "h") else pa.int32())
+    return pa.field(name, pa.int64() if name in ("node", PERSON, "key", "h") else pa.int32())

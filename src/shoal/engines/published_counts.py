@@ -1,9 +1,11 @@
-"""Counts of a release for its disclosure, where the rows are: in memory by hashes, in a session by SQL.
+"""Counts of a release for its disclosure, where the rows are: by hashes, and in a session by SQL where
+it is large.
 
 See `evidence.disclosure` for what is counted and why.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +17,7 @@ from shoal.encoding.cells import Cells, words_of
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.values import canonical, countable
 from shoal.engines.column_types import restore_type, value_type_of
-from shoal.engines.encode import EncodedTable
+from shoal.engines.encode import EncodedTable, as_signed, as_unsigned
 from shoal.engines.queries import (
     ENCODED,
     codes_of_values,
@@ -25,6 +27,7 @@ from shoal.engines.queries import (
     count_squares,
     first_rows,
     mapping_counts,
+    select,
 )
 from shoal.engines.sessions import Session
 from shoal.errors import InputError
@@ -52,12 +55,63 @@ CACHED = 1 << 29
 """Bytes of hashes that are kept at most; beyond, those of a column are computed where needed."""
 AT_ONCE = 8
 """Sets of columns that one query counts."""
+HASHED = 8_000_000
+"""Cells of a release in a session whose hashes are kept in this process."""
 
 
-class MemoryCounts(PublishedCounts):
-    """Counts rows in memory by 64-bit hashes of what is published of them."""
+class HashedCounts(PublishedCounts):
+    """Counts rows by 64-bit hashes of what is published of them."""
 
     unit = "row"
+
+    @abstractmethod
+    def label_words(self) -> Words:
+        """(rows,) a hash of the labels of all quasi-identifiers."""
+
+    @abstractmethod
+    def words(self, name: str) -> Words:
+        """(rows,) a hash of each value of a plain column."""
+
+    @abstractmethod
+    def prepare(self, columns: Collection[str]) -> None:
+        """Hash columns that are needed again."""
+
+    def alone(self, sets: Sequence[Sequence[str]], labels: bool = False) -> list[int]:
+        """For each set of plain columns, the rows that no other equals in all of them."""
+        from shoal.kernels.hashing import stir
+        from shoal.kernels.uniqueness import count_keys
+
+        def count(names: Sequence[str]) -> int:
+            keys = self.label_words() if labels else np.zeros(self.rows, np.uint64)
+            for name in names:
+                stir(keys, self.words(name))
+            return int(count_keys(keys)[1])
+
+        self.prepare({name for names in sets for name in names})
+        return each(count, sets)
+
+    def alone_with_value(self, columns: Sequence[str]) -> list[int]:
+        """For each plain column, rows with a value that no other has."""
+        alone = self.alone([[name] for name in columns])
+        return [
+            n - (self.rows - known == 1)
+            for n, known in zip(alone, self.known(columns), strict=True)
+        ]
+
+    def values(self, columns: Sequence[str]) -> list[ValueCounts]:
+        """The values of some plain columns."""
+        from shoal.kernels.uniqueness import count_keys
+
+        def count(name: str) -> ValueCounts:
+            distinct, _, squares = count_keys(self.words(name))
+            return ValueCounts(int(distinct), int(squares), self.rows)
+
+        self.prepare(columns)
+        return each(count, columns)
+
+
+class MemoryCounts(HashedCounts):
+    """Counts rows in memory."""
 
     def __init__(
         self, plain: Sequence[str], column: Callable[[str], pa.Array], labels: Sequence[pa.Array]
@@ -72,43 +126,9 @@ class MemoryCounts(PublishedCounts):
         self._labels = labels
         self._words: dict[str, Words] = {}
 
-    def alone(self, sets: Sequence[Sequence[str]], labels: bool = False) -> list[int]:
-        """For each set of plain columns, the rows that no other equals in all of them."""
-        from shoal.kernels.hashing import stir
-        from shoal.kernels.uniqueness import count_keys
-
-        def count(names: Sequence[str]) -> int:
-            keys = np.zeros(self.rows, np.uint64)
-            if labels:
-                for label in self._labels:
-                    stir(keys, self._chosen(_words(label)))
-            for name in names:
-                stir(keys, self._words_of(name))
-            return int(count_keys(keys)[1])
-
-        self._prepare({name for names in sets for name in names})
-        return each(count, sets)
-
     def known(self, columns: Sequence[str]) -> list[int]:
         """For each plain column, rows with a value."""
         return [self.rows - self._missing(name) for name in columns]
-
-    def alone_with_value(self, columns: Sequence[str]) -> list[int]:
-        """For each plain column, rows with a value that no other has."""
-        alone = self.alone([[name] for name in columns])
-        missing = map(self._missing, columns)
-        return [n - (nulls == 1) for n, nulls in zip(alone, missing, strict=True)]
-
-    def values(self, columns: Sequence[str]) -> list[ValueCounts]:
-        """The values of some plain columns."""
-        from shoal.kernels.uniqueness import count_keys
-
-        def count(name: str) -> ValueCounts:
-            distinct, _, squares = count_keys(self._words_of(name))
-            return ValueCounts(int(distinct), int(squares), self.rows)
-
-        self._prepare(columns)
-        return each(count, columns)
 
     def _missing(self, name: str) -> int:
         column = canonical_values(self._column(name))
@@ -117,22 +137,37 @@ class MemoryCounts(PublishedCounts):
             return int(column.null_count)
         return int(nulls.to_numpy(zero_copy_only=False)[self._kept].sum())
 
-    def _prepare(self, columns: "Sequence[str] | set[str]") -> None:
-        """Hash columns that are needed again, several at a time."""
+    def label_words(self) -> Words:
+        """(rows,) a hash of the labels of all quasi-identifiers."""
+        return self._chosen(_stirred(self._labels, len(self._labels[0])))
+
+    def words(self, name: str) -> Words:
+        """(rows,) a hash of each value of a plain column."""
+        found = self._words.get(name)
+        return self._hashed(name) if found is None else found
+
+    def prepare(self, columns: Collection[str]) -> None:
+        """Hash columns that are needed again, several at a time, unless they take too much memory."""
         if self.rows * len(self.plain) * 8 > CACHED:
             return
         new = [name for name in self.plain if name in columns and name not in self._words]
         self._words |= dict(zip(new, each(self._hashed, new), strict=True))
-
-    def _words_of(self, name: str) -> Words:
-        found = self._words.get(name)
-        return self._hashed(name) if found is None else found
 
     def _hashed(self, name: str) -> Words:
         return self._chosen(_words(self._column(name)))
 
     def _chosen(self, words: Words) -> Words:
         return words if self._kept is None else words[self._kept]
+
+
+def _stirred(columns: Sequence[pa.Array], rows: int) -> Words:
+    """(rows,) a hash of several columns."""
+    from shoal.kernels.hashing import stir
+
+    state = np.zeros(rows, np.uint64)
+    for column in columns:
+        stir(state, _words(column))
+    return state
 
 
 def _words(column: pa.Array) -> Words:
@@ -175,22 +210,89 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-@dataclass
-class SessionCounts(PublishedCounts):
-    """Counts the rows of a release in a session."""
+@dataclass(frozen=True)
+class HashColumns:
+    """Published rows to hashes: `w` of the labels, w0, w1, ... of the plain columns."""
 
-    session: Session
-    table: str
-    plain: tuple[str, ...]
-    places: Mapping[str, tuple[str, pa.DataType]]
-    """Per published column its name in the session and its type in the release's files."""
-    quasi: tuple[str, ...]
-    rows: int = 0
+    labels: tuple[tuple[str, pa.DataType], ...]
+    plain: tuple[tuple[str, pa.DataType], ...]
+    """The place and type of every column."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The types of the result."""
+        return pa.schema([(name, pa.int64()) for name in ("w", *self.names)])
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of the hashes of plain columns."""
+        return [f"w{i}" for i in range(len(self.plain))]
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Hash a batch."""
+        labels = [restore_type(batch.column(place), kind) for place, kind in self.labels]
+        plain = [restore_type(batch.column(place), kind) for place, kind in self.plain]
+        words = [_stirred(labels, batch.num_rows), *map(_words, plain)]
+        return pa.RecordBatch.from_arrays(
+            [pa.array(as_signed(one)) for one in words], schema=self.schema
+        )
+
+
+class SessionHashes(HashedCounts):
+    """Counts the rows of a release in a session by hashes, which are few enough to be kept here."""
+
+    def __init__(self, counts: "SessionCounts") -> None:
+        self.plain, self.rows, self.published = counts.plain, counts.rows, counts.published
+        self._counts = counts
+        read = HashColumns(
+            tuple(counts.places[name] for name in counts.quasi),
+            tuple(counts.places[name] for name in counts.plain),
+        )
+        name, places = f"{counts.table}_words", [place for place, _ in (*read.labels, *read.plain)]
+        rows = f"{select(counts.table, places)}{counts.where}"
+        counts.session.map(name, rows, read, read.schema, once=True)
+        table = counts.session.query(select(name, read.schema.names))
+        counts.session.drop(name)
+        self._labels = as_unsigned(one_chunk(table.column("w")))
+        self._words = {
+            column: as_unsigned(one_chunk(table.column(word)))
+            for column, word in zip(self.plain, read.names, strict=True)
+        }
+
+    def label_words(self) -> Words:
+        """(rows,) a hash of the labels of all quasi-identifiers."""
+        return self._labels.copy()
+
+    def words(self, name: str) -> Words:
+        """(rows,) a hash of each value of a plain column."""
+        return self._words[name]
+
+    def prepare(self, columns: Collection[str]) -> None:
+        """All are hashed already."""
+
+    def known(self, columns: Sequence[str]) -> list[int]:
+        """For each plain column, rows with a value."""
+        return self._counts.known(columns)
+
+
+class SessionCounts(PublishedCounts):
+    """Counts the rows of a release in a session by SQL."""
+
     unit = "row"
 
-    def __post_init__(self) -> None:
-        self._where = _not_starred(self.places, (*self.quasi, *self.plain))
-        counted = self.session.query(count_known(self.table, [], self._where))
+    def __init__(
+        self,
+        session: Session,
+        table: str,
+        quasi: Sequence[str],
+        plain: Sequence[str],
+        places: Mapping[str, tuple[str, pa.DataType]],
+    ) -> None:
+        """places: per published column its name in the session and its type in the files."""
+        self.session, self.table, self.places = session, table, places
+        self.quasi, self.plain = tuple(quasi), tuple(plain)
+        self.where = _not_starred(places, (*quasi, *plain))
+        counted = session.query(count_known(table, [], self.where))
         self.rows = self.published = int(counted.column("n")[0].as_py())
 
     def alone(self, sets: Sequence[Sequence[str]], labels: bool = False) -> list[int]:
@@ -200,7 +302,7 @@ class SessionCounts(PublishedCounts):
         for begin in range(0, len(sets), AT_ONCE):
             some = sets[begin : begin + AT_ONCE]
             chosen = [[self._compared(name) for name in (*first, *names)] for names in some]
-            answer = self.session.query(count_alone(self.table, chosen, self._where)).to_pydict()
+            answer = self.session.query(count_alone(self.table, chosen, self.where)).to_pydict()
             by_place = dict(zip(answer["i"], answer["n"], strict=True))
             found += [int(by_place[i]) for i in range(len(some))]
         return found
@@ -208,7 +310,7 @@ class SessionCounts(PublishedCounts):
     def known(self, columns: Sequence[str]) -> list[int]:
         """For each plain column, rows with a value."""
         chosen = [self._compared(name) for name in columns]
-        answer = self.session.query(count_known(self.table, chosen, self._where))
+        answer = self.session.query(count_known(self.table, chosen, self.where))
         return [int(answer.column(f"n{i}")[0].as_py()) for i in range(len(columns))]
 
     def alone_with_value(self, columns: Sequence[str]) -> list[int]:
@@ -223,9 +325,8 @@ class SessionCounts(PublishedCounts):
         """The values of some plain columns."""
         found = []
         for name in columns:
-            answer = self.session.query(
-                count_squares(self.table, self._compared(name), self._where)
-            )
+            query = count_squares(self.table, self._compared(name), self.where)
+            answer = self.session.query(query)
             distinct, squares = (int(answer.column(key)[0].as_py()) for key in ("d", "squares"))
             found.append(ValueCounts(distinct, squares, self.rows))
         return found
@@ -233,6 +334,23 @@ class SessionCounts(PublishedCounts):
     def _compared(self, name: str) -> str:
         place, kind = self.places[name]
         return compared(place, pa.types.is_floating(value_type_of(kind)))
+
+
+def counts_in_session(
+    session: Session,
+    table: str,
+    quasi: Sequence[str],
+    plain: Sequence[str],
+    places: Mapping[str, tuple[str, pa.DataType]],
+) -> PublishedCounts:
+    """Counts the rows of a release in a session; see `SessionCounts`.
+
+    A search for sets of columns takes many counts of a small table, for which asking a database takes
+    far longer than the counting.
+    """
+    counts = SessionCounts(session, table, quasi, plain, places)
+    few = plain and counts.rows * (len(plain) + 1) <= HASHED
+    return SessionHashes(counts) if few else counts
 
 
 def _not_starred(places: Mapping[str, tuple[str, pa.DataType]], names: Sequence[str]) -> str:

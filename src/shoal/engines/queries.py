@@ -10,6 +10,10 @@ from typing import NamedTuple
 
 ENCODED = "encoded"
 """The name of the encoded table in a session."""
+PERSON = "u"
+"""The column of the hash of a person's id."""
+HASH = "r"
+"""The column of the hash of a published row."""
 
 
 def select(table: str, columns: Sequence[str]) -> str:
@@ -62,13 +66,40 @@ def class_sizes(table: str, columns: Sequence[str], where: str = "") -> str:
     return f"SELECT n AS size, count(*) AS times FROM ({sizes}) AS found WHERE n > 0 GROUP BY n"
 
 
-def number_duplicates(table: str, columns: Sequence[str], alike: Sequence[str]) -> str:
+def number_duplicates(table: str, columns: Sequence[str], alike: Sequence[str], by: str) -> str:
     """The columns, and nth: the number of each row among those equal in `alike`, from 1 on.
 
-    Which of the equal rows gets which number is undefined.
+    Which of the rows that are equal in `by` too gets which number is undefined.
     """
-    over = f"PARTITION BY {', '.join(alike)} ORDER BY {alike[-1]}"
+    over = f"PARTITION BY {', '.join(alike)} ORDER BY {by}"
     return f"SELECT {', '.join(columns)}, row_number() OVER ({over}) AS nth FROM {table}"
+
+
+# People: the rows of one person share the hash of the id; -1 stands for no id.
+
+
+def count_ids(table: str) -> str:
+    """n: all rows; missing: those without an id; people: the different ids."""
+    people = f"SELECT {PERSON}, count(*) AS n FROM {table} GROUP BY {PERSON}"
+    return (
+        f"SELECT CAST(sum(n) AS BIGINT) AS n, count(CASE WHEN {PERSON} >= 0 THEN 1 END) AS people, "
+        f"CAST(sum(CASE WHEN {PERSON} < 0 THEN n ELSE 0 END) AS BIGINT) AS missing "
+        f"FROM ({people}) AS found"
+    )
+
+
+def people_with_values(table: str, columns: Mapping[str, int]) -> str:
+    """i: the position of a column; v: a value other than its missing one, or NULL for any of them; n:
+    the people who have it in some row."""
+    parts = []
+    for i, (column, missing) in enumerate(columns.items()):
+        for value in (column, "NULL"):
+            alike = PERSON if value == "NULL" else f"{PERSON}, {column}"
+            pairs = f"SELECT {alike} FROM {table} WHERE {column} <> {missing} GROUP BY {alike}"
+            by = "" if value == "NULL" else f" GROUP BY {column}"
+            of = f"CAST({value} AS INTEGER) AS v"
+            parts.append(f"SELECT {i} AS i, {of}, count(*) AS n FROM ({pairs}) AS pairs{by}")
+    return " UNION ALL ".join(parts)
 
 
 # Published rows: the sums of each fragment stand in rows of their own, in the column `sums`.
@@ -92,6 +123,83 @@ def sums_and_class_sizes(table: str, labels: Sequence[str]) -> str:
         f"SELECT sums, 0 AS size, 0 AS times FROM {table} WHERE sums IS NOT NULL "
         f"UNION ALL SELECT NULL AS sums, size, times FROM ({sizes}) AS sizes"
     )
+
+
+def count_unpaired(texts: str, people: str) -> str:
+    """n: the rows by which two tables differ, by the hashes of their rows."""
+    one, other = (f"SELECT {HASH}, {n} AS n FROM {of}" for n, of in ((1, texts), (-1, people)))
+    sums = f"SELECT sum(n) AS more FROM ({one} UNION ALL {other}) AS both_tables GROUP BY {HASH}"
+    return f"SELECT CAST(coalesce(sum(abs(more)), 0) AS BIGINT) AS n FROM ({sums}) AS found"
+
+
+def pair_rows(texts: str, people: str, columns: Sequence[str]) -> str:
+    """The columns of published rows with each person who has such rows, and n: how many.
+
+    Rows with one hash are alike, so it does not matter which of them belongs to whom.
+    """
+    names = ", ".join(columns)
+    rows = f"SELECT {HASH}, {names} FROM {texts} GROUP BY {HASH}, {names}"
+    whose = (
+        f"SELECT {HASH} AS of_row, {PERSON}, count(*) AS n FROM {people} GROUP BY {HASH}, {PERSON}"
+    )
+    return (
+        f"SELECT {names}, {PERSON}, CAST(sum(n) AS BIGINT) AS n FROM ({rows}) AS alike "
+        f"JOIN ({whose}) AS whose ON {HASH} = of_row GROUP BY {names}, {PERSON}"
+    )
+
+
+def sum_rows(table: str) -> str:
+    """n: the rows that those of a table stand for."""
+    return f"SELECT CAST(coalesce(sum(n), 0) AS BIGINT) AS n FROM {table}"
+
+
+def without_exempt(table: str, piece: str, exempt: str, keys: Sequence[str]) -> str:
+    """The rows of classes of which some row is not exempt."""
+    alike = ", ".join([piece, *keys])
+    marked = f"SELECT *, min({exempt}) OVER (PARTITION BY {alike}) AS left_out FROM {table}"
+    return f"SELECT * FROM ({marked}) AS marked WHERE left_out = 0"
+
+
+def people_of_classes(table: str, keys: Sequence[str], sensitive: Sequence[str]) -> str:
+    """The people of each class, those with a known value of a sensitive column, and those with each
+    value: the keys, what (`ANYONE`, `KNOWN` + i, `HAS` + i), s, people; and n, the rows of a class,
+    where what is `ANYONE`. A negative code is no value. Without keys all rows are one class."""
+    wanted = [(ANYONE, "", "")]
+    for i, column in enumerate(sensitive):
+        wanted += [(KNOWN + i, "", column), (HAS + i, column, column)]
+    parts = []
+    for what, of, known in wanted:
+        alike = [*keys, of] if of else [*keys]
+        condition = f" WHERE {known} >= 0" if known else ""
+        each = ", ".join([*alike, PERSON])
+        people = f"SELECT {each}, sum(n) AS n FROM {table}{condition} GROUP BY {each}"
+        counts = f"{of or 0} AS s, count(*) AS people, CAST(coalesce(sum(n), 0) AS BIGINT) AS n"
+        shown = ", ".join([*keys, f"{what} AS what", counts])
+        by = f" GROUP BY {', '.join(alike)}" if alike else ""
+        parts.append(f"SELECT {shown} FROM ({people}) AS people{by}")
+    return " UNION ALL ".join(parts)
+
+
+def sizes_in_people(table: str, keys: Sequence[str], where: str = "") -> str:
+    """The classes by the people in them, and the people by the smallest class that each is in:
+    of_person (0 or 1), size, times, and of classes n, their rows."""
+    alike = ", ".join([*keys, PERSON])
+    pairs = f"SELECT {alike}, count(*) AS n FROM {table}{where} GROUP BY {alike}"
+    over = f"PARTITION BY {', '.join(keys)}" if keys else ""
+    sized = f"SELECT {PERSON}, n, count(*) OVER ({over}) AS size FROM ({pairs}) AS pairs"
+    smallest = f"SELECT {PERSON}, min(size) AS size FROM ({sized}) AS sized GROUP BY {PERSON}"
+    return (
+        "SELECT 0 AS of_person, size, CAST(count(*) / size AS BIGINT) AS times, "
+        f"CAST(sum(n) AS BIGINT) AS n FROM ({sized}) AS classes GROUP BY size "
+        "UNION ALL SELECT 1 AS of_person, size, count(*) AS times, CAST(0 AS BIGINT) AS n "
+        f"FROM ({smallest}) AS people GROUP BY size"
+    )
+
+
+def count_published_people(table: str) -> str:
+    """n: the people with a row in the release."""
+    people = f"SELECT {PERSON} FROM {table} WHERE g >= 0 GROUP BY {PERSON}"
+    return f"SELECT count(*) AS n FROM ({people}) AS found"
 
 
 def squared_counts(table: str, code: str, missing: int) -> str:
@@ -193,15 +301,20 @@ def move_rows(
         for node, (made, below, above) in sorted(cuts.items())
     )
     heads = ["kn", "kj", "kc", "kp", *(f"x{j}" for j in range(len(order))), "kb", "ka"]
-    value = " ".join(f"WHEN {j} THEN c{j}" for j in range(columns))
-    value = f"CASE kj {value} END"
-    goes_below = f"{value} < kc OR ({value} = kc AND kp = 1 AND {_up_to(_limits(order))})"
-    names = ", ".join(kept)
+    goes_below, names = _goes_below(columns), ", ".join(kept)
     return (
         f"SELECT CAST(node AS BIGINT) AS node, {names} FROM (SELECT CASE WHEN {goes_below} THEN kb "
         f"ELSE ka END AS node, {names} FROM {table} JOIN (VALUES {values}) "
         f"AS wanted({', '.join(heads)}) ON node = kn) AS moved WHERE node >= 0"
     )
+
+
+def _goes_below(columns: int) -> str:
+    """SQL that is true for rows below the cut that they are joined with: along column kj at code kc, and
+    where kp = 1 through the rows of that code, the last below being x0, x1, ..."""
+    value = " ".join(f"WHEN {j} THEN c{j}" for j in range(columns))
+    value = f"CASE kj {value} END"
+    return f"{value} < kc OR ({value} = kc AND kp = 1 AND {_up_to(_limits(_canonical(columns)))})"
 
 
 # Histograms of the nodes, and of pieces of them.
@@ -237,6 +350,77 @@ def joint_histograms(
         for j, wanted in nodes.items()
         for i in sensitive
     )
+
+
+def people_histograms(
+    table: str,
+    nodes: Mapping[int, Collection[int]],
+    sensitive: Mapping[int, int],
+) -> str:
+    """People by the smallest and by the largest code that they have in a column, in the nodes nodes[j]:
+    j, what, node, s, lo, hi, n; one of `lo` and `hi` is NULL.
+
+    What is `ANYONE`: all people; `KNOWN` + i: those with a value of the sensitive column i, whose
+    missing code is sensitive[i]; `HAS` + i: those with the value s of it.
+    """
+    parts = []
+    for j, wanted in nodes.items():
+        inside = f"node IN ({', '.join(map(str, wanted))})"
+        for what, of, condition in _counted_people(sensitive):
+            alike = f"node, {PERSON}{of and f', {of}'}"
+            people = (
+                f"SELECT node, {of or 0} AS s, min(c{j}) AS lo, max(c{j}) AS hi FROM {table} "
+                f"WHERE {inside}{condition} GROUP BY {alike}"
+            )
+            parts.append(
+                f"SELECT {j} AS j, {what} AS what, node, s, lo, hi, count(*) AS n "
+                f"FROM ({people}) AS people GROUP BY GROUPING SETS ((node, s, lo), (node, s, hi))"
+            )
+    return " UNION ALL ".join(parts)
+
+
+ANYONE, KNOWN, HAS = -1, 0, 1 << 20
+"""What people are counted: all; from KNOWN on those with a known value, from HAS on those with one."""
+
+
+def _counted_people(sensitive: Mapping[int, int]) -> list[tuple[int, str, str]]:
+    """What is counted, the column whose values are counted apart, and a condition."""
+    found = [(ANYONE, "", "")]
+    for i, missing in sensitive.items():
+        known = f" AND s{i} <> {missing}"
+        found += [(KNOWN + i, "", known), (HAS + i, f"s{i}", known)]
+    return found
+
+
+def people_on_sides(
+    table: str, columns: int, cuts: Mapping[int, tuple[int, Cut]], sensitive: Mapping[int, int]
+) -> str:
+    """The people below and above each cut of a node, by the number of the cut: part, what, s, below,
+    above; see `people_histograms`."""
+    order = _canonical(columns)
+    none = (0,) * len(order)
+    values = _values(
+        (number, node, cut.column, cut.code, int(cut.last is not None), *(cut.last or none))
+        for number, (node, cut) in sorted(cuts.items())
+    )
+    heads = ["part", "kn", "kj", "kc", "kp", *(f"x{j}" for j in range(len(order)))]
+    names = [PERSON, *(f"s{i}" for i in sensitive)]
+    rows = (
+        f"SELECT part, CASE WHEN {_goes_below(columns)} THEN 0 ELSE 1 END AS side, "
+        f"{', '.join(names)} FROM {table} JOIN (VALUES {values}) AS wanted({', '.join(heads)}) "
+        "ON node = kn"
+    )
+    parts = []
+    for what, of, condition in _counted_people(sensitive):
+        people = (
+            f"SELECT part, {of or 0} AS s, min(side) AS lo, max(side) AS hi FROM ({rows}) AS sides "
+            f"WHERE side >= 0{condition} GROUP BY part, {PERSON}{of and f', {of}'}"
+        )
+        parts.append(
+            f"SELECT part, {what} AS what, s, CAST(sum(1 - lo) AS BIGINT) AS below, "
+            f"CAST(sum(hi) AS BIGINT) AS above FROM ({people}) AS people GROUP BY part, s"
+        )
+    return " UNION ALL ".join(parts)
 
 
 class Piece(NamedTuple):

@@ -6,15 +6,15 @@ rows are, and only sums come back. Full-domain methods see the distinct cells wi
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.encoding.cells import Cells
+from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, check_groupings
 from shoal.engines.base import Engine, Expected
 from shoal.engines.column_types import storage_type
@@ -34,34 +34,43 @@ from shoal.engines.partition_tree import (
     PartitionTree,
     cut_into_fragments,
     fragment_rows_for,
+    whole_table,
 )
-from shoal.engines.published_counts import SessionCounts, determined_in_session
+from shoal.engines.published_counts import counts_in_session, determined_in_session
 from shoal.engines.queries import (
     ENCODED,
+    PERSON,
     class_sizes,
+    count_published_people,
     published_cells,
     published_rows,
     select,
     sums_and_class_sizes,
 )
 from shoal.engines.release_table import ReleaseTable
+from shoal.engines.session_people import PublishedPeople, keep_people, people_sizes_in
 from shoal.engines.session_release import SessionRelease, size_histogram
 from shoal.engines.session_truth import SessionTruth
 from shoal.engines.sessions import (
+    PEOPLE,
     PUBLISHED,
     RAW,
     RELEASE,
     Session,
     passing,
+    query_number,
     read_source,
 )
 from shoal.engines.sources import Source, source_at
+from shoal.engines.targets import Target
 from shoal.errors import VerificationFailed, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
 from shoal.evidence.disclosure import Disclosure, coarsened, disclosure_of
 from shoal.evidence.evidence import Evidence, Histogram, histogram
+from shoal.evidence.people import PeopleSizes
 from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
+from shoal.methods.base import check_holds
 from shoal.methods.blocks import block_requirement
 from shoal.methods.partition import WIDEST_ROUNDED
 from shoal.metrics.base import (
@@ -90,10 +99,13 @@ class RelationalEngine(Engine):
 
     capability = "large"
     session: Session
+    _in_database = False
     fragment_rows: int | None = None
     """Rows of a fragment; changes how the work is divided, not what comes out."""
 
     _names: list[str]
+    _people: PublishedPeople | None = None
+    _people_before: PeopleSizes | None = None
 
     @property
     def names(self) -> list[str]:
@@ -111,11 +123,17 @@ class RelationalEngine(Engine):
         self._encoded = encode_table(
             self.session, self._policy, self._schema, self.seed, RAW, progress=progress
         )
-        places = tuple((field.name, field.type) for field in self._schema)
+        d = len(self._encoded.payload) + len(self._encoded.quasi)
+        places = tuple((field.name, field.type) for field in self._schema)[:d]
         self._truth = SessionTruth(self.session, self._policy, self._encoded, places)
         self._truth.count_raw(RAW)
         self.session.drop(RAW)
         return self._encoded.n_rows
+
+    @property
+    def sensitive_domains(self) -> Mapping[str, Domain]:
+        """What the codes of the sensitive columns mean."""
+        return self._encoded.sensitive_domains
 
     def group(self, requirement: Requirement, progress: Progress) -> int | None:
         """Choose the top cuts from histograms, or run a full-domain method on the distinct cells."""
@@ -126,7 +144,8 @@ class RelationalEngine(Engine):
             if method.only_counts:
                 # sensitive values that only a metric needs are collected where the policy names it
                 measured = any(name_of(type(each)) == RECOGNITION for each in policy.metrics)
-                sensitive = encoded.sensitive if measured else requirement.columns
+                columns = encoded.sensitive_columns if measured else ()
+                sensitive = tuple(dict.fromkeys((*columns, *requirement.columns)))
                 self._cells = collect_cells(session, encoded, sensitive)
                 self._groupings: tuple[Grouping, ...] = method.group(
                     self._cells, requirement, self.seed, progress
@@ -135,6 +154,9 @@ class RelationalEngine(Engine):
                 return int(self._suppressed.sum())
             most = self.fragment_rows or fragment_rows_for(encoded.n_rows)
             rule, wanted = method.partition_rule(), requirement
+            # a method that runs in blocks may suppress rows, or raises this error itself
+            whole = whole_table(encoded, requirement)
+            check_holds(whole, requirement, can_suppress=rule is None)
             if rule is None:
                 assert method.block_rows is not None, "see engines/capabilities.py"
                 rule, wanted = WIDEST_ROUNDED, block_requirement(requirement, method.block_rows)
@@ -168,7 +190,7 @@ class RelationalEngine(Engine):
         """Compare the written rows with the published ones, and these with the input."""
         assert isinstance(released, SessionRelease)
         with passing(self.session, progress, 0, 1, self._published_rows):
-            self._truth.require(released, self._columns[0])
+            self._truth.require(released, self._columns[0], self._in_database)
 
     def measure(self, progress: Progress) -> Measured:
         """Add up what was counted where the rows are."""
@@ -182,7 +204,8 @@ class RelationalEngine(Engine):
     @property
     def _behind(self) -> dict[str, pa.DataType]:
         """The values behind the labels: v0, v1, ... with their types in the file."""
-        types = self._schema.types[len(self._encoded.payload) :]
+        first = len(self._encoded.payload)
+        types = self._schema.types[first : first + len(self._encoded.quasi)]
         return {f"v{j}": kind for j, kind in enumerate(types)}
 
     def _facts_of_table(self) -> Facts:
@@ -192,7 +215,7 @@ class RelationalEngine(Engine):
             domains=encoded.domains,
             rows_of_values=encoded.rows_of_values,
             sensitive={
-                name: (encoded.sensitive_domains[name], encoded.sensitive_rows(name))
+                name: (encoded.sensitive_domains[name], encoded.rows_of_sensitive[name])
                 for name in policy.sensitive
             },
             n_rows=encoded.n_rows,
@@ -215,6 +238,7 @@ class RelationalEngine(Engine):
             more=(TARGET,) if encoded.has_target else (),
             behind=tuple(self._behind),
             measure=self._sums,
+            has_people=encoded.n_people is not None,
         )
         types = [*((f.name, f.type) for f in encoded.schema), *self._behind.items()]
         stored = pa.schema([(name, storage_type(kind)) for name, kind in types])
@@ -222,6 +246,8 @@ class RelationalEngine(Engine):
         if facts is not None:
             codes = [f"c{j}" for j in range(len(encoded.domains))]
             self._before = size_histogram(session.query(class_sizes(ENCODED, codes)))
+            if encoded.n_people is not None:
+                self._people_before = people_sizes_in(session, ENCODED, codes)
         schema, sizes = finish.schema(stored), [one.rows for one in tree.fragments]
         rows = tree.rows(session, finish.columns, stored)
         session.map_groups(PUBLISHED, rows, "node", finish, schema, sizes)
@@ -241,6 +267,10 @@ class RelationalEngine(Engine):
         if facts is not None and self._counting is not None:
             both = self._before, after
             evidence = evidence_of(facts, self._counting, found.evidence, found.column_loss, both)
+            if self._people_before is not None:
+                kept = " WHERE g >= 0"
+                people = people_sizes_in(self.session, PUBLISHED, labels, kept)
+                evidence = replace(evidence, people_before=self._people_before, people_after=people)
         suppressed = int(found.metrics["suppressed-rows"] or 0)
         n_k = sum(isinstance(model, K) for model in policy.constraints)
         component = ComponentReport(
@@ -263,7 +293,16 @@ class RelationalEngine(Engine):
             components=(component,),
             notes=(*note_on_shared_groups(policy), *found.notes),
             evidence=evidence,
+            people=encoded.n_people,
+            suppressed_people=self._suppressed_people(),
         )
+
+    def _suppressed_people(self) -> int | None:
+        """People without any row in the release, where people are counted."""
+        people = self._encoded.n_people
+        if people is None:
+            return None
+        return people - query_number(self.session, count_published_people(PUBLISHED))
 
     def _publish_cells(self, cells: Cells) -> None:
         session, encoded, policy = self.session, self._encoded, self._policy
@@ -320,18 +359,38 @@ class RelationalEngine(Engine):
         return query(PUBLISHED, columns)
 
     @property
+    def domains(self) -> tuple[Domain, ...]:
+        """What the codes of the quasi-identifiers and the sensitive columns mean."""
+        return (*self._encoded.domains, *self._encoded.sensitive_domains.values())
+
+    @property
     def expected(self) -> list[Expected]:
         """The table of the release."""
         return [Expected(tuple(self._columns[0]), self._published_rows)]
 
-    def write(self, paths: Sequence[Path], options: CsvOptions, progress: Progress) -> None:
+    def write(self, paths: Sequence[Target], options: CsvOptions, progress: Progress) -> None:
         """Write the published rows."""
         names, columns = self._columns
         rows = self._published_rows
         with passing(self.session, progress, 0, 1, rows):
             query = self._query(columns)
             self.session.write(query, paths[0], names, columns, options, rows)
+            self._people = self._keep_people()
             self._drop_sources()
+
+    def _keep_people(self) -> PublishedPeople | None:
+        """Keep whom the published rows belong to, where people are counted: never in the release."""
+        if self._encoded.n_people is None:
+            return None
+        _, columns = self._columns
+        rows = self._query([*columns, PERSON])
+        return keep_people(self.session, PEOPLE, rows, list(zip(columns, self._kinds, strict=True)))
+
+    @property
+    def _kinds(self) -> list[pa.DataType]:
+        """The types of the published columns, in the input's order."""
+        types = {f"p{i}": field.type for i, field in enumerate(self._types)}
+        return [types.get(column, pa.string()) for column in self._columns[1]]
 
     def _drop_sources(self) -> None:
         """Drop the tables that the release was computed from."""
@@ -339,7 +398,7 @@ class RelationalEngine(Engine):
             self.session.drop(name)
 
     def read_back(
-        self, paths: Sequence[Path], options: CsvOptions, progress: Progress
+        self, paths: Sequence[Target], options: CsvOptions, progress: Progress
     ) -> ReleaseTable:
         """The release as it was written."""
         names, rows = list(self.expected[0].names), self.expected[0].rows
@@ -349,9 +408,10 @@ class RelationalEngine(Engine):
                 f"The written file has the columns {listed(found)}, but {listed(names)} were to be "
                 "published."
             )
+        self._in_database = not isinstance(paths[0], Path)
         with passing(self.session, progress, 0, 1, rows):
             schema = self.session.read(RELEASE, list(paths), names, options)
-        self._release = SessionRelease(self.session, RELEASE, tuple(names), schema)
+        self._release = SessionRelease(self.session, RELEASE, names, schema, people=self._people)
         return self._release
 
     def published(self) -> ReleaseTable:
@@ -364,7 +424,7 @@ class RelationalEngine(Engine):
         policy = self._policy
         plain = tuple(sorted(policy.plain))
         places = {name: table.stored(name) for name in (*policy.quasi, *plain)}
-        counts = SessionCounts(self.session, table.table, plain, places, policy.quasi)
+        counts = counts_in_session(self.session, table.table, policy.quasi, plain, places)
         return disclosure_of(counts, coarsened(self._determined, self._losses))
 
 
@@ -420,7 +480,7 @@ def fragment_sums(
             rows_of_values=encoded.rows_of_values,
             n_rows=encoded.n_rows,
             groupings=groupings,
-            sensitive=encoded.sensitive,
+            sensitive=encoded.sensitive_columns,
             has_target=encoded.has_target,
             weights=policy.method.weights,
         ),

@@ -12,12 +12,15 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Ints
 from shoal.encoding.counts import Counts
+from shoal.engines.database.staging import Stored
 from shoal.engines.duckdb.classes import STAR, TextCodes, number_texts
-from shoal.engines.files import LocalFiles
+from shoal.engines.files import LocalFiles, wrap
+from shoal.engines.formats.base import format_of, located
 from shoal.engines.originals import NO_ORIGINALS, Originals, with_originals
-from shoal.engines.population import count_population
+from shoal.engines.population import count_population, population_of_classes
 from shoal.errors import VerificationFailed
 from shoal.evidence.evidence import Histogram, histogram
+from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
@@ -32,10 +35,11 @@ from shoal.policy.released_columns import (
 from shoal.progress import Progress, no_progress
 from shoal.verification.check import ClassCounter, Finding, Strength, check, strengths
 from shoal.verification.digest import Fingerprint, fingerprint, read_text
-from shoal.verification.meaning import meaning_of, with_meaning
+from shoal.verification.meaning import Meaning, meaning_of, require_declared, with_meaning
 from shoal.verification.people import (
     number_classes,
     people_of_classes,
+    sharing_all,
     values_of_people,
     without_exempt,
 )
@@ -85,6 +89,10 @@ class ReleaseTable(ABC):
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes have each size, by the text of some columns."""
 
+    def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:  # noqa: ARG002
+        """The classes by the text of some columns, in people; None where these are not known."""
+        return None
+
     @abstractmethod
     def verify(
         self, policy: Policy, *, survey: bool = False, progress: Progress = no_progress
@@ -98,7 +106,7 @@ class MemoryRelease(ReleaseTable):
 
     def __init__(
         self,
-        source: Table | Path,
+        source: Table | Stored,
         options: CsvOptions = DETECT,
         originals: Originals = NO_ORIGINALS,
         people: Ints | None = None,
@@ -108,20 +116,23 @@ class MemoryRelease(ReleaseTable):
         the rows' people: people are then counted, not rows."""
         self._source, self._originals, self._people = source, originals, people
         self._options = options
-        if isinstance(source, Path):
+        if isinstance(source, Stored):
             self._options, _ = LocalFiles().settle(source, options)
+            # a database is read once, so that all is found in one state of it
+            if not isinstance(source, Path) or format_of(located(source, options)[0]).costly:
+                self._source = wrap(LocalFiles().read(source, self._options))
 
     @cached_property
     def names(self) -> list[str]:
         """The columns, in order."""
-        if isinstance(self._source, Path):
+        if isinstance(self._source, Stored):
             return LocalFiles().names(self._source, self._options)
         return list(self._source.names)
 
     @cached_property
     def n_rows(self) -> int:
         """Number of rows."""
-        if isinstance(self._source, Path):
+        if isinstance(self._source, Stored):
             counts = LocalFiles().count_classes(self._source, [], [], self._options)
             return int(counts[""].sizes.sum())
         return self._source.n_rows
@@ -129,7 +140,7 @@ class MemoryRelease(ReleaseTable):
     def read(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Some columns of the table, or all."""
         names = self.names if columns is None else columns
-        if isinstance(self._source, Path):
+        if isinstance(self._source, Stored):
             return LocalFiles().read(self._source, self._options, names)
         return pa.table({name: self._source.column(name) for name in names})
 
@@ -146,6 +157,15 @@ class MemoryRelease(ReleaseTable):
         """How many classes have each size, by the text of some columns."""
         return histogram(LocalFiles().count_classes(self.read(columns), columns, [])[""].sizes)
 
+    def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:
+        """The classes by the text of some columns, in people; None where these are not known."""
+        if self._people is None:
+            return None
+        rows = self.read(columns)
+        codes = [_codes(number_texts(name, rows.column(name))) for name in columns]
+        person = np.unique(self._people, return_inverse=True)[1].reshape(-1)
+        return people_sizes(number_classes(codes, rows.num_rows), person)
+
     def verify(
         self,
         policy: Policy,
@@ -156,6 +176,8 @@ class MemoryRelease(ReleaseTable):
         """Group by the text in the table and check every model again."""
         check_released_columns(policy, self.names)
         counter = self._counter(policy)
+        if survey:
+            counter = _asking(counter, policy)
         findings = check(counter, policy.quasi, policy.constraints)
         return Verdict(
             findings,
@@ -180,8 +202,8 @@ class MemoryRelease(ReleaseTable):
         if self._people is not None:
             return self._people_counter(policy, self._people)
         names = self.names
-        rows: pa.Table | Path
-        if isinstance(self._source, Path) and not self._originals.values:
+        rows: pa.Table | Stored
+        if isinstance(self._source, Stored) and not self._originals.values:
             rows = self._source
         else:
             rows = self._paired(self.read(columns_to_verify(policy, names)), policy)
@@ -215,20 +237,23 @@ class MemoryRelease(ReleaseTable):
             starred = exempt_columns(policy, columns, names)
             exempt = np.full(len(people), bool(starred))
             for name in starred:
-                exempt &= codes[name] == stars[name]
+                # a column without any star has none of the codes; a missing value is no star
+                exempt &= (codes[name] == stars[name]) & (codes[name] >= 0)
             group, kept = without_exempt(group, exempt)
             found = {SIZES_ONLY: people_of_classes(group, people[kept])}
+            if policy.together:
+                shared = sharing_all(group, people[kept])
+                found[SIZES_ONLY] = replace(found[SIZES_ONLY], shared=shared)
             for name in of:
                 if name == POPULATION:
-                    population = count_population(rows, policy)
-                    found[name] = replace(found[SIZES_ONLY], population=population.population)
+                    _, first = np.unique(group, return_index=True)
+                    classes = rows.take(pa.array(np.flatnonzero(kept)[first]))
+                    covered = population_of_classes(classes, policy)
+                    found[name] = replace(found[SIZES_ONLY], population=covered)
                     continue
                 spec = policy.column_spec(name)
                 meaning = meaning_of(name, texts[name].texts, spec, policy.folder)
-                place = np.append(meaning.place, -1)
-                place[place == meaning.domain.missing] = -1
-                value = place[codes[name]][kept]
-                found[name] = values_of_people(group, people[kept], value, meaning.domain)
+                found[name] = _of_people(meaning, codes[name][kept], group, people[kept])
             return found
 
         return count
@@ -247,6 +272,32 @@ def _codes(texts: TextCodes) -> Ints:
     """(n,) the number of each row's text, -1 for a missing one."""
     codes = pc.fill_null(texts.codes, -1).to_numpy(zero_copy_only=False)
     return codes.astype(np.int64)
+
+
+def _asking(count: ClassCounter, policy: Policy) -> ClassCounter:
+    """The same; raises `InputError` for likely codes for missing values that the policy leaves out.
+
+    A table from elsewhere may hold them. What a run publishes was asked about when it was read.
+    """
+
+    def counted(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
+        found = count(columns, of)
+        for name in policy.sensitive:
+            if name in found and found[name].raised is None:
+                require_declared(found[name], policy.column_spec(name))
+        return found
+
+    return counted
+
+
+def _of_people(meaning: Meaning, texts: Ints, group: Ints, people: Ints) -> Counts:
+    """The values of each class's people; `texts` are the numbers of texts, -1 for a missing one."""
+    place = np.append(meaning.place, -1)
+    place[place == meaning.domain.missing] = -1
+    found = values_of_people(group, people, place[texts], meaning.domain)
+    if meaning.spelled is None:
+        return found
+    return replace(found, spelled=_of_people(meaning.spelled, texts, group, people))
 
 
 def _with_meaning(

@@ -15,7 +15,9 @@ from shoal.engines.formats.parquet import Parquet
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.queries import select
 from shoal.engines.relational import RelationalEngine
+from shoal.engines.release_table import ReleaseTable
 from shoal.engines.session_release import SessionRelease
+from shoal.engines.session_truth import new_keys, sum_table
 from shoal.engines.sessions import (
     FOR_FILES,
     LOCAL,
@@ -30,7 +32,9 @@ from shoal.engines.sessions import (
     open_session,
 )
 from shoal.engines.sources import Source
-from shoal.errors import InputError
+from shoal.engines.targets import Target
+from shoal.errors import InputError, VerificationFailed
+from shoal.io.address import Place
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress
@@ -48,8 +52,10 @@ class DuckDBEngine(RelationalEngine):
         with open_session(LOCAL, self._memory, clock) as self.session:
             yield
 
-    def check_target(self, target: Path) -> None:
+    def check_target(self, target: Place) -> None:
         """Raise `InputError` for a format that must be written at once."""
+        if not isinstance(target, Path):
+            return
         kind = format_to_write(target)
         if not kind.appendable:
             raise InputError(
@@ -99,7 +105,8 @@ class SparkEngine(RelationalEngine):
         self.session = open_frame(self._frame)
         try:
             if self._finished is not None:
-                self._adopt(RELEASE, self._finished.names)
+                schema = self._adopt(RELEASE, self._finished.names)
+                self._held = [(field.name, field.type) for field in schema]
             yield
         finally:
             self.session.close()
@@ -116,8 +123,13 @@ class SparkEngine(RelationalEngine):
             session: Any = self.session
             clock.rows = int(session.rows(RAW))
 
-    def check_target(self, target: Path) -> None:
+    def check_target(self, target: Place) -> None:
         """Raise `InputError` for a format that Spark does not write."""
+        if not isinstance(target, Path):
+            raise InputError(
+                f"{target}: Spark writes folders of Parquet or CSV files, and no databases. Name one, "
+                "or leave --engine spark out; --memory 2GB works on tables larger than memory."
+            )
         if not isinstance(format_of(target), Csv | Parquet):
             raise InputError(
                 f"{target}: Spark writes folders of Parquet or CSV files. Name one '.parquet' or "
@@ -133,7 +145,7 @@ class SparkEngine(RelationalEngine):
         """The table of the release."""
         return super().expected if self._finished is None else [self._finished]
 
-    def write(self, paths: Sequence[Path], options: CsvOptions, progress: Progress) -> None:
+    def write(self, paths: Sequence[Target], options: CsvOptions, progress: Progress) -> None:
         """Write the published rows to a folder."""
         if self._finished is None:
             super().write(paths, options, progress)
@@ -141,7 +153,18 @@ class SparkEngine(RelationalEngine):
         names, rows = self._finished.names, self._finished.rows
         columns = [f"p{i}" for i in range(len(names))]
         query = select(RELEASE, columns)
+        self._keys = new_keys()
+        self._sent = sum_table(self.session, RELEASE, self._held, self._keys)
         self.session.write(query, paths[0], names, columns, options, rows)
+
+    def require_written(self, written: ReleaseTable) -> None:
+        """Raise `VerificationFailed` unless the written files have the rows of the frame."""
+        assert isinstance(written, SessionRelease)
+        places = [written.stored(name) for name in written.names]
+        if sum_table(self.session, written.table, places, self._keys) != self._sent:
+            raise VerificationFailed(
+                "The written files do not hold the rows of the release: their digests differ."
+            )
 
     def frames(self) -> tuple[Any, dict[str, Any]]:
         """The release as a Spark frame; None where its rows are in the written files alone."""
@@ -158,15 +181,14 @@ class SparkEngine(RelationalEngine):
         ordered = ", ".join(f"{column} AS p{i}" for i, column in enumerate(columns))
         session: Any = self.session
         session.pin(RELEASE, self._query([ordered]))  # never computed again, whatever is lost
+        people = self._keep_people()
         self._drop_sources()
-        types = {f"p{i}": field.type for i, field in enumerate(self._types)}
-        kinds = [types.get(column, pa.string()) for column in columns]
-        schema = pa.schema([(f"p{i}", kind) for i, kind in enumerate(kinds)])
-        return SessionRelease(self.session, RELEASE, tuple(names), schema)
+        schema = pa.schema([(f"p{i}", kind) for i, kind in enumerate(self._kinds)])
+        return SessionRelease(self.session, RELEASE, names, schema, people=people)
 
 
 def choose_engine(
-    engine: str = LOCAL, memory: str | None = None, target: Path | None = None
+    engine: str = LOCAL, memory: str | None = None, target: Place | None = None
 ) -> Engine:
     """The engine for a run from files, not opened yet."""
     check_engine(engine, memory)
@@ -174,7 +196,8 @@ def choose_engine(
         return SparkEngine(engine)
     if memory is not None:
         return DuckDBEngine(memory)
-    return MemoryEngine(decode=target is None or not format_of(target).takes_categories)
+    decode = not isinstance(target, Path) or not format_of(target).takes_categories
+    return MemoryEngine(decode=decode)
 
 
 def engine_for_frame(frame: Any) -> Engine:

@@ -4,25 +4,26 @@ Rows are read as texts and distributed to pieces by a hash of their class, so th
 piece; every piece is checked where it is, and only the findings come back.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Ints
+from shoal.arrays import Codes, Ints
 from shoal.encoding.cells import hash_rows
+from shoal.encoding.columns import ColumnSpec, as_spelled
 from shoal.encoding.counts import Counts, group_histograms, size_counts
 from shoal.encoding.domain import Domain, Kind
 from shoal.engines.capabilities import check_capabilities
+from shoal.engines.class_findings import CHECKED, finding_of_pieces, judge_classes
 from shoal.engines.column_types import check_types, restore_type
 from shoal.engines.encode import MAX_VALUES, as_signed, as_unsigned
 from shoal.engines.queries import (
+    HASH,
     class_sizes,
     count_combinations,
     count_rows,
@@ -31,7 +32,14 @@ from shoal.engines.queries import (
     value_counts,
 )
 from shoal.engines.release_table import ReleaseTable, Verdict
-from shoal.engines.sessions import Session, passing, query_number
+from shoal.engines.session_people import (
+    HashedColumn,
+    PairedRows,
+    PublishedPeople,
+    hash_published,
+    number_texts,
+)
+from shoal.engines.sessions import Session, TableFunction, passing, query_number
 from shoal.errors import InputError
 from shoal.evidence.evidence import Histogram
 from shoal.hierarchy.text import is_bytes, text_of_bytes
@@ -44,7 +52,7 @@ from shoal.policy.released_columns import (
     exempt_columns,
 )
 from shoal.progress import Progress, no_progress
-from shoal.verification.check import Finding, Strength, finding_of, models_of
+from shoal.verification.check import Finding, Strength, models_of
 from shoal.verification.digest import (
     PIECE,
     Fingerprint,
@@ -55,20 +63,9 @@ from shoal.verification.digest import (
     put_together,
     times_of,
 )
-from shoal.verification.meaning import Meaning, meaning_of
+from shoal.verification.meaning import Meaning, meaning_of, require_codes_declared
 
 STAR = "*"
-CHECKED = pa.schema(
-    [
-        ("model", pa.int32()),
-        ("classes", pa.int64()),
-        ("rows", pa.int64()),
-        ("failing", pa.int64()),
-        ("smallest", pa.int64()),
-        ("reached", pa.string()),
-    ]
-)
-"""What a model found in the classes of one piece; `model` is its position among those checked."""
 TIMES = pa.schema([("j", pa.int32()), ("i", pa.int32()), ("n", pa.int64())])
 """n rows of a batch have in column j the text of the i-th sampled row."""
 READ_SHARE = 0.5
@@ -87,9 +84,11 @@ class SessionRelease(ReleaseTable):
         names: Sequence[str],
         schema: pa.Schema,
         piece_rows: int = PIECE_ROWS,
+        people: PublishedPeople | None = None,
     ) -> None:
-        """`schema`: the columns' types in the release's files."""
-        self.session, self.table, self.schema = session, table, schema
+        """`schema`: the columns' types in the release's files. `people`: whose rows were
+        published: people are then counted, not rows."""
+        self.session, self.table, self.schema, self._people = session, table, schema, people
         self._names, self._piece_rows = list(names), piece_rows
 
     @property
@@ -138,6 +137,9 @@ class SessionRelease(ReleaseTable):
             except TooManyValuesError:
                 if name in required:
                     raise
+            else:
+                if survey:  # a table from elsewhere
+                    values[name].require_declared(policy.column_spec(name))
         more: tuple[Model, ...] = ()
         if survey:
             more = tuple(models_of({name: one.meaning.domain for name, one in values.items()}))
@@ -193,6 +195,8 @@ class SessionRelease(ReleaseTable):
         index = {name: i for i, name in enumerate(read)}
         sets = list(dict.fromkeys(_columns(model, policy) for model in models))
         n_rows = next(iter(values.values())).rows if values else self.n_rows
+        if self._people is not None:  # people with a value are no sum of those with its spellings
+            values = _with_spellings(values)
         reader = ReadClasses(
             columns=tuple(map(self.stored, read)),
             classes=tuple(index[name] for name in policy.quasi),
@@ -206,24 +210,52 @@ class SessionRelease(ReleaseTable):
             ),
             pieces=1 + n_rows // self._piece_rows,
         )
+        if self._people is not None:
+            codes = tuple(_codes_of(one.meaning) for one in values.values())
+            reader = replace(
+                reader, codes=codes, rows=self._people.columns([*map(self.stored, self.names)])
+            )
         texts, checked = f"{table}_texts", f"{table}_checked"
-        rows = select(table, [column for column, _ in reader.columns])
+        paired = None
+        needed = dict.fromkeys(place for place, _ in reader.columns)
+        needed |= dict.fromkeys(column.place for column in reader.rows)
         with passing(session, progress, 0, READ_SHARE, n_rows):
-            session.map(texts, rows, reader, reader.schema, once=len(sets) == 1)
+            once = len(sets) == 1 and self._people is None
+            session.map(texts, select(table, list(needed)), reader, reader.schema, once=once)
+            if self._people is not None:
+                paired = PairedRows(session, texts, self._people, reader.schema.names)
         sizes = [self._piece_rows] * reader.pieces
         pieces: list[dict[str, Any]] = []
         for i, columns in enumerate(sets):
             check = _check_classes(policy, models, columns, i, values)
             needs = [*(column for column, _ in check.sensitive), *check.keys]
-            sql = count_combinations(texts, [f"b{i}", check.exempt, *needs])
+            function: TableFunction = check
+            if paired is None:
+                sql = count_combinations(texts, [f"b{i}", check.exempt, *needs])
+            else:
+                sql, function = paired.classes(
+                    i,
+                    check.keys,
+                    check.sensitive,
+                    {name: one.domain for name, one in check.meanings.items()},
+                    check.models,
+                    exempting=bool(reader.sets[i].starred),
+                )
             begin, end = (READ_SHARE + (1 - READ_SHARE) * (i + n) / len(sets) for n in (0, 1))
             with passing(session, progress, begin, end, None):
-                session.map_groups(checked, sql, f"b{i}", check, CHECKED, sizes, once=True)
+                session.map_groups(checked, sql, f"b{i}", function, CHECKED, sizes, once=True)
             pieces += session.query(select(checked, CHECKED.names)).to_pylist()
         for name in (texts, checked, f"{table}_spelled"):
             session.drop(name)
+        if paired is not None:
+            paired.drop()
         findings = tuple(
-            _finding(model, _columns(model, policy), [one for one in pieces if one["model"] == i])
+            finding_of_pieces(
+                model,
+                _columns(model, policy),
+                [one for one in pieces if one["model"] == i],
+                people=paired is not None,
+            )
             for i, model in enumerate(models)
         )
         return findings, n_rows
@@ -262,6 +294,10 @@ class PublishedValues:
     rows: int
     """Rows of the table, those without any of the texts included."""
 
+    def require_declared(self, how: ColumnSpec) -> None:
+        """Raise `InputError` for likely codes for missing values that the policy leaves out."""
+        require_codes_declared(self.meaning.domain.name, self.texts, how)
+
 
 class TooManyValuesError(InputError):
     """A sensitive column has too many values to be numbered."""
@@ -280,40 +316,33 @@ def _check_classes(
 ) -> "CheckClasses":
     models = [(i, model) for i, model in enumerate(every) if _columns(model, policy) == columns]
     of = {name for _, model in models if (name := model.column)}
+    of |= {as_spelled(name) for name in of}
     return CheckClasses(
         keys=tuple(f"k{policy.quasi.index(name)}" for name in columns),
         exempt=f"e{number}",
         sensitive=tuple((f"s{i}", name) for i, name in enumerate(values) if name in of),
-        meanings={name: values[name].meaning for name in values if name in of},
-        totals={
-            name: one.meaning.totals(np.arange(len(one.texts)), one.counts)
-            for name, one in values.items()
-            if name in of
+        meanings={
+            name: one.meaning.with_totals(one.counts) for name, one in values.items() if name in of
         },
         models=tuple(models),
     )
 
 
-def _finding(model: Model, columns: tuple[str, ...], pieces: list[dict[str, Any]]) -> Finding:
-    classes, rows = (sum(one[name] for one in pieces) for name in ("classes", "rows"))
-    failing = sum(one["failing"] for one in pieces)
-    smallest = min((s for one in pieces if (s := one["smallest"]) is not None), default=None)
-    figures = [json.loads(one["reached"]) for one in pieces]
-    weaker = min if model.high_is_strong else max
-    reached = weaker(figures) if figures else inf
-    judged = model.over(classes, rows) if pieces else None
-    if judged is not None:  # as a whole: single classes may fall short
-        holds, reached = judged
-        failing, smallest = (0, None) if holds else (failing, smallest)
-    return finding_of(
-        model,
-        columns,
-        reached=reached,
-        rows=rows,
-        classes=classes,
-        failing=failing,
-        smallest_failing=smallest,
-    )
+def _with_spellings(values: Mapping[str, PublishedValues]) -> dict[str, PublishedValues]:
+    """The columns, and again those of which every spelling is counted as a value too."""
+    more = {
+        as_spelled(name): replace(one, meaning=one.meaning.spelled)
+        for name, one in values.items()
+        if one.meaning.spelled is not None
+    }
+    return {**values, **more}
+
+
+def _codes_of(meaning: Meaning) -> Codes:
+    """(texts + 1,) the code of each text, and of none; -1 is no value."""
+    codes = np.append(meaning.place, -1).astype(np.int32)
+    codes[codes == meaning.domain.missing] = -1
+    return codes
 
 
 def size_histogram(answer: pa.Table) -> Histogram:
@@ -364,7 +393,8 @@ class ReadClasses:
 
     Returns `k0..` the texts of the class columns, `s0..` the number of each sensitive text (-1 for a
     missing one and for `*`), and per set of classes `b0..` the piece that a class belongs to and `e0..`
-    whether the row is exempt.
+    whether the row is exempt. Where people are counted, `s0..` are the codes that the texts mean, and
+    `r` is the hash of the row, by which its person is found.
     """
 
     columns: tuple[tuple[str, pa.DataType], ...]
@@ -375,6 +405,10 @@ class ReadClasses:
     """Which of them are sensitive: s0, s1, ...; and their texts, each once."""
     sets: tuple[ClassColumns, ...]
     pieces: int
+    codes: tuple[Codes, ...] = ()
+    """Where people are counted: per sensitive column, the code of each text, and of none."""
+    rows: tuple[HashedColumn, ...] = ()
+    """Where people are counted: all published columns."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -385,6 +419,7 @@ class ReadClasses:
                 *((f"s{i}", pa.int32()) for i in range(len(self.sensitive))),
                 *((f"b{i}", pa.int32()) for i in range(len(self.sets))),
                 *((f"e{i}", pa.int32()) for i in range(len(self.sets))),
+                *((name, pa.int64()) for name in ([HASH] if self.rows else [])),
             ]
         )
 
@@ -393,7 +428,11 @@ class ReadClasses:
         n = batch.num_rows
         texts = [text_as_read(batch.column(place), kind) for place, kind in self.columns]
         columns = [texts[i] for i in self.classes]
-        columns += [_positions(texts[i], known) for i, known in self.sensitive]
+        numbers = [_positions(texts[i], known) for i, known in self.sensitive]
+        if self.codes:
+            pairs = zip(self.codes, numbers, strict=True)
+            numbers = [pa.array(codes[number.to_numpy()]) for codes, number in pairs]
+        columns += numbers
         for one in self.sets:
             hashes = hash_rows(n, (), [texts[i] for i in one.columns], 0)
             columns.append(pa.array((hashes % np.uint64(self.pieces)).astype(np.int32)))
@@ -403,6 +442,8 @@ class ReadClasses:
                 star = pc.fill_null(pc.equal(texts[i], STAR), fill_value=False)
                 exempt &= star.to_numpy(zero_copy_only=False)
             columns.append(pa.array(exempt.astype(np.int32)))
+        if self.rows:
+            columns.append(pa.array(hash_published(batch, self.rows)))
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
 
@@ -416,33 +457,16 @@ class CheckClasses:
     sensitive: tuple[tuple[str, str], ...]
     """The sensitive columns that models need: s0, s1, ... and their names."""
     meanings: dict[str, Meaning]
-    totals: dict[str, Ints]
-    """By sensitive column, over all classes of the release."""
+    """By sensitive column, with its totals over all classes of the release."""
     models: tuple[tuple[int, Model], ...]
     """The models, each with its position among all."""
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         """Check whole classes."""
-        counts = self._counts(rows)
-        n = counts[SIZES_ONLY].n_groups
-        found = []
-        for position, model in self.models if n else ():
-            mine = counts[model.counts_key]
-            failing = mine.sizes[~model.holds(mine)]
-            found.append(
-                {
-                    "model": position,
-                    "classes": n,
-                    "rows": int(mine.sizes.sum()),
-                    "failing": len(failing),
-                    "smallest": int(failing.min()) if len(failing) else None,
-                    "reached": json.dumps(_python_number(model.reached(mine))),
-                }
-            )
-        return pa.Table.from_pylist(found, CHECKED)
+        return judge_classes(self.models, self._counts(rows))
 
     def _counts(self, rows: pa.Table) -> dict[str, Counts]:
-        group = _group_numbers([one_chunk(rows.column(key)) for key in self.keys])
+        group = number_texts([one_chunk(rows.column(key)) for key in self.keys])
         n = rows.column("n").to_numpy().astype(np.int64)
         # a class of nothing but exempt rows is left out
         is_class = np.zeros(int(group.max(initial=-1)) + 1, np.bool_)
@@ -459,7 +483,7 @@ class CheckClasses:
                 name, Kind.SET, pa.nulls(int(texts.max(initial=0)) + 1, pa.string()), -1
             )
             counts = group_histograms(sizes, group, texts, domain, n)
-            found[name] = self.meanings[name].of(counts, self.totals[name])
+            found[name] = self.meanings[name].of(counts)
         return found
 
 
@@ -473,21 +497,6 @@ def _positions(texts: pa.Array, known: pa.Array) -> pa.Array:
             "writes to it, and run again."
         )
     return places
-
-
-def _group_numbers(columns: list[pa.Array]) -> Ints:
-    """(n,) a number for each combination, from 0 on."""
-    found = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        encoded = column.dictionary_encode(null_encoding="encode")
-        wide = found * max(1, len(encoded.dictionary)) + encoded.indices.to_numpy()
-        found = np.unique(wide, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return found
-
-
-def _python_number(figure: float) -> float:
-    """A figure as Python's own number: a whole one stays whole."""
-    return int(figure) if isinstance(figure, int | np.integer) else float(figure)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from shoal.engines.fragments import NO_GROUP
 from shoal.engines.full_domain import BEHIND, BLANK
 from shoal.engines.queries import count_combinations, select
 from shoal.engines.session_release import SessionRelease
-from shoal.engines.sessions import Session
+from shoal.engines.sessions import BatchFunction, Session
 from shoal.engines.truth import coded_texts, covered_pairs, uncovered, without_nan
 from shoal.errors import VerificationFailed
 from shoal.hierarchy.text import is_bytes, text_of
@@ -42,7 +42,7 @@ Place = tuple[str, pa.DataType]
 Keys = tuple[int, int, int, int]
 
 
-def _new_keys() -> Keys:
+def new_keys() -> Keys:
     a, b, c, d = (secrets.randbits(64) for _ in range(4))
     return a, b, c, d
 
@@ -159,7 +159,7 @@ class SessionTruth:
     encoded: EncodedTable
     raw: tuple[Place, ...]
     """The columns of the raw table, payload first, then the quasi-identifiers."""
-    keys: Keys = field(default_factory=_new_keys)
+    keys: Keys = field(default_factory=new_keys)
 
     def count_raw(self, table: str) -> None:
         """Sum up the rows as they were read."""
@@ -224,8 +224,13 @@ class SessionTruth:
             self.policy.folder,
         )
 
-    def require(self, released: SessionRelease, names: Sequence[str]) -> None:
-        """Raise `VerificationFailed` unless the written rows are true."""
+    def require(
+        self, released: SessionRelease, names: Sequence[str], confirmed: bool = False
+    ) -> None:
+        """Raise `VerificationFailed` unless the written rows are true.
+
+        confirmed: the rows are in a database, which is asked elsewhere whether it has all of them.
+        """
         for name, rows in self._wrong.items():
             if rows:
                 raise VerificationFailed(
@@ -248,6 +253,8 @@ class SessionTruth:
                 "The release would not be true: values of published rows are not those of the table, "
                 "or of other rows."
             )
+        if confirmed:
+            return
         places = [released.stored(name) for name in names]
         written = self._sum(released.table, places, written=True)
         if written != (self._counts["n"], self._published["outside"]):
@@ -257,18 +264,31 @@ class SessionTruth:
             )
 
     def _sum(self, table: str, columns: Sequence[Place], written: bool) -> tuple[int, list[int]]:
-        function = SumRows(tuple(columns), self.keys, written)
-        found = self._each_batch(table, [place for place, _ in columns], function)
-        return sum(one["n"] for one in found), _added(one["sums"] for one in found)
+        return sum_table(self.session, table, columns, self.keys, written)
 
     def _each_batch(
-        self, table: str, columns: Sequence[str], function: Any
+        self, table: str, columns: Sequence[str], function: BatchFunction
     ) -> list[dict[str, Any]]:
-        name = f"{table}_sums"
-        self.session.map(name, select(table, columns), function, FOUND, once=True)
-        answer = self.session.query(select(name, FOUND.names))
-        self.session.drop(name)
-        return [json.loads(text) for text in answer.column("found").to_pylist()]
+        return _each_batch(self.session, table, columns, function)
+
+
+def sum_table(
+    session: Session, table: str, columns: Sequence[Place], keys: Keys, written: bool = True
+) -> tuple[int, list[int]]:
+    """The rows of a table, and the sums of their hashes; `written` as in `row_sums`."""
+    function = SumRows(tuple(columns), keys, written)
+    found = _each_batch(session, table, [place for place, _ in columns], function)
+    return sum(one["n"] for one in found), _added(one["sums"] for one in found)
+
+
+def _each_batch(
+    session: Session, table: str, columns: Sequence[str], function: BatchFunction
+) -> list[dict[str, Any]]:
+    name = f"{table}_sums"
+    session.map(name, select(table, columns), function, FOUND, once=True)
+    answer = session.query(select(name, FOUND.names))
+    session.drop(name)
+    return [json.loads(text) for text in answer.column("found").to_pylist()]
 
 
 def _added(sums: Iterable[Sequence[int]]) -> list[int]:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from shoal.engines.database.staging import StagedTable, Stored
 from shoal.engines.sources import Source
 from shoal.errors import InputError
 from shoal.io.commit import exit_on_signals
@@ -21,8 +22,9 @@ OWN_BYTES = 700_000_000
 """What this process takes beside its database: the program, and the rows of a fragment at work."""
 LEAST, MOST = 100e6, 100e12
 """Bytes that a limit may be."""
-RAW, PUBLISHED, RELEASE = "raw", "published", "release"
-"""Tables of a session: as read, as published (q0.. labels, p0.. other columns), as written."""
+RAW, PUBLISHED, RELEASE, PEOPLE = "raw", "published", "release", "people"
+"""Tables of a session: as read, as published (q0.. labels, p0.. other columns), as written; and whom
+the published rows belong to."""
 FOR_FILES = (
     "An engine or a memory limit is for files, or folders of them, and not for a frame, which is in "
     "memory already."
@@ -63,10 +65,14 @@ class Session(Protocol):
     """Called now and then during a long call, perhaps from another thread."""
 
     def read(
-        self, name: str, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions
+        self,
+        name: str,
+        sources: Sequence[Stored],
+        columns: Sequence[str],
+        options: CsvOptions,
     ) -> pa.Schema:
-        """Create a table of the named columns of some files, called p0, p1, ... in this order;
-        returns their types. Columns of CSV files are text."""
+        """Create a table of the named columns of some files, or of a database's table, called p0, p1,
+        ... in this order; returns their types. Columns of CSV files are text."""
 
     def query(self, sql: str) -> pa.Table:
         """A small result, in any order."""
@@ -104,14 +110,14 @@ class Session(Protocol):
     def write(
         self,
         sql: str,
-        target: Path,
+        target: Path | StagedTable,
         names: Sequence[str],
         order: Sequence[str],
         options: CsvOptions,
         rows: int,
     ) -> None:
-        """Write the result of a query to a file or folder, its columns renamed, its rows ordered by
-        some of them. rows: how many there are."""
+        """Write the result of a query to a file, a folder or a database, its columns renamed, its rows
+        ordered by some of them. rows: how many there are."""
 
     def close(self) -> None:
         """End the session and leave nothing behind."""
@@ -210,7 +216,13 @@ def check_spark_files(source: Source, columns: Sequence[str]) -> None:
     """Raise `InputError` for files that Spark would not read."""
     from shoal.engines.spark.files import check_files
 
-    check_files(source.files, columns, source.options)
+    files = [place for place in source.files if isinstance(place, Path)]
+    if len(files) < len(source.files):
+        raise InputError(
+            f"{source.place}: Spark reads files, or folders of them, and no databases. Leave --engine "
+            "spark out; --memory 2GB works on tables larger than memory."
+        )
+    check_files(files, columns, source.options)
 
 
 @contextmanager

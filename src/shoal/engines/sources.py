@@ -1,12 +1,14 @@
-"""Tables in files: a file, or a folder of part files of one format."""
+"""Tables in files and databases: a file, a folder of part files of one format, a table, a query."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from shoal.engines.database.staging import StagedTable, Stored
 from shoal.engines.files import LocalFiles
 from shoal.engines.formats.base import FileFormat, endings, format_of, located
 from shoal.errors import InputError, listed
+from shoal.io.address import Place
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.paths import check_readable
 
@@ -16,10 +18,11 @@ HIDDEN = (".", "_")
 
 @dataclass(frozen=True)
 class Source:
-    """A table in a file, or in a folder of part files."""
+    """A table in a file, in a folder of part files, or in a database."""
 
-    place: Path
-    files: tuple[Path, ...]
+    place: Place
+    files: tuple[Place, ...]
+    """The files, or the one address."""
     options: CsvOptions
     names: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -28,9 +31,12 @@ class Source:
     """Number of rows, where it is known without reading them."""
 
 
-def source_at(place: Path, options: CsvOptions = DETECT) -> Source:
-    """Look at the table in a file or folder, without reading its rows."""
+def source_at(place: Stored, options: CsvOptions = DETECT) -> Source:
+    """Look at the table in a file, a folder or a database, without reading its rows."""
     local = LocalFiles()
+    if not isinstance(place, Path):
+        address = place.address if isinstance(place, StagedTable) else place
+        return Source(address, (address,), options, tuple(local.names(place)), (), None)
     place, options = located(place, options)
     files, kind = files_of([place])
     settled, warnings = local.settle(files, options)
@@ -102,9 +108,9 @@ def _part_files(source: Path) -> list[Path]:
     return parts
 
 
-def refuse_folder(path: Path) -> None:
+def refuse_folder(path: Place) -> None:
     """Raise `InputError` for a folder, which is read only by engines for large tables."""
-    if path.is_dir():
+    if isinstance(path, Path) and path.is_dir():
         raise InputError(
             f"{path} is a directory. For a table in part files add --memory 2GB, to work on this "
             "machine's disk, or --engine spark (in Python memory= or engine=). Else name a file in it."

@@ -7,7 +7,8 @@ whoever knows some of them may find a person whom the quasi-identifiers hide. Fo
   the plain columns. Sensitive columns are left out: they are what an attacker wants to learn. Values
   are compared by their exact text;
 - the smallest sets of plain columns that single most people out: for one, two and three columns the
-  set on which most are alone, up to the first size at which that is more than half of all. Where there
+  set on which most are alone, up to the first size at which that is more than half of all. Where three
+  do not suffice, columns are added one by one, each time the one that singles out most. Where there
   are too many sets for the rows, those with the most information are tried (by collision entropy,
   which follows from whole numbers, so the choice is the same on every engine);
 - plain columns in which most values belong to one person alone;
@@ -39,6 +40,9 @@ MOST = 0.5
 NEARLY_UNIQUE = 0.5
 """From this share of values that belong to one person alone on, a plain column is a fingerprint."""
 LARGEST_SET = 3
+"""The most columns of which all sets are tried."""
+LARGEST_GROWN = 12
+"""The most columns of a set that is grown column by column."""
 MOST_SETS = 4_000
 FEWEST_SETS = 10
 """Sets of a size that are tried, however few or many rows there are."""
@@ -108,7 +112,7 @@ class Disclosure(Result):
     """The plain columns."""
     sets: tuple[PinningSet, ...] = ()
     """For one, two and three plain columns, the set on which most are alone, where these are enough
-    to be alarming."""
+    to be alarming; where that is not more than half, also a larger set."""
     tried: int = 0
     """Sets of plain columns that were tried or could be ruled out."""
     possible: int = 0
@@ -317,6 +321,7 @@ def _search(counts: PublishedCounts, plain_alone: int) -> tuple[tuple[PinningSet
     place = {name: i for i, name in enumerate(counts.plain)}
     most = max(FEWEST_SETS, min(MOST_SETS, MOST_WORK // max(1, counts.rows)))
     found: list[PinningSet] = []
+    best: tuple[str, ...] = ()
     tried = possible = 0
     for size in range(1, min(LARGEST_SET, len(counts.plain)) + 1):
         every = comb(len(counts.plain), size)
@@ -326,23 +331,52 @@ def _search(counts: PublishedCounts, plain_alone: int) -> tuple[tuple[PinningSet
         ranked = sorted(
             zip(alone, chosen, strict=True), key=lambda one: (-one[0], [place[n] for n in one[1]])
         )
-        if ranked and ranked[0][0] >= enough:
-            worst, columns = ranked[0]
-            found.append(PinningSet(columns, worst, worst / counts.published))
+        worst, best = ranked[0] if ranked else (0, _most_informative(counts.plain, values)[:size])
+        if worst and worst >= enough:
+            found.append(PinningSet(best, worst, worst / counts.published))
             if worst > MOST * counts.published:
-                break
-    return tuple(found), tried, possible
+                return tuple(found), tried, possible
+    grown, more = _grown(counts, best, values, max(1, most // LARGEST_GROWN))
+    if grown.alone and grown.alone >= enough and len(grown.columns) > LARGEST_SET:
+        found.append(grown)
+    largest = range(LARGEST_SET + 1, len(grown.columns) + 1)
+    return tuple(found), tried + more, possible + sum(comb(len(counts.plain), n) for n in largest)
+
+
+def _grown(
+    counts: PublishedCounts, columns: tuple[str, ...], values: Mapping[str, ValueCounts], most: int
+) -> tuple[PinningSet, int]:
+    """A set grown column by column until it singles out most people, and the sets that were tried.
+
+    most: columns that are tried in each step, those with the most information.
+    """
+    place = {name: i for i, name in enumerate(counts.plain)}
+    alone = tried = 0
+    while len(columns) < LARGEST_GROWN and alone <= MOST * counts.published:
+        left = [name for name in _most_informative(counts.plain, values) if name not in columns]
+        if not left:
+            break
+        sets = [tuple(sorted((*columns, one), key=place.__getitem__)) for one in left[:most]]
+        tried += len(sets)
+        # of several that single out as many, the one with the most information
+        nth, alone = max(enumerate(counts.alone(sets)), key=lambda one: (one[1], -one[0]))
+        columns = sets[nth]
+    return PinningSet(columns, alone, alone / max(1, counts.published)), tried
+
+
+def _most_informative(plain: Sequence[str], values: Mapping[str, ValueCounts]) -> tuple[str, ...]:
+    return tuple(sorted(plain, key=lambda name: (-values[name].information, name)))
 
 
 def _candidates(
-    plain: Sequence[str], values: dict[str, ValueCounts], size: int, enough: float, most: int
+    plain: Sequence[str], values: Mapping[str, ValueCounts], size: int, enough: float, most: int
 ) -> tuple[list[tuple[str, ...]], int]:
     """The sets of a size to try, those with the most information first, and how many are left out
     although they could single enough people out.
 
     A set cannot single out more people than it has combinations of values.
     """
-    by_information = sorted(plain, key=lambda name: (-values[name].information, name))
+    by_information = _most_informative(plain, values)
     width = len(plain)
     while comb(width, size) > 4 * MOST_SETS:  # so many sets need not even be listed
         width -= 1

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:  # a release can be imported without pyarrow
     import pyarrow as pa
+
+    from shoal.evidence.people import PeopleSizes
 from itertools import count, pairwise
 
 import numpy as np
@@ -81,6 +83,10 @@ class Evidence:
     """Per sensitive column with any values."""
     common: "dict[str, pa.Array]" = field(default_factory=dict)
     """Per quasi-identifier published as ranges or sets, the values that may be named."""
+    people_before: "PeopleSizes | None" = None
+    """Where people are counted: the classes of the raw quasi-identifiers."""
+    people_after: "PeopleSizes | None" = None
+    """Where people are counted: the classes that a reader of the release can tell apart."""
 
 
 @dataclass(frozen=True)

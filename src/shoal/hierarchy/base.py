@@ -37,6 +37,8 @@ class Hierarchy(ABC):
     """The words that are allowed there, for the nearest spelling."""
     uncovered: ClassVar[str] = "are not in its hierarchy"
     """What is wrong with values that the hierarchy does not cover, for messages."""
+    reads: ClassVar[Literal["text", "number", "date"]] = "text"
+    """What it is built from. Numbers and dates may be written in any way that a policy can name."""
     from_values: ClassVar[bool] = False
     """Whether the leaves are the values of the table, which a reader of the release cannot know."""
 

@@ -70,6 +70,7 @@ class DateParts(Hierarchy):
         "are not dates such as 1964-03-07, which its hierarchy of date parts needs"
     )
     from_values: ClassVar = True
+    reads: ClassVar = "date"
 
     def __post_init__(self) -> None:
         ranks = [PARTS.index(part) for part in self.parts]

@@ -49,6 +49,7 @@ class Intervals(Hierarchy):
     allowed: ClassVar = "a list of rising widths above 0, such as [5, 10, 20], with 'from' a number"
     uncovered: ClassVar = "are not numbers, which its hierarchy of intervals needs"
     from_values: ClassVar = True
+    reads: ClassVar = "number"
 
     def __post_init__(self) -> None:
         if not self.widths or min(self.widths) <= 0:

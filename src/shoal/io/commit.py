@@ -18,6 +18,7 @@ import shutil
 import signal
 import threading
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
@@ -28,6 +29,8 @@ from typing import NoReturn
 from shoal.errors import InputError
 
 MARK = "shoal-tmp"
+TEMPORARY = re.compile(rf"\.(.+)\.\d+\.[0-9a-f]{{8}}\.[0-9a-f]{{12}}(?:\.old)?\.{MARK}.*")
+"""A temporary name, with the name of its target."""
 PUBLIC, PRIVATE = 0o666, 0o600
 """Permissions of a new file, before the user's mask."""
 _live: set[str] = set()
@@ -62,6 +65,12 @@ def stale_paths(target: Path) -> Iterator[tuple[Path, bool]]:
             yield other, bool(found[3])
 
 
+def final_path(path: Path) -> Path:
+    """The target of a temporary name, for messages; any other path as it is."""
+    made = TEMPORARY.fullmatch(path.name)
+    return path.with_name(made[1]) if made else path
+
+
 def _ending(target: Path) -> str:
     return "".join(target.suffixes[-2:]) if target.suffix == ".gz" else target.suffix
 
@@ -92,7 +101,23 @@ def _is_alive(pid: int, token: str) -> bool:
     return True
 
 
-class Replacement:
+class Part(ABC):
+    """One of the things that a run puts in place together."""
+
+    @abstractmethod
+    def move(self) -> None:
+        """Put it in place."""
+
+    @abstractmethod
+    def undo(self) -> None:
+        """Undo `move`, however far it got."""
+
+    @abstractmethod
+    def discard_backup(self) -> None:
+        """Remove what only `undo` needs."""
+
+
+class Replacement(Part):
     """A target and the temporary file that will replace it."""
 
     def __init__(self, target: Path, temporary: Path, old: Path, force: bool) -> None:
@@ -156,7 +181,7 @@ class Replacement:
             self.path.unlink()
 
 
-def commit_all(parts: Sequence[Replacement]) -> None:
+def commit_all(parts: Sequence[Part]) -> None:
     """Move all into place, or none; backups are removed only when all are in place."""
     with ExitStack() as after:  # each step is tried, even if another fails
         try:
@@ -358,16 +383,16 @@ class Replacements:
     """Several targets and the temporary files that will replace them."""
 
     def __init__(self, parts: Sequence[Replacement]) -> None:
-        self._parts = parts
+        self.parts = parts
 
     @property
     def paths(self) -> list[Path]:
         """Where to write, in the order of the targets."""
-        return [part.path for part in self._parts]
+        return [part.path for part in self.parts]
 
     def commit(self) -> None:
         """Move all finished files into place; if one cannot be moved, the old ones stay."""
-        commit_all(self._parts)
+        commit_all(self.parts)
 
 
 def check_targets(

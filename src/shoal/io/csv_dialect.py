@@ -23,7 +23,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from shoal.errors import InputError, listed, nearest
+from shoal.errors import InputError, counted, listed, nearest
 from shoal.io.paths import ending_of, is_gzipped
 from shoal.io.variables import Variable
 
@@ -151,14 +151,19 @@ def not_text(path: Path, encoding: str) -> InputError:
 
 @contextmanager
 def as_utf8(
-    path: Path, encoding: str, characters: int | None = None, header: tuple[int, str] | None = None
+    path: Path,
+    encoding: str,
+    characters: int | None = None,
+    header: tuple[int, str] | None = None,
+    footer: int | None = None,
 ) -> Iterator[Path]:
     """The path of the file as UTF-8: itself, or a temporary copy that is removed after the block.
 
     `characters` limits a copy to about that much of the file's beginning, up to a line's end; with
-    `header` a number of first lines is replaced by that text.
+    `header` a number of first lines is replaced by that text; so many last lines are left out as
+    `footer` says.
     """
-    if is_utf8(encoding) and header is None:
+    if is_utf8(encoding) and header is None and not footer:
         yield path
         return
     with _nameless_file() as (target, name):
@@ -167,7 +172,10 @@ def as_utf8(
                 if header:
                     target.write(header[1].encode(UTF8))
                     deque(islice(source, header[0]), maxlen=0)
-                _copy(source, target, characters)
+                if footer:
+                    _copy_all_but(source, target, footer)
+                else:
+                    _copy(source, target, characters)
         except UnicodeError:
             raise not_text(path, encoding) from None
         target.flush()
@@ -180,6 +188,20 @@ def _copy(source: io.TextIOWrapper, target: BinaryIO, characters: int | None) ->
         return
     while text := source.read(BLOCK):
         target.write(text.encode(UTF8))
+
+
+def _copy_all_but(source: io.TextIOWrapper, target: BinaryIO, footer: int) -> None:
+    """Copy all but the last lines; blank lines at the end are left out too."""
+    waiting: deque[str] = deque()
+    lines = 0
+    for line in source:
+        waiting.append(line)
+        if line.strip():
+            lines += 1
+            while lines > footer:
+                first = waiting.popleft()
+                target.write(first.encode(UTF8))
+                lines -= bool(first.strip())
 
 
 @contextmanager
@@ -218,7 +240,7 @@ class CsvOptions:
     skip: int | None = None
     """Workbooks: rows above the names of the columns that are not part of the table."""
     footer: int | None = None
-    """Workbooks: rows at the end that are not part of the table, such as totals."""
+    """Rows at the end that are not part of the table, such as totals; blank lines do not count."""
     labels: bool | None = None
     """Files of statistics packages: whether values are read as their labels (by default) or codes."""
     variables: tuple[Variable, ...] = ()
@@ -245,7 +267,12 @@ class CsvOptions:
     @property
     def settled(self) -> bool:
         """Whether nothing is left to detect."""
-        return None not in (self.separator, self.quote, self.encoding)
+        return None not in (self.separator, self.quote, self.encoding, self.header)
+
+    @property
+    def has_header(self) -> bool:
+        """Whether the first line has names; so it is unless it is known to have none."""
+        return self.header is not False
 
     def for_output(self, path: Path) -> "CsvOptions":
         """How to write `path`: the same separator and quote, always in UTF-8.
@@ -256,7 +283,12 @@ class CsvOptions:
         separator = "\t" if ending.startswith(".tsv") else self.separator or ","
         quote = self.quote or QUOTE
         return CsvOptions(
-            separator, "'" if quote == separator else quote, UTF8, origins=self.variables
+            separator,
+            "'" if quote == separator else quote,
+            UTF8,
+            header=True,
+            footer=0,
+            origins=self.variables,
         )
 
 
@@ -297,7 +329,23 @@ def records(
 
 
 def header_names(path: Path, options: CsvOptions) -> list[str]:
-    """The column names in the first line, checked."""
+    """The column names, checked: those of the first line, or those that were given, or `column1`, ..."""
+    found = first_fields(path, options)
+    if options.names is not None:
+        if len(options.names) != len(found):
+            raise InputError(
+                f"{path}, line 1: {counted(len(found), 'field')}, but `names` has "
+                f"{len(options.names)}. Give a name to every column, in the order of the file."
+            )
+        return list(options.names)
+    if not options.has_header:
+        return [f"column{i}" for i in range(1, len(found) + 1)]
+    _check_names(path, found)
+    return found
+
+
+def first_fields(path: Path, options: CsvOptions) -> list[str]:
+    """The fields of the first line."""
     try:
         first = next(iter(records(path, options, strict=True)), None)
     except csv.Error:
@@ -307,11 +355,10 @@ def header_names(path: Path, options: CsvOptions) -> list[str]:
         ) from None
     except UnicodeError:
         raise not_text(path, options.encoding or UTF8) from None
-    names = first[1] if first else []
-    if names and names[0].startswith("\ufeff"):
-        names[0] = names[0].removeprefix("\ufeff")
-    _check_names(path, names)
-    return names
+    fields = first[1] if first else []
+    if fields and fields[0].startswith("\ufeff"):
+        fields[0] = fields[0].removeprefix("\ufeff")
+    return fields
 
 
 def plain_header(path: Path, options: CsvOptions, names: list[str]) -> tuple[int, str] | None:
@@ -320,6 +367,10 @@ def plain_header(path: Path, options: CsvOptions, names: list[str]) -> tuple[int
     The database takes the file's first line end as that of all lines. If it is inside a name and of
     another kind, the database finds no row and reports nothing.
     """
+    if not options.has_header:
+        return None
+    if options.names is not None:
+        names = first_fields(path, options)
     if not any("\n" in name or "\r" in name for name in names):
         return None
     second = next(islice(records(path, options), 1, None), None)
@@ -330,7 +381,11 @@ def plain_header(path: Path, options: CsvOptions, names: list[str]) -> tuple[int
 
 
 def _check_names(path: Path, names: list[str]) -> None:
-    hint = "The first line must name every column; does the file have a header?"
+    hint = (
+        "The first line must name every column; does the file have a header? If not, add "
+        "`read: {header: false}` to the policy or pass --no-header. To give columns other names, add "
+        "`read: {header: true, names: [...]}` or pass --header --names A,B."
+    )
     if not names:
         raise InputError(f"{path}, line 1: the line is empty. {hint}")
     nameless = [str(i) for i, name in enumerate(names, 1) if not name.strip()]

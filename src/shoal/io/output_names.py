@@ -1,15 +1,32 @@
 """The names of a release's further files: sensitive tables, report and certificate."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from shoal.errors import InputError
+from shoal.io.address import Place, TableName
 from shoal.io.paths import ending_of
 
 PAGES, CERTIFICATE = (".html", ".htm"), ".json"
 LONGEST = 60
 """Characters of a column's name that are used in a file's name."""
+
+
+def sensitive_places(place: Place, columns: Iterable[str]) -> Mapping[str, Place]:
+    """Per sensitive column the file or table of its values, for a release in `place`.
+
+    The table `out` is accompanied by `out_sensitive`, or with several columns by `out_disease` and so
+    on.
+    """
+    if isinstance(place, Path):
+        return sensitive_paths(place, columns)
+    names = list(columns)
+    if place.table is None:
+        raise InputError(f"{place}: a release of several tables has a name, and is not a query.")
+    words = _words(names)
+    schema, name = place.table
+    return {each: place.beside(TableName(schema, f"{name}_{words[each]}")) for each in names}
 
 
 def sensitive_paths(path: Path, columns: Iterable[str]) -> dict[str, Path]:
@@ -22,7 +39,7 @@ def sensitive_paths(path: Path, columns: Iterable[str]) -> dict[str, Path]:
     names = list(columns)
     ending = path.name[len(path.name) - len(ending_of(path)) :]
     stem = path.name.removesuffix(ending)
-    words = {names[0]: "sensitive"} if len(names) == 1 else _distinct_names(sorted(names))
+    words = _words(names)
     return {name: path.with_name(f"{stem}.{words[name]}{ending}") for name in names}
 
 
@@ -41,6 +58,10 @@ def report_files(path: Path) -> list[Path]:
 def is_page(path: Path) -> bool:
     """Whether a report's file is its page."""
     return path.suffix.lower() in PAGES
+
+
+def _words(names: list[str]) -> dict[str, str]:
+    return {names[0]: "sensitive"} if len(names) == 1 else _distinct_names(sorted(names))
 
 
 def _distinct_names(names: list[str]) -> dict[str, str]:

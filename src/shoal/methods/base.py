@@ -214,6 +214,8 @@ def check_holds(
         everyone = counts[model.counts_key]
         if model.holds(everyone).all():
             continue
+        if requirement.counts_people and not model.merges_with_people:
+            continue  # smaller groups may hold where all people together do not
         may, needed = requirement.may_suppress, model.least_suppressed(everyone)
         if can_suppress and needed is not None and may is not None and needed <= may:
             continue

@@ -6,6 +6,7 @@ be processed independently, for some more loss. The blocks are the groups of a r
 """
 
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from shoal.encoding.grouping import SUPPRESSED, Grouping, rows_by_group
 from shoal.kernels.jit import mix
 from shoal.methods.base import Method, Progress
 from shoal.methods.partition import WIDEST_ROUNDED, cut_down, whole_table
+from shoal.methods.people import grouped_together, settled
 from shoal.models.k import K
 from shoal.models.requirement import Requirement
 from shoal.seeds import LARGE, derived
@@ -23,7 +25,25 @@ from shoal.seeds import LARGE, derived
 def group_rows(
     method: Method, cells: Cells, requirement: Requirement, seed: int, progress: Progress
 ) -> tuple[Grouping, ...]:
-    """Run a method on a table: block by block where it has `block_rows`."""
+    """Run a method on a table: block by block where it has `block_rows`.
+
+    Where people are counted, published classes are looked at again: see `methods/people.py`.
+    """
+    if requirement.together:
+        alone = replace(requirement, together=False)
+        people = partial(_group_rows, method, seed=seed, progress=progress)
+        return (grouped_together(cells, alone, people, progress),)
+    groupings = _group_rows(method, cells, requirement, seed, progress)
+    if requirement.counts_people and not requirement.holds_when_merged and len(groupings) == 1:
+        (only,) = groupings
+        if only.levels is None:
+            return (settled(cells, requirement, only),)
+    return groupings
+
+
+def _group_rows(
+    method: Method, cells: Cells, requirement: Requirement, seed: int, progress: Progress
+) -> tuple[Grouping, ...]:
     if method.block_rows is None:
         return method.group(cells, requirement, seed, progress)
     blocks = blocks_of(cells, requirement, method.block_rows)

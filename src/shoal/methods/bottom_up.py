@@ -61,7 +61,7 @@ class BottomUp(Method):
             def report(share: float, done: float = done) -> None:
                 progress(done + (1 - done) * share)
 
-            group = _pass(cells, grouping, open_groups, costs, report)
+            group = merge_with_nearest(cells, grouping, open_groups, costs, report)
             group = _split(cells, requirement, group)
 
 
@@ -70,7 +70,7 @@ def _held(cells: Cells, requirement: Requirement, grouping: Grouping) -> Bools:
     return requirement.holds(counts_of_runs(cells, requirement, rows, starts))
 
 
-def _pass(
+def merge_with_nearest(
     cells: Cells, grouping: Grouping, open_groups: Ints, costs: Costs, progress: Progress
 ) -> Codes:
     """Each open group, in the order of creation, joins its nearest group."""

@@ -117,7 +117,7 @@ def _settle_component(
     levels = [np.zeros((0, len(columns)), np.int32)]
     n_groups = 0
     progress(0.0)
-    while rows.n_rows >= most:
+    while rows.n_units >= most:
         settled = rows.settled(one_by_one)
         if settled.any():
             combination = rows.combinations(settled)
@@ -126,9 +126,11 @@ def _settle_component(
             n_groups += len(levels[-1])
             rows.keep(~settled)
         progress(1 - rows.n_rows / cells.n_rows)
-        if rows.n_rows >= most:
+        if rows.n_units >= most:
             rows.climb()
-    return Grouping(group[cell_of_row], n_groups, columns, np.concatenate(levels), least=most)
+    # people who are left are fewer than `most`, however many rows they have
+    least = most if rows.people is None else rows.n_rows + 1
+    return Grouping(group[cell_of_row], n_groups, columns, np.concatenate(levels), least=least)
 
 
 def same_levels(levels: Ints, n_groups: int) -> Codes:
@@ -182,6 +184,8 @@ class OpenRows:
     """(n,) which cell of the subtable each one is."""
     levels: Ints
     """(columns,) how far the open rows have climbed."""
+    people: tuple[Codes, Codes] | None = None
+    """Where people are counted: the different pairs of an open cell and a person in it."""
     _nodes: dict[int, Codes] = field(default_factory=dict)
     """What is known of the nodes, the different values and (below) the keys; a climb or a settled
     row makes some of it stale."""
@@ -199,18 +203,28 @@ class OpenRows:
         """Open rows."""
         return int(self.weights.sum())
 
+    @property
+    def n_units(self) -> int:
+        """What constraints count: open rows, or the people who have one."""
+        return self.n_rows if self.people is None else len(np.unique(self.people[1]))
+
     def settled(self, one_by_one: bool) -> Bools:
         """(n,) the largest subset that meets all constraints."""
         for i in range(len(self.constraints)):
             self._key(i)
         least = [constraint.k for constraint in self.constraints]
+        if self.people is not None:
+            return largest_subset_of_people(self._keys, least, *self.people)
         return largest_subset(self._keys, least, self.weights, one_by_one)
 
     def fail_alone(self, limit: int) -> bool:
         """Whether more than `limit` rows fail one constraint, whatever the others say."""
         for i, constraint in enumerate(self.constraints):
-            counts = np.bincount(self._key(i), self.weights)
-            if counts[counts < constraint.k].sum() > limit:
+            key = self._key(i)
+            rows = counts = np.bincount(key, self.weights)
+            if self.people is not None:
+                counts = people_by_key(key[self.people[0]], self.people[1], len(rows))
+            if rows[counts < constraint.k].sum() > limit:
                 return True
         return False
 
@@ -232,6 +246,11 @@ class OpenRows:
         """Leave out the rows that are settled."""
         self.codes = [codes[left] for codes in self.codes]
         self.weights, self.number = self.weights[left], self.number[left]
+        if self.people is not None:
+            cell, person = self.people
+            inside = left[cell]
+            place = np.cumsum(left, dtype=np.int32) - np.int32(1)
+            self.people = place[cell[inside]], person[inside]
         self._nodes = {j: nodes[left] for j, nodes in self._nodes.items()}
         self._distinct = {}
         # new numbers without gaps: what is counted by key shrinks with the open rows
@@ -291,7 +310,12 @@ def open_rows(
         number=np.arange(len(first), dtype=np.int32),
         levels=np.zeros(len(columns), np.int64),
     )
-    return rows, np.repeat(of_cell, cells.counts)
+    of_row = np.repeat(of_cell, cells.counts)
+    if cells.people is not None:
+        wide = cells.people.count
+        pairs = np.unique(of_row.astype(np.int64) * wide + cells.people.number)
+        rows.people = (pairs // wide).astype(np.int32), (pairs % wide).astype(np.int32)
+    return rows, of_row
 
 
 def number_rows(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, Codes]:
@@ -334,6 +358,34 @@ def largest_subset(
         left = _fixpoint(table[:active], base[: active + 1], counts, floor[:active], rows, left)
     alive[left] = True
     return alive
+
+
+def largest_subset_of_people(
+    keys: Sequence[Codes] | Codes, least: Sequence[int], cell: Codes, person: Codes
+) -> Bools:
+    """The same where people are counted; cell, person: (m,) the different people of each cell.
+
+    Taking cells away only lowers counts, so dropping whatever fails until nothing does leaves the one
+    largest subset.
+    """
+    alive = np.ones(len(keys[0]), np.bool_)
+    while alive.any():
+        inside = alive[cell]
+        held = alive.copy()
+        for key, k in zip(keys, least, strict=True):
+            counts = people_by_key(key[cell[inside]], person[inside], int(key.max()) + 1)
+            held &= counts[key] >= k
+        if (held == alive).all():
+            break
+        alive = held
+    return alive
+
+
+def people_by_key(key: Codes, person: Codes, size: int) -> Ints:
+    """(size,) the different people of each key."""
+    wide = int(person.max(initial=0)) + 1
+    pairs = np.unique(key.astype(np.int64) * wide + person)
+    return np.bincount(pairs // wide, minlength=size).astype(np.int64)
 
 
 def _fixpoint(

@@ -20,7 +20,7 @@ from shoal.arrays import Codes, Floats, Ints, Words
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import Kind, empty_labels, loss_columns
 from shoal.encoding.grouping import Grouping
-from shoal.errors import PolicyError, listed, nearest
+from shoal.errors import Infeasible, PolicyError, listed, nearest
 from shoal.kernels.cluster_index import (
     NONE,
     OPEN,
@@ -52,6 +52,7 @@ from shoal.kernels.cluster_index import (
 from shoal.kernels.jit import inlined, kernel, number, truth
 from shoal.methods.base import BlockMethod, Progress, QuasiColumns, check_feasible
 from shoal.methods.clustering import STRIDE, growing_cluster, pool_of
+from shoal.methods.people import settled
 from shoal.models.k import K
 from shoal.models.l import L
 from shoal.models.requirement import Requirement
@@ -107,10 +108,18 @@ class LClustering(BlockMethod):
         for model in requirement.models:
             if isinstance(model, L):
                 required[model.of] = max(model.l, required.get(model.of, 0))
+        for name, least in required.items():
+            if np.count_nonzero(cells.totals[name].counts) < least:
+                raise Infeasible(
+                    f"The table has fewer than {least} distinct values of {name}, so no cluster can "
+                    f"hold l = {least}. Lower l or add rows."
+                )
         _check_sets(cells)
         weights = self.weights or {}
         by_column = [weights.get(domain.name, 1.0) for domain in cells.domains]
-        return (cluster(cells, required, by_column, seed, progress),)
+        found = cluster(cells, required, by_column, seed, progress)
+        # clusters of different values may be of one person
+        return (settled(cells, requirement, found) if requirement.counts_people else found,)
 
 
 def _check_sets(cells: Cells) -> None:

@@ -8,19 +8,20 @@ the release would be.
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import product
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import PlainSerializer, PlainValidator
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from shoal import plugins
 from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.encoding.cells import Cells
-from shoal.encoding.counts import Counts, size_counts
+from shoal.encoding.counts import Counts, group_histograms, size_counts
 from shoal.encoding.grouping import SUPPRESSED, Grouping, spans_of
 from shoal.errors import Infeasible, PolicyError, listed, nearest
 from shoal.hierarchy.tree import HierarchyTree
@@ -157,6 +158,26 @@ def _right_below(nested: Bools, level: int) -> tuple[int, ...]:
     return tuple(int(a) for a in lower if not any(nested[a, c] for c in lower))
 
 
+class Members(NamedTuple):
+    """The different members of classes: people, or pairs of a person and a value that she has."""
+
+    owner: Ints
+    """(m,) the class of each."""
+    number: Ints
+    """(m,) the person or pair, each at most once in a class."""
+
+    def of(self, numbers: Codes) -> "Members":
+        """The same for classes that take in these; numbers: (classes,) the new class of each."""
+        return members_of(numbers[self.owner], self.number)
+
+
+def members_of(owner: npt.NDArray[np.integer], number: npt.NDArray[np.integer]) -> Members:
+    """The different members; an owner may have a member several times."""
+    wide = int(number.max(initial=0)) + 1
+    found = np.unique(owner.astype(np.int64) * wide + number)
+    return Members(found // wide, found % wide)
+
+
 @dataclass(frozen=True)
 class Classes:
     """The classes of one node."""
@@ -168,8 +189,11 @@ class Classes:
     """(classes,) rows of each."""
     histograms: Mapping[str, Histogram]
     """Per sensitive column that the models concern."""
-    people: Ints | None = None
+    population: Ints | None = None
     """(classes,) rows of the population that equal rows of each, where the policy names one."""
+    members: "Mapping[str, Members]" = field(default_factory=dict)
+    """Where people are counted: under SIZES_ONLY the different people of each class, and for each of
+    the sensitive columns the different pairs of a person and a value. `histograms` are then empty."""
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -180,7 +204,8 @@ class Counting:
     """Counts the classes of any node.
 
     A class is the sum of the classes it takes in, so the classes of a node are counted from those of any
-    node that it generalises, and the rows themselves only once.
+    node that it generalises, and the rows themselves only once. People are no sum: their numbers are
+    carried along, each person once for every class.
     """
 
     cells: Cells
@@ -206,16 +231,24 @@ class Counting:
         words = np.zeros((self.fields[-1][0] + 1, self.cells.n_cells), np.uint64)
         for j, (word, shift, _) in enumerate(self.fields):
             words[word] |= self.cells.codes[:, j].astype(np.uint64) << shift
-        histograms = {}
-        for name in self.columns:
+        cells = self.cells
+        histograms, members = {}, {}
+        if cells.people is not None:
+            cell = np.repeat(np.arange(cells.n_cells), cells.counts)
+            members[SIZES_ONLY] = members_of(cell, cells.people.number)
+            for name in self.columns:
+                known = cells.sensitive[name] != cells.sensitive_domains[name].missing
+                members[name] = members_of(cell[known], cells.pairs[name][known])
+        for name in () if members else self.columns:
             domain = self.cells.sensitive_domains[name]
             histograms[name] = count_runs(
                 self.cells.sensitive[name], self.cells.starts, domain.size, domain.missing
             )
-        people = self.cells.population
-        if people is not None:
-            people = np.add.reduceat(people, self.cells.starts[:-1])
-        return Classes((0,) * len(self.fields), words, self.cells.counts, histograms, people)
+        population = cells.population
+        if population is not None:
+            population = np.add.reduceat(population, cells.starts[:-1])
+        levels = (0,) * len(self.fields)
+        return Classes(levels, words, cells.counts, histograms, population, members)
 
     def projected(self, columns: frozenset[int]) -> Classes:
         """The raw table over some of the columns: the node with the others at their top.
@@ -257,18 +290,21 @@ class Counting:
         for name, (starts, values, counts) in source.histograms.items():
             size = self.cells.sensitive_domains[name].size
             histograms[name] = merge_histograms(numbers, len(sizes), starts, values, counts, size)
-        people = source.people
-        if people is not None:
-            people = np.bincount(numbers, people, len(sizes)).astype(np.int64)
-        return numbers, Classes(levels, words[:, first], sizes, histograms, people)
+        population = source.population
+        if population is not None:
+            population = np.bincount(numbers, population, len(sizes)).astype(np.int64)
+        members = {name: one.of(numbers) for name, one in source.members.items()}
+        return numbers, Classes(levels, words[:, first], sizes, histograms, population, members)
 
     def counts(self, classes: Classes, kept: Bools | None = None) -> Mapping[str, Counts]:
         """The counts that the models judge; with `kept`, of these classes alone, and compared with the
         rows of these alone."""
         sizes = classes.sizes if kept is None else classes.sizes[kept]
         found = {SIZES_ONLY: size_counts(sizes)}
-        if classes.people is not None:
-            people = classes.people if kept is None else classes.people[kept]
+        if classes.members:
+            found = self._people(classes, kept, sizes)
+        if classes.population is not None:
+            people = classes.population if kept is None else classes.population[kept]
             found[POPULATION] = replace(found[SIZES_ONLY], population=people)
         for name, (starts, values, counts) in classes.histograms.items():
             domain, totals = self.cells.sensitive_domains[name], self.cells.totals[name].counts
@@ -279,6 +315,39 @@ class Counting:
                 values, counts = values[entries], counts[entries]
                 totals = np.bincount(values, counts, domain.size).astype(np.int64)
             found[name] = Counts(sizes, starts, values, counts, domain, totals)
+        return found
+
+    def _people(self, classes: Classes, kept: Bools | None, rows: Ints) -> dict[str, Counts]:
+        """The counts in people."""
+        place = np.arange(len(classes)) if kept is None else np.where(kept, np.cumsum(kept) - 1, -1)
+        owner = place[classes.members[SIZES_ONLY].owner]
+        sizes = np.bincount(owner[owner >= 0], minlength=len(rows)).astype(np.int64)
+        found = {SIZES_ONLY: size_counts(sizes, rows=rows)}
+        for name in self.columns:
+            domain, (value_of, person_of) = self.cells.sensitive_domains[name], self._pairs[name]
+            owner = place[classes.members[name].owner]
+            pair = classes.members[name].number[owner >= 0]
+            owner = owner[owner >= 0]
+            every = np.unique(pair)
+            counts = group_histograms(sizes, owner, value_of[pair], domain)
+            known = members_of(owner, person_of[pair]).owner
+            found[name] = replace(
+                counts,
+                totals=np.bincount(value_of[every], minlength=domain.size).astype(np.int64),
+                everyone=len(np.unique(person_of[every])),
+                known=np.bincount(known, minlength=len(rows)).astype(np.int64),
+                rows=rows,
+            )
+        return found
+
+    @cached_property
+    def _pairs(self) -> dict[str, tuple[Codes, Codes]]:
+        """Per sensitive column, (pairs,) the value and the person of each pair."""
+        found, cells = {}, self.cells
+        assert cells.people is not None
+        for name in self.columns:
+            _, first = np.unique(cells.pairs[name], return_index=True)
+            found[name] = cells.sensitive[name][first], cells.people.number[first]
         return found
 
     def rows_by_node(self, classes: Classes, column: int, chosen: Bools) -> Ints:

@@ -81,7 +81,7 @@ class ReleaseView:
             n_rows=self.cells.n_rows,
             groupings=len(self.groupings),
             published_classes=self.published_classes,
-            sensitive=tuple(self.cells.sensitive),
+            sensitive=self.cells.sensitive_columns,
             raised=tuple(self.raised),
             has_target=self.target is not None,
             weights=self.weights,

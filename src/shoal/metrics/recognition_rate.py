@@ -32,7 +32,7 @@ class RecognitionRate(AdditiveMetric):
         """Groups, and per sensitive column the sum of their rates."""
         if len(view.groupings) != 1:
             return {}
-        columns = view.cells.sensitive
+        columns = view.cells.sensitive_columns
         rates = {f"of:{name}": float(group_rates(view, name).sum()) for name in columns}
         return {"groups": view.groupings[0].n_groups, **rates}
 

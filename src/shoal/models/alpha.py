@@ -38,6 +38,7 @@ class Alpha(SensitiveModel):
     """The sensitive column."""
 
     high_is_strong: ClassVar[bool] = False
+    stricter_when_folded: ClassVar[bool] = True
     holds_when_merged: ClassVar[bool] = True
     holds_without_values: ClassVar[bool] = True
     accepts_wider_values: ClassVar[bool] = True

@@ -49,6 +49,9 @@ class Model(plugins.Plugin, ABC):
     for all groups."""
     needs_population: ClassVar[bool] = False
     """Whether groups are compared with the policy's population table."""
+    stricter_when_folded: ClassVar[bool] = False
+    """Whether a group that holds where spellings of one value count as one always holds where every
+    spelling is a value. All other models must hold in both readings."""
     accepts_wider_values: ClassVar[bool] = False
     """Whether it can be verified where some sensitive values are published as wider ones."""
     holds_without_values: ClassVar[bool] = False

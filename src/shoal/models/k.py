@@ -41,8 +41,9 @@ class K(Model):
         return self.k
 
     def strengths(self, counts: Counts) -> Ints:
-        """(g,) the rows, or people, of each group."""
-        return counts.sizes
+        """(g,) the rows, or people, of each group; where the rows of a person are protected together,
+        the fewest people who share all groups of one of them."""
+        return counts.sizes if counts.shared is None else counts.shared
 
     def advice(self, everyone: Counts) -> str:
         """Explain why not even one group of all rows holds, with the largest k that can."""

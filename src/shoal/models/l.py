@@ -39,6 +39,7 @@ class L(SensitiveModel):
     """The sensitive column."""
 
     high_is_strong: ClassVar[bool] = True
+    stricter_when_folded: ClassVar[bool] = True
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = True
     accepts_wider_values: ClassVar[bool] = True
@@ -94,6 +95,7 @@ class EntropyL(SensitiveModel):
     """The sensitive column."""
 
     high_is_strong: ClassVar[bool] = True
+    stricter_when_folded: ClassVar[bool] = True
     holds_when_merged: ClassVar[bool] = True
 
     @property
@@ -141,6 +143,7 @@ class RecursiveL(SensitiveModel):
     """The commonest value must occur less than c times as often as the rarer ones together."""
 
     high_is_strong: ClassVar[bool] = True
+    stricter_when_folded: ClassVar[bool] = True
     holds_when_merged: ClassVar[bool] = True
 
     @property

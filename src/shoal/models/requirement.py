@@ -1,13 +1,39 @@
 """All the models of a policy, applied together."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from shoal.arrays import Bools
 from shoal.encoding.counts import Counts
-from shoal.models.base import SIZES_ONLY, Model
+from shoal.encoding.domain import Domain, Kind
+from shoal.models.base import SIZES_ONLY, Model, SensitiveModel
+
+
+def in_both_spellings(models: Sequence[Model], domains: Mapping[str, Domain]) -> tuple[Model, ...]:
+    """The models, and again those that must also hold where every spelling is a value.
+
+    domains: those of the sensitive columns, among them columns with the spellings of others.
+    """
+    spelled = {domain.spelled_of: domain for domain in domains.values() if domain.spelled_of}
+    more = [
+        replace(model, of=spelled[model.column].name)
+        for model in models
+        if isinstance(model, SensitiveModel)
+        and model.column in spelled
+        and reads_spellings(model, spelled[model.column])
+    ]
+    return (*models, *more)
+
+
+def reads_spellings(model: Model, domain: Domain) -> bool:
+    """Whether a model must also hold with every spelling as a value of its own.
+
+    domain: that of the spellings. Where these have no order, equal numbers have one place in it.
+    """
+    needed = {"ordered": Kind.RANGE, "hierarchical": Kind.TREE}.get(model.column_kind or "")
+    return not model.stricter_when_folded and needed in (None, domain.kind)
 
 
 @dataclass(frozen=True)
@@ -19,6 +45,8 @@ class Requirement:
     """The most rows that may be suppressed; None where the policy sets no limit."""
     counts_people: bool = False
     """Whether people are counted in place of rows: a person may have several."""
+    together: bool = False
+    """Whether all rows of a person are protected together."""
 
     @property
     def min_rows(self) -> int:

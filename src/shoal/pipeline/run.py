@@ -13,11 +13,17 @@ import numpy as np
 
 from shoal import plugins
 from shoal.drawing.page import require_drawing
+from shoal.encoding.domain import Domain
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
 from shoal.engines.base import Engine, Expected, require_same_rows
 from shoal.engines.capabilities import check_capabilities, check_method, refuse_task
-from shoal.engines.formats.base import format_to_write
-from shoal.engines.measured import Measured, personal_warnings, report_constraints
+from shoal.engines.formats.base import format_of, format_to_write, located
+from shoal.engines.measured import (
+    Measured,
+    people_warnings,
+    personal_warnings,
+    report_constraints,
+)
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.originals import require_same
 from shoal.engines.person_key import read_key
@@ -25,11 +31,13 @@ from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.engines.selection import choose_engine, engine_for_frame
 from shoal.engines.sessions import LOCAL, is_spark, part_of
 from shoal.engines.sources import Source, source_at
+from shoal.engines.targets import Target, check_targets, targets_of
 from shoal.errors import Infeasible, InputError, VerificationFailed, listed
-from shoal.io.commit import check_targets, replacing_all
+from shoal.io.address import Place, as_place, public
+from shoal.io.commit import replacing_all
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.output_names import is_page, report_files
-from shoal.models.requirement import Requirement
+from shoal.models.requirement import Requirement, in_both_spellings
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress, no_progress
 from shoal.release import Release, RunSummary
@@ -47,15 +55,19 @@ COUNTED = 0.9
 
 
 def anonymize_table(
-    data: Any, policy: Policy | Callable[[list[str]], Policy], clock: Clock
+    data: Any,
+    policy: Policy | Callable[[list[str]], Policy],
+    clock: Clock,
+    options: CsvOptions = DETECT,
 ) -> Release[Any]:
     """Anonymise a frame into another of the same kind, or a file into a frame.
 
-    `policy` may be a function of the table's column names.
+    `policy` may be a function of the table's column names. `options`: how a file is written.
     """
     engine: Engine
-    if isinstance(data, str | Path):
-        source = source_at(Path(data))
+    data = as_place(data)
+    if isinstance(data, Place):
+        source = source_at(data, options)
         engine = MemoryEngine()
         policy = _policy(policy, list(source.names), engine)
         engine.check_source(source, policy)
@@ -103,12 +115,12 @@ def _hand_over(
 
 
 def run_files(
-    source: Path,
+    source: Place,
     policy: Policy,
-    target: Path,
+    target: Place,
     clock: Clock,
     *,
-    options: CsvOptions = DETECT,
+    options: CsvOptions | None = None,
     force: bool = False,
     report: str | Path | None = None,
     key: Path | None = None,
@@ -116,11 +128,15 @@ def run_files(
     memory: str | None = None,
     seed_file: Path | None = None,
 ) -> Release[Any]:
-    """Anonymise a file, or a folder of part files, into another.
+    """Anonymise a file, a folder of part files or a table of a database into another.
 
-    The release is verified before it appears under its name; a `report` and a `key` appear with it,
-    or none of them, and so does a `seed_file` that does not exist yet.
+    `options` take the place of what the policy says about the file. The release is verified before it
+    appears under its name; a `report` and a `key` appear with it, or none of them, and so does a
+    `seed_file` that does not exist yet.
     """
+    options = policy.read.file if options is None else options
+    if isinstance(source, Path):
+        source, options = located(source, options)
     chosen = choose_engine(engine, memory, target)
     # what can be checked without starting Spark is checked before
     chosen.check_target(target)
@@ -129,11 +145,13 @@ def run_files(
     keys = check_key(key, policy, chosen.capability)
     seed = choose(policy.seed, seed_file)
     kept = _new_seed_file(seed, [*targets, *keys, *reports])
-    wanted = [*targets, *keys, *reports, *kept]
-    check_targets(wanted, force, source, folder=chosen.writes_folders)
+    others = [*keys, *reports, *kept]
+    check_targets(targets, others, force, source, folder=chosen.writes_folders)
     check_capabilities(chosen.capability, policy)
     found = source_at(source, options)
     check_policy(policy, found.names, chosen.capability)
+    if isinstance(target, Path):
+        format_of(target).check_columns(target, policy.published(found.names))
     chosen.check_source(found, policy)
     with chosen.opened(clock):
         return run_with(
@@ -145,7 +163,7 @@ def run_with(
     engine: Engine,
     source: Source,
     policy: Policy,
-    target: Path,
+    target: Place,
     clock: Clock,
     *,
     force: bool = False,
@@ -160,32 +178,32 @@ def run_with(
     targets = [target, *sensitive_files(target, policy).values()]
     reports, keys = check_report(report, policy), check_key(key, policy, engine.capability)
     kept = _new_seed_file(seed, [*targets, *keys, *reports])
-    every = [*targets, *keys, *reports, *kept]
+    others = [*keys, *reports, *kept]
     private = [*keys, *kept]
     folder = engine.writes_folders
-    with replacing_all(every, force, source.place, folder=folder, private=private) as places:
-        paths = places.paths[: len(targets)]
+    with targets_of(targets, others, force, source.place, folder=folder, private=private) as places:
         with clock.step("read") as progress:
             engine.read(source, policy, clock, progress)
         evidence = engine.free_evidence or bool(reports)
         measured = _release_steps(engine, policy, clock, evidence)
-        written = source.options.for_output(target)
+        written = _options_for(source.options, target)
         with clock.step("write") as progress:
-            engine.write(paths, written, progress)
+            engine.write(places.tables, written, progress)
         with clock.step("verify") as progress:
-            digests = file_digests(paths)
-            table = engine.read_back(paths, written, part_of(progress, 0, READ_BACK))
+            files = [place for place in places.tables if isinstance(place, Path)]
+            digests = file_digests(files)
+            table = engine.read_back(places.tables, written, part_of(progress, 0, READ_BACK))
             left = part_of(progress, READ_BACK, COUNTED)
             verdict = _verified(table, policy, engine.expected, left)
             measured = replace(measured, disclosure=engine.disclosure(table))
         with clock.step("truth") as progress:
             engine.require_truth(table, progress)
         release = _release(engine, policy, seed, measured, verdict, clock, source.warnings)
-        waiting = places.paths[len(paths) :]
+        waiting = list(places.others)
         if keys:
             with clock.step("key"):
                 engine.write_key(waiting[0], source.options.for_output(keys[0]))
-                _check_written_key(waiting.pop(0), paths[0], written, policy, verdict)
+                _check_written_key(waiting.pop(0), places.tables[0], written, policy, verdict)
         if reports:
             with clock.step("report"):
                 pages = [waiting.pop(0) for _ in reports]
@@ -194,22 +212,27 @@ def run_with(
                 write_report_files(release, reports, pages, published)
         for path in waiting:
             path.write_text(seed.to_text(), encoding="utf-8")
-        require_unchanged(paths, digests)
-        places.commit()
-    others = sensitive_files(target, policy)
+        require_unchanged(files, digests)
+        places.commit(table)
+    beside = sensitive_files(target, policy)
     how = replace(
         release.run,
         seconds=dict(clock.seconds),
-        output=target,
-        sensitive_outputs=others,
+        output=public(target),
+        sensitive_outputs={name: public(place) for name, place in beside.items()},
         reports=tuple(reports),
         key_output=key,
     )
     return replace(release, run=how)
 
 
+def _options_for(options: CsvOptions, target: Place) -> CsvOptions:
+    """How a target is written; a database leaves nothing open."""
+    return options.for_output(target) if isinstance(target, Path) else options
+
+
 def _check_written_key(
-    path: Path, release: Path, options: CsvOptions, policy: Policy, verdict: Verdict
+    path: Path, release: Target, options: CsvOptions, policy: Policy, verdict: Verdict
 ) -> None:
     """Raise unless the key that was written finds in the written release what was verified there."""
     rows = MemoryRelease(release, options)
@@ -224,13 +247,13 @@ def _check_written_key(
 
 def write_release(
     release: Release[Any],
-    target: Path,
+    target: Place,
     force: bool = False,
     report: str | Path | None = None,
     key: Path | None = None,
-) -> Path:
-    """Write the rows of a release to a file, verified before it appears under its name; those of a
-    Spark frame to a folder of files."""
+) -> Place:
+    """Write the rows of a release to a file or a table, verified before it appears under its name;
+    those of a Spark frame to a folder of files."""
     if release.table is None:
         raise InputError(
             "This release holds no rows: they are in the files that the run wrote. Copy these."
@@ -240,18 +263,18 @@ def write_release(
     engine = _engine_of(release)
     engine.check_target(target)
     reports, keys = check_report(report, policy), check_key(key, policy, engine.capability)
-    clock, written = Clock(), DETECT.for_output(target)
-    wanted, folder = [*targets, *keys, *reports], engine.writes_folders
+    clock, written = Clock(), _options_for(DETECT, target)
+    others, folder = [*keys, *reports], engine.writes_folders
     with (
-        replacing_all(wanted, force, folder=folder, private=keys) as places,
+        targets_of(targets, others, force, folder=folder, private=keys) as places,
         engine.opened(clock),
     ):
-        paths = places.paths[: len(targets)]
         expected = engine.expected
         with clock.step("write") as progress:
-            engine.write(paths, written, progress)
-            digests = file_digests(paths)
-            table = engine.read_back(paths, written, progress)
+            engine.write(places.tables, written, progress)
+            files = [place for place in places.tables if isinstance(place, Path)]
+            digests = file_digests(files)
+            table = engine.read_back(places.tables, written, progress)
         if policy.preferences:  # the models were checked on the original values of these very rows
             for rows, what in (
                 (engine.published(), "The release's table"),
@@ -268,16 +291,16 @@ def write_release(
             verdict = _verified(table, policy, expected)
             engine.require_written(table)
             if keys:
-                written_key = places.paths[len(paths)]
+                written_key = places.others[0]
                 engine.write_key(written_key, DETECT.for_output(keys[0]))
-                _check_written_key(written_key, paths[0], written, policy, verdict)
+                _check_written_key(written_key, places.tables[0], written, policy, verdict)
         if reports:
             published = table if engine.writes_folders else engine.published()
-            waiting = places.paths[len(paths) + len(keys) :]
+            waiting = places.others[len(keys) :]
             write_report_files(release, reports, waiting, published)
-        require_unchanged(paths, digests)
-        places.commit()
-    return target
+        require_unchanged(files, digests)
+        places.commit(table)
+    return public(target)
 
 
 def write_key(release: Release[Any], target: Path, force: bool = False) -> Path:
@@ -316,7 +339,8 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
     with clock.step("encode") as progress:
         clock.rows = rows = engine.encode(progress)
     limit = None if policy.suppression is None else int(policy.suppression * rows)
-    requirement = Requirement(policy.constraints, limit, policy.person is not None)
+    models = in_both_spellings(policy.constraints, engine.sensitive_domains)
+    requirement = Requirement(models, limit, policy.person is not None, policy.together)
     with clock.step("group") as progress:
         suppressed = engine.group(requirement, progress)
     if suppressed is not None:
@@ -326,6 +350,7 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
     with clock.step("measure") as progress:
         measured = engine.measure(progress)
     check_suppression(policy, measured.suppressed_rows, rows)
+    check_suppressed_people(policy, measured)
     return measured
 
 
@@ -405,15 +430,26 @@ def _release(
             warnings=(
                 *warnings,
                 *policy.warnings(),
-                *suppression_warnings(policy, measured.suppressed_rows, measured.rows),
+                *(text for one in engine.sensitive_domains.values() for text in one.warnings()),
+                *suppression_warnings(policy, measured),
                 *loss_warnings(measured.metrics["mean-ncp"]),
                 *personal_warnings(measured.personal),
+                *people_warnings(policy, measured),
                 *measured.disclosure.warnings,
             ),
-            notes=(*measured.notes, *anatomy_notes(policy, verdict.largest_share)),
+            notes=(
+                *measured.notes,
+                *reading_notes(engine.domains),
+                *anatomy_notes(policy, verdict.largest_share),
+            ),
             digest=engine.digest,
         ),
     )
+
+
+def reading_notes(domains: Sequence[Domain]) -> list[str]:
+    """How columns of texts were read, where that is not as plain numbers or ISO dates."""
+    return [f"Column '{one.name}' was read as {one.read_as}." for one in domains if one.read_as]
 
 
 def check_suppression(policy: Policy, suppressed: int, rows: int) -> None:
@@ -423,22 +459,46 @@ def check_suppression(policy: Policy, suppressed: int, rows: int) -> None:
             f"All {rows:,} rows would have to be suppressed: nothing would be left to publish. "
             "Loosen the constraints."
         )
-    if policy.suppression is not None and suppressed > policy.suppression * rows:
-        share = suppressed / rows
-        raise Infeasible(
-            f"{suppressed:,} of {rows:,} rows ({share:.1%}) would have to be suppressed, but the "
-            f"policy allows {policy.suppression:.1%}. Raise `suppression` to at least "
-            f"{np.ceil(share * 1000) / 1000:g}, or loosen the constraints."
-        )
+    _check_share(policy, suppressed, rows, "rows")
 
 
-def suppression_warnings(policy: Policy, suppressed: int, rows: int) -> list[str]:
-    """A warning where many rows are suppressed and the policy sets no limit."""
-    share = suppressed / rows
-    if policy.suppression is not None or share <= MANY_SUPPRESSED:
+def check_suppressed_people(policy: Policy, measured: Measured) -> None:
+    """Raise `Infeasible` where more people lose all of their rows than the policy allows."""
+    if measured.people is not None and measured.suppressed_people is not None:
+        _check_share(policy, measured.suppressed_people, measured.people, "people", measured)
+
+
+def _check_share(
+    policy: Policy, suppressed: int, whole: int, what: str, measured: Measured | None = None
+) -> None:
+    """Raise `Infeasible` where a larger share is suppressed than the policy allows."""
+    if policy.suppression is None or suppressed <= policy.suppression * whole:
+        return
+    share, besides = suppressed / whole, ""
+    if measured is not None:
+        besides = f", with {measured.suppressed_rows:,} of {measured.rows:,} rows"
+    raise Infeasible(
+        f"{suppressed:,} of {whole:,} {what} ({share:.1%}{besides}) would have to be suppressed, but "
+        f"the policy allows {policy.suppression:.1%}"
+        f"{' of the rows and of the people' if policy.person is not None else ''}. Raise "
+        f"`suppression` to at least {np.ceil(share * 1000) / 1000:g}, or loosen the constraints."
+    )
+
+
+def suppression_warnings(policy: Policy, measured: Measured) -> list[str]:
+    """A warning where many rows or people are suppressed and the policy sets no limit."""
+    rows = measured.suppressed_rows / measured.rows
+    people = (measured.suppressed_people or 0) / (measured.people or 1)
+    if policy.suppression is not None or max(rows, people) <= MANY_SUPPRESSED:
         return []
+    whose = ""
+    if measured.people is not None and measured.suppressed_people is not None:
+        whose = (
+            f", and {measured.suppressed_people:,} of {measured.people:,} people ({people:.1%}) have "
+            "no row left"
+        )
     return [
-        f"{suppressed:,} of {rows:,} rows ({share:.1%}) are suppressed; "
+        f"{measured.suppressed_rows:,} of {measured.rows:,} rows ({rows:.1%}) are suppressed{whose}; "
         "set `suppression` to limit them."
     ]
 
@@ -453,11 +513,11 @@ def loss_warnings(mean: float | None) -> list[str]:
     ]
 
 
-def _new_seed_file(seed: Seed, others: Sequence[Path]) -> list[Path]:
+def _new_seed_file(seed: Seed, others: Sequence[Place]) -> list[Path]:
     """The seed file, where it is still to be written; checked before any work."""
     if seed.file is None or seed.file.exists():
         return []
-    if seed.file.resolve() in [other.resolve() for other in others]:
+    if seed.file.resolve() in [other.resolve() for other in others if isinstance(other, Path)]:
         raise InputError(
             f"{seed.file} cannot hold both the seed and the release or its report. Keep the seed in a "
             "file of its own."

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from shoal.engines.anatomy_release import AnatomyRelease
@@ -25,6 +24,7 @@ from shoal.engines.sessions import (
 )
 from shoal.engines.sources import refuse_folder, source_at
 from shoal.errors import InputError, PolicyError
+from shoal.io.address import Place, as_place
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.policy import Policy
 from shoal.policy.released_columns import check_released_columns, columns_to_verify
@@ -67,6 +67,7 @@ def open_release(
     key: the private key of the release, a path or a frame, so that people are counted; a `Release`
     has its own.
     """
+    release = as_place(release)
     frame = release.table if isinstance(release, Release) else release
     if key is not None:
         _check_key(policy, large=is_spark(frame) or is_out_of_core(engine, memory))
@@ -80,10 +81,8 @@ def open_release(
             yield table
     elif not is_out_of_core(engine, memory):
         yield _in_memory(release, policy, options, key)
-    elif isinstance(release, str | Path):
-        with _in_session(
-            Path(release), policy, clock, options, engine, memory, every_column
-        ) as table:
+    elif isinstance(release, Place):
+        with _in_session(release, policy, clock, options, engine, memory, every_column) as table:
             yield table
     else:
         raise InputError(FOR_FILES)
@@ -116,11 +115,11 @@ def _rows_in_memory(release: Any, policy: Policy, options: CsvOptions) -> Releas
     anatomy = policy.publish == "anatomy"
     if isinstance(release, Release):
         return release_of_frames(release.table, release.sensitive_tables)
-    if isinstance(release, str | Path):
-        refuse_folder(Path(release))
+    if isinstance(release, Place):
+        refuse_folder(release)
         if anatomy:
-            return AnatomyRelease.of_files(Path(release), policy, options)
-        return MemoryRelease(Path(release), options)
+            return AnatomyRelease.of_files(release, policy, options)
+        return MemoryRelease(release, options)
     if anatomy:
         raise PolicyError(
             "A release with `publish: anatomy` is more than one table. Give the `Release` itself, or "
@@ -131,7 +130,7 @@ def _rows_in_memory(release: Any, policy: Policy, options: CsvOptions) -> Releas
 
 @contextmanager
 def _in_session(
-    path: Path,
+    path: Place,
     policy: Policy,
     clock: Clock,
     options: CsvOptions,

@@ -14,7 +14,8 @@ from pydantic import TypeAdapter
 from pydantic_core import ValidationError
 
 from shoal import plugins
-from shoal.errors import PolicyError, listed, nearest
+from shoal.errors import InputError, PolicyError, listed, nearest
+from shoal.io.address import Address, place_of
 from shoal.policy.messages import (
     FieldPath,
     Problem,
@@ -57,8 +58,17 @@ def one_or_more(value: Any) -> Any:
 
 
 def population(value: Any) -> Any:
-    """A file's path as text, or a table of Python."""
-    if value is None or isinstance(value, str):
+    """A file's path or a database's address as text, or a table of Python."""
+    if value is None:
+        return value
+    if isinstance(value, str):
+        try:
+            place = place_of(value)
+        except InputError as error:
+            raise as_error(Problem((), str(error))) from None
+        if isinstance(place, Address) and place.secrets:
+            words = "an address in a policy has no password; set PGPASSWORD, or use ~/.pgpass"
+            raise as_error(Problem((), words))
         return value
     if isinstance(value, os.PathLike):
         return os.fspath(value)

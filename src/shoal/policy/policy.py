@@ -214,8 +214,15 @@ class Policy(BaseModel):
             column.levels,
             reading=self.value_reading(name),
             missing=self.missing_codes(name),
+            states_missing=column.missing is not None or self.read.missing == (),
             exact_spelling=column.spelling == "exact",
         )
+
+    @property
+    def both_spellings(self) -> tuple[str, ...]:
+        """The sensitive columns of models that must also hold where every spelling is a value."""
+        needed = {model.column for model in self.constraints if not model.stricter_when_folded}
+        return tuple(name for name in self.sensitive if name in needed)
 
     def missing_codes(self, name: str) -> tuple[str, ...]:
         """The codes that stand for a missing value of a column."""
@@ -227,7 +234,8 @@ class Policy(BaseModel):
         from shoal.encoding.reading import ValueReading
 
         column, read = self.columns[name], self.read
-        return ValueReading(column.type, column.dates or read.dates, read.decimal, read.thousands)
+        kind = column.type or ("date" if column.dates else None)
+        return ValueReading(kind, column.dates or read.dates, read.decimal, read.thousands)
 
     @property
     def preferences(self) -> dict[str, str]:
@@ -301,6 +309,11 @@ class Policy(BaseModel):
 
         given = {key: value for key, value in changes.items() if value is not None}
         return self.replace_keys(**keys_to_replace(self, given)) if given else self
+
+    def reading(self, **keys: Any) -> "Policy":
+        """This policy with other keys of `read` in place of some; None changes nothing."""
+        given = {key: value for key, value in keys.items() if value is not None}
+        return self.replace_keys(read={**self.read.given(), **given}) if given else self
 
     def warnings(self) -> list[str]:
         """What is allowed but may be unintended."""

@@ -1,20 +1,31 @@
 """How a table is written, as a policy says it: the format of its file, its numbers and its dates."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from shoal.encoding.date_format import DateFormat
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
-from shoal.policy.messages import Problem, as_error, found
+from shoal.policy.messages import Guide, Problem, as_error, found, problems_of, refusal
 from shoal.policy.missing import MissingCodes, read_codes
 from shoal.policy.parts import column_name
 
 Thousands = Literal[",", ".", " ", "'", "_", "\u00a0", "\u202f", "\u2019"]
 """What may stand between groups of three digits: also the no-break spaces and the apostrophe that
 programs write."""
-FILE_KEYS = ("header", "names", "separator", "quote", "encoding")
+FILE_KEYS = (
+    "header",
+    "names",
+    "footer",
+    "sheet",
+    "skip",
+    "labels",
+    "separator",
+    "quote",
+    "encoding",
+)
 """What concerns the file and not the values: it has no part in what a policy means."""
 
 
@@ -44,6 +55,14 @@ class Reading(BaseModel):
         tuple[Annotated[str, BeforeValidator(column_name)], ...] | None, Field(min_length=1)
     ] = None
     """The names of the columns, where the file has none or others."""
+    footer: Annotated[int, Field(ge=0, strict=True)] | None = None
+    """Lines at the end of a text file that are no rows, such as totals."""
+    sheet: Annotated[str, BeforeValidator(column_name)] | None = None
+    """The name or the number (from 1) of a sheet of a workbook."""
+    skip: Annotated[int, Field(ge=0, strict=True)] | None = None
+    """Rows of a workbook above the names of the columns that are not part of the table."""
+    labels: bool | None = None
+    """Whether the values of files of statistics packages are read as their labels, or as codes."""
     separator: str | None = None
     """The character between two fields of a text file; `tab` is allowed too."""
     quote: str | None = None
@@ -88,7 +107,21 @@ class Reading(BaseModel):
             key: list(value) if isinstance(value, tuple) else value for key, value in data.items()
         }
 
-    def changed(self, **keys: Any) -> "Reading":
-        """The same with other keys in place of some; None changes nothing."""
-        new = {key: value for key, value in keys.items() if value is not None}
-        return Reading(**{**self.given(), **new}) if new else self
+    @property
+    def values(self) -> dict[str, Any]:
+        """What concerns values and not the file, where it is not left out."""
+        return {key: value for key, value in self.given().items() if key not in FILE_KEYS}
+
+
+AS_WRITTEN = Reading()
+"""Everything is detected."""
+
+
+def reading_of(keys: Mapping[str, Any]) -> Reading:
+    """How a table is written, without a policy; mistakes are reported as those of a policy are."""
+    try:
+        return Reading.model_validate(dict(keys))
+    except ValidationError as error:
+        guide = Guide({(): list(Reading.model_fields)}, {})
+        problems = [Problem(("read", *path), text) for path, text in problems_of(error, guide)]
+        raise refusal(problems, lambda _: "") from None

@@ -295,3 +295,9 @@ def _kept_order(policy: "Policy") -> Iterator[str]:
             "order: kept leaves the rows in the order of the input, so anyone who knows that order can "
             "tell whose row is whose. Use it only where nobody else does."
         )
+        if policy.person is not None:
+            yield (
+                "order: kept leaves the rows of a person where they stood: rows beside each other may "
+                "be one person's, and whoever guesses so puts them together. Leave `order` out, and "
+                "rows are sorted by what is published of them."
+            )

@@ -48,7 +48,34 @@ MOST_VALUES = 100_000
 DEEPEST = 60
 """Limits far above any policy: beyond them the file is a mistake or an attack."""
 
-TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx", ".gz")
+TABLE_ENDINGS = (
+    *(
+        ".csv",
+        ".tsv",
+        ".gz",
+        ".parquet",
+        ".pq",
+        ".arrow",
+        ".feather",
+        ".ipc",
+        ".orc",
+        ".xlsx",
+        ".xlsm",
+    ),
+    *(
+        ".xlsb",
+        ".xls",
+        ".ods",
+        ".dta",
+        ".sav",
+        ".zsav",
+        ".por",
+        ".sas7bdat",
+        ".xpt",
+        ".jsonl",
+        ".ndjson",
+    ),
+)
 
 _TAG = "tag:yaml.org,2002:"
 

@@ -36,6 +36,8 @@ class PublishedRows:
     blank: Bools
     """(published,) rows whose other cells are starred too: suppressed in some columns together with
     too few others."""
+    class_of: Codes
+    """(published,) the class of each row."""
 
 
 def assemble(
@@ -77,7 +79,9 @@ def assemble(
     for name, column in (personal or {}).items():
         published[name] = _starred(column.take(pa.array(order)), blank[order])
     sizes = np.bincount(classes[classes != SUPPRESSED], minlength=n_classes)
-    return PublishedRows(cells.rows[order], published, n_classes, suppressed, sizes, blank[order])
+    return PublishedRows(
+        cells.rows[order], published, n_classes, suppressed, sizes, blank[order], classes[order]
+    )
 
 
 def _starred(column: pa.DictionaryArray, blank: Bools) -> pa.DictionaryArray:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Codes, Ints, Words
-from shoal.encoding.columns import BY_VALUES, ColumnSpec
+from shoal.encoding.columns import BY_VALUES, ColumnSpec, as_published
 from shoal.encoding.values import canonical, countable
 from shoal.hierarchy.text import text_of
 from shoal.io.arrow import one_chunk
@@ -49,7 +49,11 @@ class Covering:
         names = list(classes)
         self.n_classes = len(next(iter(classes.values())))
         labels = {name: distinct_texts(name, classes[name]) for name in names}
-        values = {name: distinct_texts(name, rows[name]) for name in names}
+        read = {
+            name: as_published(name, one_chunk(rows[name]), specs.get(name, BY_VALUES))
+            for name in names
+        }
+        values = {name: distinct_texts(name, read[name]) for name in names}
         self._readings: dict[str, LabelCoverage] = {}
         for name in names:
             spec = specs.get(name, BY_VALUES).with_order_of(one_chunk(rows[name]))
@@ -123,18 +127,36 @@ def population_of(
     rows: Mapping[str, pa.Array],
     specs: Mapping[str, ColumnSpec],
     folder: Path = Path(),
+    people: Ints | None = None,
 ) -> Ints:
-    """(n_classes,) how many rows of another table each published class covers.
+    """(n_classes,) how many rows of another table each published class covers; with `people`, the
+    numbers of their people, how many different ones.
 
-    See `Covering` for the arguments.
+    See `Covering` for the other arguments.
     """
     covering = Covering(classes, rows, specs, folder)
+    if people is not None:
+        return _people_of(covering, people)
     counts = np.zeros(covering.n_classes, np.int64)
     for part in covering.matches():
         weights = np.repeat(covering.counts[part.rows], np.diff(part.starts))
         # whole numbers below 2**53, so sums of floats are exact
         counts += np.bincount(part.classes, weights, covering.n_classes).astype(np.int64)
     return counts
+
+
+def _people_of(covering: Covering, people: Ints) -> Ints:
+    wide = int(people.max(initial=0)) + 1
+    pairs = np.unique(covering.row_of * wide + people)
+    starts = np.searchsorted(pairs, np.arange(covering.n_rows + 1) * wide)
+    found = np.zeros(0, np.int64)
+    for part in covering.matches():
+        row = np.repeat(np.arange(part.rows.start, part.rows.stop), np.diff(part.starts))
+        number = starts[row + 1] - starts[row]
+        first = np.repeat(starts[row] - (np.cumsum(number) - number), number)
+        person = pairs[first + np.arange(len(first))] % wide
+        found = np.union1d(found, np.repeat(part.classes.astype(np.int64), number) * wide + person)
+    return np.bincount(found // wide, minlength=covering.n_classes).astype(np.int64)
 
 
 @dataclass(frozen=True)

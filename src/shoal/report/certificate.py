@@ -26,8 +26,9 @@ from shoal.engines.release_table import MemoryRelease, ReleaseTable
 from shoal.engines.selection import release_in_session
 from shoal.engines.session_release import SessionRelease
 from shoal.engines.sessions import LOCAL, SPARK, is_spark
-from shoal.errors import InputError, percent
+from shoal.errors import InputError, counted, percent
 from shoal.evidence.evidence import Evidence, Histogram, binned
+from shoal.evidence.people import PeopleSizes
 from shoal.hierarchy.csv_file import CsvFile
 from shoal.policy import Policy
 from shoal.policy.canonical import to_data
@@ -35,7 +36,12 @@ from shoal.policy.parts import plain_named
 from shoal.publish.label_parser import enclosed, join_pieces, pieces, split_at
 from shoal.release import Release
 from shoal.report.statements import policy_statements, promise
-from shoal.risk.assessment import THRESHOLD, Reidentification, reidentification
+from shoal.risk.assessment import (
+    THRESHOLD,
+    Reidentification,
+    reidentification,
+    reidentification_of_people,
+)
 from shoal.risk.columns import Contents, contents_of, hint_of, suggest
 from shoal.risk.table import contents_in_session
 from shoal.verification.check import Finding
@@ -81,14 +87,15 @@ def file_digests(policy: Policy) -> dict[str, str | None]:
     return found
 
 
-def risk_of(sizes: Histogram) -> dict[str, Any]:
-    """The risk of classes of these sizes, as a certificate holds it."""
-    return _risk_entry(_risk(sizes))
+def risk_of(sizes: Histogram, people: PeopleSizes | None = None) -> dict[str, Any]:
+    """The risk of classes of these sizes, in rows or in people, as a certificate holds it."""
+    return _risk_entry(_risk(sizes, people))
 
 
 def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
     policy, evidence = release.policy, release.evidence
-    before, after = _risk(evidence.before), _risk(evidence.after)
+    before = _risk(evidence.before, evidence.people_before)
+    after = _risk(evidence.after, evidence.people_after)
     return {
         "certificate": FORMAT,
         "shoal": __version__,
@@ -132,6 +139,7 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
             "metrics": release.metrics,
             "columns": {name: asdict(column) for name, column in evidence.columns.items()},
         },
+        "people": _people(release),
         "suppression": _suppression(release),
         "personal": _personal(release),
         "anatomy": _anatomy(release),
@@ -152,11 +160,14 @@ def guarantee(finding: Finding, policy: Policy) -> dict[str, Any]:
         sentence = promise(finding.model, finding.asked, finding.of, ("a group",), every=False)
     else:
         every = set(finding.columns) == set(policy.quasi)
-        sentence = promise(finding.model, finding.asked, finding.of, finding.columns, every)
+        people = policy.person is not None
+        sentence = promise(finding.model, finding.asked, finding.of, finding.columns, every, people)
     return {**entry, "words": sentence}
 
 
-def _risk(found: Histogram) -> Reidentification:
+def _risk(found: Histogram, people: PeopleSizes | None = None) -> Reidentification:
+    if people is not None:
+        return reidentification_of_people(people)
     sizes, classes = np.array(found, np.int64).reshape(-1, 2).T
     return reidentification(sizes, times=classes)
 
@@ -172,14 +183,49 @@ def _environment(release: Release) -> dict[str, str]:
 
 def _risk_entry(risk: Reidentification) -> dict[str, Any]:
     """Without the journalist, whose risk is the prosecutor's here."""
-    kept = ("rows", "classes", "unique_rows", "unique_share", "threshold", "prosecutor", "marketer")
+    kept = ["rows", "classes", "unique_rows", "unique_share", "threshold", "prosecutor", "marketer"]
+    if risk.people is not None:
+        kept += ["people", "unique_people"]
     return {key: value for key, value in asdict(risk).items() if key in kept}
 
 
 def _class_sizes(evidence: Evidence) -> dict[str, Any]:
+    if evidence.people_before is not None and evidence.people_after is not None:
+        return _class_sizes_of_people(evidence.people_before, evidence.people_after)
     both: Mapping[str, Histogram] = {"before": evidence.before, "after": evidence.after}
     largest = max((size for found in both.values() for size, _ in found), default=1)
     return {when: [asdict(one) for one in binned(found, largest)] for when, found in both.items()}
+
+
+def _class_sizes_of_people(before: PeopleSizes, after: PeopleSizes) -> dict[str, Any]:
+    """Classes by their people, and people by the smallest class that they are in."""
+    both = {"before": before, "after": after}
+    largest = max((size for one in both.values() for size, _ in one.classes), default=1)
+    return {
+        when: [
+            {"low": bin_.low, "high": bin_.high, "classes": bin_.classes, "people": people}
+            for bin_ in binned(one.classes, largest)
+            for people in [sum(n for size, n in one.smallest if bin_.low <= size <= bin_.high)]
+        ]
+        for when, one in both.items()
+    }
+
+
+def _people(release: Release) -> dict[str, Any] | None:
+    """How people were counted; None where the policy names no person column."""
+    measured = release.measured
+    if release.people is None:
+        return None
+    groups = measured.group_people
+    return {
+        "counted": all(finding.counted == "people" for finding in release.findings),
+        "input": release.people,
+        "published": release.published_people,
+        "suppressed": release.suppressed_people,
+        "merged_ids": measured.merged_ids,
+        "together": release.policy.together,
+        "groups": None if groups is None else asdict(groups),
+    }
 
 
 def method_of(policy: Policy) -> dict[str, Any]:
@@ -192,7 +238,11 @@ def method_of(policy: Policy) -> dict[str, Any]:
 
 def _suppression(release: Release) -> dict[str, Any]:
     parts = release.components if len(release.components) > 1 else ()
-    return {
+    people = {}
+    if release.people is not None and release.suppressed_people is not None:
+        share = release.suppressed_people / release.people
+        people = {"people": release.suppressed_people, "people_share": share}
+    return people | {
         "rows": release.suppressed_rows,
         "share": release.suppressed_rows / release.rows,
         "limit": release.policy.suppression,
@@ -247,6 +297,17 @@ def _checked(release: Release) -> list[str]:
             "Values that were raised because people asked for it were judged by the values behind "
             "them, and every one was found to follow the rule."
         )
+    if policy.person is not None:
+        checks.append(
+            "People were counted in every class, not rows: the run knows which rows are one person's. "
+            "The release does not tell, so whoever has it alone can count rows; people are counted "
+            "again with the private key, which stays with the publisher."
+        )
+    if policy.together:
+        checks.append(
+            "All rows of a person were judged together: for every person there are as many people as "
+            "k asks for who share all of her classes."
+        )
     if policy.suppressed == "starred" or len(release.components) > 1:
         checks.append(
             "Rows that were suppressed, and read * throughout, were left out of the classes."
@@ -276,6 +337,13 @@ def _reproduce(release: Release) -> list[str]:
         f"$ shoal run INPUT POLICY -o RELEASE{options} --seed-file SEED --report report.html",
         "Check that a file is this release and holds what is promised:",
         f"$ shoal verify RELEASE POLICY{options} --certificate report.json",
+        *(
+            []
+            if release.policy.person is None
+            else [
+                "People are counted with the private key that `shoal run --key` writes: add --key KEY."
+            ]
+        ),
         "Whoever has the private file can also check that the seed is the one of this certificate: add "
         "--seed-file SEED.",
     ]
@@ -337,9 +405,10 @@ def _risky(release: Release, after: Reidentification) -> Iterator[str]:
     highest = after.prosecutor.highest
     if release.policy.publish == "anatomy" or highest <= THRESHOLD:
         return
-    rows = int(np.rint(1 / highest))
+    n = int(np.rint(1 / highest))
+    held = counted(n, "row") if after.people is None else counted(n, "person", "people")
     yield (
-        f"The smallest published class has {'one row' if rows == 1 else f'{rows} rows'}, so somebody "
+        f"The smallest published class has {held}, so somebody "
         f"known to be in the table can be found in it with a chance of {percent(highest)}; the usual "
         f"limit is {percent(THRESHOLD)}."
     )

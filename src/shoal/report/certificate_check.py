@@ -96,10 +96,12 @@ def differences_of(
     findings: Sequence[Finding],
     apart: Mapping[str, ReleaseTable] = NO_TABLES,
     seed: Seed | None = None,
+    people: int | None = None,
 ) -> list[str]:
     """The same for rows that an engine holds; apart: the tables of sensitive columns.
 
-    seed: the seed of the run, to be compared with the commitment to it.
+    seed: the seed of the run, to be compared with the commitment to it. people: how many people the
+    release has rows of, where its key is known.
     """
     return [
         *_sealed(certificate),
@@ -107,6 +109,7 @@ def differences_of(
         *_policy(certificate, policy),
         *_risk(certificate, policy, released),
         *_disclosure(certificate, policy, released),
+        *_people(certificate, policy, people),
         *_rows(certificate["release"], released, apart),
         *_guarantees(certificate["guarantees"], findings, policy),
     ]
@@ -170,7 +173,10 @@ def _risk(certificate: Mapping[str, Any], policy: Policy, released: ReleaseTable
         return
     risk = certificate.get("risk")
     theirs = risk.get("after") if isinstance(risk, dict) else None
-    if theirs != _plain(risk_of(released.class_sizes(policy.quasi))):
+    people = released.people_sizes(policy.quasi)
+    if policy.person is not None and people is None:
+        return  # only the key tells people apart
+    if theirs != _plain(risk_of(released.class_sizes(policy.quasi), people)):
         yield "The risk after, as the certificate states it, is not that of the release."
 
 
@@ -189,6 +195,25 @@ def _disclosure(
         yield (
             f"{alone:,} rows of the release are alone on all published columns, "
             f"{_number(stated.get('alone'))} in the certificate."
+        )
+
+
+def _people(certificate: Mapping[str, Any], policy: Policy, people: int | None) -> Iterator[str]:
+    """How people were counted, and how many of them there are."""
+    stated = certificate.get("people")
+    if policy.person is None:
+        if stated is not None:
+            yield "The certificate counts people, but no column of the policy has the role person."
+        return
+    if not isinstance(stated, dict) or stated.get("counted") is not True:
+        yield "The policy means people, but the certificate does not say that they were counted."
+        return
+    if stated.get("together") is not policy.together:
+        yield "Whether all rows of a person were judged together is not what the policy says."
+    if people is not None and stated.get("published") != people:
+        yield (
+            f"The release has rows of {people:,} people, the certificate of "
+            f"{_number(stated.get('published'))}."
         )
 
 
@@ -225,10 +250,15 @@ def _guarantees(
     ]:
         yield "The certificate has other guarantees than the policy."
         return
+    if policy.person is not None and any(one.get("counted") != "people" for one in stated):
+        yield "The policy means people, but the certificate counted rows."
+        return
     for theirs, found, finding in zip(stated, ours, findings, strict=True):
         if theirs.get("words") != guarantee(finding, policy)["words"]:
             yield f"{found['model']}: the certificate states it differently from the policy."
         left_out = AT_WORST if found["of"] in policy.preferences else ()
+        if theirs.get("counted") != finding.counted:  # only the key tells people apart
+            left_out = AT_WORST
         for figure in FIGURES:
             if figure not in left_out and theirs.get(figure) != found[figure]:
                 of = f" of {found['of']}" if found["of"] else ""

@@ -49,10 +49,10 @@ def chance(share: float) -> str:
     return percent(share) if share >= EVEN else f"1{BLANK}in{BLANK}{1 / share:,.0f}"
 
 
-def share_of(n: int, whole: int, what: str = "row") -> str:
+def share_of(n: int, whole: int, what: str = "row", plural: str = "") -> str:
     """`120 of 1,000 rows (12.0 %)`."""
     part = f" ({percent(n / whole)})" if whole else ""
-    return f"{n:,} of {counted(whole, what)}{part}"
+    return f"{n:,} of {counted(whole, what, plural)}{part}"
 
 
 def names(words: Iterable[str], limit: int = 8) -> str:

@@ -49,6 +49,9 @@ def notebook(release: "Release") -> str:
 
 def _rows(release: "Release") -> str:
     rows = f"{release.published_rows:,} of {counted(release.rows, 'row')}"
+    if release.people is not None:
+        people = counted(release.people, "person", "people")
+        rows += f" ({release.published_people:,} of {people}, which were counted)"
     if release.policy.publish == "anatomy":
         return f"{rows} in {counted(release.groups, 'group')}, sensitive values apart"
     return f"{rows} in {counted(release.published_classes, 'class', 'classes')}"

@@ -160,6 +160,8 @@ def verdict(certificate: dict[str, Any]) -> str:
     if not certificate["verified"]:
         return f"Only {holding} of {counted(len(found), 'guarantee')} were found in {rows}."
     every = "The guarantee was" if len(found) == 1 else f"All {len(found)} guarantees were"
+    if (people := certificate["people"]) is not None:
+        rows += f" of {counted(people['published'], 'person', 'people')}, counted in people"
     return f"{every} found in the {rows}, {_price(certificate)}.{_reservation(certificate)}"
 
 
@@ -180,6 +182,8 @@ def _price(certificate: dict[str, Any]) -> str:
     gone = (
         "no row" if not out["rows"] else f"{counted(out['rows'], 'row')} ({percent(out['share'])})"
     )
+    if out.get("people"):
+        gone += f" and with them all rows of {counted(out['people'], 'person', 'people')}"
     held = "withheld" if out["how"] == "withheld" or not out["rows"] else "starred"
     if certificate["anatomy"] is not None:
         return f"whose sensitive values stand apart from the people; {gone} had to be {held}"
@@ -203,19 +207,28 @@ def _risk_cards(certificate: dict[str, Any]) -> list[Card]:
         ][:3]
     before, after = certificate["risk"]["before"], certificate["risk"]["after"]
     highest = [one["prosecutor"]["highest"] for one in (before, after)]
+    unit = _unit(certificate)
+    alone = [one["unique_people" if unit == "people" else "unique_rows"] for one in (before, after)]
+    # `1 in 5` of rows says little where a person has several
+    of = " people" if unit == "people" and 0 < highest[1] < EVEN else ""
     return [
         Card(
             "highest risk on quasi columns",
-            chance(highest[1]),
+            f"{chance(highest[1])}{of}",
             f"{chance(highest[0])} before",
         ),
         Card(
-            "rows alone on quasi columns",
-            f"{after['unique_rows']:,}",
-            f"{before['unique_rows']:,} before ({percent(before['unique_share'])})",
+            f"{unit} alone on quasi columns",
+            f"{alone[1]:,}",
+            f"{alone[0]:,} before ({percent(before['unique_share'])})",
         ),
         _alone_card(certificate["disclosure"]),
     ]
+
+
+def _unit(certificate: dict[str, Any]) -> str:
+    """What classes are counted in."""
+    return "people" if "people" in certificate["risk"]["after"] else "rows"
 
 
 def _alone_card(found: dict[str, Any]) -> Card:
@@ -239,10 +252,19 @@ def _price_cards(certificate: dict[str, Any]) -> list[Card]:
     if loss is not None and not apart:
         made.append(Card("of the detail given up", percent(loss), "mean of the columns below"))
     gone = f"{out['rows']:,} {out['how']}" if out["rows"] else "none suppressed"
+    if (people := certificate["people"]) is not None:
+        left = (
+            f"{people['suppressed']:,} {out['how']}" if people["suppressed"] else "none suppressed"
+        )
+        made.append(
+            Card("people published", f"{people['published']:,}", f"of {people['input']:,}, {left}")
+        )
     made.append(Card("rows published", f"{rows:,}", f"of {came:,}, {gone}"))
     called = "groups of people" if apart else "classes of rows that look alike"
     number = groups["formed"] if apart else groups["published_classes"]
     sizes = "" if groups["mean"] is None else f"{groups['mean']:,.1f} rows on average"
+    if (people := certificate["people"]) is not None and people["groups"] is not None:
+        sizes = f"{people['groups']['mean']:,.1f} people on average"
     made.append(Card(called, f"{number:,}", sizes))
     return made
 
@@ -276,7 +298,12 @@ def _risks(certificate: dict[str, Any]) -> list[RiskRow]:
         ),
         row("The same, on average", lambda one: one["prosecutor"]["average"], with_chance),
         row(f"People with a chance above {limit}", lambda one: one["prosecutor"]["above"]),
-        row("Rows that look like no other", lambda one: one["unique_share"]),
+        row(
+            "People whose rows look like no other's"
+            if _unit(certificate) == "people"
+            else "Rows that look like no other",
+            lambda one: one["unique_share"],
+        ),
     ]
     if before["marketer"] != before["prosecutor"]["average"]:
         rows.append(row("Right guesses of who tries everybody", lambda one: one["marketer"]))
@@ -385,7 +412,8 @@ class SizesView:
 
     chart: str
     rows: list[tuple[str, int, int, int, int]]
-    """Of each size: classes and rows before, classes and rows after."""
+    """Of each size: classes and rows (or people) before, and the same after."""
+    unit: str = "rows"
 
 
 def sizes_view(certificate: dict[str, Any]) -> SizesView | None:
@@ -397,45 +425,47 @@ def sizes_view(certificate: dict[str, Any]) -> SizesView | None:
     if not bins:
         return None
     found = [{(one["low"], one["high"]): one for one in when} for when in (before, after)]
-    nothing = {"classes": 0, "rows": 0}
+    unit = _unit(certificate)
+    nothing = {"classes": 0, unit: 0}
     first, last = ([when.get(size, nothing) for size in bins] for when in found)
-    whole = [max(1, sum(one["rows"] for one in when)) for when in (first, last)]
-    labels = [_size(low, high) for low, high in bins]
+    whole = [max(1, sum(one[unit] for one in when)) for when in (first, last)]
+    labels = [_size(low, high, unit) for low, high in bins]
     bars = [
-        (label, one["rows"] / whole[0], other["rows"] / whole[1])
+        (label, one[unit] / whole[0], other[unit] / whole[1])
         for label, one, other in zip(labels, first, last, strict=True)
     ]
     description = (
-        f"One pair of bars per size of a class. Before, {percent(_alone(before, whole[0]))} of the rows "
-        f"stood alone; after, {percent(_alone(after, whole[1]))}."
+        f"One pair of bars per size of a class. Before, {percent(_alone(before, whole[0], unit))} of "
+        f"the {unit} stood alone; after, {percent(_alone(after, whole[1], unit))}."
     )
     drawn = pairs(
         "class-sizes",
         bars,
-        "Rows by the size of their class, before and after",
+        f"{unit.capitalize()} by the size of their class, before and after",
         description,
         mark=_k_mark(certificate, [low for low, _ in bins]),
     )
     return SizesView(
         drawn,
         [
-            (label, one["classes"], one["rows"], other["classes"], other["rows"])
+            (label, one["classes"], one[unit], other["classes"], other[unit])
             for label, one, other in zip(labels, first, last, strict=True)
         ],
+        unit,
     )
 
 
-def _size(low: int, high: int | None) -> str:
+def _size(low: int, high: int | None, unit: str) -> str:
     if high is None:
-        return f"{low:,} or more rows"
+        return f"{low:,} or more {unit}"
     if low == high:
-        return "1 row" if low == 1 else f"{low:,} rows"
-    return f"{low:,} to {high:,} rows"
+        return counted(low, {"rows": "row", "people": "person"}[unit], unit)
+    return f"{low:,} to {high:,} {unit}"
 
 
-def _alone(sizes: list[dict[str, Any]], whole: int) -> float:
-    rows: int = sum(one["rows"] for one in sizes if one["high"] == 1)
-    return rows / whole
+def _alone(sizes: list[dict[str, Any]], whole: int, unit: str) -> float:
+    alone: int = sum(one[unit] for one in sizes if one["high"] == 1)
+    return alone / whole
 
 
 def _k_mark(certificate: dict[str, Any], lows: list[int]) -> tuple[int, str] | None:

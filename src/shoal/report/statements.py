@@ -32,15 +32,36 @@ MODELS = {
     "average-risk": "The chance to pick the right row of a person is at most {percent} on average",
 }
 """The promise of each model; a model that is not here is described by its own summary."""
+PEOPLE = {
+    "k": "Every combination of {on} is shared by at least {asked} people",
+    "l": "Among the people who share {on} are at least {asked} different values of {of}, and whichever "
+    "value is taken, at least {others} of them do not have it",
+    "alpha": "No value of {of} belongs to more than {percent} of the people who share {on}",
+    "entropy-l": "The values of {of} that people who share {on} have, each once per person, are as "
+    "mixed as {asked} equally frequent ones (entropy l-diversity)",
+    "recursive-l": "The most frequent value of {of} among people who share {on}, each counted once per "
+    "person, is not too frequent beside the rarer ones (recursive l-diversity)",
+    "t": "The values of {of} that people who share {on} have, each once per person, are at most "
+    "{asked} away from those of all people",
+    "beta": "No value of {of} is among people who share {on} more than {asked} times as much more "
+    "frequent than among all people",
+    "delta": "The share of people with a value of {of} among those who share {on} differs from that "
+    "among all people by a factor of at most e to the {asked}",
+    "average-risk": "The chance to find the right person is at most {percent} on average",
+}
+"""The same where people are counted, not rows."""
 
 
-def promise(model: str, asked: float, of: str | None, on: Sequence[str], every: bool) -> str:
+def promise(
+    model: str, asked: float, of: str | None, on: Sequence[str], every: bool, people: bool = False
+) -> str:
     """A guarantee in one sentence; `every`: `on` are all quasi columns."""
-    template = MODELS.get(model)
+    template = (MODELS | PEOPLE if people else MODELS).get(model)
     if template is None:
         return f"{plugins.describe(plugins.model(model)).summary} Asked for: {asked:g}."
     columns = "all quasi columns" if every else _joined(on)
-    return template.format(asked=f"{asked:g}", percent=percent(asked), of=of, on=columns) + "."
+    figures = {"asked": f"{asked:g}", "percent": percent(asked), "others": f"{asked - 1:g}"}
+    return template.format(**figures, of=of, on=columns) + "."
 
 
 def policy_statements(policy: Policy, names: Sequence[str]) -> list[str]:
@@ -55,6 +76,16 @@ def policy_statements(policy: Policy, names: Sequence[str]) -> list[str]:
 def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
     if policy.identifiers:
         yield f"Not published: {listed(policy.identifiers, MOST_NAMES)}."
+    if policy.person is not None:
+        yield (
+            f"Rows with the same {policy.person} are one person's: people are counted, not rows. The "
+            "column is not published, and spellings of one id are one person."
+        )
+    if policy.together:
+        yield (
+            "All rows of a person are protected together: whoever knows several of them still finds as "
+            "many people as k asks for who have such rows. A person's rows are published all or none."
+        )
     if left := [name for name in names if name not in policy.columns]:
         yield f"Not listed in the policy, and so dropped: {listed(left, MOST_NAMES)}."
     if policy.publish == "anatomy":
@@ -107,7 +138,7 @@ def _coarser(column: Column) -> str:
 def _constraint(policy: Policy, model: Any) -> str:
     on = model.quasi_of(policy.quasi)
     of, every = model.column or None, set(on) == set(policy.quasi)
-    statement = promise(model.name, model.figure, of, on, every)
+    statement = promise(model.name, model.figure, of, on, every, policy.person is not None)
     if policy.publish == "anatomy":
         return statement.replace("rows that share all quasi columns", "rows of a group")
     return statement
@@ -123,7 +154,8 @@ def _treatment(policy: Policy) -> Iterator[str]:
         yield "No row may be suppressed."
     else:
         share = percent(policy.suppression)
-        yield f"At most {share} of the rows may be suppressed; such rows are {treatment}."
+        what = "the rows" if policy.person is None else "the rows, and of the people,"
+        yield f"At most {share} of {what} may be suppressed; such rows are {treatment}."
     if policy.order == "kept":
         yield "Rows leave in the order they came."
     else:

@@ -21,6 +21,7 @@ import pyarrow as pa
 from shoal.arrays import Ints
 from shoal.engines.sessions import LOCAL
 from shoal.errors import InputError, percent
+from shoal.evidence.people import PeopleSizes
 from shoal.policy import Policy
 from shoal.release import Release
 from shoal.results import Record, Result
@@ -59,9 +60,10 @@ class Reidentification:
     classes: int
     """Distinct combinations of the quasi-identifiers."""
     unique_rows: int
-    """Rows alone in their class: sample uniques."""
+    """Rows alone in their class: sample uniques. Where people are counted, rows of classes that hold
+    one person only."""
     unique_share: float
-    """The same, of all rows."""
+    """The same, of all rows; where people are counted, `unique_people` of all people."""
     threshold: float
     prosecutor: Risk
     journalist: Risk
@@ -73,6 +75,11 @@ class Reidentification:
     outside: int
     """Rows in classes with fewer people in the population table than here: it cannot hold them all.
     They are taken to be as many there as here."""
+    people: int | None = None
+    """How many people there are, where they were counted: every risk is then that of a person, in the
+    class where she shares her values with the fewest others."""
+    unique_people: int | None = None
+    """People who are alone in a class."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -220,6 +227,29 @@ def reidentification(
         marketer=journalist.average,
         basis="table" if population is None else "population",
         outside=0 if population is None else int(rows_of_size[population < sizes].sum()),
+    )
+
+
+def reidentification_of_people(
+    found: PeopleSizes, threshold: float = THRESHOLD
+) -> Reidentification:
+    """The risks of people, each in the smallest class that she has a row in."""
+    sizes, times = np.array(found.smallest, np.int64).reshape(-1, 2).T
+    risk = _risk(times, sizes, threshold)
+    alone = int(times[sizes == 1].sum())
+    return Reidentification(
+        rows=found.rows,
+        classes=sum(times for _, times in found.classes),
+        unique_rows=found.alone_rows,
+        unique_share=alone / found.people if found.people else 0.0,
+        threshold=threshold,
+        prosecutor=risk,
+        journalist=risk,
+        marketer=risk.average,
+        basis="table",
+        outside=0,
+        people=found.people,
+        unique_people=alone,
     )
 
 

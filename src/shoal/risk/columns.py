@@ -13,7 +13,6 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -22,16 +21,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Ints
-from shoal.encoding.values import PADDED_NUMBER, ordered_values
-from shoal.hierarchy.dates import DateParts
+from shoal.encoding.missing import is_missing, likely_codes
+from shoal.encoding.reading import (
+    AS_FOUND,
+    AmbiguousError,
+    Ordered,
+    StrayError,
+    ValueReading,
+    is_text,
+    read_ordered,
+    standard_texts,
+)
+from shoal.encoding.values import PADDED_NUMBER, is_padded
 from shoal.hierarchy.text import text_of
 
 Hint = Literal["person", "quasi", "sensitive", "preference"]
 Role = Literal["identifier", "person", "quasi", "sensitive", "plain", "preference"]
 Treatment = Literal["dropped", "kept", "read", "ordered", "unordered", "mask", "date"]
 
-SAMPLE = 1000
-"""Values that are parsed before all of them are."""
+BY_TYPE = "the column has this type"
 LONGEST_CODE = 12
 """The most digits of a postal code or the like."""
 DIGITS = rf"^[0-9]{{2,{LONGEST_CODE}}}$"
@@ -137,11 +145,18 @@ class Type(StrEnum):
     WHOLE = "whole numbers"
     DECIMAL = "decimal numbers"
     DATE = "dates"
-    OTHER_DATE = "dates, not ISO"
     TIME = "times"
     CODE = "digit codes"
     TEXT = "text"
     OTHER = "other data"
+
+
+NOUNS = {
+    Type.WHOLE: "a whole number",
+    Type.DECIMAL: "a number with a decimal point",
+    Type.DATE: "an ISO date",
+    Type.TIME: "a time of day",
+}
 
 
 @dataclass(frozen=True)
@@ -164,6 +179,16 @@ class Contents:
     """Length of the longest text; 0 for columns that hold no text."""
     can_be_ordered: bool
     """Whether every value is a finite number, a date or a time."""
+    read_as: str = ""
+    """What the values were taken for, and why."""
+    written: ValueReading = AS_FOUND
+    """How texts are written, where that is not as plain numbers or ISO dates."""
+    question: str = ""
+    """What is not certain about its values; empty where nothing is."""
+    answers: tuple[str, ...] = ()
+    """The lines of a policy of which one answers the question."""
+    likely_missing: tuple[str, ...] = ()
+    """Texts that are likely codes for missing values, such as `NA`, which count as values here."""
     times: Ints | None = None
     """(m,) how many codes have each of the counts, where codes were counted by an engine."""
 
@@ -308,19 +333,48 @@ def _identifies_a_person(words: list[str]) -> bool:
     return len(words) > 1 and words[-1] in ID_WORDS
 
 
-def contents_of(name: str, column: pa.ChunkedArray | pa.Array) -> Contents:
-    """Count the values of one column of a table."""
+def contents_of(
+    name: str, column: pa.ChunkedArray | pa.Array, reading: ValueReading = AS_FOUND
+) -> Contents:
+    """Count the values of one column of a table; `reading`: how texts are written."""
     values, index, nested = _encoded(column)
     known = index >= 0
     missing = len(index) - int(known.sum())
     codes = index if not missing else np.where(known, index, len(values))
     counts = np.bincount(codes, minlength=len(values) + bool(missing)).astype(np.int64)
-    kind, ordered = (Type.OTHER, False) if nested else _type(values)
+    likely: list[str] = [] if nested else likely_codes(text_of(values))
+    several = Taken(Type.OTHER, False, "its values consist of several")
+    taken = several if nested else _type(_without_codes(values, likely), reading)
+    kind = taken.type
     length, longest = 0.0, 0
     if kind in (Type.TEXT, Type.CODE):
         lengths = pc.utf8_length(text_of(values))
         length, longest = pc.mean(lengths).as_py(), pc.max(lengths).as_py()
-    return Contents(name, kind, codes, counts, missing, length, longest, ordered)
+    return Contents(
+        name,
+        kind,
+        codes,
+        counts,
+        missing,
+        length,
+        longest,
+        taken.can_be_ordered,
+        taken.reason,
+        taken.written,
+        taken.question,
+        taken.answers,
+        likely_missing=tuple(likely),
+    )
+
+
+def _without_codes(values: pa.Array, likely: list[str]) -> pa.Array:
+    """The values that are neither blank nor likely codes for missing ones, all if there are no others:
+    with an `NA` or a blank among them, numbers are still numbers."""
+    gone = is_missing(text_of(values), likely)
+    if not gone.any() or gone.all():
+        return values
+    known = values.cast(pa.string()) if pa.types.is_string_view(values.type) else values
+    return known.filter(pa.array(~gone))
 
 
 def _encoded(column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, Ints, bool]:
@@ -351,43 +405,72 @@ def _encoded(column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, Ints, bool]:
     return encoded.dictionary, index.astype(np.int64), nested
 
 
-def _type(values: pa.Array) -> tuple[Type, bool]:
+@dataclass(frozen=True)
+class Taken:
+    """What the values of a column were taken for."""
+
+    type: Type
+    can_be_ordered: bool
+    reason: str
+    written: ValueReading = AS_FOUND
+    question: str = ""
+    answers: tuple[str, ...] = ()
+
+
+def _type(values: pa.Array, reading: ValueReading) -> Taken:
     """The type of some distinct values, and whether they can be ordered."""
     kind, types = values.type, pa.types
     if not len(values):
-        return Type.EMPTY, False
+        return Taken(Type.EMPTY, False, "there is no value")
     if types.is_boolean(kind):
-        return Type.BOOLEAN, False
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        return _type_of_texts(values)
+        return Taken(Type.BOOLEAN, False, BY_TYPE)
+    if is_text(kind):
+        return _type_of_texts(values.cast(pa.string()), reading)
     is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
     if not (is_number or types.is_date(kind) or types.is_time(kind) or types.is_timestamp(kind)):
-        return Type.OTHER, False
-    return _ordered_type(values, values)
+        return Taken(Type.OTHER, False, BY_TYPE)
+    return Taken(*_ordered_type(values, values), BY_TYPE)
 
 
-def _type_of_texts(texts: pa.Array) -> tuple[Type, bool]:
-    texts = texts.cast(pa.string()) if pa.types.is_string_view(texts.type) else texts
-    parsed = _parsed(texts.slice(0, SAMPLE))
-    if len(texts) > SAMPLE and not parsed.null_count:
-        # most texts are no numbers, which a sample shows; only if it does not, all are parsed
-        parsed = _parsed(texts)
-    if parsed.null_count:
-        return Type.TEXT, False
-    if not pa.types.is_temporal(parsed.type) and pc.any(_matches(texts, PADDED_NUMBER)).as_py():
-        return (Type.CODE if pc.all(_matches(texts, DIGITS)).as_py() else Type.TEXT), False
-    return _ordered_type(texts, parsed)
+def _type_of_texts(texts: pa.Array, reading: ValueReading) -> Taken:
+    try:
+        found = read_ordered(texts, True, reading)
+    except AmbiguousError as asked:
+        dates = asked.answers[0].dates is not None
+        kind = Type.DATE if dates else Type.DECIMAL
+        reason = f"{'dates' if dates else 'numbers'} that can be read in several ways"
+        return Taken(kind, True, reason, AS_FOUND, asked.why, tuple(asked.lines))
+    except StrayError as stray:
+        return _type_with_strays(texts, stray.nearly)
+    if found is None and reading.type is None:
+        plain = read_ordered(texts, False, reading)
+        if (
+            plain is not None
+            and not plain.values.null_count
+            and not is_padded(texts, plain.values.type)
+        ):
+            found = plain  # numbers that a policy can order, but that are not all exact
+    if found is not None:
+        kind, can_be_ordered = _ordered_type(standard_texts(texts, found), found.values)
+        plural, single = found.words, NOUNS[kind]
+        reason = f"all values are {plural}" if plural else f"every value is {single}"
+        return Taken(kind, can_be_ordered, reason, found.reading)
+    if pc.any(_matches(texts, PADDED_NUMBER)).as_py():
+        digits = pc.all(_matches(texts, DIGITS)).as_py()
+        reason = "numbers would lose leading zeros"
+        return Taken(Type.CODE if digits else Type.TEXT, False, reason)
+    return Taken(Type.TEXT, False, "some values are neither numbers nor dates")
+
+
+def _type_with_strays(texts: pa.Array, nearly: Ordered) -> Taken:
+    count = nearly.values.null_count
+    what = nearly.words or ("dates" if pa.types.is_temporal(nearly.values.type) else "numbers")
+    why = f"{count:,} of {len(texts):,} different values are not {what}, as the others are"
+    return Taken(Type.TEXT, True, why, AS_FOUND, why, ("missing: [...]", "type: text"))
 
 
 def _matches(texts: pa.Array, pattern: str) -> pa.Array:
     return pc.match_substring_regex(texts, pattern)
-
-
-def _parsed(texts: pa.Array) -> pa.Array:
-    """The texts as numbers, dates or times; null where one cannot be parsed."""
-    parsed = ordered_values(texts, guess=False)
-    assert parsed is not None  # only a guess may have no answer
-    return parsed
 
 
 def _ordered_type(values: pa.Array, parsed: pa.Array) -> tuple[Type, bool]:
@@ -395,9 +478,7 @@ def _ordered_type(values: pa.Array, parsed: pa.Array) -> tuple[Type, bool]:
     if pa.types.is_time(kind):
         return Type.TIME, True
     if pa.types.is_temporal(kind):
-        # ISO dates are those that a hierarchy of date parts accepts
-        _, leaves = DateParts(("year",)).build(values, "", Path())
-        return (Type.DATE if (leaves >= 0).all() else Type.OTHER_DATE), True
+        return Type.DATE, True
     if pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0):
         return Type.WHOLE, True
     finite = bool(pc.all(pc.is_finite(parsed.cast(pa.float64()))).as_py())

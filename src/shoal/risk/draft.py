@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from shoal.encoding.missing import code_list
 from shoal.engines.sessions import LOCAL
 from shoal.errors import InputError, counted
+from shoal.io.address import Place, as_place
 from shoal.io.commit import replacing
-from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.policy import Policy
+from shoal.policy.reading import AS_WRITTEN, Reading
 from shoal.progress import ProgressCallback, ignore_event
 from shoal.results import Record, Result
 from shoal.risk.columns import Treatment, Type
@@ -47,6 +49,8 @@ HEAD = """\
 #   sensitive    what must not be learnt about a person: published as it is
 #   plain        neither: published as it is
 #   preference   what people asked for: read, never published
+#
+# `missing` lists values such as NA that are likely to stand for a missing one: check these too.
 """
 
 TREATMENTS = """\
@@ -112,7 +116,7 @@ def draft_policy(
     name: str | None = None,
     engine: str = LOCAL,
     memory: str | None = None,
-    options: CsvOptions = DETECT,
+    read: Reading = AS_WRITTEN,
     progress: ProgressCallback = ignore_event,
 ) -> Draft:
     """Draft a commented policy for a table, from column names and counts alone.
@@ -123,7 +127,7 @@ def draft_policy(
         A frame, or the path of a file, or an `Inspection`.
     name
         What the draft calls the table; the name of its file when left out.
-    engine, memory, options, progress
+    engine, memory, read, progress
         See `inspect`.
 
     Returns
@@ -137,10 +141,11 @@ def draft_policy(
         If the table cannot be read, has no rows, or no column that can be published.
     """
     if name is None:
-        name = Path(data).name if isinstance(data, str | Path) else "the table"
+        place = as_place(data)
+        name = place.name if isinstance(place, Place) else "the table"
     found = data
     if not isinstance(data, Inspection):
-        found = inspect(data, engine=engine, memory=memory, options=options, progress=progress)
+        found = inspect(data, engine=engine, memory=memory, read=read, progress=progress)
     if not found.rows:
         raise InputError(f"{name} has column names but no rows: there is nothing to draft.")
     columns = _with_a_quasi(found)
@@ -159,15 +164,16 @@ def write_draft(
     force: bool = False,
     engine: str = LOCAL,
     memory: str | None = None,
-    options: CsvOptions = DETECT,
+    read: Reading = AS_WRITTEN,
     progress: ProgressCallback = ignore_event,
 ) -> Draft:
     """Draft a policy for a table and write it; the target is checked before any work."""
-    source = Path(data) if isinstance(data, str | Path) else None
-    with replacing(Path(target), force, source) as place:
-        draft = draft_policy(data, engine=engine, memory=memory, options=options, progress=progress)
-        place.path.write_text(draft.text, encoding="utf-8")
-        place.commit()
+    place = as_place(data)
+    source = place if isinstance(place, Path) else None
+    with replacing(Path(target), force, source) as file:
+        draft = draft_policy(data, engine=engine, memory=memory, read=read, progress=progress)
+        file.path.write_text(draft.text, encoding="utf-8")
+        file.commit()
     return draft
 
 
@@ -195,6 +201,7 @@ def _text(inspection: Inspection, name: str) -> str:
                 rows=inspection.rows,
                 columns=counted(len(columns), "column"),
             ),
+            *_read(inspection),
             "columns:",
             *(f"  {_column(column):{width}}  # {_reason(column)}" for column in columns),
             "",
@@ -208,9 +215,37 @@ def _text(inspection: Inspection, name: str) -> str:
 
 def _column(column: ColumnReport) -> str:
     """`age: {role: quasi, kind: ordered}`."""
-    how = GENERALISED.get(column.treatment)
-    value = f"{{role: {column.role}, {how}}}" if how else column.role
+    how = [each for each in (GENERALISED.get(column.treatment),) if each]
+    if "dates" in column.written and column.role in ("quasi", "sensitive"):
+        how.append(f"dates: {quoted(column.written['dates'])}")
+    if column.likely_missing and column.role in ("quasi", "sensitive"):
+        how.append(f"missing: {code_list(column.likely_missing)}")
+    value = f"{{role: {', '.join([column.role, *how])}}}" if how else column.role
     return f"{quoted(column.name)}: {value}"
+
+
+def _read(inspection: Inspection) -> list[str]:
+    """How the table is written, and the questions about it that only a person can answer."""
+    lines = []
+    if inspection.read:
+        lines.append(f"read: {_flow(inspection.read)}  # how the table is written, as it was found")
+    for column in inspection.columns:
+        if column.question and column.role == "quasi":
+            lines.append(
+                f"# {quoted(column.name)}: {column.question}. A run stops until one of these"
+            )
+            lines.append("# lines is in the policy (a key of the column goes to the column):")
+            lines += [f"#   {answer}" for answer in column.answers]
+    return [*lines, ""] if lines else []
+
+
+def _flow(value: Any) -> str:
+    """Plain data as YAML on one line."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {_flow(each)}' for key, each in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_flow, value))}]"
+    return quoted(value) if isinstance(value, str) else str(value).lower()
 
 
 def _reason(column: ColumnReport) -> str:
@@ -227,10 +262,11 @@ def _constraints(rows: int, columns: Sequence[ColumnReport]) -> list[str]:
         if column.role != "sensitive":
             continue
         name, line = quoted(column.name), f"- {{l: {L}, of: {quoted(column.name)}}}"
-        if column.distinct >= L:
+        distinct = column.distinct - len(column.likely_missing)
+        if distinct >= L:
             lines.append((line, f"and among them at least {L} different values of {name}"))
         else:
-            few = f"{name} has too few different values ({column.distinct})"
+            few = f"{name} has too few different values ({distinct})"
             lines.append((f"# {line}", few))
     width = min(WIDEST, max(len(line) for line, _ in lines))
     return ["constraints:", *(f"  {line:{width}}  # {reason}" for line, reason in lines)]

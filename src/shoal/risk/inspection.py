@@ -1,17 +1,18 @@
 """Inspect a table before it is published: what each column is, and who stands out.
 
-Counts and column names only: no value of the table is in the result.
+Counts and column names only: no value of the table is in the result, but likely codes for missing
+values.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from math import comb
-from pathlib import Path
 from typing import Any
 
 from shoal.engines.sessions import LOCAL
 from shoal.errors import percent
-from shoal.io.csv_dialect import DETECT, CsvOptions
+from shoal.io.address import Place, as_place
+from shoal.policy.reading import AS_WRITTEN, Reading
 from shoal.progress import Clock, ProgressCallback, ignore_event
 from shoal.results import Record, Result
 from shoal.risk.assessment import Reidentification, assessment_of
@@ -44,6 +45,16 @@ class ColumnReport:
     `kept` leaves it, `dropped` and `read` do not publish it."""
     reason: str
     """Why, in one sentence."""
+    read_as: str = ""
+    """Why the values were taken for what they are."""
+    written: dict[str, str] = field(default_factory=dict)
+    """How texts are written, as keys of a policy, where that is not as plain numbers or ISO dates."""
+    question: str = ""
+    """What is not certain about the values; empty where nothing is."""
+    answers: tuple[str, ...] = ()
+    """The lines of a policy of which one answers the question."""
+    likely_missing: tuple[str, ...] = ()
+    """Values such as `NA` or -9 that are likely to stand for a missing one."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,6 +80,8 @@ class Inspection(Result):
     """The smallest sets of suspected quasi-identifiers that single each row out."""
     warnings: tuple[str, ...] = ()
     """What was guessed to read the file."""
+    read: dict[str, Any] = field(default_factory=dict)
+    """How the table is written, as under `read` in a policy, where that is not as usual."""
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -97,7 +110,7 @@ def inspect(
     msu: int | None = None,
     engine: str = LOCAL,
     memory: str | None = None,
-    options: CsvOptions = DETECT,
+    read: Reading = AS_WRITTEN,
     progress: ProgressCallback = ignore_event,
 ) -> Inspection:
     """Count the columns of a table, suggest their roles and search for people who stand out.
@@ -113,8 +126,8 @@ def inspect(
         The largest set of columns in which minimal sample uniques are searched; in memory only.
     engine, memory
         "spark" or "spark://host:port", or a memory limit such as "2GB".
-    options
-        How a CSV file is written; detected when left out.
+    read
+        How the table is written; detected when left out.
     progress
         Called with a `ProgressEvent` now and then.
 
@@ -129,9 +142,10 @@ def inspect(
     """
     require_memory(data, engine, memory, msu=msu)
     clock = Clock(progress)
-    with counted_table(data, options=options, engine=engine, memory=memory, clock=clock) as table:
+    with counted_table(data, read=read, engine=engine, memory=memory, clock=clock) as table:
         found = inspection_of(table, fraction, msu, clock)
-    require_rows(found.rows, str(data) if isinstance(data, str | Path) else "The table")
+    place = as_place(data)
+    require_rows(found.rows, str(place) if isinstance(place, Place) else "The table")
     return found
 
 
@@ -185,6 +199,11 @@ def inspection_of(
                 role=suggestion.role,
                 treatment=suggestion.treatment,
                 reason=suggestion.reason,
+                read_as=column.read_as,
+                written=column.written.needed,
+                question=column.question,
+                answers=column.answers,
+                likely_missing=column.likely_missing,
             )
             for column, suggestion in zip(contents, suggested, strict=True)
         ),
@@ -196,7 +215,30 @@ def inspection_of(
         population_uniques=risk.population_uniques,
         minimal_uniques=risk.minimal_uniques,
         warnings=table.warnings,
+        read=_read(table, contents),
     )
+
+
+def _read(table: CountedTable, contents: Sequence[Contents]) -> dict[str, Any]:
+    """What a policy should say about how the table is written; formats of dates are per column."""
+    options, found = table.options, dict[str, Any]()
+    if options.header is False:
+        found["header"] = False
+    if options.names is not None:
+        found |= {"header": options.has_header, "names": list(options.names)}
+    if options.footer:
+        found["footer"] = options.footer
+    usual = {"separator": ",", "quote": '"', "encoding": "utf-8"}
+    given = {"separator": options.separator, "quote": options.quote, "encoding": options.encoding}
+    found |= {key: one for key, one in given.items() if one not in (None, usual[key])}
+    found |= table.read.values
+    for key in ("decimal", "thousands"):
+        marks = {mark for column in contents if (mark := column.written.needed.get(key))}
+        if len(marks) == 1:
+            found.setdefault(key, marks.pop())
+    if "decimal" in found and found["decimal"] == found.get("thousands"):
+        del found["decimal"], found["thousands"]  # columns differ, so each is detected by itself
+    return found
 
 
 def _search_progress(queries: int, rows: int, d: int) -> float:

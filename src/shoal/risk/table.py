@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.arrays import Ints
+from shoal.encoding.reading import ValueReading
 from shoal.encoding.values import canonical, countable
 from shoal.engines.capabilities import REFUSED_TASKS, refuse_task
 from shoal.engines.column_types import check_types, restore_type, storage_type
@@ -40,8 +40,10 @@ from shoal.engines.sessions import (
 )
 from shoal.engines.sources import refuse_folder, source_at
 from shoal.errors import InputError, listed, nearest
+from shoal.io.address import Place, as_place
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
+from shoal.policy.reading import AS_WRITTEN, Reading
 from shoal.progress import Clock, Progress, no_progress
 from shoal.risk.columns import Contents, contents_of
 from shoal.risk.uniqueness import MinimalUniques, RowKeys, minimal_uniques, unique_without_each
@@ -59,6 +61,10 @@ class CountedTable(ABC):
     rows: int
     warnings: tuple[str, ...]
     """What was guessed to read the table."""
+    read: Reading
+    """How the table is written, as far as it was said."""
+    options: CsvOptions
+    """How its file is written."""
 
     @abstractmethod
     def count(self, progress: Progress) -> list[Contents]:
@@ -96,15 +102,22 @@ class CountedTable(ABC):
 class TableInMemory(CountedTable):
     """An Arrow table."""
 
-    def __init__(self, table: pa.Table, warnings: tuple[str, ...] = ()) -> None:
-        self.table, self.warnings = table, warnings
+    def __init__(
+        self,
+        table: pa.Table,
+        warnings: tuple[str, ...] = (),
+        read: Reading = AS_WRITTEN,
+        options: CsvOptions = DETECT,
+    ) -> None:
+        self.table, self.warnings, self.read, self.options = table, warnings, read, options
         self.names, self.rows = list(table.column_names), int(table.num_rows)
         self._contents: dict[str, Contents] = {}
 
     def contents(self, name: str) -> Contents:
         """The counted values of one column."""
         if name not in self._contents:
-            self._contents[name] = contents_of(name, self.table.column(name))
+            column = self.table.column(name)
+            self._contents[name] = contents_of(name, column, reading_of_values(self.read))
         return self._contents[name]
 
     def count(self, progress: Progress) -> list[Contents]:
@@ -160,6 +173,8 @@ class TableInSession(CountedTable):
     warnings: tuple[str, ...] = ()
     max_values: int = MAX_VALUES
     rows: int = 0
+    read: Reading = AS_WRITTEN
+    options: CsvOptions = DETECT
 
     def prepare(self, progress: Progress = no_progress) -> None:
         """Normalize the columns; raises `InputError` for a table without rows."""
@@ -182,7 +197,8 @@ class TableInSession(CountedTable):
                 for n in (0, 1)
             )
             with passing(self.session, progress, begin, end, None):
-                found.append(_contents(self.session, self.table, name, f"p{i}", self.max_values))
+                one = _contents(self.session, self.table, name, f"p{i}", self.max_values, self.read)
+                found.append(one)
         return found
 
     def class_sizes(self, names: Sequence[str]) -> tuple[Ints, Ints]:
@@ -211,43 +227,50 @@ def counted_table(
     data: Any,
     columns: Sequence[str] | None = None,
     *,
-    options: CsvOptions = DETECT,
+    read: Reading = AS_WRITTEN,
     engine: str = LOCAL,
     memory: str | None = None,
     clock: Clock | None = None,
 ) -> Iterator[CountedTable]:
     """Open a frame, a file or a folder of part files for counting, in memory or on an engine.
 
-    columns: those to read; all when left out.
+    columns: those to read; all when left out. read: how the table is written.
     """
-    clock = clock or Clock()
+    clock, data = clock or Clock(), as_place(data)
     if is_spark(data):
         names = _chosen(list(data.columns), columns)
         with (
             frame_in_session(data, RAW, names) as (session, schema),
-            closing(TableInSession(session, RAW, names, schema)) as counted,
+            closing(TableInSession(session, RAW, names, schema, read=read)) as counted,
         ):
             yield counted
     elif not is_out_of_core(engine, memory):
         with clock.step("read"):
-            table, _, guessed = read_table(data, columns, options)
+            options, guessed = read.file, tuple[str, ...]()
+            if isinstance(data, Place):
+                refuse_folder(data)
+                options, guessed = LocalFiles().settle(data, options)
+            table = read_table(data, columns, options)[0]
             clock.rows = table.num_rows
-        yield TableInMemory(table, guessed)
-    elif not isinstance(data, str | Path):
+        yield TableInMemory(table, guessed, read, options)
+    elif not isinstance(data, Place):
         raise InputError(
             "An engine or a memory limit is for files, or folders of them, and not for a frame, which "
             "is in memory already."
         )
     else:
         check_engine(engine, memory)
-        source = source_at(Path(data), options)
+        source = source_at(data, read.file)
         names = _chosen(source.names, columns)
         check_source(engine, source, names)
         with open_session(engine, memory, clock) as session:
             with clock.step("read") as progress:
                 schema = read_source(session, RAW, source, names, clock, progress)
-            with closing(TableInSession(session, RAW, names, schema, source.warnings)) as counted:
-                yield counted
+            in_session = TableInSession(
+                session, RAW, names, schema, source.warnings, read=read, options=source.options
+            )
+            with closing(in_session):
+                yield in_session
 
 
 def read_table(
@@ -262,14 +285,15 @@ def read_table(
     columns: those to read of a file; all when left out. missing_ok: read those that there are, or all
     where there are none.
     """
-    if isinstance(data, str | Path):
-        refuse_folder(Path(data))
+    data = as_place(data)
+    if isinstance(data, Place):
+        refuse_folder(data)
         local = LocalFiles()
-        settled, guessed = local.settle(Path(data), options)
-        names = local.names(Path(data), settled)
+        settled, guessed = local.settle(data, options)
+        names = local.names(data, settled)
         if missing_ok and columns is not None:
             columns = [name for name in names if name in columns] or names
-        return local.read(Path(data), settled, _chosen(names, columns)), names, guessed
+        return local.read(data, settled, _chosen(names, columns)), names, guessed
     if not isinstance(data, pa.Table):
         if is_spark(data):
             refuse_task("large", "attack")
@@ -358,14 +382,26 @@ class Normalize:
         return pa.RecordBatch.from_arrays(normalized, schema=self.schema)
 
 
-def _contents(session: Session, table: str, name: str, place: str, most: int) -> Contents:
+def reading_of_values(read: Reading) -> ValueReading:
+    """How the texts of every column are written."""
+    return ValueReading(None, read.dates, read.decimal, read.thousands)
+
+
+def _contents(
+    session: Session,
+    table: str,
+    name: str,
+    place: str,
+    most: int,
+    read: Reading = AS_WRITTEN,
+) -> Contents:
     """A column by its counts; of its values only the type is kept."""
     values = one_chunk(
         session.query(value_counts(table, [place], most + 1)).column("v")
     ).drop_null()
     sizes, times = _class_sizes(session, table, [place])
     return replace(
-        contents_of(name, values),
+        contents_of(name, values, reading_of_values(read)),
         codes=np.zeros(0, np.int64),
         counts=sizes,
         times=times,

@@ -17,6 +17,7 @@ from shoal.encoding.values import ordered_values
 from shoal.errors import VerificationFailed
 from shoal.hierarchy.text import known_text, text_of
 from shoal.io.arrow import one_chunk
+from shoal.models.shares import known, owners
 
 STAR = "*"
 PEOPLE = "The group ids of the table of people"
@@ -69,9 +70,8 @@ def require_order(group: Ints, columns: Sequence[pa.ChunkedArray]) -> None:
 
 
 def largest_share(counts: Counts) -> float:
-    """The largest share that one value has of the rows of a group."""
-    owner = np.repeat(np.arange(counts.n_groups), np.diff(counts.starts))
-    return float((counts.counts / counts.sizes[owner]).max(initial=0.0))
+    """The largest share that one value has of the rows of a group whose value is known."""
+    return float((counts.counts / known(counts)[owners(counts)]).max(initial=0.0))
 
 
 def _sizes(people: pa.Array) -> Ints:

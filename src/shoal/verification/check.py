@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from math import inf, isfinite
 from typing import Any, Literal, Protocol
 
+from shoal.arrays import Bools
 from shoal.encoding.counts import Counts
 from shoal.encoding.domain import Domain, Kind
 from shoal.errors import VerificationFailed
@@ -18,6 +19,7 @@ from shoal.models.beta import Beta
 from shoal.models.delta import Delta
 from shoal.models.k import K
 from shoal.models.l import EntropyL, L
+from shoal.models.requirement import reads_spellings
 from shoal.models.t import T
 
 AT_WORST = (
@@ -99,14 +101,29 @@ def check(
     return tuple(found[id(model)] for model in models)
 
 
+def judge(model: Model, counts: Counts) -> tuple[Bools, float]:
+    """(g,) whether each class holds, and the strongest figure that all of them hold.
+
+    Where spellings of one value were merged, a model that this could weaken must hold with every
+    spelling as a value too.
+    """
+    held, reached = model.holds(counts), model.reached(counts)
+    spelled = counts.spelled
+    if spelled is None or spelled.domain is None or not reads_spellings(model, spelled.domain):
+        return held, reached
+    weaker = min if model.high_is_strong else max
+    return held & model.holds(spelled), weaker(reached, model.reached(spelled))
+
+
 def _finding(model: Model, counts: Counts, columns: tuple[str, ...]) -> Finding:
-    failing = counts.sizes[~model.holds(counts)]
+    held, reached = judge(model, counts)
+    failing = counts.sizes[~held]
     if model.release_wide and model.holds_over(counts):  # single classes may fall short
         failing = failing[:0]
     return finding_of(
         model,
         columns,
-        reached=model.reached(counts) if counts.n_groups else inf,
+        reached=reached if counts.n_groups else inf,
         rows=counts.n_rows,
         counted="people" if counts.counts_people else "rows",
         classes=counts.n_groups,
@@ -215,5 +232,5 @@ def models_of(columns: Mapping[str, Domain | None], raised: Container[str] = ())
 
 
 def _strength(model: Model, counts: Mapping[str, Counts]) -> Strength:
-    reached = model.reached(counts[model.column])
+    _, reached = judge(model, counts[model.column])
     return Strength(model.name, model.column or None, reached, model.options)

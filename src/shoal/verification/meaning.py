@@ -8,10 +8,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.arrays import Codes, Ints
-from shoal.encoding.columns import ColumnSpec, encode_sensitive
+from shoal.encoding.columns import ColumnSpec, encode_sensitive, undeclared_error
 from shoal.encoding.counts import Counts, group_histograms
 from shoal.encoding.domain import Domain
-from shoal.errors import HierarchyError
+from shoal.encoding.missing import is_missing, likely_codes
+from shoal.errors import HierarchyError, InputError
 
 
 @dataclass(frozen=True)
@@ -21,20 +22,31 @@ class Meaning:
     domain: Domain
     place: Codes
     """(texts,) the code of each text."""
+    spelled: "Meaning | None" = None
+    """The same with every spelling as a value of its own, where that makes a difference."""
+    whole: Ints | None = None
+    """(domain.size,) rows of all classes with each code, where only some classes are counted at a
+    time."""
 
-    def of(self, counts: Counts, totals: Ints | None = None) -> Counts:
-        """The same histograms in codes; `totals`: of all classes, if these are only some."""
+    def with_totals(self, texts: Ints) -> "Meaning":
+        """The same for some of the classes; `texts`: rows of all classes with each text."""
+        spelled = None if self.spelled is None else self.spelled.with_totals(texts)
+        whole = self._totals(np.arange(len(texts)), texts)
+        return replace(self, spelled=spelled, whole=whole)
+
+    def of(self, counts: Counts) -> Counts:
+        """The same histograms in codes."""
         owner = np.repeat(np.arange(counts.n_groups), np.diff(counts.starts))
         values = self.place[counts.values].astype(np.int64)
         # a text that is missing to the policy is none of the values
         values[values == self.domain.missing] = -1
-        if totals is None:
-            totals = self.totals(counts.values, counts.counts)
+        totals = self._totals(counts.values, counts.counts) if self.whole is None else self.whole
         # spellings of one value become one entry
         found = group_histograms(counts.sizes, owner, values, self.domain, counts.counts)
-        return replace(found, totals=totals, population=counts.population)
+        spelled = None if self.spelled is None else self.spelled.of(counts)
+        return replace(found, totals=totals, population=counts.population, spelled=spelled)
 
-    def totals(self, texts: npt.NDArray[np.integer], counts: Ints) -> Ints:
+    def _totals(self, texts: npt.NDArray[np.integer], counts: Ints) -> Ints:
         """(domain.size,) rows with each code, from rows of texts; a text may come many times."""
         codes = self.place[texts]
         found = np.bincount(codes, counts, minlength=self.domain.size).astype(np.int64)
@@ -46,12 +58,34 @@ class Meaning:
 def meaning_of(name: str, texts: pa.Array, how: ColumnSpec, folder: Path) -> Meaning:
     """What the published texts of a column mean."""
     try:
-        return Meaning(*encode_sensitive(name, texts, how, folder))
+        domain, place = encode_sensitive(name, texts, how, folder)
+        if domain.spellings is None:
+            return Meaning(domain, place)
+        spelled = Meaning(*encode_sensitive(name, texts, how.as_spelled(), folder))
+        return Meaning(domain, place, spelled)
     except HierarchyError:  # it speaks of rows of the different values, which are no rows of a file
         raise HierarchyError(
             f"The release's column '{name}' holds values that have no place in the order, hierarchy or "
             "levels that the policy gives it. Is this the policy it was made by?"
         ) from None
+
+
+def require_declared(counts: Counts, how: ColumnSpec) -> None:
+    """Raise `InputError` for likely codes for missing values among the published ones of a column,
+    unless the policy lists those of the column."""
+    assert counts.domain is not None
+    assert counts.totals is not None
+    texts = counts.domain.texts.filter(pa.array(counts.totals > 0))
+    require_codes_declared(counts.domain.name, texts, how)
+
+
+def require_codes_declared(name: str, texts: pa.Array, how: ColumnSpec) -> None:
+    """The same for its different texts."""
+    if how.states_missing:
+        return
+    known = texts.filter(pa.array(~is_missing(texts, how.missing, how.exact_spelling)))
+    if found := likely_codes(known):
+        raise InputError(undeclared_error(name, found, how, None))
 
 
 def with_meaning(counts: Counts, how: ColumnSpec, folder: Path) -> Counts:

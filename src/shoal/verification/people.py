@@ -65,6 +65,42 @@ def values_of_people(
     )
 
 
+def sharing_all(group: Ints, people: Ints) -> Ints:
+    """(g,) the fewest people who share all classes of a person of each class.
+
+    People with the very same classes share all of them. Where they are more than the fewest found so
+    far, others need not be looked for: the least of all is exact, the others are at least as many as
+    stated.
+    """
+    owner, person = _distinct(group, people)
+    person = np.unique(person, return_inverse=True)[1].reshape(-1)
+    order = np.lexsort((owner, person))
+    mine, classes = person[order], owner[order]
+    starts = np.append(np.flatnonzero(np.diff(mine, prepend=-1)), len(mine))
+    number = np.diff(starts)
+    same = np.zeros(len(number), np.int64)
+    for nth in range(int(number.max(initial=0))):
+        place = np.minimum(starts[:-1] + nth, len(classes) - 1)
+        class_of = np.where(number > nth, classes[place], -1)
+        same = number_classes([same, class_of], len(number))
+    found = np.bincount(same)[same]
+    members = np.append(np.flatnonzero(np.diff(owner, prepend=-1)), len(owner))
+    least = np.iinfo(np.int64).max
+    for one in np.argsort(found, kind="stable").tolist():
+        if found[one] >= least:
+            break
+        own = classes[starts[one] : starts[one + 1]]
+        sets = sorted((person[members[c] : members[c + 1]] for c in own.tolist()), key=len)
+        shared = sets[0]
+        for other in sets[1:]:
+            shared = np.intersect1d(shared, other, assume_unique=True)
+        found[one] = len(shared)
+        least = min(least, len(shared))
+    fewest = np.full(len(members) - 1, np.iinfo(np.int64).max)
+    np.minimum.at(fewest, owner, found[person])
+    return fewest
+
+
 def _distinct(first: Ints, second: Ints) -> tuple[Ints, Ints]:
     """The different pairs of two columns, sorted."""
     order = np.lexsort((second, first))

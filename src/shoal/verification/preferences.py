@@ -17,7 +17,9 @@ from shoal.arrays import Codes, Ints
 from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.counts import Counts, RaisedCounts
 from shoal.encoding.domain import Domain, Kind
-from shoal.errors import VerificationFailed
+from shoal.encoding.missing import is_missing
+from shoal.encoding.spelling import fold
+from shoal.errors import HierarchyError, VerificationFailed
 from shoal.hierarchy.text import text_of
 from shoal.hierarchy.tree import HierarchyTree
 
@@ -30,6 +32,11 @@ def tree_of(how: ColumnSpec, name: str, folder: Path) -> Domain:
     """The column's domain as the policy alone gives it."""
     assert how.hierarchy is not None
     assert how.levels is not None
+    if not how.exact_spelling and len({fold(value) for value in how.levels}) < len(how.levels):
+        raise HierarchyError(
+            f"Column '{name}': its `levels` list several spellings of one value, and with a "
+            "`preference` every value needs one spelling. Keep one, or write `spelling: exact`."
+        )
     tree, _ = how.hierarchy.build(pa.array(list(how.levels), pa.string()), name, folder)
     levels = np.array([how.levels.get(leaf, 0) for leaf in tree.labels[0]], np.int32)
     texts = pa.array(tree.labels[0], pa.string())
@@ -96,7 +103,8 @@ def at_worst(counts: Counts, how: ColumnSpec, folder: Path) -> Counts:
     known = texts_of_tree(domain.hierarchy)
     texts = counts.domain.texts.to_pylist()
     nodes = [known.get(text) for text in texts]
-    strange = sum(node is None for node in nodes)
+    gone = is_missing(counts.domain.texts, how.missing, how.exact_spelling)
+    strange = sum(node is None and not out for node, out in zip(nodes, gone, strict=True))
     if strange:
         raise VerificationFailed(
             f"The release holds {strange:,} different values of {domain.name} that are neither "

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shoal.errors import VerificationFailed
+from shoal.io.address import Place
 from shoal.results import Result
 from shoal.verification.check import Finding, Strength, require
 
@@ -26,6 +27,8 @@ class CertificateCheck:
     """The version of Shoal that made it."""
     differences: tuple[str, ...]
     """What it states otherwise than the release and the policy, a sentence each."""
+    without_people: bool = False
+    """Whether its figures of people were not checked, since there was no key."""
 
     @property
     def fits(self) -> bool:
@@ -34,7 +37,12 @@ class CertificateCheck:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values for JSON."""
-        return {"file": str(self.file), "fits": self.fits, "differences": list(self.differences)}
+        return {
+            "file": str(self.file),
+            "fits": self.fits,
+            "differences": list(self.differences),
+            "without_people": self.without_people,
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,9 +65,9 @@ class Verification(Result):
     """With `publish: anatomy`, per sensitive column the chance that the best guess is right."""
     certificate: CertificateCheck | None = None
     """The check of the certificate, if one was given."""
-    path: Path | None = None
-    """The file or folder that was read."""
-    sensitive_files: dict[str, Path] = field(default_factory=dict)
+    path: Place | None = None
+    """The file, the folder or the database's table that was read."""
+    sensitive_files: dict[str, Place] = field(default_factory=dict)
     """With `publish: anatomy`, the other files that were read, by sensitive column."""
     person: str | None = None
     """The column that tells people apart, where the policy has one."""

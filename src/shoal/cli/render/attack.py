@@ -21,8 +21,23 @@ def show_attack(console: Console, found: "Attack", known: Path) -> None:
     block(console, Text.assemble((safe(known.name), "bold"), f": {people}"))
     columns = ", ".join(map(safe, found.columns))
     block(console, Text.assemble(("linked by ", "dim"), columns))
+    block(console, _comparison(found))
     section(console, "What an attacker learns", _figures(console, found))
     print_warnings(console, found.warnings)
+
+
+def _comparison(found: "Attack") -> Text:
+    """Return how the attack compares to what the policy guarantees."""
+    none = "nobody is found" if found.highest_risk is None else _chance(found.highest_risk)
+    words = Text.assemble(("highest risk found ", "dim"), none)
+    if found.guaranteed_risk is not None and found.guaranteed_risk < 1:
+        on = " on quasi columns alone" if found.unguarded else ""
+        words.append(f", guaranteed: {_chance(found.guaranteed_risk)} at most{on}")
+    return words
+
+
+def _chance(share: float) -> str:
+    return "certain" if share >= 1 else f"1 in {1 / share:,.0f}"
 
 
 def _figures(console: Console, found: "Attack") -> Table:
@@ -40,6 +55,10 @@ def _figures(console: Console, found: "Attack") -> Table:
 
     table.add_row("people with a candidate row", *(people(one.linked) for one in both))
     table.add_row("pinned to one row", *(_alarm(people(one.pinned), one.pinned) for one in both))
+    if any(one.pinned_person is not None for one in both):
+        counts = [one.pinned_person for one in both]
+        cells = ["unknown" if n is None else _alarm(people(n), n) for n in counts]
+        table.add_row("pinned to one person's rows", *cells)
     for name in found.release.sensitive:
         guesses = [one.sensitive.get(name) for one in both]
         cells = ["" if g is None else _alarm(people(g.pinned), g.pinned) for g in guesses]

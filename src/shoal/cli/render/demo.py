@@ -38,7 +38,7 @@ def show_demo(console: Console, found: "Demo") -> None:
     table, policy = sample.table.name, sample.policy.name
     checked = f" --certificate {reports[-1].name}" if reports else ""
     commands = (
-        command("cd", target.parent),
+        command("cd", sample.table.parent),
         f"shoal inspect {table}",
         f"shoal run {table} {policy} -o other.csv --method mondrian",
         f"shoal run {table} {sample.personal.name} -o personal.csv",

@@ -55,7 +55,10 @@ def show_inspection(
     console.print()
     block(console, Text.assemble((safe(path.name), "bold"), f": {size}"))
     block(console, _columns(console, found))
+    section(console, "How it was read", _readings(found))
     section(console, "Suggested roles", _reasons(found))
+    if codes := [column for column in found.columns if column.likely_missing]:
+        section(console, "Likely codes for missing values", _likely_missing(codes))
     section(console, "Who stands out", _risk(found))
     if found.quasi:  # without one nobody can be recognised
         section(console, "Re-identification risk", picked_out(found.risk))
@@ -104,6 +107,14 @@ def _columns(console: Console, found: "Inspection") -> RenderableType:
     return Group(table, Text(), Text(legend, style="dim"))
 
 
+def _likely_missing(columns: "Sequence[ColumnReport]") -> RenderableType:
+    table = Table(box=None, pad_edge=False, padding=(0, 1), show_header=False)
+    for column in columns:
+        table.add_row(Text(safe(column.name)), Text(safe(", ".join(column.likely_missing))))
+    note = "A policy lists them under the column, as in `missing: [NA]`."
+    return Group(table, Text(), Text(note, style="dim"))
+
+
 def _cells(column: "ColumnReport", rows: int) -> dict[str, Text]:
     caused = column.unique_caused
     return {
@@ -132,6 +143,25 @@ def _reasons(found: "Inspection") -> RenderableType:
         (role, Text.assemble(", ".join(names), (f"\n{reason}", "dim")))
         for (role, reason), names in groups.items()
     )
+
+
+def _readings(found: "Inspection") -> RenderableType:
+    """Return a line for each type and reason, the questions last."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for column in found.columns:
+        groups.setdefault((column.type, column.read_as), []).append(safe(column.name))
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for (kind, reason), names in groups.items():
+        table.add_row(kind, Text.assemble(", ".join(names), (f"\n{reason}", "dim")))
+    parts: list[RenderableType] = [table]
+    asked = [column for column in found.columns if column.question]
+    for column in asked:
+        answers = " or ".join(column.answers)
+        words = f"{safe(column.name)}: {column.question}. Add to the policy: {answers}"
+        parts += [Text(), Text(words, style="yellow")]
+    return Group(*parts)
 
 
 def _by_role(texts: Iterable[tuple[str, Text]]) -> Table:

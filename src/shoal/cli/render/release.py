@@ -33,6 +33,12 @@ KEEP_SEED = (
 )
 
 
+KEEP_KEY = (
+    "Note: without a key only rows can be counted in the written file. To have people counted again by "
+    "`shoal verify`, run with --key FILE, which keeps whose row is whose in a private file."
+)
+
+
 def show_release(console: Console, release: "Release[Any]", show_seed: bool = False) -> None:
     """Print the summary, and where the files are; the seed only where asked for."""
     show_summary(console, release)
@@ -41,6 +47,10 @@ def show_release(console: Console, release: "Release[Any]", show_seed: bool = Fa
         message(console, KEEP_SEED)
     written = (release.output, *release.sensitive_outputs.values(), *release.reports)
     lines(console, "Written", [str(path) for path in written])
+    if release.key_output is not None:
+        lines(console, "Key, private: do not publish it", [str(release.key_output)])
+    elif release.people is not None:
+        message(console, KEEP_KEY)
     if seed.file is not None:
         lines(console, "Seed, private: do not publish it", [str(seed.file)])
     if show_seed:
@@ -54,6 +64,8 @@ def show_summary(console: Console, release: "Release[Any]") -> None:
     if console.width >= NARROW:
         files = "files" if release.policy.publish == "anatomy" else "file"
         title += f": every guarantee was found in the written {files}"
+        if release.people is not None:
+            title += ", counted in people"
     console.print()
     console.print(panel(title, Group(guarantees, Text(), _facts(release)), good=True))
     console.print()
@@ -69,8 +81,13 @@ def _facts(release: "Release[Any]") -> Table:
     largest, mean = release.metrics.get("largest-group"), release.metrics.get("mean-group")
     out, suppressed = release.published_rows, release.suppressed_rows
     sizes = f" of {mean:,.1f} rows on average, {largest:,.0f} at most" if mean and largest else ""
+    if (people := release.measured.group_people) is not None:
+        sizes += (
+            f"; {people.smallest:,} to {people.largest:,} people, {people.mean:,.1f} on average"
+        )
     facts = [
         ("rows", f"{release.rows:,} in, {out:,} out, {suppressed:,} suppressed"),
+        *_people(release),
         ("groups", f"{release.groups:,}{sizes}"),
         ("classes", f"{release.published_classes:,} that a reader can tell apart"),
         ("alone", _alone(release)),
@@ -83,6 +100,17 @@ def _facts(release: "Release[Any]") -> Table:
         figure = release.metrics[metric.name]
         facts.insert(-1, (metric.name, _measured(metric, figure, release)))
     return facts_table(facts)
+
+
+def _people(release: "Release[Any]") -> list[tuple[str, str]]:
+    """Return how many people there were and are, where they were counted."""
+    if release.people is None:
+        return []
+    gone = f"{release.suppressed_people:,} without any row left"
+    together = ", all rows of a person together" if release.policy.together else ""
+    return [
+        ("people", f"{release.people:,} in, {release.published_people:,} out, {gone}{together}")
+    ]
 
 
 def _alone(release: "Release[Any]") -> str:

@@ -8,7 +8,17 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from shoal.cli.render.page import NARROW, counted, figure, lines, safe, section, tick
+from shoal.cli.render.page import (
+    NARROW,
+    counted,
+    figure,
+    lines,
+    message,
+    print_warnings,
+    safe,
+    section,
+    tick,
+)
 from shoal.errors import percent
 
 if TYPE_CHECKING:
@@ -27,13 +37,21 @@ def show_verification(console: Console, found: "Verification") -> None:
     """Print the guarantees, what else the release holds, and the check of the certificate."""
     failing = sum(not finding.holds for finding in found.findings)
     title = f"{len(found) - failing} of {counted(len(found), 'guarantee')} found"
+    if found.person is not None:
+        title += ", people counted" if found.people is not None else ", rows counted, not people"
     console.print()
     body: RenderableType = findings_table(console, found.findings, found.quasi)
+    if found.people is not None:
+        whose = f"{found.people:,}, told apart by {safe(found.person or '')}"
+        body = Group(body, Text(), facts_table([("people", whose)]))
     if found.largest_share:
         guess = facts_table([("best guess", best_guess(found.largest_share))])
         body = Group(body, Text(), guess)
-    console.print(panel(title, body, good=not failing))
+    console.print(panel(title, body, good=not failing, doubtful=bool(found.notes)))
     console.print()
+    for note in found.notes:
+        message(console, f"Note: {note}")
+    print_warnings(console, found.warnings)
     lines(console, "Read", [str(path) for path in (found.path, *found.sensitive_files.values())])
     show_strengths(console, found.strengths, found.quasi, found.preferences)
     if found.certificate is not None:
@@ -53,13 +71,21 @@ def findings_table(console: Console, findings: "Sequence[Finding]", quasi: Seque
     for finding in findings:
         numbers = {
             required: f"{finding.asked:g}",
-            "found": figure(finding.reached) if finding.classes else "none",
+            "found": _found(finding, wide),
             "classes": f"{finding.classes:,}",
             "failing": f"{finding.failing:,}",
         }
         shown = [numbers[heading] for heading in headings]
         table.add_row(tick(console, finding.holds), _guarantee(finding, quasi), *shown)
     return table
+
+
+def _found(finding: "Finding", wide: bool) -> str:
+    """Return the figure that was found; of k with what it counts."""
+    if not finding.classes:
+        return "none"
+    what = " people" if wide and finding.model == "k" and finding.counted == "people" else ""
+    return f"{figure(finding.reached)}{what}"
 
 
 def _guarantee(finding: "Finding", quasi: Sequence[str]) -> Text:
@@ -72,9 +98,9 @@ def _guarantee(finding: "Finding", quasi: Sequence[str]) -> Text:
     return text.append(finding.details, style="dim")
 
 
-def panel(title: str, body: RenderableType, good: bool) -> Panel:
-    """Return a frame around the guarantees."""
-    style = "green" if good else "red"
+def panel(title: str, body: RenderableType, good: bool, doubtful: bool = False) -> Panel:
+    """Return a frame around the guarantees; `doubtful`: they hold, but not in what is meant."""
+    style = ("yellow" if doubtful else "green") if good else "red"
     return Panel(body, title=title, title_align="left", border_style=style, padding=(1, 2))
 
 
@@ -156,6 +182,8 @@ def show_certificate(console: Console, check: "CertificateCheck") -> None:
     """Print what the certificate is, and what it states otherwise than the release."""
     origin = safe(f"{check.file}, made {check.made} by Shoal {check.shoal}")
     text = "fits the policy, the rows and every guarantee" if check.fits else "does not fit"
+    if check.fits and check.without_people:
+        text = "fits the policy and the rows; what it says of people is checked only with the key"
     head = Text.assemble(tick(console, check.fits), f" {text}")
     body = (Text(safe(line)) for line in check.differences)
     section(console, "Certificate", Group(Text(origin), head, *body))

@@ -28,6 +28,7 @@ from shoal.io.csv_dialect import (
     CsvOptions,
     as_utf8,
     detect_encoding,
+    first_fields,
     header_names,
     not_text,
     open_bytes,
@@ -35,6 +36,7 @@ from shoal.io.csv_dialect import (
     records,
     separator_by_header,
 )
+from shoal.io.header import check_total_row, has_header
 from shoal.io.paths import is_gzipped
 
 Result = TypeVar("Result")
@@ -56,8 +58,13 @@ def settle(path: Path, options: CsvOptions) -> tuple[CsvOptions, tuple[str, ...]
     if options.encoding is None:
         encoding, warning = detect_encoding(path)
         options = replace(options, encoding=encoding)
-    if not options.settled:
+    if None in (options.separator, options.quote):
         options = _detect(path, options)
+    if options.header is None:
+        options = replace(options, header=has_header(path, options))
+    if options.footer is None:
+        check_total_row(path, options)
+        options = replace(options, footer=0)
     return options, (warning,) if warning else ()
 
 
@@ -144,7 +151,8 @@ class CsvFile:
         escape = self.options.escape or quote
         return (
             f"read_csv({file_literal(self.plain)}, columns={{{types}}}, auto_detect=false, "
-            f"header=true, delim={text(self.separator)}, quote={text(quote)}, "
+            f"header={str(self.options.has_header).lower()}, delim={text(self.separator)}, "
+            f"quote={text(quote)}, "
             f"escape={text(escape)}, nullstr='', allow_quoted_nulls=false, strict_mode=true, "
             f"null_padding=false, comment='', compression={_compression(self.plain)}, "
             f"max_line_size={line_limit})"
@@ -171,7 +179,8 @@ def open_csv(path: Path, options: CsvOptions) -> Iterator[CsvFile]:
     options, _ = settle(path, options)
     names = header_names(path, options)
     header = plain_header(path, options, names)
-    with as_utf8(path, options.encoding or UTF8, header=header) as plain:
+    footer = options.footer
+    with as_utf8(path, options.encoding or UTF8, header=header, footer=footer) as plain:
         yield CsvFile(path, options, names, plain)
 
 
@@ -189,17 +198,20 @@ def check_separators(file: CsvFile, rows: int) -> None:
 
     Every separator is between two columns or inside a value, so their number must add up.
     """
-    columns = len(file.names)
+    columns, lines = len(file.names), rows + file.options.has_header
     found = _count(file.plain, file.separator.encode(UTF8))
-    if found == (rows + 1) * (columns - 1):
+    if found == lines * (columns - 1):
         return
     without = (f"replace(c{i}, {text(file.separator)}, '')" for i in range(columns))
     inside = (f"sum(length(c{i}) - length({short}))" for i, short in enumerate(without))
     total = " + ".join(f"coalesce({each}, 0)" for each in inside)
     counted = file.query(f"SELECT {total} AS n FROM {{file}}")["n"][0].as_py()
-    between = (rows + 1) * (columns - 1) + counted
+    between = lines * (columns - 1) + counted
     # separators in column names count too, unless the names were replaced
-    in_names = sum(name.count(file.separator) for name in file.names)
+    in_names = 0
+    if file.options.has_header:
+        written = first_fields(file.path, file.options)
+        in_names = sum(name.count(file.separator) for name in written)
     if found not in (between, between + in_names):
         raise first_overlong(file.path, file.options, columns) or skipped_rows(file.path, rows)
 

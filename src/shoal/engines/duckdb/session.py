@@ -20,12 +20,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.engines.database.connections import feeding
+from shoal.engines.database.staging import StagedTable, Stored
+from shoal.engines.database.tables import open_table
 from shoal.engines.duckdb.connection import Connection, connect, interruptible, settings
 from shoal.engines.duckdb.csv import check_separators, copy_csv, open_csv
 from shoal.engines.formats.base import FileFormat, format_of
+from shoal.engines.formats.comparison import RowSums, require_same_rows
 from shoal.engines.formats.csv import Csv
 from shoal.engines.sessions import BatchFunction, Listener, TableFunction, Transfer, no_listener
 from shoal.errors import InputError, listed
+from shoal.io.address import Address
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.paths import check_readable
 
@@ -66,7 +71,11 @@ class DuckSession:
         self._con: Any = connect(str(self._folder / "rows.duckdb"), config)
 
     def read(
-        self, name: str, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions
+        self,
+        name: str,
+        sources: Sequence[Stored],
+        columns: Sequence[str],
+        options: CsvOptions,
     ) -> pa.Schema:
         """Create a table of the named columns of some files; the types are those of the files, which
         may be wider in the table."""
@@ -118,7 +127,7 @@ class DuckSession:
     def write(
         self,
         sql: str,
-        target: Path,
+        target: Path | StagedTable,
         names: Sequence[str],
         order: Sequence[str],
         options: CsvOptions,
@@ -234,7 +243,7 @@ def _concatenated(
 def read_into(
     con: Connection,
     name: str,
-    sources: Sequence[Path],
+    sources: Sequence[Stored],
     columns: Sequence[str],
     options: CsvOptions,
     count: RowCounter,
@@ -244,6 +253,8 @@ def read_into(
     rows = 0
     con.execute(f"DROP TABLE IF EXISTS {name}")
     for path in sources:
+        if not isinstance(path, Path):
+            return _read_table(con, name, path, columns, count)
         check_readable(path)
         kind = format_of(path)
         found = _schema(path, kind, columns, options)
@@ -251,7 +262,7 @@ def read_into(
             schema = found
             _create(con, name, path, columns, schema)
         elif schema != found:
-            raise _different_types(sources[0], path, columns, schema, found)
+            raise _different_types(str(sources[0]), path, columns, schema, found)
         if isinstance(kind, Csv):
             rows += _read_csv(con, name, path, columns, options)
             count(rows)
@@ -261,13 +272,43 @@ def read_into(
     return schema
 
 
+def _read_table(
+    con: Connection,
+    name: str,
+    place: Address | StagedTable,
+    columns: Sequence[str],
+    count: RowCounter,
+) -> pa.Schema:
+    """The rows of a database's table, batch by batch."""
+    rows = 0
+    with open_table(place) as table:
+        found = table.schema(columns)
+        schema = pa.schema([pa.field(f"p{i}", kind) for i, kind in enumerate(found.types)])
+        _create(con, name, str(place), columns, schema)
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            nonlocal rows
+            for batch in table.batches(found):
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+                rows += len(batch)
+                count(rows)
+
+        with feeding(schema, batches()) as reader:
+            con.register("part", reader)
+            try:
+                con.execute(f"INSERT INTO {name} SELECT * FROM part")
+            finally:
+                con.unregister("part")
+    return schema
+
+
 def _schema(path: Path, kind: FileFormat, columns: Sequence[str], options: CsvOptions) -> pa.Schema:
     types = kind.schema(path, options, columns).types
     return pa.schema([pa.field(f"p{i}", kind) for i, kind in enumerate(types)])
 
 
 def _create(
-    con: Connection, name: str, path: Path, columns: Sequence[str], schema: pa.Schema
+    con: Connection, name: str, path: Path | str, columns: Sequence[str], schema: pa.Schema
 ) -> None:
     for column, field in zip(columns, schema, strict=True):
         try:
@@ -283,7 +324,7 @@ def _create(
 
 
 def _different_types(
-    first: Path, path: Path, columns: Sequence[str], schema: pa.Schema, found: pa.Schema
+    first: str, path: Path, columns: Sequence[str], schema: pa.Schema, found: pa.Schema
 ) -> InputError:
     triples = zip(columns, schema.types, found.types, strict=True)
     different = [f"'{c}' ({one} and {other})" for c, one, other in triples if one != other]
@@ -333,27 +374,54 @@ def _read_batches(
 def write_from(
     con: Connection,
     sql: str,
-    target: Path,
+    target: Path | StagedTable,
     names: Sequence[str],
     order: Sequence[str],
     options: CsvOptions,
     count: RowCounter,
 ) -> None:
-    """Write the result of a query to a file, its columns renamed, its rows ordered."""
+    """Write the result of a query, its columns renamed, its rows ordered."""
     columns = con.sql(f"SELECT * FROM ({sql}) LIMIT 0").columns
     ordered = f"SELECT * FROM ({sql})" + (f" ORDER BY {', '.join(order)}" if order else "")
+    if isinstance(target, StagedTable):
+        _write_table(con, ordered, target, names, count)
+        return
     kind = format_of(target)
     if isinstance(kind, Csv):
         copy_csv(con, f"({ordered})", columns, names, target, options)
         return
     reader = con.sql(ordered).to_arrow_reader(BATCH)
     schema = pa.schema([f.with_name(n) for f, n in zip(reader.schema, names, strict=True)])
+    given = RowSums(len(names))
     rows = 0
     with kind.writer(target, schema, options) as writer:
         for batch in reader:
-            writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
+            named = pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+            writer.write_batch(named)
+            if not kind.exact:
+                given.add(kind.as_written(pa.Table.from_batches([named])))
             rows += len(batch)
             count(rows)
+    if not kind.exact:
+        require_same_rows(kind, target, options, names, given)
+
+
+def _write_table(
+    con: Connection, sql: str, target: StagedTable, names: Sequence[str], count: RowCounter
+) -> None:
+    """Write the result of a query to a database's table, batch by batch."""
+    reader = con.sql(sql).to_arrow_reader(BATCH)
+    schema = pa.schema([f.with_name(n) for f, n in zip(reader.schema, names, strict=True)])
+    rows = 0
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        nonlocal rows
+        for batch in reader:
+            yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+            rows += len(batch)
+            count(rows)
+
+    target.write(schema, batches())
 
 
 def private_folder(owner: object, place: Path | None = None) -> tuple[Path, Callable[[], object]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import ClassVar, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal import plugins
 from shoal.errors import InputError, listed, nearest
@@ -48,8 +49,8 @@ class FileFormat(plugins.Plugin, ABC):
     """The modules that must be installed to read."""
     writer_packages: ClassVar[tuple[str, ...]] = ()
     """The modules that must be installed to write."""
-    writable: ClassVar[bool] = True
-    """Whether a release can be written in this format."""
+    written: ClassVar[tuple[str, ...] | None] = None
+    """The extensions that a release can have; None where all can be written."""
     appendable: ClassVar[bool] = True
     """Whether a file can be written batch by batch, for tables larger than memory."""
     has_sheets: ClassVar[bool] = False
@@ -102,6 +103,16 @@ class FileFormat(plugins.Plugin, ABC):
     def check_columns(self, path: Path, names: Sequence[str], rows: int | None = None) -> None:
         """Raise `InputError` for columns, or so many rows, that a file of the format cannot hold."""
 
+    def as_written(self, table: pa.Table) -> pa.Table:
+        """The rows as they come back from a file; what is not a number is missing."""
+        columns = [
+            pc.if_else(pc.is_nan(column), None, column)
+            if pa.types.is_float32(column.type) or pa.types.is_float64(column.type)
+            else column
+            for column in table.columns
+        ]
+        return pa.table(columns, names=table.column_names)
+
     def write(self, table: pa.Table, path: Path, options: CsvOptions) -> None:
         """Write the columns of a table and nothing else, rows in its order."""
         with self.writer(path, table.schema, options) as writer:
@@ -127,13 +138,20 @@ class FileFormat(plugins.Plugin, ABC):
     def require_packages(self, path: Path, writing: bool = False) -> None:
         """Raise `InputError` unless the libraries of the format are installed."""
         needed = self.writer_packages if writing else self.packages
-        missing = [name for name in needed if find_spec(name) is None]
+        missing = [name for name in needed if not _is_installed(name)]
         if missing:
             raise InputError(
                 f"{path}: {'writing' if writing else 'reading'} {self.title} needs "
                 f"{listed(missing)}, which is not installed. "
                 f"Install it with: pip install 'shoal[{self.extra}]'"
             )
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ImportError:
+        return False
 
 
 _INSTANCES: dict[str, FileFormat] = {}
@@ -147,10 +165,13 @@ def file_formats() -> dict[str, FileFormat]:
     return {name: _INSTANCES.setdefault(name, found[name]()) for name in ordered}
 
 
-def endings(writable: bool = False) -> dict[str, FileFormat]:
-    """The format of every extension; with `writable` of those that a release may have."""
-    every = [one for one in file_formats().values() if one.writable or not writable]
-    return {ending: one for one in every for ending in one.endings}
+def endings(writing: bool = False) -> dict[str, FileFormat]:
+    """The format of every extension; with `writing` of those that a release may have."""
+    return {
+        ending: one
+        for one in file_formats().values()
+        for ending in (one.endings if one.written is None or not writing else one.written)
+    }
 
 
 def format_of(path: Path) -> FileFormat:
@@ -170,10 +191,10 @@ def format_of(path: Path) -> FileFormat:
 def format_to_write(path: Path) -> FileFormat:
     """The format of a file that is to be written; its libraries are installed."""
     found = format_of(path)
-    if not found.writable:
+    if ending_of(path) not in (allowed := endings(writing=True)):
         raise InputError(
-            f"{path}: {found.title} can be read, but not written. "
-            f"Name the release with one of: {listed(endings(writable=True), 40)}."
+            f"{path}: files with the extension '{ending_of(path)}' can be read, but not written. "
+            f"Allowed: {listed(allowed, 40)}."
         )
     found.require_packages(path, writing=True)
     return found

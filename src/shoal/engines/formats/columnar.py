@@ -14,6 +14,7 @@ import pyarrow as pa
 from shoal.engines.formats.base import FileFormat, require_columns
 from shoal.errors import InputError, listed
 from shoal.io.arrow import compact_dictionary, one_chunk, without_metadata
+from shoal.io.commit import final_path
 from shoal.io.csv_dialect import CsvOptions
 
 
@@ -54,12 +55,14 @@ class ColumnarFormat(FileFormat):
         try:
             yield
         except OSError:
-            raise InputError(f"{path} could not be written. Is the disk full?") from None
+            raise InputError(
+                f"{final_path(path)} could not be written. Is the disk full?"
+            ) from None
         except pa.ArrowException:
             kinds = listed(sorted({str(kind) for kind in schema.types}))
             raise InputError(
-                f"{path}: the format does not support a column of one of the types {kinds}. Cast it "
-                "first, or write another format."
+                f"{final_path(path)}: the format does not support a column of one of the types {kinds}. "
+                "Cast it first, or write another format."
             ) from None
 
 

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.engines.formats.base import BatchWriter, require_columns
 from shoal.engines.formats.columnar import ColumnarFormat, bare_columns
+from shoal.hierarchy.text import text_of
 from shoal.io.csv_dialect import CsvOptions
 
 
@@ -19,6 +21,7 @@ class Orc(ColumnarFormat):
     title: ClassVar[str] = "an ORC file"
     packages: ClassVar[tuple[str, ...]] = ("pyarrow.orc",)
     writer_packages: ClassVar[tuple[str, ...]] = ("pyarrow.orc",)
+    costly: ClassVar[bool] = True
     exact: ClassVar[bool] = False
 
     def file_schema(self, path: Path) -> pa.Schema:
@@ -58,34 +61,41 @@ class Orc(ColumnarFormat):
         from pyarrow import orc
 
         with self.writing(path, schema), orc.ORCWriter(str(path), compression="zstd") as writer:
-            yield _Batches(writer, schema)
+            yield _Batches(writer)
 
     def write(self, table: pa.Table, path: Path, options: CsvOptions) -> None:
         """Write the columns of the table and nothing else."""
         bare = bare_columns(table)
-        plain = pa.table(
-            [
-                column.cast(column.type.value_type)
-                if pa.types.is_dictionary(column.type)
-                else column
-                for column in bare.columns
-            ],
-            names=bare.column_names,
-        )
-        with self.writer(path, plain.schema, options) as writer:
-            for batch in plain.to_batches() or [plain.schema.empty_table().to_batches()[0]]:
+        with self.writer(path, bare.schema, options) as writer:
+            for batch in bare.to_batches():
                 writer.write_batch(batch)
 
 
 class _Batches:
     """An ORC writer, which takes tables."""
 
-    def __init__(self, writer: Any, schema: pa.Schema) -> None:
-        self._writer, self._schema = writer, schema
+    def __init__(self, writer: Any) -> None:
+        self._writer = writer
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
         """Append rows."""
-        self._writer.write(pa.Table.from_batches([batch], self._schema))
+        self._writer.write(pa.Table.from_batches([_plain(batch)]))
+
+
+def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The columns in types that ORC has, times of day and durations as text; NaN is missing."""
+    types = pa.types
+    columns = [
+        text_of(column)
+        if types.is_time(column.type) or types.is_duration(column.type)
+        else pc.if_else(pc.is_nan(column), None, column)
+        if types.is_float32(column.type) or types.is_float64(column.type)
+        else column.cast(column.type.value_type)
+        if types.is_dictionary(column.type)
+        else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, batch.schema.names)
 
 
 def _opened(path: Path) -> Any:

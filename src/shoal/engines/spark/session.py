@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.engines.database.staging import StagedTable, Stored
 from shoal.engines.sessions import BatchFunction, Listener, TableFunction, Transfer, no_listener
 from shoal.engines.spark.arrow import (
     SLOT,
@@ -66,11 +67,17 @@ class SparkTables:
         self._listener(transfer)
 
     def read(
-        self, name: str, sources: Sequence[Path], columns: Sequence[str], options: CsvOptions
+        self,
+        name: str,
+        sources: Sequence[Stored],
+        columns: Sequence[str],
+        options: CsvOptions,
     ) -> pa.Schema:
         """Create a table of the named columns of some files or folders of files."""
         with translated_errors(self._place):
-            found = read_frame(self._spark, sources, columns, options, self._parts)
+            files = [place for place in sources if isinstance(place, Path)]
+            assert len(files) == len(sources), "see `check_spark_files`"
+            found = read_frame(self._spark, files, columns, options, self._parts)
             rows = found.rows
             if rows is not None:
                 self._tables.name(name, found.frame)
@@ -173,7 +180,7 @@ class SparkTables:
     def write(
         self,
         sql: str,
-        target: Path,
+        target: Path | StagedTable,
         names: Sequence[str],
         order: Sequence[str],
         options: CsvOptions,
@@ -181,6 +188,7 @@ class SparkTables:
     ) -> None:
         """Write the result of a query to a folder of part files that does not exist yet."""
         with translated_errors(self._place):
+            assert isinstance(target, Path), "see `SparkEngine.check_target`"
             write_folder(self._tables.query(sql), target, names, order, options, rows)
 
     def pin(self, name: str, sql: str) -> None:

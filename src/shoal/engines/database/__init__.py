@@ -1,0 +1,1 @@
+"""Tables in databases of the user: PostgreSQL, SQLite and DuckDB."""

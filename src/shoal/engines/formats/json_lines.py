@@ -1,0 +1,238 @@
+"""JSON lines: an object in every line, a key of which is a column.
+
+Texts, numbers and truth values keep their types; a column with several of them is text. Keys that a
+line does not have are missing. DuckDB reads the file, so that a table larger than memory can be one.
+"""
+
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, ClassVar, cast
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.engines.duckdb.connection import connection, file_literal, text
+from shoal.engines.formats.base import BatchWriter, FileFormat, require_columns
+from shoal.errors import InputError, listed
+from shoal.hierarchy.text import text_of
+from shoal.io.commit import final_path
+from shoal.io.csv_dialect import CsvOptions, open_bytes
+from shoal.io.paths import is_gzipped
+from shoal.io.variables import Variable
+
+WHOLE = frozenset({"BIGINT", "UBIGINT"})
+NUMBERS = WHOLE | {"DOUBLE"}
+LONGEST_LINE = 1 << 28
+FEW_DIGITS = 15
+"""A decimal of so many digits is the float that it reads as."""
+SQL_TYPES = {
+    pa.string(): "VARCHAR",
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+    pa.bool_(): "BOOLEAN",
+}
+
+
+class JsonLines(FileFormat):
+    """JSON lines (.jsonl, .ndjson), also gzipped; in UTF-8."""
+
+    endings: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+    title: ClassVar[str] = "a file of JSON lines"
+    costly: ClassVar[bool] = True
+    exact: ClassVar[bool] = False
+
+    def settle(
+        self, files: Sequence[Path], options: CsvOptions
+    ) -> tuple[CsvOptions, tuple[str, ...]]:
+        """The keys of all lines, with the type of their values."""
+        if options.variables:
+            return options, ()
+        keys = list(dict.fromkeys(key for path in files for key in self._keys(path)))
+        found: dict[str, set[str]] = {key: set() for key in keys}
+        for path in files:
+            for key, kinds in self._kinds(path, keys).items():
+                found[key] |= kinds
+        nested = [key for key, kinds in found.items() if kinds & {"OBJECT", "ARRAY"}]
+        if nested:
+            raise InputError(
+                f"{files[0]}: {listed(map(repr, nested))} has objects or lists as values. A table has "
+                "texts, numbers and truth values: write nested values into columns of their own."
+            )
+        variables = tuple(Variable(key, _type_of(kinds)) for key, kinds in found.items())
+        return replace(options, variables=variables), ()
+
+    def names(self, path: Path, options: CsvOptions) -> list[str]:
+        """The keys: those of the first line in its order, then others by name."""
+        return [one.name for one in self.settle([path], options)[0].variables]
+
+    def schema(self, path: Path, options: CsvOptions, columns: Sequence[str]) -> pa.Schema:
+        """The types of some columns."""
+        known = {one.name: one.type for one in self.settle([path], options)[0].variables}
+        return pa.schema([(n, known[n]) for n in require_columns(path, list(known), columns)])
+
+    def batches(
+        self, path: Path, options: CsvOptions, columns: Sequence[str], size: int
+    ) -> Iterator[pa.RecordBatch]:
+        """Some columns, rows in the order of the file."""
+        schema = self.schema(path, options, columns)
+        values = ", ".join(
+            f"CAST(json->>{_pointer(field.name)} AS {SQL_TYPES[field.type]}) AS c{i}"
+            for i, field in enumerate(schema)
+        )
+        with self._intact(path), connection(path.stat().st_size) as con:
+            rows = con.sql(f"SELECT {values or 'NULL AS c0'} FROM {_lines(path)}")
+            for batch in rows.to_arrow_reader(size):
+                arrays = [
+                    array.cast(f.type) for array, f in zip(batch.columns, schema, strict=False)
+                ]
+                yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _keys(self, path: Path) -> list[str]:
+        """The keys of a file."""
+        with self._intact(path), connection(path.stat().st_size) as con:
+            objects = f"(SELECT json, json_type(json) AS kind FROM {_lines(path)})"
+            others = con.execute(
+                f"SELECT count(*) FROM {objects} WHERE kind <> 'OBJECT'"
+            ).fetchone()
+            if others and others[0]:
+                raise InputError(
+                    f"{path}: {others[0]:,} of its lines are not JSON objects. Every line must be one, "
+                    'such as {"age": 31, "town": "Ath"}.'
+                )
+            keys = f"(SELECT json_keys(json) AS k FROM {_lines(path)})"
+            doubled = con.execute(
+                f"SELECT count(*) FROM {keys} WHERE len(k) <> len(list_distinct(k))"
+            ).fetchone()
+            if doubled and doubled[0]:
+                raise InputError(
+                    f"{path}: {doubled[0]:,} of its lines have a key twice. Rename one."
+                )
+            first = con.execute(f"SELECT k FROM {keys} LIMIT 1").fetchone()
+            every = con.execute(
+                f"SELECT DISTINCT unnest(k) AS key FROM {keys} ORDER BY key"
+            ).fetchall()
+        return list(dict.fromkeys([*(first[0] if first else []), *(key for (key,) in every)]))
+
+    def _kinds(self, path: Path, keys: Sequence[str]) -> dict[str, set[str]]:
+        """The JSON types of each key's values, a number too long for 64 bits counting as text."""
+        if not keys:
+            return {}
+        types = ", ".join(
+            f"list(DISTINCT CASE WHEN json_type(json, {at}) IN ('BIGINT', 'UBIGINT') AND "
+            f"try_cast(json->>{at} AS BIGINT) IS NULL THEN 'VARCHAR' ELSE json_type(json, {at}) END)"
+            for at in map(_pointer, keys)
+        )
+        with self._intact(path), connection(path.stat().st_size) as con:
+            found = con.execute(f"SELECT {types} FROM {_lines(path)}").fetchone()
+        assert found is not None
+        return {
+            key: {kind for kind in kinds or () if kind not in (None, "NULL")}
+            for key, kinds in zip(keys, found, strict=True)
+        }
+
+    @contextmanager
+    def _intact(self, path: Path) -> Iterator[None]:
+        """Raise DuckDB's errors as ours: its messages quote the line."""
+        try:
+            yield
+        except (duckdb.Error, pa.ArrowException, OSError):
+            raise self._first_bad_line(path) or self.damaged(path) from None
+
+    def _first_bad_line(self, path: Path) -> InputError | None:
+        """The error for the first line that is not JSON, if there is one."""
+        with open_bytes(path) as stream:
+            for number, line in enumerate(stream, 1):
+                try:
+                    if line.strip():
+                        json.loads(line)
+                except ValueError:
+                    return InputError(
+                        f"{path}, line {number}: this is not JSON in UTF-8. Every line must be one JSON "
+                        "object."
+                    )
+        return None
+
+    @contextmanager
+    def writer(
+        self,
+        path: Path,
+        schema: pa.Schema,  # noqa: ARG002 - a batch has its own
+        options: CsvOptions,  # noqa: ARG002
+    ) -> Iterator[BatchWriter]:
+        """A new file that takes the table batch by batch."""
+        try:
+            with path.open("wb") as plain:
+                if not is_gzipped(path):
+                    yield _LineWriter(plain)
+                    return
+                # without a time and a name: the same release is the same file
+                with gzip.GzipFile("", "wb", fileobj=plain, mtime=0) as packed:
+                    yield _LineWriter(cast(IO[bytes], packed))
+        except OSError:
+            raise InputError(
+                f"{final_path(path)} could not be written. Is the disk full?"
+            ) from None
+
+
+class _LineWriter:
+    """A file that takes batches as lines."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Append rows."""
+        if not batch.num_rows:
+            return
+        values = pa.table(
+            [_plain(c) for c in batch.columns], [f"c{i}" for i in range(len(batch.columns))]
+        )
+        pairs = ", ".join(f"{text(name)}, c{i}" for i, name in enumerate(batch.schema.names))
+        with connection(values.nbytes) as con:
+            con.register("rows", values)
+            lines = con.sql(f"SELECT CAST(json_object({pairs}) AS VARCHAR) AS line FROM rows")
+            for part in lines.to_arrow_reader(1 << 16):
+                found = part.column(0).to_pylist()
+                self._stream.write("".join(f"{line}\n" for line in found).encode())
+
+
+def _type_of(kinds: set[str]) -> pa.DataType:
+    if kinds == {"BOOLEAN"}:
+        return pa.bool_()
+    if kinds and kinds <= WHOLE:
+        return pa.int64()
+    return pa.float64() if kinds and kinds <= NUMBERS else pa.string()
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    """The column in a type that JSON has; others as text."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _plain(column.dictionary_decode())
+    if pa.types.is_float32(kind) or pa.types.is_float64(kind):
+        known = pc.if_else(pc.is_nan(column), None, column)
+        return text_of(known) if pc.any(pc.is_inf(known)).as_py() else known
+    if pa.types.is_boolean(kind) or pa.types.is_integer(kind):
+        return column
+    if pa.types.is_decimal(kind) and kind.precision <= FEW_DIGITS:
+        return column.cast(pa.float64())
+    return text_of(column)
+
+
+def _lines(path: Path) -> str:
+    """The SQL of the lines of a file, as a column `json`."""
+    packed = "'gzip'" if is_gzipped(path) else "'none'"
+    return (
+        f"read_json_objects({file_literal(path)}, format='newline_delimited', compression={packed}, "
+        f"maximum_object_size={LONGEST_LINE})"
+    )
+
+
+def _pointer(key: str) -> str:
+    """A JSON pointer to a key, as an SQL literal."""
+    return text("/" + key.replace("~", "~0").replace("/", "~1"))

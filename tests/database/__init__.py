@@ -1,0 +1,1 @@
+"""Tables in databases: read, written, and safe whatever happens meanwhile."""

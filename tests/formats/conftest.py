@@ -1,0 +1,3 @@
+"""The command line, for tests of files."""
+
+from tests.cli.conftest import shoal as shoal

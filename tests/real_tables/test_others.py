@@ -1,0 +1,120 @@
+"""What others may know, on tables like those that offices have: counted again by plain code."""
+
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import shoal
+
+Row = dict[str, Any]
+
+
+def read(path: Path) -> list[Row]:
+    return pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records")
+
+
+def alone(rows: list[Row], columns: list[str]) -> int:
+    times = Counter(tuple(row[name] for name in columns) for row in rows)
+    return sum(times[tuple(row[name] for name in columns)] == 1 for row in rows)
+
+
+@pytest.fixture(scope="module")
+def survey(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], list[str]]:
+    """A survey of 40 columns, in which 30 answers of few values each are drafted `plain`."""
+    folder, rng, n = tmp_path_factory.mktemp("survey"), np.random.default_rng(5), 600
+    quasi = {
+        "age": rng.integers(18, 90, n),
+        "sex": rng.choice(["f", "m"], n),
+        "region": rng.choice(list("abcdefgh"), n),
+    }
+    answers = {f"answer{i}": rng.integers(1, 4 + i % 3, n) for i in range(30)}
+    others = {f"item{i}": rng.integers(1, 3, n) for i in range(6)} | {
+        "income": rng.integers(1, 9, n)
+    }
+    pd.DataFrame(quasi | answers | others).to_csv(folder / "survey.csv", index=False)
+    return folder, list(quasi), list(answers)
+
+
+def test_a_survey_whose_plain_columns_name_everybody(survey: Any) -> None:
+    folder, quasi, plain = survey
+    policy = {
+        "columns": dict.fromkeys(quasi, "quasi")
+        | dict.fromkeys(plain, "plain")
+        | {"income": "sensitive"}
+        | {f"item{i}": "identifier" for i in range(6)},
+        "constraints": [{"k": 5}],
+    }
+    release = shoal.run(folder / "survey.csv", policy, folder / "release.csv", force=True)
+    rows = read(folder / "release.csv")
+    published = alone(rows, [*quasi, *plain])
+    assert published > 0.99 * len(rows)
+    found = release.disclosure
+    assert (found.alone, found.plain_alone) == (published, alone(rows, plain))
+    assert found.sets[-1].share > 0.5
+    assert all(one.alone == alone(rows, list(one.columns)) for one in found.sets)
+    assert any(
+        f"{published:,} of {len(rows):,} published rows" in text for text in release.warnings
+    )
+    # an attacker with the raw answers finds the same people, one who knows quasi columns finds none
+    attack = shoal.attack(folder / "release.csv", policy, known=folder / "survey.csv")
+    assert set(attack.columns) == {*quasi, *plain}
+    assert attack.release.pinned > 0.99 * len(rows)
+    assert attack.release.below == attack.release.linked == len(rows)
+    assert (attack.guaranteed_risk, attack.highest_risk) == (0.2, 1.0)
+    narrow = shoal.attack(folder / "release.csv", policy, known=folder / "survey.csv", on=quasi)
+    assert (narrow.release.pinned, narrow.release.below) == (0, 0)
+    assert narrow.release.smallest is not None
+    assert narrow.release.smallest >= 5
+
+
+def test_a_logarithm_gives_the_wage_away() -> None:
+    rng = np.random.default_rng(7)
+    wage = rng.integers(300, 2_500, 400)
+    table = pd.DataFrame(
+        {"age": rng.integers(20, 60, 400), "lwage": [math.log(w) for w in wage], "wage": wage}
+    )
+    release = shoal.anonymize(table, quasi=["age", "lwage"], plain="wage", k=5)
+    assert [(one.plain, one.column) for one in release.disclosure.determined] == [("wage", "lwage")]
+    assert any("wage gives lwage away" in text for text in release.warnings)
+    pairs = set(zip(table["wage"], table["lwage"], strict=True))
+    ordered = sorted(pairs)
+    assert len(pairs) == table["wage"].nunique()
+    assert [log for _, log in ordered] == sorted(log for _, log in ordered)
+
+
+def test_years_of_schooling_give_the_degree_away() -> None:
+    degrees = {"primary": 5, "secondary": 10, "bachelor": 13, "master": 15}
+    rng = np.random.default_rng(2)
+    degree = rng.choice(list(degrees), 200)
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(20, 60, 200),
+            "education": degree,
+            "years": [degrees[d] for d in degree],
+        }
+    )
+    release = shoal.anonymize(table, quasi=["age", "education"], plain="years", k=120)
+    (found,) = release.disclosure.determined
+    assert (found.plain, found.column, found.how) == ("years", "education", "one-to-one")
+
+
+def test_a_unique_mail_address_warns_in_the_run(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"age": rng.integers(20, 60, 100)})
+    table["mail"] = [f"someone{i}@example.org" for i in range(100)]
+    table.to_csv(tmp_path / "t.csv", index=False)
+    policy = {"columns": {"age": "quasi", "mail": "plain"}, "constraints": [{"k": 5}]}
+    for memory in (None, "1GB"):
+        release = shoal.run(
+            tmp_path / "t.csv", policy, tmp_path / "r.csv", force=True, memory=memory
+        )
+        (found,) = release.disclosure.nearly_unique
+        assert (found.column, found.alone, found.share) == ("mail", 100, 1.0)
+        words = "mail is plain and published as it is, but 100.0 % of its values belong to one row"
+        assert any(words in text for text in release.warnings)
+        assert "example.org" not in " ".join(release.warnings)
