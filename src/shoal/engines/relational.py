@@ -8,6 +8,7 @@ rows are, and only sums come back. Full-domain methods see the distinct cells wi
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np

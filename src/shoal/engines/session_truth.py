@@ -43,6 +43,7 @@ Keys = tuple[int, int, int, int]
 
 
 def new_keys() -> Keys:
+    """Random keys of two hashes."""
     a, b, c, d = (secrets.randbits(64) for _ in range(4))
     return a, b, c, d
 
