@@ -526,6 +526,7 @@ def verify(
 def inspect(
     data: Frame | PathLike,
     *,
+    person: str | None = None,
     fraction: float | None = None,
     msu: int | None = None,
     engine: str = "local",
@@ -542,6 +543,8 @@ def inspect(
     ----------
     data
         A frame or the path of a file.
+    person
+        The column that tells which rows are one person's: people are counted in place of rows.
     fraction
         The share of a population that is in the table, to estimate how many people are unique there.
     msu
@@ -572,6 +575,7 @@ def inspect(
 
         found = inspect(
             _located(data),
+            person=person,
             fraction=fraction,
             msu=msu,
             engine=engine,
@@ -652,6 +656,8 @@ def assess(
     *,
     policy: PolicyLike | None = None,
     population: Frame | PathLike | None = None,
+    person: str | None = None,
+    key: Frame | PathLike | None = None,
     fraction: float | None = None,
     msu: int | None = None,
     threshold: float = 0.2,
@@ -671,12 +677,18 @@ def assess(
     population
         A table with these columns and a row per person of the population: the journalist's and the
         marketer's risks are counted in it.
+    person
+        The column that tells which rows are one person's: people are counted, each where she shares
+        her values with the fewest others. A policy may name it.
+    key
+        The private key of a published table, by which its people are counted; a `Release` has its
+        own.
     fraction
         The share of a population that is in the table, to estimate population uniques.
     msu
         The largest number of columns in a minimal sample unique; not searched if not given.
     threshold
-        The risk above which a row counts as risky.
+        The risk above which a row (or person) counts as risky.
     engine, memory
         As for `run`; `population` and `msu` need a table in memory.
 
@@ -706,6 +718,8 @@ def assess(
         columns,
         population=_located(population),
         policy=policy,
+        person=person,
+        key=_located(key),
         fraction=fraction,
         msu=msu,
         threshold=threshold,

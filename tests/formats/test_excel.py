@@ -148,6 +148,24 @@ def test_headers(tmp_path: Path) -> None:
     assert "row 1: columns 1 and 3 have the same name" in refused(path)
 
 
+def test_a_sheet_without_a_header(tmp_path: Path) -> None:
+    """The first person must not become the names of the columns."""
+    rows = [["Ann", 31, D(1992, 5, 4)], ["Ben", 36, D(1987, 1, 2)], ["Cem", 35, D(1988, 3, 4)]]
+    path = workbook(tmp_path / "t.xlsx", {"S": rows})
+    message = refused(path)
+    assert "row 1: it looks like data and not like column names (in columns 2, 3 it" in message
+    assert "Ann" not in message
+    names = ("name", "age", "born")
+    for options in (CsvOptions(names=names), CsvOptions(header=False, names=names)):
+        table = read(path, options)
+        assert table.to_pydict() == dict(
+            zip(names, map(list, zip(*rows, strict=True)), strict=True)
+        )
+    assert read(path, CsvOptions(header=False)).column_names == ["column1", "column2", "column3"]
+    assert read(path, CsvOptions(header=True)).column_names[:2] == ["Ann", "31"]
+    assert "`names` lists 1" in refused(path, CsvOptions(header=False, names=("a",)))
+
+
 def test_a_table_that_does_not_begin_in_the_first_cell(tmp_path: Path) -> None:
     rows = [[], [], [None, "name", "age", None], [None, "Ann", 31], [None, "Ben", 36]]
     path = workbook(tmp_path / "t.xlsx", {"S": rows})

@@ -308,3 +308,38 @@ def test_nine_missing_beside_one_hiv_are_no_share_of_a_tenth() -> None:
         "constraints": [{"alpha": 0.5, "of": "ill"}],
     }
     assert shoal.verify(table, policy)[0].reached == 1
+
+
+def test_codes_in_a_population_and_in_known_people_are_missing_too() -> None:
+    rows = ages()
+    policy: dict[str, Any] = {
+        "columns": {"age": {"role": "quasi", "missing": ["NA"]}, "ill": "sensitive"},
+        "constraints": [{"k": 3}, {"k-map": 3}],
+        "population": pa.Table.from_pylist([*rows, *rows]),
+        "seed": 2,
+    }
+    release = shoal.anonymize(pa.Table.from_pylist(rows), policy)
+    assert all(finding.holds for finding in release.findings)
+    nulls = [row | {"age": None if row["age"] == "NA" else row["age"]} for row in rows]
+    same = policy | {"population": pa.Table.from_pylist([*nulls, *nulls])}
+    other = shoal.anonymize(pa.Table.from_pylist(rows), same)
+    assert [one.reached for one in release.findings] == [one.reached for one in other.findings]
+
+
+@pytest.mark.parametrize("code", [-9, "-9", "-9.0"])
+def test_a_number_as_code_is_found_in_columns_of_numbers(code: Any) -> None:
+    wages = [100, 200, 300, -9, 100, 200, 300, -9]
+    frame = pd.DataFrame({"age": [20, 21, 22, 23, 24, 25, -9, 27], "wage": wages})
+    policy = {
+        "columns": {
+            "age": {"role": "quasi", "missing": [code]},
+            "wage": {"role": "sensitive", "missing": [code]},
+        },
+        "constraints": [{"l": 3, "of": "wage"}],
+    }
+    for table in (frame, frame.astype(float), frame.astype(str)):
+        release = shoal.anonymize(table, policy)
+        found = release.table.groupby("age", dropna=False)["wage"].agg(list)
+        kept = [{float(w) for w in each} - {-9.0} for each in found]
+        assert min(map(len, kept)) == 3
+        assert not any("-9" in str(label) for label in release.table["age"])

@@ -22,6 +22,14 @@ from shoal.cli.progress import progress_of
 @with_reading
 def inspect(
     table: TableOrFolder,
+    person: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Count people, whose rows share a value of this column.",
+            show_default=False,
+        ),
+    ] = None,
     fraction: Annotated[
         float | None,
         typer.Option(
@@ -49,6 +57,7 @@ def inspect(
     place = api.command_line_place(table)
     found = api.inspect(
         place,
+        person=person,
         fraction=fraction,
         msu=msu,
         engine=engine,

@@ -5,6 +5,7 @@ person's number follows from the hash of the id alone, so it does not depend on 
 the engine. Two ids with the same hash would count as one person, which is the safe direction too.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -53,17 +54,31 @@ def read_people(name: str, column: pa.Array) -> People:
     InputError
         If some row has no id, or all rows have the same one.
     """
+    return _people(name, column, hash_ids)
+
+
+def number_people(name: str, column: pa.Array) -> People:
+    """The same where the numbers do not matter: no kernel has to be compiled for it."""
+    return _people(name, column, _numbered)
+
+
+def _people(name: str, column: pa.Array, keys: Callable[[pa.Array], Words]) -> People:
+    """keys: (n,) a number of each folded id, equal for equal ids."""
     tally = tally_of(name, column)
     texts = folded(text_of(tally.values))
     blank = np.array([not text for text in texts.to_pylist()], np.bool_)
-    hashes = hash_ids(texts)
-    known, number = np.unique(hashes, return_inverse=True)
+    known, number = np.unique(keys(texts), return_inverse=True)
     spellings = len(texts) - len(known)
     missing = int(tally.missing) + int(tally.counts[blank].sum())
     assert tally.index is not None
     where = np.flatnonzero(np.append(blank, True)[tally.index])
     check_ids(name, len(column), missing, len(known), where[ROWS].tolist())
     return People(tally.rows(number.reshape(-1), -1), len(known), spellings)
+
+
+def _numbered(texts: pa.Array) -> Words:
+    codes: Words = texts.dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    return codes.astype(np.uint64)
 
 
 def person_of_ids(column: pa.Array) -> Ints:

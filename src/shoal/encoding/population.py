@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Codes, Ints
 from shoal.encoding.cells import Cells
-from shoal.encoding.columns import ColumnSpec, encode_quasi
+from shoal.encoding.columns import ColumnSpec, encode_quasi, without_codes
 from shoal.encoding.domain import Domain
 from shoal.encoding.people import People
 from shoal.errors import Infeasible, ShoalError, listed
@@ -57,7 +57,8 @@ def with_population(
 
 def _codes(domain: Domain, column: pa.Array, spec: ColumnSpec) -> Codes:
     """(n,) the table's code of each value; -1 where the table does not have it."""
-    if not len(column) or column.null_count == len(column):
+    column = without_codes(domain.name, column, spec)
+    if column.null_count == len(column):
         return np.full(len(column), domain.missing, np.int32)
     other, codes = _encode(domain.name, column, spec)
     texts = other.texts if other.missing < 0 else other.texts.slice(0, other.missing)
@@ -71,12 +72,10 @@ def _codes(domain: Domain, column: pa.Array, spec: ColumnSpec) -> Codes:
 def _encode(name: str, column: pa.Array, spec: ColumnSpec) -> tuple[Domain, Codes]:
     if spec.hierarchy is None:
         try:
-            return encode_quasi(
-                name, column, ColumnSpec(spec.kind, spec.order, reading=spec.reading)
-            )
+            return encode_quasi(name, column, replace(spec, levels=None))
         except ShoalError:  # it has values that the table cannot have; compare by text
             pass
-    return encode_quasi(name, column, ColumnSpec("unordered"))
+    return encode_quasi(name, column, ColumnSpec("unordered", missing=spec.missing))
 
 
 def _equal_rows(cells: Codes, population: Codes) -> Ints:

@@ -113,6 +113,9 @@ class AnatomyRelease(ReleaseTable):
         """Check the models on the groups; only those of a sensitive column are surveyed, since the
         quasi-identifiers are exact."""
         _check_people(self.names, policy)
+        self._people.check_rules(policy)
+        for table in self._sensitive.values():
+            table.check_rules(policy)
         group = group_name(policy)
         plain = sorted(name for name in policy.plain if name in self.names)
         people = self._people.read([group, *policy.quasi, *plain])

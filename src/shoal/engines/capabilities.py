@@ -116,6 +116,7 @@ REFUSED_TASKS: dict[str, dict[str, str]] = {
     "large": {
         "msu": f"msu: minimal sample uniques need all rows in memory. {INSTEAD}",
         "population": f"population: not supported for tables larger than memory. {INSTEAD}",
+        "person": f"person: people are not counted in tables larger than memory. {INSTEAD}",
         "key": f"key: not supported for tables larger than memory. {INSTEAD}",
         "compare": "Methods are compared on tables in memory. Give a sample of the Spark table, such as "
         "frame.sample(0.01).toPandas().",

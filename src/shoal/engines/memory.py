@@ -23,6 +23,12 @@ from shoal.encoding.population import with_population
 from shoal.encoding.preferences import read_preferences
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.base import Engine, Expected
+from shoal.engines.changes import ChangedTable, changes_of
+from shoal.engines.dropped_identifiers import (
+    given_away,
+    repeated_ids,
+    repeating_identifiers,
+)
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.measured import (
     Measured,
@@ -44,6 +50,7 @@ from shoal.errors import InputError
 from shoal.evidence.collect import collect
 from shoal.evidence.disclosure import Determined, Disclosure, coarsened, disclosure_of
 from shoal.evidence.people import PeopleSizes, people_sizes
+from shoal.evidence.repeated_ids import RepeatedId
 from shoal.io.arrow import kind_name, one_chunk, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
@@ -98,6 +105,7 @@ class MemoryEngine(Engine):
         self._determined: list[Determined] = []
         self._in_order = True
         """Whether the release as written has the order of the rows here."""
+        self._repeated: tuple[RepeatedId, ...] = ()
 
     @classmethod
     def holding(
@@ -122,12 +130,18 @@ class MemoryEngine(Engine):
     def load(self, policy: Policy, clock: Clock) -> None:
         """Take the frame that the engine was made for."""
         assert self._table is not None
+        if changes := changes_of(policy):
+            self._table = ChangedTable(self._table, changes)
         self._policy, clock.rows = policy, self._table.n_rows
 
     def read(self, source: Source, policy: Policy, clock: Clock, progress: Progress) -> None:
         """Read the columns that the policy needs."""
         self._names = list(source.names)
-        read = LocalFiles().read(source.files[0], source.options, policy.needed(self._names))
+        wanted = {*policy.needed(self._names)}
+        if policy.person is None:  # to see whether they repeat
+            wanted |= {*policy.identifiers}
+        columns = [name for name in self._names if name in wanted]
+        read = LocalFiles().read(source.files[0], source.options, columns)
         self._table = wrap(without_category_order(read, policy.quasi))
         self.load(policy, clock)
         progress(1.0)
@@ -222,7 +236,12 @@ class MemoryEngine(Engine):
                 people_sizes(cell, cells.people.number),
                 people_sizes(published.class_of, person[published.rows]),
             )
-        self._determined = determined_in_memory(cells, sorted(policy.plain), table.column)
+        self._determined = determined_in_memory(cells, sorted(policy.unchanged), table.column)
+        ids = repeating_identifiers(policy, table)
+        self._determined += given_away(table, list(ids), sorted(policy.unchanged))
+        if isinstance(published, PublishedRows):
+            found = repeated_ids(policy, cells, ids, published.rows, published.labels)
+            self._repeated = tuple(found)
         self._schema = self._schema_of(table)
         progress(1.0)
 
@@ -399,9 +418,10 @@ class MemoryEngine(Engine):
         labels = [release.column(name) for name in policy.quasi]
         if isinstance(published, PublishedRows) and np.array_equal(published.rows, self._rows):
             labels = [published.labels[name] for name in policy.quasi]  # coded, so faster
-        counts = MemoryCounts(sorted(policy.plain), release.column, labels)
-        given_away = coarsened(self._determined, column_loss_of(labelled.parts, 1))
-        return disclosure_of(counts, given_away, exact=policy.publish == "anatomy")
+        counts = MemoryCounts(sorted(policy.unchanged), release.column, labels, self._people)
+        determined = coarsened(self._determined, column_loss_of(labelled.parts, 1))
+        found = disclosure_of(counts, determined, exact=policy.publish == "anatomy")
+        return replace(found, repeated=self._repeated)
 
     @property
     def key(self) -> PersonKey | None:

@@ -18,7 +18,8 @@ from shoal.encoding.cells import Cells
 from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, check_groupings
 from shoal.engines.base import Engine, Expected
-from shoal.engines.column_types import storage_type
+from shoal.engines.changes import ChangeBatch, changes_of
+from shoal.engines.column_types import check_types, storage_type
 from shoal.engines.encode import EncodedTable, columns_to_read, encode_table
 from shoal.engines.fragments import TARGET, Finish, GroupFragment
 from shoal.engines.full_domain import PublishRows, SensitiveColumns, collect_cells, label_cells
@@ -37,7 +38,11 @@ from shoal.engines.partition_tree import (
     fragment_rows_for,
     whole_table,
 )
-from shoal.engines.published_counts import counts_in_session, determined_in_session
+from shoal.engines.published_counts import (
+    ReleaseInSession,
+    determined_in_session,
+    disclosure_in_session,
+)
 from shoal.engines.queries import (
     ENCODED,
     PERSON,
@@ -66,7 +71,7 @@ from shoal.engines.sources import Source, source_at
 from shoal.engines.targets import Target
 from shoal.errors import VerificationFailed, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
-from shoal.evidence.disclosure import Disclosure, coarsened, disclosure_of
+from shoal.evidence.disclosure import Disclosure, coarsened
 from shoal.evidence.evidence import Evidence, Histogram, histogram
 from shoal.evidence.people import PeopleSizes
 from shoal.io.arrow import kind_name
@@ -91,6 +96,8 @@ from shoal.plugins import name_of
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress
 
+CHANGED = "changed"
+"""The raw table once column rules and pseudonyms were applied to it."""
 RECOGNITION = "recognition-rate"
 """The one metric that looks at sensitive values also where no model does."""
 
@@ -119,16 +126,35 @@ class RelationalEngine(Engine):
         columns = columns_to_read(policy)
         self._schema = read_source(self.session, RAW, source, columns, clock, progress)
 
+    def _change_columns(self) -> str:
+        """Apply column rules and pseudonyms to the raw table; returns the name of the changed one."""
+        changes = changes_of(self._policy)
+        if not changes:
+            return RAW
+        names = columns_to_read(self._policy)
+        check_types(names, self._schema)
+        change = ChangeBatch(
+            tuple(
+                (f"p{i}", kind, changes.get(name))
+                for i, (name, kind) in enumerate(zip(names, self._schema.types, strict=True))
+            )
+        )
+        self.session.map(CHANGED, select(RAW, change.schema.names), change, change.schema)
+        self.session.drop(RAW)
+        self._schema = change.types
+        return CHANGED
+
     def encode(self, progress: Progress) -> int:
         """Number the values from their counts, and encode the rows where they are."""
+        raw = self._change_columns()
         self._encoded = encode_table(
-            self.session, self._policy, self._schema, self.seed, RAW, progress=progress
+            self.session, self._policy, self._schema, self.seed, raw, progress=progress
         )
         d = len(self._encoded.payload) + len(self._encoded.quasi)
         places = tuple((field.name, field.type) for field in self._schema)[:d]
         self._truth = SessionTruth(self.session, self._policy, self._encoded, places)
-        self._truth.count_raw(RAW)
-        self.session.drop(RAW)
+        self._truth.count_raw(raw)
+        self.session.drop(raw)
         return self._encoded.n_rows
 
     @property
@@ -172,7 +198,7 @@ class RelationalEngine(Engine):
     def publish(self, evidence: bool, progress: Progress) -> None:
         """Label the rows where they are."""
         self._facts = self._facts_of_table() if evidence else None
-        plain = sorted(self._policy.plain)
+        plain = sorted(self._policy.unchanged)
         self._determined = determined_in_session(self.session, self._encoded, plain)
         with passing(self.session, progress, 0, 1, self._encoded.n_rows):
             if self._cells is None:
@@ -422,11 +448,12 @@ class RelationalEngine(Engine):
     def disclosure(self, table: ReleaseTable) -> Disclosure:
         """Count the published rows by SQL."""
         assert isinstance(table, SessionRelease)
-        policy = self._policy
-        plain = tuple(sorted(policy.plain))
-        places = {name: table.stored(name) for name in (*policy.quasi, *plain)}
-        counts = counts_in_session(self.session, table.table, policy.quasi, plain, places)
-        return disclosure_of(counts, coarsened(self._determined, self._losses))
+        policy, plain = self._policy, tuple(sorted(self._policy.unchanged))
+        places = {name: table.stored(name) for name in table.names}
+        release = ReleaseInSession(
+            self.session, table.table, policy.quasi, plain, places, self._people
+        )
+        return disclosure_in_session(release, coarsened(self._determined, self._losses))
 
 
 LOSSES, CLIMBS, LEVELS, EVIDENCE = "\0losses", "\0climbs", "\0levels", "\0evidence"

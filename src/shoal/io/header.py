@@ -30,8 +30,8 @@ MANY = 5
 TOTALS = frozenset(
     re.findall(
         r"\w+",
-        "total totals sum grandtotal subtotal overall all gesamt summe insgesamt somme totaux totale "
-        "totaal som suma ogółem razem итого всего összesen yhteensä toplam",
+        "total totals sum sums grandtotal subtotal overall all gesamt summe gesamtsumme insgesamt somme "
+        "totaux totale totaal som suma celkem ogółem razem итого всего összesen yhteensä totalt toplam",
     )
 )
 """How a line of totals begins."""
@@ -44,8 +44,7 @@ def has_header(path: Path, options: CsvOptions) -> bool:
     """
     first = first_fields(path, options)
     if options.names is not None:
-        # names were given because the file has none, unless its first line has the same
-        return [one.strip().lower() for one in first] == [one.lower() for one in options.names]
+        return has_these_names(first, options.names)
     try:
         below = [fields for _, fields in islice(records(path, options), 1, ROWS + 1)]
     except csv.Error:
@@ -53,17 +52,30 @@ def has_header(path: Path, options: CsvOptions) -> bool:
     except UnicodeError:
         raise not_text(path, options.encoding or UTF8) from None
     rows = [fields for fields in below if len(fields) == len(first) and fields != first]
-    like = [j + 1 for j, name in enumerate(first) if _is_data(first, j, [row[j] for row in rows])]
+    check_names_are_no_data(f"{path}: the first line", first, rows)
+    return True
+
+
+def has_these_names(first: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether the first line has the names that were given, which it mostly has not: names are given
+    because a file has none."""
+    return [one.strip().lower() for one in first] == [one.lower() for one in names]
+
+
+def check_names_are_no_data(
+    where: str, first: Sequence[str], rows: Sequence[Sequence[str]]
+) -> None:
+    """Raise `InputError` where the first line of a table looks like the rows below it."""
+    like = [j + 1 for j in range(len(first)) if _is_data(first, j, [row[j] for row in rows])]
     if like:
         columns = "column" if len(like) == 1 else "columns"
         shown = ", ".join(map(str, like[:5])) + (", …" if len(like) > 5 else "")
         raise InputError(
-            f"{path}: the first line looks like data and not like column names (in {columns} {shown} "
+            f"{where} looks like data and not like column names (in {columns} {shown} "
             "it holds a value like those below). If the file has no header, add `read: {header: false}` "
             "to the policy, with `names: [...]` beside it, or pass --no-header; if it has one, "
             "`read: {header: true}` or --header."
         )
-    return True
 
 
 def _is_data(first: Sequence[str], j: int, below: Sequence[str]) -> bool:

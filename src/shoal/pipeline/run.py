@@ -17,6 +17,7 @@ from shoal.encoding.domain import Domain
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
 from shoal.engines.base import Engine, Expected, require_same_rows
 from shoal.engines.capabilities import check_capabilities, check_method, refuse_task
+from shoal.engines.changes import changes_of
 from shoal.engines.formats.base import format_of, format_to_write, located
 from shoal.engines.measured import (
     Measured,
@@ -99,6 +100,7 @@ def check_policy(policy: Policy, names: Sequence[str], engine: str = "memory") -
     policy.check(list(names))
     check_capabilities(engine, policy)
     check_method(policy)
+    changes_of(policy)  # the key of pseudonyms must be there
 
 
 def _hand_over(
@@ -440,6 +442,7 @@ def _release(
             notes=(
                 *measured.notes,
                 *reading_notes(engine.domains),
+                *(f"Column '{name}': {rule.words}." for name, rule in policy.column_rules.items()),
                 *anatomy_notes(policy, verdict.largest_share),
             ),
             digest=engine.digest,

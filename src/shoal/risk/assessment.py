@@ -11,7 +11,7 @@ Dankar and El Emam, "A method for evaluating marketer re-identification risk", E
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Ints
+from shoal.engines.person_key import PersonKey, read_key
 from shoal.engines.sessions import LOCAL
 from shoal.errors import InputError, percent
 from shoal.evidence.people import PeopleSizes
@@ -28,7 +29,9 @@ from shoal.results import Record, Result
 from shoal.risk.population import PopulationUniques, population_uniques
 from shoal.risk.table import (
     CountedTable,
+    PeopleInMemory,
     TableInMemory,
+    count_people_of,
     counted_table,
     read_table,
     require_columns,
@@ -73,7 +76,7 @@ class Reidentification:
     """Where the journalist's and the marketer's classes were counted: in a population table, or
     without one in the table itself, which can only overstate the risk."""
     outside: int
-    """Rows in classes with fewer people in the population table than here: it cannot hold them all.
+    """Rows (or people) in classes with fewer people in the population than here: it cannot hold all.
     They are taken to be as many there as here."""
     people: int | None = None
     """How many people there are, where they were counted: every risk is then that of a person, in the
@@ -108,8 +111,10 @@ class Assessment(Result):
 
     def _headline(self) -> str:
         risk = self.reidentification
+        whose = "" if risk.people is None else f" of {risk.people:,} people"
         return (
-            f"{risk.rows:,} rows in {risk.classes:,} classes, {percent(risk.unique_share)} unique; "
+            f"{risk.rows:,} rows{whose} in {risk.classes:,} classes, "
+            f"{percent(risk.unique_share)} unique; "
             f"prosecutor risk {percent(risk.prosecutor.highest)} at most, "
             f"{percent(risk.prosecutor.average)} on average"
         )
@@ -121,6 +126,8 @@ def assess(
     *,
     population: Any = None,
     policy: Any = None,
+    person: str | None = None,
+    key: Any = None,
     fraction: float | None = None,
     msu: int | None = None,
     threshold: float = THRESHOLD,
@@ -140,6 +147,10 @@ def assess(
         marketer's risk are counted. Labels are read by the policy.
     policy
         The policy of a published table; a `Release` brings its own.
+    person
+        The column that tells which rows are one person's: people are counted. A policy may name it.
+    key
+        The private key of a published table, by which people are counted; a `Release` has its own.
     fraction
         The share of a population that is in the table, to estimate population uniques.
     msu
@@ -159,22 +170,47 @@ def assess(
     InputError
         If a column is missing, or an option cannot be used.
     """
+    own: PersonKey | None = None
     if isinstance(data, Release):
-        policy, data = policy or data.policy, data.table
+        policy, own, data = policy or data.policy, data.key, data.table
     rules = None if policy is None else Policy.load(policy)
     if quasi is None and rules is None:
         raise InputError("Say which columns an attacker knows: quasi=[...], or give a policy.")
     known = [quasi] if isinstance(quasi, str) else list(quasi or (rules.quasi if rules else ()))
     if not 0 < threshold <= 1:
         raise InputError(f"threshold: found {threshold:g}; must be above 0 and at most 1.")
-    require_memory(data, engine, memory, population=population, msu=msu)
-    with counted_table(data, known, engine=engine, memory=memory) as table:
+    require_memory(data, engine, memory, population=population, msu=msu, person=person, key=key)
+    # a key has all columns of a release; a policy's own person column is in a raw table alone
+    every = key is not None or own is not None or (rules is not None and rules.person is not None)
+    wanted = None if every else [*known, *([] if person is None else [person])]
+    with counted_table(data, wanted, engine=engine, memory=memory) as table:
         table.prepare()
+        require_columns(table.names, known, "The table")
+        if person is None and rules is not None and rules.person in table.names:
+            person = rules.person
+            require_memory(data, engine, memory, person=person)
+        table = _in_people(table, person, key, own)
         people = None
         if population is not None:
             assert isinstance(table, TableInMemory)
             people = _class_sizes_in(population, table, known, rules)
         return assessment_of(table, known, fraction, msu, threshold, people)
+
+
+def _in_people(
+    table: CountedTable, person: str | None, key: Any, own: PersonKey | None
+) -> CountedTable:
+    """The table with its people, where they are known: by a column of ids, or by a key."""
+    if not isinstance(table, TableInMemory):
+        return table
+    if person is not None:
+        require_columns(table.names, [person], "The table")
+        return count_people_of(table, person)
+    known = own if key is None else read_key(key, table.names)
+    if known is None:
+        return table
+    people = np.unique(known.people_of(table.table), return_inverse=True)[1].reshape(-1)
+    return PeopleInMemory(table, people)
 
 
 def assessment_of(
@@ -192,9 +228,15 @@ def assessment_of(
     if msu is not None and msu < 1:
         raise InputError(f"msu: found {msu}; must be at least 1, the size of the largest set.")
     sizes, times = table.class_sizes(quasi)
+    if isinstance(table, PeopleInMemory):
+        risk = reidentification_of_people(table.people_sizes(quasi), threshold)
+        if population is not None:
+            risk = _with_population(risk, table, quasi, population)
+    else:
+        risk = reidentification(sizes, population, threshold, times)
     return Assessment(
         tuple(quasi),
-        reidentification(sizes, population, threshold, times),
+        risk,
         None if fraction is None else population_uniques(np.repeat(sizes, times), fraction),
         None if msu is None else table.minimal_uniques(quasi, msu),
     )
@@ -250,6 +292,25 @@ def reidentification_of_people(
         outside=0,
         people=found.people,
         unique_people=alone,
+    )
+
+
+def _with_population(
+    risk: Reidentification, table: PeopleInMemory, quasi: Sequence[str], population: Ints
+) -> Reidentification:
+    """The journalist's and the marketer's risk of people, counted in a population."""
+    group = table.classes(quasi)[1]
+    pairs = np.unique(np.stack([group, table.people]), axis=1)
+    here = np.bincount(pairs[0], minlength=len(population))
+    smallest = np.full(table.units, np.iinfo(np.int64).max)
+    np.minimum.at(smallest, pairs[1], np.maximum(here, population)[pairs[0]])
+    journalist = _risk(np.ones(table.units, np.int64), smallest, risk.threshold)
+    return replace(
+        risk,
+        journalist=journalist,
+        marketer=journalist.average,
+        basis="population",
+        outside=len(np.unique(pairs[1][(population < here)[pairs[0]]])),
     )
 
 

@@ -16,10 +16,21 @@ from shoal.policy.reading import AS_WRITTEN, Reading
 from shoal.progress import Clock, ProgressCallback, ignore_event
 from shoal.results import Record, Result
 from shoal.risk.assessment import Reidentification, assessment_of
-from shoal.risk.columns import Contents, Role, Treatment, suggest
+from shoal.risk.columns import Contents, Role, Suggestion, Treatment, suggest
+from shoal.risk.people import with_person
 from shoal.risk.population import PopulationUniques
-from shoal.risk.table import CountedTable, counted_table, require_memory, require_rows
+from shoal.risk.table import (
+    CountedTable,
+    TableInMemory,
+    count_people_of,
+    counted_table,
+    require_columns,
+    require_memory,
+    require_rows,
+)
 from shoal.risk.uniqueness import LARGEST_SET, MinimalUniques, Search, most_sets, search
+
+OF_PEOPLE = Suggestion("person", "dropped", "given as the column that tells people apart")
 
 
 @dataclass(frozen=True)
@@ -65,9 +76,10 @@ class Inspection(Result):
     columns: tuple[ColumnReport, ...]
     """In the table's order."""
     unique_rows: int
-    """Rows that no other row equals in all suspected quasi-identifiers."""
+    """Rows that no other row equals in all suspected quasi-identifiers; where people are counted,
+    people who are alone in a class of these."""
     unique_share: float
-    """The same, of all rows."""
+    """The same, of all rows or people."""
     keys: tuple[str, ...]
     """Columns in which every row has a value of its own."""
     search: Search
@@ -82,6 +94,9 @@ class Inspection(Result):
     """What was guessed to read the file."""
     read: dict[str, Any] = field(default_factory=dict)
     """How the table is written, as under `read` in a policy, where that is not as usual."""
+    people: int | None = None
+    """How many people there are, where the column of people was given: they are then counted in place
+    of rows."""
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -97,15 +112,18 @@ class Inspection(Result):
         return [asdict(column) for column in self.columns]
 
     def _headline(self) -> str:
+        whose = "" if self.people is None else f" of {self.people:,} people"
         return (
-            f"{self.rows:,} rows, {len(self.columns)} columns, {len(self.quasi)} suspected "
-            f"quasi-identifiers on which {percent(self.unique_share)} of the rows are unique"
+            f"{self.rows:,} rows{whose}, {len(self.columns)} columns, {len(self.quasi)} suspected "
+            f"quasi-identifiers on which {percent(self.unique_share)} of the "
+            f"{'rows' if self.people is None else 'people'} are unique"
         )
 
 
 def inspect(
     data: Any,
     *,
+    person: str | None = None,
     fraction: float | None = None,
     msu: int | None = None,
     engine: str = LOCAL,
@@ -120,6 +138,8 @@ def inspect(
     data
         A frame, or the path of a file. With an engine or a memory limit it may be a folder of part
         files and need not fit into memory; a Spark frame is counted in Spark.
+    person
+        The column that tells which rows are one person's: people are counted in place of rows.
     fraction
         The share of a population that is in the table, to estimate population uniques.
     msu
@@ -140,10 +160,14 @@ def inspect(
     InputError
         If the table cannot be read or has no rows.
     """
-    require_memory(data, engine, memory, msu=msu)
+    require_memory(data, engine, memory, msu=msu, person=person)
     clock = Clock(progress)
     with counted_table(data, read=read, engine=engine, memory=memory, clock=clock) as table:
-        found = inspection_of(table, fraction, msu, clock)
+        if person is not None:
+            assert isinstance(table, TableInMemory)
+            require_columns(table.names, [person], "The table")
+            table = count_people_of(table, person)
+        found = inspection_of(table, fraction, msu, clock, person)
     place = as_place(data)
     require_rows(found.rows, str(place) if isinstance(place, Place) else "The table")
     return found
@@ -154,18 +178,24 @@ def inspection_of(
     fraction: float | None = None,
     msu: int | None = None,
     clock: Clock | None = None,
+    person: str | None = None,
 ) -> Inspection:
-    """The inspection of a table that is open for counting; see `inspect`."""
+    """The inspection of a table that is open for counting; see `inspect`.
+
+    person: the column of people, where these are counted.
+    """
     clock = clock or Clock()
     with clock.step("count") as progress:
         contents = table.count(progress)
-    suggested = [suggest(column) for column in contents]
+    suggested = [OF_PEOPLE if column.name == person else suggest(column) for column in contents]
+    if person is None:
+        suggested = with_person(contents, suggested)
     quasi = [c for c, s in zip(contents, suggested, strict=True) if s.role == "quasi"]
     names = [column.name for column in quasi]
-    rows, queries = table.rows, 0
+    rows, units, queries = table.rows, table.units, 0
 
     def share(count: int) -> float:
-        return count / rows if rows else 0.0
+        return count / units if units else 0.0
 
     with clock.step("search") as progress, table.watched(progress):
 
@@ -184,7 +214,7 @@ def inspection_of(
         for name, left in zip(names, table.unique_without_each(names), strict=True):
             caused[name] = share(unique - left)
             advance()
-        sets = search(quasi, rows, unique_rows)
+        sets = search(quasi, units, unique_rows)
         risk = assessment_of(table, names, fraction, msu)
     return Inspection(
         rows=rows,
@@ -194,7 +224,9 @@ def inspection_of(
                 type=column.type.value,
                 distinct=column.distinct,
                 missing=column.missing,
-                unique_alone=share(column.unique_rows),
+                unique_alone=share(
+                    column.unique_rows if person is None else table.unique_rows([column.name])
+                ),
                 unique_caused=caused.get(column.name),
                 role=suggestion.role,
                 treatment=suggestion.treatment,
@@ -216,6 +248,7 @@ def inspection_of(
         minimal_uniques=risk.minimal_uniques,
         warnings=table.warnings,
         read=_read(table, contents),
+        people=None if person is None else units,
     )
 
 
@@ -228,6 +261,12 @@ def _read(table: CountedTable, contents: Sequence[Contents]) -> dict[str, Any]:
         found |= {"header": options.has_header, "names": list(options.names)}
     if options.footer:
         found["footer"] = options.footer
+    if options.sheet is not None:
+        found["sheet"] = options.sheet
+    if options.skip:
+        found["skip"] = options.skip
+    if options.labels is False:
+        found["labels"] = False
     usual = {"separator": ",", "quote": '"', "encoding": "utf-8"}
     given = {"separator": options.separator, "quote": options.quote, "encoding": options.encoding}
     found |= {key: one for key, one in given.items() if one not in (None, usual[key])}

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.arrays import Ints
+from shoal.encoding.people import number_people
 from shoal.encoding.reading import ValueReading
 from shoal.encoding.values import canonical, countable
 from shoal.engines.capabilities import REFUSED_TASKS, refuse_task
@@ -40,6 +41,7 @@ from shoal.engines.sessions import (
 )
 from shoal.engines.sources import refuse_folder, source_at
 from shoal.errors import InputError, listed, nearest
+from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.io.address import Place, as_place
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
@@ -73,6 +75,15 @@ class CountedTable(ABC):
     @abstractmethod
     def prepare(self) -> None:
         """Prepare the table for counting classes alone."""
+
+    @property
+    def units(self) -> int:
+        """How many there are of what is counted: rows, or people."""
+        return self.rows
+
+    def people_sizes(self, names: Sequence[str]) -> PeopleSizes | None:  # noqa: ARG002
+        """The classes on some columns in people; None where rows are counted."""
+        return None
 
     @abstractmethod
     def class_sizes(self, names: Sequence[str]) -> tuple[Ints, Ints]:
@@ -156,6 +167,53 @@ class TableInMemory(CountedTable):
     def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:
         """The minimal sample uniques of up to `largest` of these columns."""
         return minimal_uniques([self.contents(name) for name in names], self.rows, largest)
+
+
+class PeopleInMemory(TableInMemory):
+    """An Arrow table of which people are counted: a person may have several rows.
+
+    A person is unique on some columns if she is alone in one of her classes there.
+    """
+
+    def __init__(self, table: TableInMemory, people: Ints) -> None:
+        """people: (rows,) the number of each row's person, 0, 1, 2, …"""
+        super().__init__(table.table, table.warnings, table.read, table.options)
+        self.people = people
+
+    @property
+    def units(self) -> int:
+        """How many people there are."""
+        return int(self.people.max(initial=-1)) + 1
+
+    def people_sizes(self, names: Sequence[str]) -> PeopleSizes:
+        """The classes on some columns in people."""
+        return people_sizes(self.classes(names)[1], self.people)
+
+    def class_sizes(self, names: Sequence[str]) -> tuple[Ints, Ints]:
+        """The numbers of people that a class has, and how many classes have each."""
+        sizes, times = np.array(self.people_sizes(names).classes, np.int64).reshape(-1, 2).T
+        return sizes, times
+
+    def unique_rows(self, names: Sequence[str]) -> int:
+        """People who are alone in a class on all these columns."""
+        return sum(times for size, times in self.people_sizes(names).smallest if size == 1)
+
+    def unique_without_each(self, names: Sequence[str]) -> Iterable[int]:
+        """For each column, the people who stay unique when it alone is left out."""
+        return (self.unique_rows([n for n in names if n != left_out]) for left_out in names)
+
+    def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:  # noqa: ARG002
+        """Refused: they are defined for rows."""
+        raise InputError(
+            "msu: minimal sample uniques are sets of columns on which a row is unique; they are not "
+            "counted in people. Leave `msu` out, or count rows without a person column."
+        )
+
+
+def count_people_of(table: TableInMemory, person: str) -> PeopleInMemory:
+    """The table counted in people, by a column of ids; raises where a row has none."""
+    people = number_people(person, one_chunk(table.table.column(person)))
+    return PeopleInMemory(table, people.number.astype(np.int64))
 
 
 @dataclass

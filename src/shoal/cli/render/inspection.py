@@ -34,6 +34,7 @@ WIDTHS = {"column": 0, "type": 76, "distinct": 50, "missing": 66, "unique": 0, "
 """The columns of the table, and the terminal width from which each is shown."""
 ROLE_STYLES = {
     "identifier": "red",
+    "person": "red",
     "quasi": "yellow",
     "sensitive": "magenta",
     "plain": "",
@@ -51,7 +52,8 @@ def show_inspection(
     console: Console, found: "Inspection", path: Path, where: Sequence[str] = ()
 ) -> None:
     """Print the columns, the suggested roles with their reasons, and who stands out."""
-    size = f"{counted(found.rows, 'row')}, {counted(len(found.columns), 'column')}"
+    whose = "" if found.people is None else f" of {_units(found)}"
+    size = f"{counted(found.rows, 'row')}{whose}, {counted(len(found.columns), 'column')}"
     console.print()
     block(console, Text.assemble((safe(path.name), "bold"), f": {size}"))
     block(console, _columns(console, found))
@@ -103,7 +105,10 @@ def _columns(console: Console, found: "Inspection") -> RenderableType:
     for column in found.columns:
         cells = _cells(column, found.rows)
         table.add_row(*(cells[heading] for heading in shown))
-    legend = "unique: rows that are unique on all quasi columns, and would not be without this one"
+    whose = _unit(found)
+    legend = (
+        f"unique: {whose} that are unique on all quasi columns, and would not be without this one"
+    )
     return Group(table, Text(), Text(legend, style="dim"))
 
 
@@ -179,13 +184,24 @@ def _risk(found: "Inspection") -> RenderableType:
     quasi = counted(len(found.quasi), "suspected quasi column")
     parts: list[RenderableType] = [
         Text(
-            f"{found.unique_rows:,} of {counted(found.rows, 'row')} "
+            f"{found.unique_rows:,} of {_units(found)} "
             f"({percent(found.unique_share)}) are unique on the {quasi}."
         )
     ]
     if found.keys:
         parts.append(Text(f"Every row has its own value in {', '.join(map(safe, found.keys))}."))
     return Group(*parts, *_sets(found))
+
+
+def _unit(found: "Inspection") -> str:
+    return "rows" if found.people is None else "people"
+
+
+def _units(found: "Inspection") -> str:
+    """Return how many there are of what is counted."""
+    if found.people is None:
+        return counted(found.rows, "row")
+    return f"{found.people:,} people"
 
 
 def _sets(found: "Inspection") -> list[RenderableType]:
@@ -195,7 +211,8 @@ def _sets(found: "Inspection") -> list[RenderableType]:
         if not searched.largest_size:
             return []
         most = counted(searched.largest_size, "suspected quasi column")
-        return [Text(f"No set of up to {most} makes {enough} of the rows unique."), *_bound(found)]
+        words = f"No set of up to {most} makes {enough} of the {_unit(found)} unique."
+        return [Text(words), *_bound(found)]
     size = len(searched.found[0].columns)
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="right", no_wrap=True)
@@ -205,7 +222,7 @@ def _sets(found: "Inspection") -> list[RenderableType]:
     rest = searched.sets_found - len(searched.found)
     more = [Text(f"  and {rest:,} more of this size", style="dim")] if rest else []
     columns = "One column alone makes" if size == 1 else f"{size} columns together make"
-    head = f"{columns} at least {enough} of the rows unique:"
+    head = f"{columns} at least {enough} of the {_unit(found)} unique:"
     return [Text(), Text(head), indented(table), *more, *_bound(found)]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from shoal.arrays import Words
 from shoal.encoding.cells import hash_rows
 from shoal.engines.formats.base import FileFormat
 from shoal.errors import VerificationFailed, listed
@@ -23,17 +24,22 @@ class RowSums:
     """Sums over the rows of a table: how many there are, a hash of each column and one of the rows."""
 
     def __init__(self, columns: int) -> None:
-        self.rows = 0
-        self.columns = np.zeros(columns, np.uint64)
-        self.whole = np.uint64(0)
+        self.rows = self.whole = 0
+        self.columns = [0] * columns
 
     def add(self, rows: pa.Table) -> None:
         """Count further rows."""
         texts = [canonical(one_chunk(column)) for column in rows.columns]
         self.rows += rows.num_rows
         for j, text in enumerate(texts):
-            self.columns[j] += hash_rows(rows.num_rows, (), [text], 0).sum(dtype=np.uint64)
-        self.whole += hash_rows(rows.num_rows, (), texts, 0).sum(dtype=np.uint64)
+            self.columns[j] += _sum(hash_rows(rows.num_rows, (), [text], 0))
+        self.whole += _sum(hash_rows(rows.num_rows, (), texts, 0))
+
+
+def _sum(hashes: Words) -> int:
+    """The sum of 64-bit numbers, which may be longer; that of each half is not."""
+    high, low = hashes >> np.uint64(32), hashes & np.uint64(0xFFFFFFFF)
+    return (int(high.sum(dtype=np.uint64)) << 32) + int(low.sum(dtype=np.uint64))
 
 
 def require_same_rows(
@@ -53,9 +59,8 @@ def require_same_rows(
         raise VerificationFailed(
             f"{final_path(path)}: {given.rows:,} rows were written, but {found.rows:,} came back."
         )
-    changed = [
-        name for name, same in zip(names, found.columns == given.columns, strict=True) if not same
-    ]
+    pairs = zip(names, found.columns, given.columns, strict=True)
+    changed = [name for name, one, other in pairs if one != other]
     if changed or found.whole != given.whole:
         raise VerificationFailed(
             f"{final_path(path)}: {kind.title} does not give back what was written to it"

@@ -30,6 +30,7 @@ from shoal.errors import InputError, counted, listed, nearest
 from shoal.hierarchy.text import text_of
 from shoal.io.commit import final_path
 from shoal.io.csv_dialect import CsvOptions
+from shoal.io.header import ROWS, TOTALS, check_names_are_no_data, has_these_names
 
 MOST_ROWS, MOST_COLUMNS, LONGEST_TEXT = 1_048_576, 16_384, 32_767
 """What a sheet can hold; the first row has the names."""
@@ -43,34 +44,6 @@ CANONICAL = r"^-?(0|[1-9]\d{0,14})(\.\d{0,14}[1-9])?$"
 MOMENT = r"^\d{4,}-\d\d-\d\d \d\d:\d\d:\d\d"
 NO_DAY = (datetime.date(1899, 12, 30), datetime.date(1899, 12, 31))
 """The day of a cell that has only a time."""
-TOTALS = frozenset(
-    [
-        "total",
-        "totals",
-        "sum",
-        "sums",
-        "grandtotal",
-        "subtotal",
-        "gesamt",
-        "summe",
-        "gesamtsumme",
-        "insgesamt",
-        "totaal",
-        "totale",
-        "somme",
-        "suma",
-        "suma",
-        "total",
-        "celkem",
-        "razem",
-        "összesen",
-        "итого",
-        "yhteensä",
-        "totalt",
-        "samlet",
-    ]
-)
-"""How a row of totals begins, in the languages of many offices."""
 
 
 @dataclass(frozen=True)
@@ -284,8 +257,8 @@ def _table_of(path: Path, sheet: str, book: Any, cells: _Texts, options: CsvOpti
     filled = filled[filled >= skip]
     if not len(filled):
         raise InputError(f"{where} is empty. A table needs at least its column names.")
-    has_names = options.header is not False
     first = int(filled[0])
+    has_names = _has_names(f"{where}, row {first + 1}:", cells, filled, options)
     begin = first + 1 if has_names else first
     used = [
         i
@@ -318,6 +291,23 @@ def _table_of(path: Path, sheet: str, book: Any, cells: _Texts, options: CsvOpti
     return _Sheet(sheet, _without_totals(where, begin, rows, table, options), tuple(warnings))
 
 
+def _has_names(where: str, cells: _Texts, filled: Any, options: CsvOptions) -> bool:
+    """Whether the first row has names; an `InputError` asks where it looks like data."""
+    if options.header is not None:
+        return options.header
+    rows = [
+        [
+            "" if column[int(i)].as_py() is None else column[int(i)].as_py()
+            for column in cells.columns
+        ]
+        for i in filled[: ROWS + 1]
+    ]
+    if options.names is not None:
+        return has_these_names([text for text in rows[0] if text], options.names)
+    check_names_are_no_data(f"{where} it", rows[0], [row for row in rows[1:] if row != rows[0]])
+    return True
+
+
 def _names(where: str, row: int, found: list[str | None], options: CsvOptions) -> list[str]:
     """The names of the columns, in row `row` of the sheet (from 1)."""
     if options.names is not None:
@@ -343,10 +333,7 @@ def _names(where: str, row: int, found: list[str | None], options: CsvOptions) -
 
 def _given_names(where: str, columns: int, options: CsvOptions) -> list[str]:
     if options.names is None:
-        raise InputError(
-            f"{where} is read without a header, so its columns have no names. Name them: `read: "
-            "{header: false, names: [...]}`."
-        )
+        return [f"column{i}" for i in range(1, columns + 1)]
     if len(options.names) != columns:
         raise InputError(
             f"{where} has {counted(columns, 'column')}, but `names` lists {len(options.names)}."

@@ -1,0 +1,61 @@
+"""Codes for missing values: declared ones are found in every spelling, likely ones in few columns."""
+
+import pyarrow as pa
+import pytest
+
+from shoal.encoding.missing import code_list, is_missing, likely_codes
+
+
+def test_declared_codes_are_found_in_every_spelling() -> None:
+    texts = pa.array(["NA", "na ", "n.a", "-9", "-9.0", "-90", "", "  ", "\u200b", None])
+    found = is_missing(texts, ("NA", "-9"))
+    assert found.tolist() == [True, True, False, True, True, False, True, True, True, False]
+    exact = is_missing(texts, ("NA", "-9"), exact=True)
+    assert exact.tolist() == [True, False, False, True, False, False, True, True, True, False]
+    assert is_missing(texts).tolist() == [False] * 6 + [True] * 3 + [False]
+
+
+SCALE = [str(i) for i in range(1, 10)]
+AGES = [str(i) for i in range(18, 91)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "codes"),
+    [
+        (["HIV", "NA", "flu", ""], ["NA"]),
+        (["a", "n/a", "NaN", "null", "?", "-", ".", "Missing", "UNKNOWN "], None),
+        (["a", "none", "no", "x"], []),
+        (SCALE, []),
+        ([*SCALE, "99"], ["99"]),
+        (["1", "2", "3", "4", "5", "9"], ["9"]),
+        (["1", "2", "3", "4", "5", "8", "9"], ["8", "9"]),
+        (["1", "2", "3", "4", "5", "8"], []),
+        (["1", "2", "9"], ["9"]),
+        (["1", "9"], []),
+        (["0", "1", "-9"], ["-9"]),
+        (["-1", "0", "1"], []),
+        (["-1", "1", "2", "3"], ["-1"]),
+        (["-5", "-9", "3"], []),
+        (["-7", "-8", "-9", "1.5", "2.25"], ["-7", "-8", "-9"]),
+        ([*AGES, "99"], ["99"]),
+        ([*AGES, "97", "99"], ["97", "99"]),
+        ([*AGES, "91", "92", "93", "94", "95", "96", "97", "98", "99"], []),
+        ([*AGES, "999", "NA"], ["999", "NA"]),
+        (["1200", "1350", "9999.0"], ["9999.0"]),
+        (["900", "999", "1500", "3000"], []),
+        (["9.99", "19.99", "99"], []),
+        (["1", "2", "3", "99", "x"], []),
+        (["5", "10", "20", "50", "99"], []),
+        ([], []),
+    ],
+)
+def test_likely_codes(texts: list[str], codes: list[str] | None) -> None:
+    wanted = texts[1:] if codes is None else codes
+    assert likely_codes(pa.array(texts, pa.string())) == sorted(wanted)
+
+
+def test_codes_as_a_policy_lists_them() -> None:
+    assert (
+        code_list(["NA", "n/a", "?", "-9", "-9.0", "#N/A"]) == '[NA, n/a, "?", -9, "-9.0", "#N/A"]'
+    )
+    assert code_list([]) == "[]"

@@ -1,0 +1,114 @@
+"""Spellings of one value fold alike, others do not."""
+
+import re
+import unicodedata
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.encoding.spelling import fold, fold_texts, is_blank, merge_spellings
+from tests.examples import examples
+
+
+@pytest.mark.parametrize(
+    "spellings",
+    [
+        ["HIV", "hiv", " HIV\t", "ＨＩＶ", "H\u200bIV", "\ufeffhiv"],
+        ["Straße", "STRASSE", "strasse"],
+        ["é", "e\u0301", "É"],
+        ["lung  cancer", "Lung cancer", "lung\u00a0cancer"],
+        ["50000", "50000.0", "+50000", "5e4", "5.0E+4", "050000", " 50000 ", "５００００"],
+        ["0", "-0", "0.00", ".0", "0e9"],
+        ["0.1", ".1", "0.10", "1e-1"],
+        ["1e400", "10e399"],
+        [
+            "1964-03-07",
+            "1964/3/7",
+            "07.03.1964",
+            "7.3.1964",
+            "1964-03-07T00:00",
+            "1964-03-07 00:00:00",
+        ],
+        ["1964-03-07T12:30", "1964-03-07 12:30:00.000"],
+        ["1964-03-07T12:30Z", "1964-03-07 12:30:00+00:00"],
+    ],
+)
+def test_spellings_of_one_value(spellings: list[str]) -> None:
+    assert len({fold(text) for text in spellings}) == 1
+    assert len(set(fold_texts(pa.array(spellings)).to_pylist())) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a", "b"),
+        ("a b", "ab"),
+        ("1", "1.01"),
+        ("12345678901234567890.1", "12345678901234567890.2"),
+        ("03/04/2020", "04/03/2020"),
+        ("1964-02-30", "1964-03-01"),
+        ("1964-03-07T12:30", "1964-03-07T12:30Z"),
+        ("1e99999", "1e99998"),
+        ("١", "٢"),
+    ],
+)
+def test_other_values(one: str, other: str) -> None:
+    assert fold(one) != fold(other)
+
+
+def test_numbers_of_a_text_column_are_texts() -> None:
+    texts = pa.array(["250.1", "250.10", "A", "a"])
+    assert fold_texts(texts, numbers=False).to_pylist() == ["250.1", "250.10", "a", "a"]
+
+
+def plain(text: str) -> object:
+    """What a text means, in the plainest terms."""
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    text = re.sub(r"\s+", " ", "".join(c for c in text if unicodedata.category(c) != "Cf")).strip()
+    return Fraction(text) if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)", text) else text
+
+
+TEXTS = st.lists(st.text(alphabet="aAÀßé0015.+- \u200bＡ５", max_size=5), min_size=1, max_size=12)
+
+
+@examples(150)
+@given(TEXTS)
+def test_texts_fold_alike_exactly_if_they_mean_the_same(texts: list[str]) -> None:
+    folded = fold_texts(pa.array(texts, pa.string())).to_pylist()
+    for i, one in enumerate(texts):
+        assert fold(one) == folded[i]
+        assert fold(folded[i]) == folded[i]
+        for j, other in enumerate(texts):
+            assert (folded[i] == folded[j]) == (plain(one) == plain(other)), (one, other)
+    assert is_blank(pa.array(texts, pa.string())).to_pylist() == [plain(t) == "" for t in texts]
+
+
+@examples(100)
+@given(TEXTS, st.data())
+def test_merged_codes_are_those_of_equal_texts_and_equal_codes(
+    texts: list[str], data: st.DataObject
+) -> None:
+    texts = list(dict.fromkeys(texts))
+    codes = data.draw(st.lists(st.integers(0, 6), min_size=len(texts), max_size=len(texts)))
+    rows = data.draw(st.lists(st.integers(1, 3), min_size=len(texts), max_size=len(texts)))
+    merged, found = merge_spellings(
+        pa.array(texts, pa.string()), np.array(codes, np.int32), np.array(rows)
+    )
+    groups = [{i} for i in range(len(texts))]
+    for i, one in enumerate(texts):
+        for j, other in enumerate(texts):
+            if plain(one) == plain(other) or codes[i] == codes[j]:
+                both = groups[i] | groups[j]
+                for k in both:
+                    groups[k] = both
+    assert merged.tolist() == [min(codes[k] for k in group) for group in groups]
+    values = len({frozenset(group) for group in groups})
+    alone = sum(rows[i] == 1 and len(group) > 1 for i, group in enumerate(groups))
+    if found is None:
+        assert values == len(texts)
+    else:
+        assert (found.spellings, found.values, found.alone) == (len(texts), values, alone)
