@@ -78,9 +78,10 @@ def check_method(method: type[Method] | Method, *, tables: int = 6) -> None:
     Raises
     ------
     AssertionError
-        If a group does not satisfy the requirement, a row is lost, the same seed gives two results,
-        the order of the rows matters, progress runs backwards, the input is changed, an impossible
-        requirement is not refused, or the class is not declared as a plug-in should be.
+        If a group does not satisfy the requirement, in rows or in people, a row is lost, the same
+        seed gives two results, the order of the rows matters, progress runs backwards, the input is
+        changed, an impossible requirement is not refused, or the class is not declared as a plug-in
+        should be.
     """
     _raise_faults(method, _method_faults(method, tables))
 
@@ -148,13 +149,21 @@ def random_table(seed: int, rows: int = 60) -> pa.Table:
     )
 
 
-def encoded(table: pa.Table, trees: Collection[str] = ()) -> Cells:
-    """Return a `random_table` as methods see it; the columns `trees` have their hierarchy."""
+def encoded(table: pa.Table, trees: Collection[str] = (), people: int | None = None) -> Cells:
+    """Return a `random_table` as methods see it; the columns `trees` have their hierarchy.
+
+    With `people` every row belongs to one of so many people.
+    """
     quasi = {
         name: ColumnSpec(hierarchy=parse_hierarchy(tree)) if name in trees else ColumnSpec()
         for name, tree in HIERARCHIES.items()
     }
-    return encode(lambda name: one_chunk(table[name]), quasi, {"ill": ColumnSpec()}, [], seed=0)
+    if people is not None:
+        ids = np.random.default_rng(people).integers(0, people, table.num_rows)
+        table = table.append_column("id", pa.array(ids))
+    person = None if people is None else "id"
+    sensitive = {"ill": ColumnSpec()}
+    return encode(lambda name: one_chunk(table[name]), quasi, sensitive, [], seed=0, person=person)
 
 
 def histograms(
@@ -278,6 +287,8 @@ def _method_faults(method: type[Method] | Method, tables: int) -> Faults:
         trees, models = accepted[seed % len(accepted)]
         yield from _grouping_faults(chosen, random_table(seed), trees, models, seed)
         yield from _release_faults(chosen, random_table(seed), trees, models, seed)
+    alone = [one for one in accepted if all(isinstance(model, K) for model in one[1])]
+    yield from _people_faults(chosen, *(alone or accepted)[0])
     yield from _infeasible_faults(chosen, accepted[0][0])
 
 
@@ -307,6 +318,19 @@ def _grouping_faults(
         yield "the groupings do not cover every column exactly once"
     for grouping in groupings:
         yield from _group_faults(method, cells, requirement, grouping)
+
+
+def _people_faults(method: Method, trees: Collection[str], models: tuple[Model, ...]) -> Faults:
+    """One call of `group` on a table in which people have several rows, unless `check` refuses it."""
+    requirement = Requirement(models, counts_people=True)
+    try:
+        method.check(requirement, {name: name in trees for name in HIERARCHIES})
+    except PolicyError:
+        return
+    cells = encoded(random_table(0, rows=120), trees, people=40)
+    for grouping in method.group(cells, requirement, 0, lambda _: None):
+        for fault in _group_faults(method, cells, requirement, grouping):
+            yield f"{fault}, where people have several rows and are counted"
 
 
 def _group_faults(

@@ -85,6 +85,40 @@ def require_same_as_loops(found: shoal.Disclosure, published: pa.Table) -> None:
             assert any(one.share > disclosure.MOST for one in found.sets)
 
 
+@examples(40)
+@given(tables(), st.data())
+def test_people_are_those_of_plain_loops(table: pa.Table, data: st.DataObject) -> None:
+    n = table.num_rows
+    who = data.draw(st.lists(st.sampled_from("abcdefgh"), min_size=n, max_size=n))
+    if len(set(who)) < 2:
+        return
+    table = table.append_column(
+        "who", pa.array([one.upper() if i % 2 else one for i, one in enumerate(who)])
+    )
+    columns = ROLES | {"who": "person"}
+    policy = {"columns": columns, "constraints": [{"k": 2}], "order": "kept", "suppression": 0}
+    try:
+        release = shoal.anonymize(table, policy)
+    except shoal.Infeasible:
+        return
+    rows, found = texts(release.table), release.disclosure
+    assert release.suppressed_rows == 0  # the rows are those of the input, in its order
+    quasi, plain = ["a", "b"], ["p", "q", "r"]
+    assert (found.unit, found.published) == ("person", len(set(who)))
+    assert found.alone == naive.lone_people(rows, [*quasi, *plain], who)
+    assert found.plain_alone == naive.lone_people(rows, plain, who)
+    for one in found.sets:
+        assert one.alone == naive.lone_people(rows, one.columns, who)
+    for one in found.nearly_unique:
+        kept = [(row, w) for row, w in zip(rows, who, strict=True) if row[one.column] is not None]
+        known, owners = [row for row, _ in kept], [w for _, w in kept]
+        assert one.alone == naive.lone_people(known, [one.column], owners)
+        assert one.share == one.alone / len(set(owners)) >= 0.5
+        values = {w: {row[one.column] for row, v in kept if v == w} for w in owners}
+        constant = all(len(seen) == 1 for seen in values.values())
+        assert one.links == (constant and len(kept) > len(values))
+
+
 @examples(80)
 @given(st.data())
 def test_columns_that_give_others_away_are_those_of_every_pair(data: st.DataObject) -> None:
@@ -146,6 +180,32 @@ def test_out_of_core_counts_the_same(
     assert found[0].to_dict() == found[1].to_dict()
     assert found[0].alone > 300
     assert {(one.plain, one.column) for one in found[0].determined} == {("lwage", "wage")}
+
+
+@pytest.mark.parametrize("hashed", [0, 8_000_000])
+def test_people_are_the_same_out_of_core(
+    tmp_path: Path, hashed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shoal.engines.published_counts.HASHED", hashed)
+    monkeypatch.setattr(disclosure, "MOST_SETS", 12)
+    rng = np.random.default_rng(4)
+    table = survey(rng, 300)
+    who = rng.integers(0, 90, 300)
+    table = table.append_column("who", pa.array([f"P{i}" for i in who]))
+    table = table.append_column("chart", pa.array([f"c{i}" for i in who]))
+    pacsv.write_csv(table, tmp_path / "visits.csv")
+    roles = {"age": "quasi", "wage": "quasi", "who": "person"}
+    columns = {name: roles.get(name, "plain") for name in table.column_names}
+    policy = {"columns": columns, "constraints": [{"k": 5}]}
+    found = [
+        shoal.run(tmp_path / "visits.csv", policy, tmp_path / f"{i}.csv", **how).disclosure
+        for i, how in enumerate([{}, {"memory": "1GB"}])
+    ]
+    assert found[0].to_dict() == found[1].to_dict()
+    assert (found[0].unit, found[0].published) == ("person", len(set(who)))
+    chart = next(one for one in found[0].nearly_unique if one.column == "chart")
+    assert (chart.alone, chart.links) == (len(set(who)), True)
+    assert any("It also tells which rows are one person's" in text for text in found[0].warnings)
 
 
 def survey(rng: np.random.Generator, n: int) -> pa.Table:

@@ -118,3 +118,59 @@ def test_a_unique_mail_address_warns_in_the_run(tmp_path: Path) -> None:
         words = "mail is plain and published as it is, but 100.0 % of its values belong to one row"
         assert any(words in text for text in release.warnings)
         assert "example.org" not in " ".join(release.warnings)
+
+
+def test_an_identifier_with_five_rows_each_warns_with_the_figure(tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    who = np.repeat(np.arange(80), 5)
+    table = pd.DataFrame(
+        {
+            "patient_id": [f"p{w}" if i % 2 else f" P{w}" for i, w in enumerate(who)],
+            "age": rng.integers(20, 90, 80)[who],
+            "sex": rng.choice(["f", "m"], 80)[who],
+            "zip": rng.integers(100, 130, 80)[who],
+            "chart": (who * 7) % 83,
+        }
+    )
+    table.to_csv(tmp_path / "t.csv", index=False)
+    quasi = ["age", "sex", "zip"]
+    roles = {"patient_id": "identifier", "chart": "plain"} | dict.fromkeys(quasi, "quasi")
+    policy = {"columns": roles, "constraints": [{"k": 5}], "order": "kept"}
+    release = shoal.run(tmp_path / "t.csv", policy, tmp_path / "r.csv")
+    people: dict[tuple[str, ...], set[int]] = {}
+    for row, w in zip(read(tmp_path / "r.csv"), who.tolist(), strict=True):
+        people.setdefault(tuple(row[name] for name in quasi), set()).add(w)
+    below = sum(len(one) < 5 for one in people.values())
+    (found,) = release.disclosure.repeated
+    assert (found.ids, found.rows, found.classes, found.below) == (80, 400, len(people), below)
+    assert below > 0.9 * len(people)
+    assert any(f"{below} of {len(people)} published classes" in text for text in release.warnings)
+    # and the number of the chart stands for the identifier that is dropped
+    dropped = [one for one in release.disclosure.determined if one.fate == "dropped"]
+    assert [(one.plain, one.column) for one in dropped] == []  # two spellings of each id
+    table["patient_id"] = [f"p{w}" for w in who]
+    again = shoal.anonymize(table, policy)
+    dropped = [one for one in again.disclosure.determined if one.fate == "dropped"]
+    assert [(one.plain, one.column, one.how) for one in dropped] == [
+        ("chart", "patient_id", "one-to-one")
+    ]
+    assert any("chart gives patient_id away" in text for text in again.warnings)
+
+
+def test_what_links_a_persons_rows_is_reported() -> None:
+    rng = np.random.default_rng(6)
+    who = np.repeat(np.arange(60), 3)
+    table = pd.DataFrame(
+        {
+            "who": who,
+            "age": rng.integers(20, 60, 60)[who],
+            "chart": (who * 7) % 61,
+            "pain": rng.integers(0, 4, 180),
+        }
+    )
+    roles = {"who": "person", "age": "quasi", "chart": "plain", "pain": "plain"}
+    release = shoal.anonymize(table, {"columns": roles, "constraints": [{"k": 5}]})
+    assert all(len(set(charts)) == 1 for _, charts in table.groupby("who")["chart"])
+    (found,) = release.disclosure.nearly_unique
+    assert (found.column, found.alone, found.share, found.links) == ("chart", 60, 1.0, True)
+    assert (release.disclosure.unit, release.disclosure.published) == ("person", 60)

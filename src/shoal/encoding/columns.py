@@ -34,6 +34,7 @@ from shoal.encoding.reading import (
     read_ordered,
     standard_texts,
 )
+from shoal.encoding.rules import ColumnRule
 from shoal.encoding.spelling import is_blank, merge_spellings
 from shoal.encoding.values import (
     DATE_FORMATS,
@@ -51,6 +52,7 @@ from shoal.hierarchy.tree import with_missing
 
 ANY = "*"
 BOOLEANS = ("false", "true")
+NUMBERS = ValueReading("number")
 PLURALS = {"number": "numbers", "date": "dates", "text": "texts"}
 INTERVAL = re.compile(r"([\[(][^,]+), ([^,]+[\])])")
 """The text of an interval, as `pd.cut` and `Series.cut` of polars write it."""
@@ -80,6 +82,8 @@ class ColumnSpec:
     """Sensitive only: whether every spelling is a value of its own."""
     reading: ValueReading = AS_FOUND
     """How texts are read."""
+    rule: ColumnRule | None = None
+    """What was done to its numbers before they came here."""
 
     def with_order_of(self, column: pa.Array) -> "ColumnSpec":
         """This spec with the order of an ordered categorical, unless the policy decides.
@@ -353,6 +357,8 @@ def _by_order(tally: Tally, spec: ColumnSpec) -> Encoded | None:
         problem = f"are not {PLURALS[spec.reading.type]}, as the policy says"
     require_covered(problem, found.values.is_valid().to_numpy(zero_copy_only=False), tally)
     domain, codes = _ascending(tally, found.values)
+    if spec.rule is not None:
+        domain = replace(domain, texts=spec.rule.with_marks(domain.texts))
     return replace(domain, read_as=found.words), codes
 
 
@@ -364,6 +370,8 @@ def read_column(tally: Tally, spec: ColumnSpec) -> Ordered | None:
     InputError
         If they can be read in several ways, or if nearly all, but not all, are numbers or dates.
     """
+    if spec.rule is not None:  # plain numbers, but for the labels of the ends
+        return read_ordered(spec.rule.without_marks(tally.values), False, NUMBERS)
     try:
         return read_ordered(tally.values, spec.kind is None, spec.reading)
     except AmbiguousError as question:
@@ -387,9 +395,11 @@ def as_published(name: str, column: pa.Array, spec: ColumnSpec) -> pa.Array:
     """The values of another table as the labels of a release write them: ISO dates, a decimal point,
     the policy's codes for missing values as such.
 
-    Values that cannot be read so are left as they are.
+    Values that cannot be read so are left as they are. Ends that a rule gives are their numbers.
     """
     column = without_codes(name, column, spec)
+    if spec.rule is not None:
+        return spec.rule.without_marks(spec.rule(column))
     by_text = spec.hierarchy is not None and spec.hierarchy.reads == "text"
     if not is_text(column.type) or spec.kind == "unordered" or spec.order is not None or by_text:
         return column
@@ -440,7 +450,7 @@ def _check_declared(tally: Tally, spec: ColumnSpec) -> None:
 def _check_order_readable(tally: Tally, spec: ColumnSpec) -> None:
     """Refuse an order that could not be recognised in the text of a release."""
     texts = text_of(tally.values).cast(pa.string())
-    found = read_ordered(texts, False, spec.reading)
+    found = read_column(replace(tally, values=texts), replace(spec, kind="ordered"))
     if not _is_boolean(tally.values) and (found is None or found.values.null_count):
         raise InputError(
             f"Column '{tally.name}' is sensitive and to be ordered, but the order of values of the "

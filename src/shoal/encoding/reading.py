@@ -234,6 +234,10 @@ def _any(texts: pa.Array, pattern: str) -> bool:
     return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
 
 
+def _reads_nearly_all(found: Ordered) -> bool:
+    return bool(found.values.null_count <= (1 - NEARLY_ALL) * len(found.values))
+
+
 def _best(readings: Sequence[Ordered]) -> list[Ordered]:
     """Those that read the most values, without those that mean the same as one before them."""
     fewest = min((one.values.null_count for one in readings), default=0)
@@ -266,6 +270,9 @@ def _detected_dates(texts: pa.Array) -> Iterator[Ordered]:
             for form in forms
         ]
         fitting = _best(readings)
+        if fitting and not _reads_nearly_all(fitting[0]):
+            yield fitting[0]
+            return
         if fitting and "%y" in str(fitting[0].reading.dates):
             raise AmbiguousError(
                 "its dates have years of two digits, so the century is not certain",
@@ -319,12 +326,12 @@ def _detected_numbers(texts: pa.Array, guess: bool, reading: ValueReading) -> It
         for thousands in (None, *_possible_marks(texts, decimal))
     )
     fitting = _best([found for found in tried if found is not None])
-    if len(fitting) > 1:
+    if len(fitting) > 1 and _reads_nearly_all(fitting[0]):
         raise AmbiguousError(
             "the comma in its numbers can be the decimal mark or stand between thousands",
             _answers(fitting),
         )
-    yield from fitting
+    yield from fitting[:1]
 
 
 def _answers(fitting: Sequence[Ordered]) -> list[ValueReading]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from shoal.arrays import Ints
 from shoal.encoding.counts import Counts
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.errors import InputError, PolicyError, VerificationFailed, listed, percent
@@ -78,6 +79,18 @@ class AnatomyRelease(ReleaseTable):
         return self._sensitive
 
     @property
+    def people(self) -> MemoryRelease:
+        """The table of people."""
+        return self._people
+
+    def counted(self, name: str, policy: Policy) -> tuple[Ints, pa.Array, Ints]:
+        """The groups, values and counts of the table of a sensitive column."""
+        table, group, count = self._sensitive[name], group_name(policy), count_name(policy)
+        groups = whole(table.column(group), f"The group ids of the table of {name}")
+        counts = whole(table.column(count), f"The counts of the table of {name}")
+        return groups, table.column(name), counts
+
+    @property
     def fingerprint(self) -> Fingerprint:
         """The digest of the table of people."""
         return self._people.fingerprint
@@ -100,6 +113,9 @@ class AnatomyRelease(ReleaseTable):
         """Check the models on the groups; only those of a sensitive column are surveyed, since the
         quasi-identifiers are exact."""
         _check_people(self.names, policy)
+        self._people.check_rules(policy)
+        for table in self._sensitive.values():
+            table.check_rules(policy)
         group = group_name(policy)
         plain = sorted(name for name in policy.plain if name in self.names)
         people = self._people.read([group, *policy.quasi, *plain])

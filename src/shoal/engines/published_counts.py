@@ -12,31 +12,40 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Words
-from shoal.encoding.cells import Cells, words_of
+from shoal.arrays import Ints, Words
+from shoal.encoding.cells import MISSING_WORD, Cells, words_of
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.values import canonical, countable
 from shoal.engines.column_types import restore_type, value_type_of
-from shoal.engines.encode import EncodedTable, as_signed, as_unsigned
+from shoal.engines.encode import SIGN, EncodedTable, as_signed, as_unsigned
 from shoal.engines.queries import (
     ENCODED,
+    HASH,
+    PERSON,
     codes_of_values,
     compared,
     count_alone,
     count_known,
+    count_linked,
+    count_rows,
     count_squares,
+    count_values,
     first_rows,
     mapping_counts,
+    owned_rows,
     select,
 )
-from shoal.engines.sessions import Session
+from shoal.engines.session_people import HashedColumn, PublishedPeople, hash_published
+from shoal.engines.sessions import Session, query_number
 from shoal.errors import InputError
 from shoal.evidence.disclosure import (
     MOST_VALUES,
     Determined,
+    Disclosure,
     How,
     PublishedCounts,
     ValueCounts,
+    disclosure_of,
 )
 from shoal.evidence.mappings import (
     SAMPLED,
@@ -57,12 +66,23 @@ AT_ONCE = 8
 """Sets of columns that one query counts."""
 HASHED = 8_000_000
 """Cells of a release in a session whose hashes are kept in this process."""
+MISSING = int((MISSING_WORD ^ SIGN).view(np.int64))
+"""The hash of a missing value, as a session has it."""
 
 
 class HashedCounts(PublishedCounts):
-    """Counts rows by 64-bit hashes of what is published of them."""
+    """Counts rows or people by 64-bit hashes of what is published of rows."""
 
-    unit = "row"
+    people: Ints | None
+    """(rows,) the number of each row's person, from 0 on; None where rows are counted."""
+
+    def count_units(self, people: Ints | None) -> None:
+        """Set what is counted: people by their numbers, which may be any, or rows."""
+        self.people, self.unit, self.published = None, "row", self.rows
+        if people is not None:
+            found, number = np.unique(people, return_inverse=True)
+            self.people, self.unit = number.reshape(-1).astype(np.int64), "person"
+            self.published = len(found)
 
     @abstractmethod
     def label_words(self) -> Words:
@@ -77,26 +97,46 @@ class HashedCounts(PublishedCounts):
         """Hash columns that are needed again."""
 
     def alone(self, sets: Sequence[Sequence[str]], labels: bool = False) -> list[int]:
-        """For each set of plain columns, the rows that no other equals in all of them."""
+        """For each set of plain columns, those whom nobody equals in all of them."""
         from shoal.kernels.hashing import stir
-        from shoal.kernels.uniqueness import count_keys
 
         def count(names: Sequence[str]) -> int:
             keys = self.label_words() if labels else np.zeros(self.rows, np.uint64)
             for name in names:
                 stir(keys, self.words(name))
-            return int(count_keys(keys)[1])
+            return self._alone(keys, self.people)
 
         self.prepare({name for names in sets for name in names})
         return each(count, sets)
 
+    def known(self, columns: Sequence[str]) -> list[int]:
+        """For each plain column, rows or people with a value."""
+
+        def count(name: str) -> int:
+            _, people, n = self._with_value(name)
+            return n if people is None else len(np.unique(people))
+
+        self.prepare(columns)
+        return each(count, columns)
+
     def alone_with_value(self, columns: Sequence[str]) -> list[int]:
-        """For each plain column, rows with a value that no other has."""
-        alone = self.alone([[name] for name in columns])
-        return [
-            n - (self.rows - known == 1)
-            for n, known in zip(alone, self.known(columns), strict=True)
-        ]
+        """For each plain column, those with a value that nobody else has."""
+        self.prepare(columns)
+        return each(lambda name: self._alone(*self._with_value(name)[:2]), columns)
+
+    def link_rows(self, columns: Sequence[str]) -> list[bool]:
+        """For each plain column, whether people have several rows with one value in all of them."""
+
+        def link(name: str) -> bool:
+            words, people, _ = self._with_value(name)
+            if people is None:
+                return False
+            order = np.lexsort((words, people))
+            same = people[order][1:] == people[order][:-1]
+            differ = words[order][1:] != words[order][:-1]
+            return bool(same.any() and not (same & differ).any())
+
+        return [link(name) for name in columns]
 
     def values(self, columns: Sequence[str]) -> list[ValueCounts]:
         """The values of some plain columns."""
@@ -109,33 +149,46 @@ class HashedCounts(PublishedCounts):
         self.prepare(columns)
         return each(count, columns)
 
+    def _alone(self, keys: Words, people: Ints | None) -> int:
+        from shoal.kernels.uniqueness import count_keys, mark_people
+
+        if people is None:
+            return int(count_keys(keys)[1])
+        marked = np.zeros(self.published, np.bool_)
+        mark_people(keys, people, marked)
+        return int(marked.sum())
+
+    def _with_value(self, name: str) -> tuple[Words, Ints | None, int]:
+        """Hashes and people of the rows that have a value of a plain column, and how many these are."""
+        words = self.words(name)
+        known = words != MISSING_WORD
+        n = int(known.sum())
+        if n == self.rows:
+            return words, self.people, n
+        return words[known], None if self.people is None else self.people[known], n
+
 
 class MemoryCounts(HashedCounts):
     """Counts rows in memory."""
 
     def __init__(
-        self, plain: Sequence[str], column: Callable[[str], pa.Array], labels: Sequence[pa.Array]
+        self,
+        plain: Sequence[str],
+        column: Callable[[str], pa.Array],
+        labels: Sequence[pa.Array],
+        people: Ints | None = None,
     ) -> None:
-        """column: (rows,) a plain column as published. labels: (rows,) every quasi-identifier."""
+        """column: (rows,) a plain column as published. labels: (rows,) every quasi-identifier. people:
+        (rows,) the number of each row's person."""
         self.plain, self._column = tuple(plain), column
         every = [*labels, *map(column, plain)]
         starred = _all_starred(every)
         self._kept = None if starred is None or not starred.any() else np.flatnonzero(~starred)
         whole = len(every[0])
-        self.rows = self.published = whole if self._kept is None else len(self._kept)
+        self.rows = whole if self._kept is None else len(self._kept)
+        self.count_units(people if people is None or self._kept is None else people[self._kept])
         self._labels = labels
         self._words: dict[str, Words] = {}
-
-    def known(self, columns: Sequence[str]) -> list[int]:
-        """For each plain column, rows with a value."""
-        return [self.rows - self._missing(name) for name in columns]
-
-    def _missing(self, name: str) -> int:
-        column = canonical_values(self._column(name))
-        nulls = column.is_null() if column.null_count else None
-        if nulls is None or self._kept is None:
-            return int(column.null_count)
-        return int(nulls.to_numpy(zero_copy_only=False)[self._kept].sum())
 
     def label_words(self) -> Words:
         """(rows,) a hash of the labels of all quasi-identifiers."""
@@ -212,52 +265,86 @@ def _is_text(kind: pa.DataType) -> bool:
 
 @dataclass(frozen=True)
 class HashColumns:
-    """Published rows to hashes: `w` of the labels, w0, w1, ... of the plain columns."""
+    """Published rows to hashes: `w` of the labels, w0, w1, ... of the plain columns, and that of the
+    whole row where people are counted."""
 
     labels: tuple[tuple[str, pa.DataType], ...]
     plain: tuple[tuple[str, pa.DataType], ...]
     """The place and type of every column."""
+    rows: tuple[HashedColumn, ...] = ()
+    """What makes the hash by which a row's person is found, where people are counted."""
 
     @property
     def schema(self) -> pa.Schema:
         """The types of the result."""
-        return pa.schema([(name, pa.int64()) for name in ("w", *self.names)])
+        return pa.schema([(name, pa.int64()) for name in self.names])
 
     @property
     def names(self) -> list[str]:
-        """The columns of the hashes of plain columns."""
-        return [f"w{i}" for i in range(len(self.plain))]
+        """The columns of the result."""
+        return ["w", *(f"w{i}" for i in range(len(self.plain))), *([HASH] if self.rows else [])]
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Hash a batch."""
         labels = [restore_type(batch.column(place), kind) for place, kind in self.labels]
         plain = [restore_type(batch.column(place), kind) for place, kind in self.plain]
         words = [_stirred(labels, batch.num_rows), *map(_words, plain)]
-        return pa.RecordBatch.from_arrays(
-            [pa.array(as_signed(one)) for one in words], schema=self.schema
+        found = [pa.array(as_signed(one)) for one in words]
+        if self.rows:
+            found.append(pa.array(hash_published(batch, self.rows)))
+        return pa.RecordBatch.from_arrays(found, schema=self.schema)
+
+
+@dataclass(frozen=True)
+class ReleaseInSession:
+    """A release in a table of a session, its columns called p0, p1, ..."""
+
+    session: Session
+    table: str
+    quasi: tuple[str, ...]
+    plain: tuple[str, ...]
+    places: Mapping[str, tuple[str, pa.DataType]]
+    """Per published column, in the release's order, its name in the session and its type in the
+    release's files."""
+    people: PublishedPeople | None = None
+    """Whose rows were published, where people are counted."""
+
+    @property
+    def where(self) -> str:
+        """SQL that leaves out rows that read `*` throughout."""
+        return _not_starred(self.places, (*self.quasi, *self.plain))
+
+    def words(self) -> tuple[str, list[str]]:
+        """Create a table of the hashes of all rows, with the person `u` of each where people are
+        counted; its name, and the names of the hashes."""
+        name, paired = f"{self.table}_words", f"{self.table}_owned"
+        read = HashColumns(
+            tuple(self.places[one] for one in self.quasi),
+            tuple(self.places[one] for one in self.plain),
+            () if self.people is None else self.people.columns([*self.places.values()]),
         )
+        rows = f"{select(self.table, [place for place, _ in self.places.values()])}{self.where}"
+        self.session.map(name, rows, read, read.schema)
+        hashes = [column for column in read.names if column != HASH]
+        if self.people is None:
+            return name, hashes
+        self.session.keep(paired, owned_rows(name, self.people.table, hashes))
+        self.session.drop(name)
+        return paired, hashes
 
 
 class SessionHashes(HashedCounts):
-    """Counts the rows of a release in a session by hashes, which are few enough to be kept here."""
+    """Counts the rows or people of a release in a session by hashes that are kept here."""
 
-    def __init__(self, counts: "SessionCounts") -> None:
-        self.plain, self.rows, self.published = counts.plain, counts.rows, counts.published
-        self._counts = counts
-        read = HashColumns(
-            tuple(counts.places[name] for name in counts.quasi),
-            tuple(counts.places[name] for name in counts.plain),
-        )
-        name, places = f"{counts.table}_words", [place for place, _ in (*read.labels, *read.plain)]
-        rows = f"{select(counts.table, places)}{counts.where}"
-        counts.session.map(name, rows, read, read.schema, once=True)
-        table = counts.session.query(select(name, read.schema.names))
-        counts.session.drop(name)
-        self._labels = as_unsigned(one_chunk(table.column("w")))
-        self._words = {
-            column: as_unsigned(one_chunk(table.column(word)))
-            for column, word in zip(self.plain, read.names, strict=True)
-        }
+    def __init__(self, release: ReleaseInSession, rows: int) -> None:
+        self.plain, self.rows = release.plain, rows
+        name, hashes = release.words()
+        owner = [] if release.people is None else [PERSON]
+        table = release.session.query(select(name, [*hashes, *owner]))
+        release.session.drop(name)
+        found = [as_unsigned(one_chunk(table.column(word))) for word in hashes]
+        self._labels, self._words = found[0], dict(zip(self.plain, found[1:], strict=True))
+        self.count_units(table.column(PERSON).to_numpy() if owner else None)
 
     def label_words(self) -> Words:
         """(rows,) a hash of the labels of all quasi-identifiers."""
@@ -270,87 +357,86 @@ class SessionHashes(HashedCounts):
     def prepare(self, columns: Collection[str]) -> None:
         """All are hashed already."""
 
-    def known(self, columns: Sequence[str]) -> list[int]:
-        """For each plain column, rows with a value."""
-        return self._counts.known(columns)
-
 
 class SessionCounts(PublishedCounts):
-    """Counts the rows of a release in a session by SQL."""
+    """Counts the rows or people of a release in a session by SQL, on hashes of its columns."""
 
-    unit = "row"
+    def __init__(self, release: ReleaseInSession, rows: int) -> None:
+        self.session, self.plain, self.rows = release.session, release.plain, rows
+        self.table, hashes = release.words()
+        self._labels, self._places = hashes[0], dict(zip(self.plain, hashes[1:], strict=True))
+        self.unit, self.published, self._person = "row", rows, ""
+        if release.people is not None:
+            self.unit, self._person = "person", PERSON
+            self.published = query_number(self.session, count_values(self.table, PERSON))
 
-    def __init__(
-        self,
-        session: Session,
-        table: str,
-        quasi: Sequence[str],
-        plain: Sequence[str],
-        places: Mapping[str, tuple[str, pa.DataType]],
-    ) -> None:
-        """places: per published column its name in the session and its type in the files."""
-        self.session, self.table, self.places = session, table, places
-        self.quasi, self.plain = tuple(quasi), tuple(plain)
-        self.where = _not_starred(places, (*quasi, *plain))
-        counted = session.query(count_known(table, [], self.where))
-        self.rows = self.published = int(counted.column("n")[0].as_py())
+    def close(self) -> None:
+        """Drop the hashes."""
+        self.session.drop(self.table)
 
     def alone(self, sets: Sequence[Sequence[str]], labels: bool = False) -> list[int]:
-        """For each set of plain columns, the rows that no other equals in all of them."""
-        first = self.quasi if labels else ()
+        """For each set of plain columns, those whom nobody equals in all of them."""
+        first = [self._labels] if labels else []
+        return self._alone([[*first, *(self._places[n] for n in names)] for names in sets])
+
+    def _alone(self, sets: Sequence[Sequence[str]], known: bool = False) -> list[int]:
         found: list[int] = []
         for begin in range(0, len(sets), AT_ONCE):
             some = sets[begin : begin + AT_ONCE]
-            chosen = [[self._compared(name) for name in (*first, *names)] for names in some]
-            answer = self.session.query(count_alone(self.table, chosen, self.where)).to_pydict()
+            missing = MISSING if known else None
+            query = count_alone(self.table, some, self._person, missing)
+            answer = self.session.query(query).to_pydict()
             by_place = dict(zip(answer["i"], answer["n"], strict=True))
             found += [int(by_place[i]) for i in range(len(some))]
         return found
 
     def known(self, columns: Sequence[str]) -> list[int]:
-        """For each plain column, rows with a value."""
-        chosen = [self._compared(name) for name in columns]
-        answer = self.session.query(count_known(self.table, chosen, self.where))
+        """For each plain column, rows or people with a value."""
+        places = [self._places[name] for name in columns]
+        answer = self.session.query(count_known(self.table, places, self._person, MISSING))
         return [int(answer.column(f"n{i}")[0].as_py()) for i in range(len(columns))]
 
     def alone_with_value(self, columns: Sequence[str]) -> list[int]:
-        """For each plain column, rows with a value that no other has."""
-        if not columns:
-            return []
-        known = self.known(columns)
-        alone = self.alone([[name] for name in columns])
-        return [n - (self.rows - k == 1) for n, k in zip(alone, known, strict=True)]
+        """For each plain column, those with a value that nobody else has."""
+        return self._alone([[self._places[name]] for name in columns], known=True)
+
+    def link_rows(self, columns: Sequence[str]) -> list[bool]:
+        """For each plain column, whether people have several rows with one value in all of them."""
+        if not self._person:
+            return [False] * len(columns)
+        found = []
+        for name in columns:
+            query = count_linked(self.table, self._places[name], self._person, MISSING)
+            answer = self.session.query(query)
+            several, differ = (int(answer.column(n)[0].as_py()) for n in ("several", "differ"))
+            found.append(several > 0 and not differ)
+        return found
 
     def values(self, columns: Sequence[str]) -> list[ValueCounts]:
         """The values of some plain columns."""
         found = []
         for name in columns:
-            query = count_squares(self.table, self._compared(name), self.where)
-            answer = self.session.query(query)
+            answer = self.session.query(count_squares(self.table, self._places[name]))
             distinct, squares = (int(answer.column(key)[0].as_py()) for key in ("d", "squares"))
             found.append(ValueCounts(distinct, squares, self.rows))
         return found
 
-    def _compared(self, name: str) -> str:
-        place, kind = self.places[name]
-        return compared(place, pa.types.is_floating(value_type_of(kind)))
 
+def disclosure_in_session(
+    release: ReleaseInSession, determined: Sequence[Determined]
+) -> Disclosure:
+    """What others can do with all published columns of a release in a session.
 
-def counts_in_session(
-    session: Session,
-    table: str,
-    quasi: Sequence[str],
-    plain: Sequence[str],
-    places: Mapping[str, tuple[str, pa.DataType]],
-) -> PublishedCounts:
-    """Counts the rows of a release in a session; see `SessionCounts`.
-
-    A search for sets of columns takes many counts of a small table, for which asking a database takes
-    far longer than the counting.
+    A search for sets of columns takes many counts, and of a small table asking a database takes far
+    longer than the counting: its hashes are fetched.
     """
-    counts = SessionCounts(session, table, quasi, plain, places)
-    few = plain and counts.rows * (len(plain) + 1) <= HASHED
-    return SessionHashes(counts) if few else counts
+    rows = query_number(release.session, f"{count_rows(release.table)}{release.where}")
+    if rows * (len(release.plain) + 2) <= HASHED:
+        return disclosure_of(SessionHashes(release, rows), determined)
+    counts = SessionCounts(release, rows)
+    found = disclosure_of(counts, determined)
+    counts.close()
+    return found
 
 
 def _not_starred(places: Mapping[str, tuple[str, pa.DataType]], names: Sequence[str]) -> str:

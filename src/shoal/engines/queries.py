@@ -106,14 +106,19 @@ def people_with_values(table: str, columns: Mapping[str, int]) -> str:
 
 
 def published_rows(table: str, columns: Sequence[str]) -> str:
-    """The rows of the release, without the rows of sums."""
-    return f"{select(table, columns)} WHERE sums IS NULL"
+    """The rows of the release, without the rows of sums and those that are withheld."""
+    return f"{select(table, columns)} WHERE g >= 0"
+
+
+def published_cells(table: str, columns: Sequence[str]) -> str:
+    """The same for a full-domain method, where `x` says what a row is."""
+    return f"{select(table, columns)} WHERE x <= 1"
 
 
 def sums_and_class_sizes(table: str, labels: Sequence[str]) -> str:
     """sums: the text of each fragment; and in rows where that is null, the `class_sizes` of the
     release by its labels."""
-    sizes = class_sizes(table, labels, " WHERE sums IS NULL")
+    sizes = class_sizes(table, labels, " WHERE g >= 0")
     return (
         f"SELECT sums, 0 AS size, 0 AS times FROM {table} WHERE sums IS NOT NULL "
         f"UNION ALL SELECT NULL AS sums, size, times FROM ({sizes}) AS sizes"
@@ -193,7 +198,7 @@ def sizes_in_people(table: str, keys: Sequence[str], where: str = "") -> str:
 
 def count_published_people(table: str) -> str:
     """n: the people with a row in the release."""
-    people = f"SELECT {PERSON} FROM {table} WHERE sums IS NULL GROUP BY {PERSON}"
+    people = f"SELECT {PERSON} FROM {table} WHERE g >= 0 GROUP BY {PERSON}"
     return f"SELECT count(*) AS n FROM ({people}) AS found"
 
 
@@ -520,26 +525,58 @@ def compared(place: str, is_float: bool) -> str:
     return f"CASE WHEN isnan({place}) THEN NULL ELSE {place} + 0.0 END" if is_float else place
 
 
-def count_alone(table: str, sets: Sequence[Sequence[str]], where: str) -> str:
-    """i: the position of a set of columns; n: the rows that no other equals in all of them."""
+def owned_rows(words: str, people: str, columns: Sequence[str]) -> str:
+    """The columns of hashed rows, and the person of each.
+
+    Rows with one hash are alike, so it does not matter which of them is whose.
+    """
+    names = ", ".join(columns)
+    once = f"SELECT {HASH} AS kr, {names} FROM {words} GROUP BY {HASH}, {names}"
+    return f"SELECT {PERSON}, {names} FROM ({once}) AS once JOIN {people} ON {HASH} = kr"
+
+
+def count_alone(table: str, sets: Sequence[Sequence[str]], person: str, missing: int | None) -> str:
+    """i: the position of a set of columns; n: the rows that no other equals in all of them, or the
+    people who have such a row that nobody else has.
+
+    missing: rows with this value in the first column of the set are left out.
+    """
     parts = []
     for i, columns in enumerate(sets):
-        alike = f" GROUP BY {', '.join(columns)}" if columns else ""
-        single = f"SELECT 1 AS one FROM {table}{where}{alike} HAVING count(*) = 1"
-        parts.append(f"SELECT {i} AS i, count(*) AS n FROM ({single}) AS single")
+        where = "" if missing is None else f" WHERE {columns[0]} <> {missing}"
+        alike = f"FROM {table}{where} GROUP BY {', '.join(columns)}"
+        if person:
+            single = f"SELECT min({person}) AS who {alike} HAVING min({person}) = max({person})"
+            parts.append(f"SELECT {i} AS i, count(DISTINCT who) AS n FROM ({single}) AS single")
+        else:
+            single = f"SELECT 1 AS one {alike} HAVING count(*) = 1"
+            parts.append(f"SELECT {i} AS i, count(*) AS n FROM ({single}) AS single")
     return " UNION ALL ".join(parts)
 
 
-def count_known(table: str, columns: Sequence[str], where: str) -> str:
-    """n: the rows of a table; n0, n1, ...: those with a value in each of some columns."""
-    known = "".join(f", count({column}) AS n{i}" for i, column in enumerate(columns))
-    return f"SELECT count(*) AS n{known} FROM {table}{where}"
+def count_known(table: str, columns: Sequence[str], person: str, missing: int) -> str:
+    """n0, n1, ...: the rows, or people, with a value in each of some columns."""
+    counted = f"DISTINCT CASE WHEN {{}} <> {missing} THEN {person or 1} END"
+    counted = counted if person else counted.removeprefix("DISTINCT ")
+    known = (f"count({counted.format(column)}) AS n{i}" for i, column in enumerate(columns))
+    return f"SELECT {', '.join(known)} FROM {table}"
 
 
-def count_squares(table: str, column: str, where: str) -> str:
-    """d: the distinct values of a column, a missing one among them; squares: the sum of their rows,
-    squared."""
-    counts = f"SELECT count(*) AS n FROM {table}{where} GROUP BY {column}"
+def count_linked(table: str, column: str, person: str, missing: int) -> str:
+    """several: the people with several rows that have a value; differ: those with several values."""
+    found = (
+        f"SELECT count(*) AS n, CASE WHEN min({column}) <> max({column}) THEN 1 ELSE 0 END AS d "
+        f"FROM {table} WHERE {column} <> {missing} GROUP BY {person}"
+    )
+    return (
+        "SELECT count(CASE WHEN n > 1 THEN 1 END) AS several, count(CASE WHEN d = 1 THEN 1 END) AS "
+        f"differ FROM ({found}) AS found"
+    )
+
+
+def count_squares(table: str, column: str) -> str:
+    """d: the distinct values of a column; squares: the sum of their rows, squared."""
+    counts = f"SELECT count(*) AS n FROM {table} GROUP BY {column}"
     return f"SELECT count(*) AS d, CAST(sum(n * n) AS BIGINT) AS squares FROM ({counts}) AS found"
 
 

@@ -8,6 +8,7 @@ rows are, and only sums come back. Full-domain methods see the distinct cells wi
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from shoal.encoding.cells import Cells
 from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, check_groupings
 from shoal.engines.base import Engine, Expected
-from shoal.engines.column_types import storage_type
+from shoal.engines.changes import ChangeBatch, changes_of
+from shoal.engines.column_types import check_types, storage_type
 from shoal.engines.encode import EncodedTable, columns_to_read, encode_table
 from shoal.engines.fragments import TARGET, Finish, GroupFragment
 from shoal.engines.full_domain import PublishRows, SensitiveColumns, collect_cells, label_cells
@@ -36,12 +38,17 @@ from shoal.engines.partition_tree import (
     fragment_rows_for,
     whole_table,
 )
-from shoal.engines.published_counts import counts_in_session, determined_in_session
+from shoal.engines.published_counts import (
+    ReleaseInSession,
+    determined_in_session,
+    disclosure_in_session,
+)
 from shoal.engines.queries import (
     ENCODED,
     PERSON,
     class_sizes,
     count_published_people,
+    published_cells,
     published_rows,
     select,
     sums_and_class_sizes,
@@ -49,6 +56,7 @@ from shoal.engines.queries import (
 from shoal.engines.release_table import ReleaseTable
 from shoal.engines.session_people import PublishedPeople, keep_people, people_sizes_in
 from shoal.engines.session_release import SessionRelease, size_histogram
+from shoal.engines.session_truth import SessionTruth
 from shoal.engines.sessions import (
     PEOPLE,
     PUBLISHED,
@@ -63,7 +71,7 @@ from shoal.engines.sources import Source, source_at
 from shoal.engines.targets import Target
 from shoal.errors import VerificationFailed, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
-from shoal.evidence.disclosure import Disclosure, coarsened, disclosure_of
+from shoal.evidence.disclosure import Disclosure, coarsened
 from shoal.evidence.evidence import Evidence, Histogram, histogram
 from shoal.evidence.people import PeopleSizes
 from shoal.io.arrow import kind_name
@@ -88,6 +96,8 @@ from shoal.plugins import name_of
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress
 
+CHANGED = "changed"
+"""The raw table once column rules and pseudonyms were applied to it."""
 RECOGNITION = "recognition-rate"
 """The one metric that looks at sensitive values also where no model does."""
 
@@ -97,6 +107,7 @@ class RelationalEngine(Engine):
 
     capability = "large"
     session: Session
+    _in_database = False
     fragment_rows: int | None = None
     """Rows of a fragment; changes how the work is divided, not what comes out."""
 
@@ -115,12 +126,35 @@ class RelationalEngine(Engine):
         columns = columns_to_read(policy)
         self._schema = read_source(self.session, RAW, source, columns, clock, progress)
 
+    def _change_columns(self) -> str:
+        """Apply column rules and pseudonyms to the raw table; returns the name of the changed one."""
+        changes = changes_of(self._policy)
+        if not changes:
+            return RAW
+        names = columns_to_read(self._policy)
+        check_types(names, self._schema)
+        change = ChangeBatch(
+            tuple(
+                (f"p{i}", kind, changes.get(name))
+                for i, (name, kind) in enumerate(zip(names, self._schema.types, strict=True))
+            )
+        )
+        self.session.map(CHANGED, select(RAW, change.schema.names), change, change.schema)
+        self.session.drop(RAW)
+        self._schema = change.types
+        return CHANGED
+
     def encode(self, progress: Progress) -> int:
         """Number the values from their counts, and encode the rows where they are."""
+        raw = self._change_columns()
         self._encoded = encode_table(
-            self.session, self._policy, self._schema, self.seed, RAW, progress=progress
+            self.session, self._policy, self._schema, self.seed, raw, progress=progress
         )
-        self.session.drop(RAW)
+        d = len(self._encoded.payload) + len(self._encoded.quasi)
+        places = tuple((field.name, field.type) for field in self._schema)[:d]
+        self._truth = SessionTruth(self.session, self._policy, self._encoded, places)
+        self._truth.count_raw(raw)
+        self.session.drop(raw)
         return self._encoded.n_rows
 
     @property
@@ -164,13 +198,26 @@ class RelationalEngine(Engine):
     def publish(self, evidence: bool, progress: Progress) -> None:
         """Label the rows where they are."""
         self._facts = self._facts_of_table() if evidence else None
-        plain = sorted(self._policy.plain)
+        plain = sorted(self._policy.unchanged)
         self._determined = determined_in_session(self.session, self._encoded, plain)
         with passing(self.session, progress, 0, 1, self._encoded.n_rows):
             if self._cells is None:
                 self._publish_fragments(self._tree)
             else:
                 self._publish_cells(self._cells)
+            names, columns = self._columns
+            self._truth.count_published(
+                PUBLISHED,
+                self._types,
+                dict(zip(names, columns, strict=True)),
+                state="g" if self._cells is None else "x",
+            )
+
+    def require_truth(self, released: ReleaseTable, progress: Progress) -> None:
+        """Compare the written rows with the published ones, and these with the input."""
+        assert isinstance(released, SessionRelease)
+        with passing(self.session, progress, 0, 1, self._published_rows):
+            self._truth.require(released, self._columns[0], self._in_database)
 
     def measure(self, progress: Progress) -> Measured:
         """Add up what was counted where the rows are."""
@@ -180,6 +227,13 @@ class RelationalEngine(Engine):
         self._published_rows = found.rows - withheld
         self._losses = found.column_loss
         return found
+
+    @property
+    def _behind(self) -> dict[str, pa.DataType]:
+        """The values behind the labels: v0, v1, ... with their types in the file."""
+        first = len(self._encoded.payload)
+        types = self._schema.types[first : first + len(self._encoded.quasi)]
+        return {f"v{j}": kind for j, kind in enumerate(types)}
 
     def _facts_of_table(self) -> Facts:
         policy, encoded = self._policy, self._encoded
@@ -209,10 +263,12 @@ class RelationalEngine(Engine):
             tuple(f"p{i}" for i in range(len(encoded.payload))),
             self._finish,
             more=(TARGET,) if encoded.has_target else (),
+            behind=tuple(self._behind),
             measure=self._sums,
             has_people=encoded.n_people is not None,
         )
-        stored = pa.schema([(f.name, storage_type(f.type)) for f in encoded.schema])
+        types = [*((f.name, f.type) for f in encoded.schema), *self._behind.items()]
+        stored = pa.schema([(name, storage_type(kind)) for name, kind in types])
         self._before: Histogram = ()
         if facts is not None:
             codes = [f"c{j}" for j in range(len(encoded.domains))]
@@ -239,7 +295,7 @@ class RelationalEngine(Engine):
             both = self._before, after
             evidence = evidence_of(facts, self._counting, found.evidence, found.column_loss, both)
             if self._people_before is not None:
-                kept = " WHERE sums IS NULL"
+                kept = " WHERE g >= 0"
                 people = people_sizes_in(self.session, PUBLISHED, labels, kept)
                 evidence = replace(evidence, people_before=self._people_before, people_after=people)
         suppressed = int(found.metrics["suppressed-rows"] or 0)
@@ -283,11 +339,10 @@ class RelationalEngine(Engine):
         sensitive = SensitiveColumns(
             session, PUBLISHED, encoded, cells, reported=self._facts is not None
         )
-        make = PublishRows(labelled, payload, sensitive.codes)
+        make = PublishRows(labelled, payload, sensitive.codes, tuple(self._behind.items()))
         codes = [f"c{j}" for j in range(len(encoded.domains))]
-        needed = [*codes, *(name for name, _ in payload), *sensitive.codes]
-        once = not sensitive.codes
-        session.map(PUBLISHED, select(ENCODED, needed), make, make.schema, once=once)
+        needed = [*codes, *(name for name, _ in payload), *sensitive.codes, *self._behind]
+        session.map(PUBLISHED, select(ENCODED, needed), make, make.schema)
         self._types = encoded.schema
         if labelled.has_stars:
             self._types = pa.schema([make.schema.field(name) for name, _ in payload])
@@ -327,7 +382,8 @@ class RelationalEngine(Engine):
     def _query(self, columns: Sequence[str]) -> str:
         """SQL of the published rows."""
         fragments = self._cells is None
-        return published_rows(PUBLISHED, columns) if fragments else select(PUBLISHED, columns)
+        query = published_rows if fragments else published_cells
+        return query(PUBLISHED, columns)
 
     @property
     def domains(self) -> tuple[Domain, ...]:
@@ -379,6 +435,7 @@ class RelationalEngine(Engine):
                 f"The written file has the columns {listed(found)}, but {listed(names)} were to be "
                 "published."
             )
+        self._in_database = not isinstance(paths[0], Path)
         with passing(self.session, progress, 0, 1, rows):
             schema = self.session.read(RELEASE, list(paths), names, options)
         self._release = SessionRelease(self.session, RELEASE, names, schema, people=self._people)
@@ -391,11 +448,12 @@ class RelationalEngine(Engine):
     def disclosure(self, table: ReleaseTable) -> Disclosure:
         """Count the published rows by SQL."""
         assert isinstance(table, SessionRelease)
-        policy = self._policy
-        plain = tuple(sorted(policy.plain))
-        places = {name: table.stored(name) for name in (*policy.quasi, *plain)}
-        counts = counts_in_session(self.session, table.table, policy.quasi, plain, places)
-        return disclosure_of(counts, coarsened(self._determined, self._losses))
+        policy, plain = self._policy, tuple(sorted(self._policy.unchanged))
+        places = {name: table.stored(name) for name in table.names}
+        release = ReleaseInSession(
+            self.session, table.table, policy.quasi, plain, places, self._people
+        )
+        return disclosure_in_session(release, coarsened(self._determined, self._losses))
 
 
 LOSSES, CLIMBS, LEVELS, EVIDENCE = "\0losses", "\0climbs", "\0levels", "\0evidence"

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Ints
 from shoal.encoding.counts import Counts
+from shoal.engines.changes import published_rules
 from shoal.engines.database.staging import Stored
 from shoal.engines.duckdb.classes import STAR, TextCodes, number_texts
 from shoal.engines.files import LocalFiles, wrap
@@ -21,6 +22,7 @@ from shoal.engines.population import count_population, population_of_classes
 from shoal.errors import VerificationFailed
 from shoal.evidence.evidence import Histogram, histogram
 from shoal.evidence.people import PeopleSizes, people_sizes
+from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
 from shoal.models.base import POPULATION, SIZES_ONLY
@@ -43,6 +45,7 @@ from shoal.verification.people import (
     without_exempt,
 )
 from shoal.verification.preferences import at_worst
+from shoal.verification.rules import require_rules
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,10 @@ class MemoryRelease(ReleaseTable):
             return LocalFiles().read(self._source, self._options, names)
         return pa.table({name: self._source.column(name) for name in names})
 
+    def column(self, name: str) -> pa.Array:
+        """One column in one piece."""
+        return one_chunk(self.read([name]).column(name))
+
     @cached_property
     def fingerprint(self) -> Fingerprint:
         """The digest of the rows, and some of them."""
@@ -170,6 +177,7 @@ class MemoryRelease(ReleaseTable):
     ) -> Verdict:
         """Group by the text in the table and check every model again."""
         check_released_columns(policy, self.names)
+        self.check_rules(policy)
         counter = self._counter(policy)
         if survey:
             counter = _asking(counter, policy)
@@ -180,6 +188,15 @@ class MemoryRelease(ReleaseTable):
             strengths(counter, policy.quasi, policy.sensitive) if survey else (),
             people=None if self._people is None else self._published_people(policy, self._people),
         )
+
+    def check_rules(self, policy: Policy) -> None:
+        """Raise `VerificationFailed` where values are not what the policy's column rules give."""
+        broken = [
+            rule
+            for rule in published_rules(policy, self.names)
+            if rule.is_broken(one_chunk(self.read([rule.name]).column(rule.name)))
+        ]
+        require_rules(broken)
 
     def counting(self, people: Ints) -> "MemoryRelease":
         """The same rows with the numbers of their people: these are then counted."""

@@ -19,6 +19,7 @@ from shoal.encoding.columns import ColumnSpec, as_spelled
 from shoal.encoding.counts import Counts, group_histograms, size_counts
 from shoal.encoding.domain import Domain, Kind
 from shoal.engines.capabilities import check_capabilities
+from shoal.engines.changes import BROKEN, CheckBatch, published_rules
 from shoal.engines.class_findings import CHECKED, finding_of_pieces, judge_classes
 from shoal.engines.column_types import check_types, restore_type
 from shoal.engines.encode import MAX_VALUES, as_signed, as_unsigned
@@ -64,6 +65,7 @@ from shoal.verification.digest import (
     times_of,
 )
 from shoal.verification.meaning import Meaning, meaning_of, require_codes_declared
+from shoal.verification.rules import require_rules
 
 STAR = "*"
 TIMES = pa.schema([("j", pa.int32()), ("i", pa.int32()), ("n", pa.int64())])
@@ -155,6 +157,21 @@ class SessionRelease(ReleaseTable):
         check_released_columns(policy, self.names)
         read = columns_to_verify(policy, self.names)
         check_types(read, pa.schema([(name, self.stored(name)[1]) for name in read]))
+        self._check_rules(policy)
+
+    def _check_rules(self, policy: Policy) -> None:
+        """Raise `VerificationFailed` where values are not what the policy's column rules give."""
+        rules = published_rules(policy, self.names)
+        if not rules:
+            return
+        table = f"{self.table}_broken"
+        check = CheckBatch(tuple((*self.stored(rule.name), rule) for rule in rules))
+        rows = select(self.table, [place for place, _, _ in check.columns])
+        self.session.map(table, rows, check, BROKEN, once=True)
+        found = self.session.query(select(table, BROKEN.names))
+        self.session.drop(table)
+        broken = set(found.filter(found["broken"])["i"].to_pylist())
+        require_rules([rule for i, rule in enumerate(rules) if i in broken])
 
     def _values(self, name: str, policy: Policy) -> "PublishedValues":
         """The published texts of a sensitive column; raises where there are too many."""

@@ -11,10 +11,14 @@ whoever knows some of them may find a person whom the quasi-identifiers hide. Fo
   do not suffice, columns are added one by one, each time the one that singles out most. Where there
   are too many sets for the rows, those with the most information are tried (by collision entropy,
   which follows from whole numbers, so the choice is the same on every engine);
-- plain columns in which most values belong to one person alone;
+- plain columns in which most values belong to one person alone, and whether a person has one value in
+  all rows, which links these rows again;
 - plain columns that give away a column which is published more coarsely, or not at all: each value
   goes with one value of the other and vice versa, or both ascend together, or one descends as the
   other ascends. The latter is looked at where the plain column has at most `MOST_VALUES` values.
+
+Where the policy names the column of a person, people are counted in place of rows: a person is alone who
+has a row that nobody else has.
 
 An engine counts (`PublishedCounts`); what is counted, and what follows from it, is decided here.
 
@@ -31,6 +35,7 @@ from math import comb, log2, prod
 from typing import Any, Literal
 
 from shoal.errors import listed, percent
+from shoal.evidence.repeated_ids import RepeatedId
 from shoal.results import Record, Result
 
 ALARMING = 0.05
@@ -82,6 +87,8 @@ class NearlyUnique:
     """People who have a value that nobody else has."""
     share: float
     """Of those who have a value at all."""
+    links: bool = False
+    """Whether every person has one value in all rows, so that it tells which rows are one person's."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +126,9 @@ class Disclosure(Result):
     """All such sets up to the size at which the search ended."""
     nearly_unique: tuple[NearlyUnique, ...] = ()
     determined: tuple[Determined, ...] = ()
+    repeated: tuple[RepeatedId, ...] = ()
+    """Dropped identifiers by which several rows are one person's, where people are not counted; looked
+    for in tables in memory."""
     exact: bool = False
     """Whether quasi-identifiers are published as they are, with sensitive values apart (Anatomy): people
     are alone on them by intent then."""
@@ -146,7 +156,12 @@ class Disclosure(Result):
     @property
     def warnings(self) -> tuple[str, ...]:  # type: ignore[override]
         """What the publisher should think about."""
-        return (*self._alarm(), *self._fingerprints(), *self._copies())
+        return (
+            *(one.warning for one in self.repeated),
+            *self._alarm(),
+            *self._fingerprints(),
+            *self._copies(),
+        )
 
     def _alarm(self) -> Iterator[str]:
         if not self.is_alarming:
@@ -159,7 +174,7 @@ class Disclosure(Result):
         if self.sets:
             worst = self.sets[-1]
             pinning = (
-                f" {listed(worst.columns)} alone single{'s' if len(worst.columns) == 1 else ''} out "
+                f" {_joined(worst.columns)} alone single{'s' if len(worst.columns) == 1 else ''} out "
                 f"{worst.alone:,} ({percent(worst.share)})."
             )
         yield (
@@ -174,8 +189,9 @@ class Disclosure(Result):
         for one in self.nearly_unique:
             yield (
                 f"{one.column} is plain and published as it is, but {percent(one.share)} of its values "
-                f"belong to one {whose} alone: to know the value is to know the {whose}. Consider the "
-                "role identifier or quasi."
+                f"belong to one {whose} alone: to know the value is to know the {whose}."
+                + (" It also tells which rows are one person's." if one.links else "")
+                + " Consider the role identifier or quasi."
             )
 
     def _copies(self) -> Iterator[str]:
@@ -196,7 +212,7 @@ class Disclosure(Result):
         more = {"share": self.share, "bounded": self.bounded, "alarming": self.is_alarming}
         found = asdict(self) | more
         found["plain"] = list(self.plain)
-        for key in ("sets", "nearly_unique", "determined"):
+        for key in ("sets", "nearly_unique", "determined", "repeated"):
             found[key] = list(found[key])
         for one in found["sets"]:
             one["columns"] = list(one["columns"])
@@ -261,6 +277,11 @@ class PublishedCounts(ABC):
         """For each plain column, those with a value that nobody else has."""
 
     @abstractmethod
+    def link_rows(self, columns: Sequence[str]) -> list[bool]:
+        """For each plain column, whether some people have several rows and all have one value in them;
+        false where rows are counted."""
+
+    @abstractmethod
     def values(self, columns: Sequence[str]) -> list[ValueCounts]:
         """The values of some plain columns."""
 
@@ -303,11 +324,11 @@ def _nearly_unique(counts: PublishedCounts, plain_alone: int) -> tuple[NearlyUni
     known = dict(zip(counts.plain, counts.known(counts.plain), strict=True))
     # who is alone on one column is alone on all, so most columns need no counting
     possible = [n for n in counts.plain if 0 < NEARLY_UNIQUE * known[n] <= plain_alone]
-    found = zip(possible, counts.alone_with_value(possible), strict=True)
+    alone = dict(zip(possible, counts.alone_with_value(possible), strict=True))
+    found = [name for name in possible if alone[name] >= NEARLY_UNIQUE * known[name]]
     return tuple(
-        NearlyUnique(name, alone, alone / known[name])
-        for name, alone in found
-        if alone >= NEARLY_UNIQUE * known[name]
+        NearlyUnique(name, alone[name], alone[name] / known[name], links)
+        for name, links in zip(found, counts.link_rows(found), strict=True)
     )
 
 
@@ -362,6 +383,12 @@ def _grown(
         nth, alone = max(enumerate(counts.alone(sets)), key=lambda one: (one[1], -one[0]))
         columns = sets[nth]
     return PinningSet(columns, alone, alone / max(1, counts.published)), tried
+
+
+def _joined(names: Sequence[str]) -> str:
+    """`a, b and c`."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _most_informative(plain: Sequence[str], values: Mapping[str, ValueCounts]) -> tuple[str, ...]:

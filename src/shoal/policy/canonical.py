@@ -44,8 +44,14 @@ def to_data(policy: "Policy", seed: int | None = None) -> dict[str, Any]:
         "metrics": [plain_named(metric) for metric in policy.metrics] or None,
         "population": _population(policy),
         "read": policy.read.given() or None,
+        "pseudonym": _key(policy),
     }
     return {key: value for key, value in data.items() if value is not None}
+
+
+def _key(policy: "Policy") -> dict[str, str] | None:
+    """Where the key of pseudonyms is."""
+    return None if policy.pseudonym is None else policy.pseudonym.model_dump(exclude_none=True)
 
 
 def _population(policy: "Policy") -> str | None:
@@ -116,6 +122,9 @@ def _column(column: "Column") -> str | dict[str, Any]:
         "spelling": column.spelling,
         "type": column.type,
         "dates": column.dates,
+        "top": column.top,
+        "bottom": column.bottom,
+        "round": column.round,
     }
     given = {key: value for key, value in data.items() if value is not None}
     return column.role if len(given) == 1 else given

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, model_validator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 else:  # importing it would load pyarrow
     Hierarchy = Any
 
-Role = Literal["identifier", "person", "quasi", "sensitive", "plain", "preference"]
+Role = Literal["identifier", "pseudonym", "person", "quasi", "sensitive", "plain", "preference"]
 ROLES: tuple[str, ...] = get_args(Role)
 
 
@@ -76,13 +77,26 @@ label_of = code_of
 """A value of a policy as the text of a table's value."""
 
 
+def read_figure(value: Any) -> Any:
+    """A finite number."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        raise as_error(Problem((), f"found {found(value)}; must be a number"))
+    return value
+
+
+Figure = Annotated[int | float | None, PlainValidator(read_figure)]
+
+
 class Column(BaseModel):
     """What a column is, and for a quasi-identifier how it generalises."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     role: Role
-    """`identifier`: identifies people, dropped. `person`: tells which rows are one person's, so that
+    """`identifier`: identifies people, dropped. `pseudonym`: identifies people, published as a keyed
+    token that links their rows. `person`: tells which rows are one person's, so that
     people are counted; dropped. `quasi`: known to others, generalised. `sensitive`: to
     be protected, published. `plain`: published unchanged. `preference`: read, never published."""
     kind: Literal["ordered", "unordered"] | None = None
@@ -113,10 +127,22 @@ class Column(BaseModel):
     dates: Dates = None
     """The format of its dates, such as `%d/%m/%Y`, in place of that of `read`."""
 
+    top: Figure = None
+    """Quasi, sensitive or plain. Numbers from here on are published together, as `90+`."""
+    bottom: Figure = None
+    """Quasi, sensitive or plain. Numbers up to here are published together, as `≤18`."""
+    round: Figure = None
+    """Quasi, sensitive or plain. Numbers are rounded to multiples of this."""
+
+    @property
+    def has_rule(self) -> bool:
+        """Whether its numbers are rounded, or coded at an end."""
+        return any(one is not None for one in (self.top, self.bottom, self.round))
+
     @property
     def is_published(self) -> bool:
         """Whether the release has the column."""
-        return self.role in ("quasi", "sensitive", "plain")
+        return self.role in ("quasi", "sensitive", "plain", "pseudonym")
 
     @model_validator(mode="before")
     @classmethod
@@ -146,6 +172,9 @@ class Column(BaseModel):
             "preference": ("sensitive",),
             "spelling": ("sensitive",),
             "together": ("person",),
+            "top": ("quasi", "sensitive", "plain"),
+            "bottom": ("quasi", "sensitive", "plain"),
+            "round": ("quasi", "sensitive", "plain"),
         }
         given = [key for key in allowed if getattr(self, key) is not None]
         if self.order is not None:  # it implies the kind
@@ -161,6 +190,28 @@ class Column(BaseModel):
         ]
 
     def _contradictions(self) -> list[Problem]:
+        return [*self._rule_problems(), *self._other_contradictions()]
+
+    def _rule_problems(self) -> Iterator[Problem]:
+        if self.round is not None and self.round <= 0:
+            yield Problem(("round",), f"found {self.round:g}; must be above 0")
+        if self.top is not None and self.bottom is not None and self.bottom >= self.top:
+            yield Problem(("bottom",), f"found {self.bottom:g}; must be below `top`, {self.top:g}")
+        ends = [key for key in ("top", "bottom") if getattr(self, key) is not None]
+        if ends and self.hierarchy is not None:
+            words = (
+                "cannot be combined with `hierarchy`, whose nodes would not say that an end is open"
+            )
+            yield Problem((ends[0],), words)
+        if self.has_rule and (
+            self.order is not None or self.type in ("date", "text") or self.dates
+        ):
+            key = next(k for k in ("top", "bottom", "round") if getattr(self, k) is not None)
+            yield Problem((key,), "is for numbers; this column holds none according to the policy")
+        if self.has_rule and self.preference is not None:
+            yield Problem(("preference",), "cannot be combined with `top`, `bottom` or `round`")
+
+    def _other_contradictions(self) -> list[Problem]:
         if self.dates is not None and self.type in ("number", "text"):
             words = f"cannot be combined with `type: {self.type}`; choose one of the two"
             return [Problem(("dates",), words)]

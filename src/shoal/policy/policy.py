@@ -27,6 +27,7 @@ from shoal.models.base import Model
 from shoal.policy import canonical, parts, rules
 from shoal.policy.column import ROLES, Column
 from shoal.policy.messages import Guide, Problem, as_error, found, problems_of, refusal, unknown_key
+from shoal.policy.pseudonym import PseudonymKey
 from shoal.policy.reading import Reading
 from shoal.policy.yaml_source import Source, parse, read
 from shoal.seeds import LIMIT
@@ -34,6 +35,7 @@ from shoal.seeds import LIMIT
 if TYPE_CHECKING:
     from shoal.encoding.columns import ColumnSpec
     from shoal.encoding.reading import ValueReading
+    from shoal.encoding.rules import ColumnRule
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric
 else:  # importing them would load pyarrow
@@ -95,6 +97,8 @@ class Policy(BaseModel):
     population: Annotated[Any, PlainValidator(parts.population)] = None
     """The table of all people, for `k-map` and `delta-presence`: a file's path, or from Python any
     table. It holds every quasi column."""
+    pseudonym: PseudonymKey | None = None
+    """Where the secret key of the role `pseudonym` is: `key_file` or `key_env`."""
     read: Reading = Reading()
     """How the table is written: the format of a text file, of numbers and of dates. What is left out is
     detected, or asked where it is ambiguous."""
@@ -180,8 +184,32 @@ class Policy(BaseModel):
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """The columns published unchanged, in the policy's order."""
+        """The columns published unchanged, or as pseudonyms, in the policy's order."""
+        return tuple(n for n, c in self.columns.items() if c.role in ("plain", "pseudonym"))
+
+    @property
+    def unchanged(self) -> tuple[str, ...]:
+        """The columns with the role plain, in the policy's order."""
         return self.columns_with("plain")
+
+    @property
+    def pseudonyms(self) -> tuple[str, ...]:
+        """The columns published as keyed tokens, in the policy's order."""
+        return self.columns_with("pseudonym")
+
+    @property
+    def column_rules(self) -> "dict[str, ColumnRule]":
+        """The columns whose numbers are rounded or coded at an end, with their rules."""
+        return {name: rule for name in self.columns if (rule := self._rule_of(name)) is not None}
+
+    def _rule_of(self, name: str) -> "ColumnRule | None":
+        column = self.columns[name]
+        if not column.has_rule:
+            return None
+        from shoal.encoding.rules import rule_of
+
+        reading, missing = self.value_reading(name), self.missing_codes(name)
+        return rule_of(name, column.top, column.bottom, column.round, reading, missing)
 
     @property
     def identifiers(self) -> tuple[str, ...]:
@@ -213,6 +241,7 @@ class Policy(BaseModel):
             column.hierarchy,
             column.levels,
             reading=self.value_reading(name),
+            rule=self._rule_of(name),
             missing=self.missing_codes(name),
             states_missing=column.missing is not None or self.read.missing == (),
             exact_spelling=column.spelling == "exact",
@@ -346,6 +375,7 @@ GUIDE = Guide(
         (): [name for name in Policy.model_fields if name != "folder"],
         ("columns", "*"): list(Column.model_fields),
         ("read",): list(Reading.model_fields),
+        ("pseudonym",): list(PseudonymKey.model_fields),
     },
     hints={
         ("columns",): "list every column of the table with its role, as in `age: quasi`",

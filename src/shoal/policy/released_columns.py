@@ -36,7 +36,13 @@ def suppressible_components(policy: "Policy") -> list[list[str]]:
 def columns_to_verify(policy: "Policy", names: Sequence[str]) -> list[str]:
     """The columns that a model or an exemption depends on."""
     others = _not_quasi(policy, names) if suppressible_components(policy) else policy.sensitive
-    return [name for name in names if name in {*policy.quasi, *others}]
+    ruled = [name for name in names if _has_rule(policy, name)]
+    return [name for name in names if name in {*policy.quasi, *others, *ruled}]
+
+
+def _has_rule(policy: "Policy", name: str) -> bool:
+    column = policy.columns.get(name)
+    return column is not None and (column.has_rule or column.role == "pseudonym")
 
 
 def check_released_columns(policy: "Policy", names: Sequence[str]) -> None:

@@ -29,6 +29,7 @@ def problems(policy: "Policy") -> list[Problem]:
         *_metrics(policy),
         *anatomy.problems(policy),
         *_population(policy),
+        *_pseudonyms(policy),
     ]
 
 
@@ -40,6 +41,7 @@ def warnings(policy: "Policy") -> list[str]:
         *_uncovered(policy),
         *_weak(policy),
         *_kept_order(policy),
+        *_linkable(policy),
         *anatomy.warnings(policy),
     ]
 
@@ -301,3 +303,22 @@ def _kept_order(policy: "Policy") -> Iterator[str]:
                 "be one person's, and whoever guesses so puts them together. Leave `order` out, and "
                 "rows are sorted by what is published of them."
             )
+
+
+def _pseudonyms(policy: "Policy") -> Iterator[Problem]:
+    if policy.pseudonyms and policy.pseudonym is None:
+        words = (
+            f"missing; say where the secret key for {listed(policy.pseudonyms)} is, as in "
+            "`pseudonym: {key_file: linkage.key}` or `pseudonym: {key_env: LINKAGE_KEY}`"
+        )
+        yield Problem(("pseudonym",), words)
+
+
+def _linkable(policy: "Policy") -> Iterator[str]:
+    if policy.pseudonyms:
+        yield (
+            f"{listed(policy.pseudonyms)} is published as pseudonyms: rows of one person can be linked, "
+            "in this release and with every other one that is published with the same key, and who has "
+            "the key can find people again. The guarantees speak of single releases and not of what "
+            "linked ones give away together; in law the release is still personal data."
+        )

@@ -48,7 +48,10 @@ class Covering:
         (n_rows,) raw values, of any type. specs: what the policy says about the columns."""
         names = list(classes)
         self.n_classes = len(next(iter(classes.values())))
-        labels = {name: distinct_texts(name, classes[name]) for name in names}
+        labels = {
+            name: distinct_texts(name, _without_marks(classes[name], specs.get(name, BY_VALUES)))
+            for name in names
+        }
         read = {
             name: as_published(name, one_chunk(rows[name]), specs.get(name, BY_VALUES))
             for name in names
@@ -120,6 +123,11 @@ class Covering:
             packed = np.packbits(covered[:, of_class], axis=1, bitorder="little")
             out[begin : begin + len(some), : packed.shape[1]] = packed
         return out.view("<u8").astype(np.uint64, copy=False)
+
+
+def _without_marks(labels: pa.Array, spec: ColumnSpec) -> pa.Array:
+    """The labels with plain numbers for the ends that a column rule gives."""
+    return labels if spec.rule is None else spec.rule.without_marks(one_chunk(labels))
 
 
 def population_of(

@@ -365,7 +365,7 @@ def _warnings(release: Release, published: ReleaseTable, after: Reidentification
 
 def _plain_columns(release: Release, published: ReleaseTable) -> Iterator[str]:
     unique = {one.column for one in release.disclosure.nearly_unique}  # the release warns of these
-    for name in release.policy.plain:
+    for name in release.policy.unchanged:
         if name not in published.names or name in unique:
             continue
         found = suggest(_contents(published, name))

@@ -189,7 +189,7 @@ def _disclosure(
         return  # of an older format, or of people, whom only the owner of the table can count
     if policy.suppressed != "withheld" or any(model.quasi for model in policy.constraints):
         return
-    sizes = released.class_sizes([*policy.quasi, *policy.plain])
+    sizes = released.class_sizes([*policy.quasi, *policy.unchanged])
     alone = sum(classes for size, classes in sizes if size == 1)
     if stated.get("alone") != alone:
         yield (

@@ -114,8 +114,18 @@ def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
     read = set(policy.preferences.values())
     if unread := [name for name in policy.columns_with("preference") if name not in read]:
         yield f"Read by nobody and not published: {listed(unread, MOST_NAMES)}."
-    if policy.plain:
-        yield f"Published as they are, without any guarantee: {listed(policy.plain, MOST_NAMES)}."
+    if policy.unchanged:
+        plain = listed(policy.unchanged, MOST_NAMES)
+        yield f"Published as they are, without any guarantee: {plain}."
+    for name, rule in policy.column_rules.items():
+        yield f"By a rule of the policy, before anything else: {name} ({rule.words})."
+    if policy.pseudonyms:
+        tokens = listed(policy.pseudonyms, MOST_NAMES)
+        yield (
+            f"Published as pseudonyms: {tokens}. Tokens made with a secret key take the place of the "
+            "identifiers, so that rows of one person can be linked, here and in every table that is "
+            "published with the same key. Who has the key can find the people again."
+        )
 
 
 def _coarser(column: Column) -> str:

@@ -265,6 +265,8 @@ def _owners(
 
 def attack_tables(tables: Tables, policy: Policy, on: Sequence[str] | None = None) -> Attack:
     """See `attack`."""
+    raw_rows = None if tables.raw is None else _ruled(tables.raw, policy)
+    tables = replace(tables, known=_ruled(tables.known, policy), raw=raw_rows)
     published, people = tables.release, tables.known
     names = _shared_columns(policy, tables) if on is None else _chosen_columns(policy, tables, on)
     if not people.num_rows:
@@ -318,9 +320,18 @@ def _people(policy: Policy, table: pa.Table) -> People | None:
     return read_people(policy.person, one_chunk(table.column(policy.person)))
 
 
+def _ruled(table: pa.Table, policy: Policy) -> pa.Table:
+    """The table with the sensitive and plain values that the policy's column rules publish."""
+    for name, rule in policy.column_rules.items():
+        if name not in policy.quasi and name in table.column_names:
+            column = rule(one_chunk(table.column(name)))
+            table = table.set_column(table.column_names.index(name), name, column)
+    return table
+
+
 def _shared_columns(policy: Policy, tables: Tables) -> list[str]:
     """The columns that the release and the known table share, without sensitive ones."""
-    published = [name for name in (*policy.quasi, *policy.plain) if name in tables.published]
+    published = [name for name in (*policy.quasi, *policy.unchanged) if name in tables.published]
     if not any(name in tables.published for name in policy.quasi):
         raise PolicyError(
             f"The release has none of the policy's quasi-identifiers ({listed(policy.quasi)}) among "
@@ -343,7 +354,7 @@ def _chosen_columns(policy: Policy, tables: Tables, on: Sequence[str]) -> list[s
     """The columns that the user names, in the order of roles; each must be in both tables."""
     if not on:
         raise InputError("No column to link on was given. Name one, or leave `on` out.")
-    roles = (*policy.quasi, *policy.plain, *policy.sensitive)
+    roles = (*policy.quasi, *policy.unchanged, *policy.sensitive)
     for name in on:
         if name in policy.sensitive and name in tables.sensitive:
             raise InputError(

@@ -45,6 +45,7 @@ HEAD = """\
 # It was made from names and counts alone. Check every role: only you know what others may know.
 #
 #   identifier   names a person by itself: never published
+#   person       tells which rows are one person's, so that people are counted: never published
 #   quasi        others may know it, and several together may single a person out: made coarser
 #   sensitive    what must not be learnt about a person: published as it is
 #   plain        neither: published as it is
@@ -256,8 +257,9 @@ def _reason(column: ColumnReport) -> str:
 
 
 def _constraints(rows: int, columns: Sequence[ColumnReport]) -> list[str]:
-    k = min(K, rows)
-    lines = [(f"- {{k: {k}}}", f"anyone who looks for a person finds at least {k} rows")]
+    people = [column.distinct for column in columns if column.role == "person"]
+    k, units = min(K, rows, *people), "people" if people else "rows"
+    lines = [(f"- {{k: {k}}}", f"anyone who looks for a person finds at least {k} {units}")]
     for column in columns:
         if column.role != "sensitive":
             continue

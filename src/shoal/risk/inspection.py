@@ -17,6 +17,7 @@ from shoal.progress import Clock, ProgressCallback, ignore_event
 from shoal.results import Record, Result
 from shoal.risk.assessment import Reidentification, assessment_of
 from shoal.risk.columns import Contents, Role, Suggestion, Treatment, suggest
+from shoal.risk.people import with_person
 from shoal.risk.population import PopulationUniques
 from shoal.risk.table import (
     CountedTable,
@@ -187,6 +188,8 @@ def inspection_of(
     with clock.step("count") as progress:
         contents = table.count(progress)
     suggested = [OF_PEOPLE if column.name == person else suggest(column) for column in contents]
+    if person is None:
+        suggested = with_person(contents, suggested)
     quasi = [c for c, s in zip(contents, suggested, strict=True) if s.role == "quasi"]
     names = [column.name for column in quasi]
     rows, units, queries = table.rows, table.units, 0

@@ -81,9 +81,10 @@ def _facts(release: "Release[Any]") -> Table:
     largest, mean = release.metrics.get("largest-group"), release.metrics.get("mean-group")
     out, suppressed = release.published_rows, release.suppressed_rows
     sizes = f" of {mean:,.1f} rows on average, {largest:,.0f} at most" if mean and largest else ""
-    if (people := release.measured.group_people) is not None:
-        sizes += (
-            f"; {people.smallest:,} to {people.largest:,} people, {people.mean:,.1f} on average"
+    if sizes and (people := release.measured.group_people) is not None:
+        sizes = (
+            f" of {mean:,.1f} rows ({people.mean:,.1f} people) on average, {largest:,.0f} "
+            f"({people.largest:,}) at most"
         )
     facts = [
         ("rows", f"{release.rows:,} in, {out:,} out, {suppressed:,} suppressed"),

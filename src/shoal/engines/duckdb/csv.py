@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -165,12 +166,16 @@ class CsvFile:
 
     def place(self, column: str) -> str:
         """The SQL name of a column."""
-        if column not in self.names:
+        if column not in self._places:
             raise InputError(
                 f"{self.path} has no column '{column}'.{nearest(column, self.names)} "
                 f"It has: {listed(self.names)}."
             )
-        return f"c{self.names.index(column)}"
+        return self._places[column]
+
+    @cached_property
+    def _places(self) -> dict[str, str]:
+        return {name: f"c{i}" for i, name in enumerate(self.names)}
 
 
 @contextmanager

@@ -1,0 +1,143 @@
+"""Columns that a policy changes before anything else: column rules, and pseudonyms.
+
+Everything after it works on the changed table, on every engine: methods, models, metrics and the release
+see what is published. A change looks at one value at a time, so it gives the same in any batch.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.arrays import Ints
+from shoal.encoding.pseudonyms import Pseudonyms
+from shoal.encoding.rules import ColumnRule
+from shoal.engines.column_types import restore_type, storage_type
+from shoal.io.arrow import gather, one_chunk
+from shoal.io.frames import Table
+from shoal.policy import Policy
+from shoal.verification.rules import PublishedRule
+
+Change = ColumnRule | Pseudonyms
+
+
+def changes_of(policy: Policy) -> dict[str, Change]:
+    """What the policy changes, by column; reads the key of its pseudonyms."""
+    found: dict[str, Change] = dict(policy.column_rules)
+    if policy.pseudonyms:
+        assert policy.pseudonym is not None, "a policy with such a column names the key"
+        key = policy.pseudonym.load(policy.folder)
+        found |= {name: Pseudonyms(name, key) for name in policy.pseudonyms}
+    return found
+
+
+class ChangedTable:
+    """A table of any kind, with some of its columns changed."""
+
+    def __init__(self, table: Table, changes: Mapping[str, Change]) -> None:
+        self._table, self._changes = table, changes
+        self._changed: dict[str, pa.Array] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """The columns, in order."""
+        return list(self._table.names)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self._table.n_rows
+
+    def column(self, name: str) -> pa.Array:
+        """One column in one piece, changed."""
+        if name not in self._changes:
+            return self._table.column(name)
+        if name not in self._changed:
+            self._changed[name] = one_chunk(self._changes[name](self._table.column(name)))
+        return self._changed[name]
+
+    def release(
+        self,
+        columns: Sequence[str],
+        labels: Mapping[str, pa.Array],
+        rows: Ints,
+        keep_index: bool,
+    ) -> Any:
+        """A frame of the table's kind; see `Table.release`."""
+        more = {
+            name: gather(self.column(name), rows)
+            for name in columns
+            if name in self._changes and name not in labels
+        }
+        return self._table.release(columns, {**labels, **more}, rows, keep_index)
+
+
+@dataclass(frozen=True)
+class ChangeBatch:
+    """Changes the columns p0, p1, ... of a batch, wherever it is."""
+
+    columns: tuple[tuple[str, pa.DataType, Change | None], ...]
+    """The name in the session, the type in the file, and the change of each."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The types of the result in the session."""
+        return pa.schema([(field.name, storage_type(field.type)) for field in self.types])
+
+    @property
+    def types(self) -> pa.Schema:
+        """The types of the result."""
+        return pa.schema(
+            [
+                (place, kind if change is None else change.type_of(kind))
+                for place, kind, change in self.columns
+            ]
+        )
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Change a batch."""
+        changed = []
+        for place, kind, change in self.columns:
+            column = batch.column(place)
+            if change is not None:
+                column = change(restore_type(column, kind))
+            changed.append(column)
+        fields = self.schema
+        cast = [one.cast(field.type) for one, field in zip(changed, fields, strict=True)]
+        return pa.RecordBatch.from_arrays(cast, schema=fields)
+
+
+BROKEN = pa.schema([("i", pa.int32()), ("broken", pa.bool_())])
+"""What is found in a batch: the number of a rule, and whether it is broken there."""
+
+
+@dataclass(frozen=True)
+class CheckBatch:
+    """Checks the rules of published columns on a batch, wherever it is."""
+
+    columns: tuple[tuple[str, pa.DataType, PublishedRule], ...]
+    """The name in the session, the type in the file, and the rule of each."""
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Which rules are broken in a batch."""
+        found = [
+            rule.is_broken(restore_type(batch.column(place), kind))
+            for place, kind, rule in self.columns
+        ]
+        numbers = pa.array(range(len(found)), pa.int32())
+        return pa.RecordBatch.from_arrays([numbers, pa.array(found, pa.bool_())], schema=BROKEN)
+
+
+def published_rules(policy: Policy, names: Sequence[str]) -> list[PublishedRule]:
+    """The rules that published columns must follow."""
+    rules = policy.column_rules
+    found = []
+    for name in names:
+        column = policy.columns.get(name)
+        if column is None or not (name in rules or name in policy.pseudonyms):
+            continue
+        generalised = column.role == "quasi" and policy.publish == "generalised"
+        nodes = column.hierarchy is not None
+        found.append(PublishedRule(name, rules.get(name), generalised, nodes))
+    return found

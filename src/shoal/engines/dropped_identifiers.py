@@ -1,0 +1,105 @@
+"""Identifiers that a run drops: whether they repeat, and whether a plain column stands for them.
+
+They are read for this alone, of tables in memory.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.arrays import Ints
+from shoal.encoding.cells import Cells
+from shoal.encoding.columns import encode_quasi
+from shoal.encoding.domain import Kind
+from shoal.encoding.people import person_of_ids
+from shoal.encoding.values import canonical, countable
+from shoal.errors import ShoalError
+from shoal.evidence.disclosure import Determined
+from shoal.evidence.mappings import SAMPLED, Coded, is_possible, relation, spread_of
+from shoal.evidence.repeated_ids import RepeatedId, agree, classes_below
+from shoal.io.arrow import gather
+from shoal.io.frames import Table
+from shoal.policy import Policy
+
+
+def repeating_identifiers(policy: Policy, table: Table) -> dict[str, Ints]:
+    """(n,) the hash of each row's id, -1 where it has none, of every identifier that repeats.
+
+    None where the policy names a person: which rows are one person's is then known.
+    """
+    from shoal.kernels.uniqueness import count_keys
+
+    found = {}
+    for name in policy.identifiers if policy.person is None else ():
+        if name not in table.names:
+            continue
+        try:
+            ids = person_of_ids(canonical(countable(name, table.column(name))))
+        except (ShoalError, pa.ArrowException):  # lists and the like are no ids
+            continue
+        if count_keys(ids[ids >= 0].view(np.uint64))[0] < int((ids >= 0).sum()):
+            found[name] = ids
+    return found
+
+
+def repeated_ids(
+    policy: Policy,
+    cells: Cells,
+    ids: Mapping[str, Ints],
+    rows: Ints,
+    labels: Mapping[str, pa.DictionaryArray],
+) -> Iterator[RepeatedId]:
+    """The repeating identifiers by which several rows look like one person's.
+
+    rows: (published,) the input row of each published row. labels: (published,) by quasi-identifier.
+    """
+    k = max(model.min_rows for model in policy.constraints)
+    if not ids or k < 2:
+        return
+    cell = np.empty(cells.n_rows, np.int64)
+    cell[cells.rows] = np.repeat(np.arange(cells.n_cells), cells.counts)
+    quasi = [cells.codes[cell, j] for j in range(len(cells.domains))]
+    classes: Ints | None = None
+    for name, one in ids.items():
+        if not agree(one, quasi):
+            continue
+        classes = _classes([labels[n] for n in policy.quasi]) if classes is None else classes
+        known = one[one >= 0]
+        below = classes_below(classes, one[rows], k)
+        yield RepeatedId(name, len(known), len(np.unique(known)), k, *below)
+
+
+def _classes(labels: Sequence[pa.DictionaryArray]) -> Ints:
+    """(published,) the class of each row."""
+    found = np.zeros(len(labels[0]), np.int64)
+    for label in labels:
+        missing = len(label.dictionary)
+        codes = pc.fill_null(label.indices, missing).to_numpy(zero_copy_only=False)
+        wide = found * (missing + 1) + codes
+        found = np.unique(wide, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return found
+
+
+def given_away(table: Table, identifiers: Sequence[str], plain: Sequence[str]) -> list[Determined]:
+    """The repeating identifiers that plain columns of a table give away."""
+    few = np.unique(np.linspace(0, table.n_rows - 1, min(table.n_rows, SAMPLED)).astype(np.int64))
+    found = []
+    for name in plain:
+        for other in identifiers:
+            try:
+                values, hidden = countable(name, table.column(name)), table.column(other)
+                some = _coded(other, gather(hidden, few))
+                if is_possible(spread_of(name, gather(values, few), some), some.ordered):
+                    coded = _coded(other, hidden)
+                    how = relation(spread_of(name, values, coded), coded.ordered)
+                    found += [Determined(name, other, how, "dropped")] if how else []
+            except (ShoalError, pa.ArrowException):  # lists and the like have no values to compare
+                continue
+    return found
+
+
+def _coded(name: str, column: pa.Array) -> Coded:
+    domain, codes = encode_quasi(name, column)
+    return Coded(codes, domain.missing, domain.kind != Kind.SET)

@@ -1,0 +1,90 @@
+"""Which column tells people apart, where a table has several rows per person.
+
+By its name, a column is an id of people (`patient_id`, `idnr`, `pid`) and repeats. By its values, it has
+many different ones that repeat, and rows with the same value agree in most suspected quasi-identifiers,
+as only rows of one person do (`evidence/repeated_ids.py`). With rows outside of memory the name alone
+decides.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shoal.evidence.repeated_ids import agree
+from shoal.risk.columns import (
+    FEWEST_ROWS,
+    ID_WORDS,
+    MANY_VALUES,
+    Contents,
+    Suggestion,
+    Type,
+    hint_of,
+    words_of,
+)
+
+PERSON_IDS = frozenset(
+    """
+    pid ptid patid patno patnr idnr idno idnum uid userid subjid usubjid subjno subjectid respid
+    caseid memberid personid persid pnr mergeid panelid
+    """.split()  # noqa: SIM905 - as in `columns.py`
+)
+"""Names of ids of people, written together."""
+FEWEST_PER_ID, MOST_PER_ID = 1.2, 20
+"""Rows per value of a column that is taken for ids by its values."""
+
+
+def with_person(contents: Sequence[Contents], suggested: Sequence[Suggestion]) -> list[Suggestion]:
+    """The suggested roles, that of the ids of people among them where ids repeat."""
+    found = list(suggested)
+    place = _by_name(contents, found)
+    why = "by its name it is the id of a person"
+    if place is None:
+        place = _by_values(contents, found)
+        why = "rows with the same value look like one person's"
+    if place is not None:
+        column = contents[place]
+        reason = f"{why}; {column.distinct:,} in {column.rows:,} rows, so people are counted"
+        found[place] = Suggestion("person", "dropped", reason)
+    return found
+
+
+def is_person_id(name: str) -> bool:
+    """Whether a name is that of ids of people: `patient_id`, `id`, `idnr`."""
+    words = words_of(name)
+    hint = hint_of(name)
+    named = hint is not None and hint[0] == "person" and bool(words) and words[-1] in ID_WORDS
+    return named or "".join(words) in PERSON_IDS
+
+
+def _repeats(column: Contents) -> bool:
+    return not column.missing and column.rows >= FEWEST_ROWS and 1 < column.distinct < column.rows
+
+
+def _by_name(contents: Sequence[Contents], suggested: Sequence[Suggestion]) -> int | None:
+    """The column with an id's name that tells most people apart; none where one has no repeats."""
+    named = [i for i, column in enumerate(contents) if is_person_id(column.name)]
+    named = [i for i in named if suggested[i].role in ("identifier", "quasi", "plain")]
+    if any(contents[i].distinct == contents[i].rows for i in named):
+        return None  # each row has an id of its own
+    repeating = [i for i in named if _repeats(contents[i])]
+    return max(repeating, key=lambda i: (contents[i].distinct, -i), default=None)
+
+
+def _by_values(contents: Sequence[Contents], suggested: Sequence[Suggestion]) -> int | None:
+    quasi = [c for c, s in zip(contents, suggested, strict=True) if s.role == "quasi"]
+    possible = []
+    for i, column in enumerate(contents):
+        per_id = column.rows / max(1, column.distinct)
+        if (
+            _repeats(column)
+            and suggested[i].role in ("identifier", "quasi")
+            and column.type in (Type.TEXT, Type.CODE, Type.WHOLE)
+            and column.distinct >= MANY_VALUES
+            and FEWEST_PER_ID <= per_id <= MOST_PER_ID
+            and len(column.codes) == column.rows
+            and (suggested[i].role == "identifier" or hint_of(column.name) is None)
+        ):
+            others = [c.codes.astype(np.int64) for c in quasi if c.name != column.name]
+            if len(others) > 1 and agree(column.codes.astype(np.int64), others):
+                possible.append(i)
+    return max(possible, key=lambda i: (contents[i].distinct, -i), default=None)

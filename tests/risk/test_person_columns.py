@@ -1,0 +1,93 @@
+"""Ids of people that repeat are noticed, by name or by what their rows hold."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import shoal
+from shoal.evidence.repeated_ids import agree, classes_below
+from shoal.risk.people import is_person_id
+
+
+@pytest.mark.parametrize(
+    "name", ["patient_id", "PatientID", "idnr", "pid", "id", "subject no", "USUBJID"]
+)
+def test_names_of_ids(name: str) -> None:
+    assert is_person_id(name)
+
+
+@pytest.mark.parametrize("name", ["name", "country_id", "zip code", "age", "ward number", "email"])
+def test_other_names(name: str) -> None:
+    assert not is_person_id(name)
+
+
+def visits(people: int = 60, each: int = 4) -> pd.DataFrame:
+    rng = np.random.default_rng(8)
+    who = np.repeat(np.arange(people), each)
+    return pd.DataFrame(
+        {
+            "pid": [f"{w:03}x" for w in who],
+            "age": rng.integers(20, 90, people)[who],
+            "sex": rng.choice(["f", "m"], people)[who],
+            "zip": rng.integers(1000, 1100, people)[who].astype(str),
+            "visit": rng.integers(1, 300, len(who)),
+            "disease": rng.choice(["flu", "cold", "cough", "none"], len(who)),
+        }
+    )
+
+
+def test_inspect_and_init_propose_the_role_person() -> None:
+    for table in (visits(), visits().rename(columns={"pid": "thing"})):
+        draft = shoal.draft_policy(table)
+        first = table.columns[0]
+        assert draft.roles[first] == "person"
+        assert first not in draft.inspection.quasi
+        assert draft.policy.person == first
+        release = shoal.anonymize(table, draft.policy)
+        assert release.findings[0].counted == "people"
+        assert not release.disclosure.repeated
+
+
+def test_out_of_core_the_name_decides(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    visits().to_csv(tmp_path / "v.csv", index=False)
+    assert shoal.inspect(tmp_path / "v.csv", memory="1GB").columns[0].role == "person"
+
+
+def test_unique_ids_and_shared_names_are_identifiers() -> None:
+    rng, n = np.random.default_rng(3), 400
+    table = visits(n, 1)
+    table["name"] = rng.choice([f"Name {i}" for i in range(150)], n)  # people who share a name
+    table["birth_date"] = [f"{1990 - age}-01-{1 + i % 5:02}" for i, age in enumerate(table["age"])]
+    roles = shoal.draft_policy(table).roles
+    assert (roles["pid"], roles["name"]) == ("identifier", "identifier")
+    assert "person" not in roles.values()
+    release = shoal.anonymize(
+        table,
+        quasi=["age", "sex", "zip"],
+        identifiers=["pid", "name", "birth_date", "visit"],
+        sensitive="disease",
+        k=5,
+    )
+    assert not release.disclosure.repeated
+
+
+def test_classes_are_counted_as_by_sets() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(30):
+        n = int(rng.integers(1, 40))
+        classes, ids = rng.integers(0, 5, n), rng.integers(-1, 6, n)
+        classes = np.unique(classes, return_inverse=True)[1]
+        seen: dict[int, set[object]] = {}
+        for row, (c, i) in enumerate(zip(classes.tolist(), ids.tolist(), strict=True)):
+            seen.setdefault(c, set()).add(("row", row) if i < 0 else i)
+        below = sum(len(one) < 3 for one in seen.values())
+        assert classes_below(classes, ids, 3) == (len(seen), below)
+
+
+def test_chance_is_no_agreement() -> None:
+    rng = np.random.default_rng(0)
+    ids, sex, age = rng.integers(0, 100, 500), rng.integers(0, 2, 500), rng.integers(0, 60, 500)
+    assert not agree(ids, [sex, age])
+    assert agree(ids, [ids % 2, ids % 37])
+    assert not agree(ids, [sex, age, ids % 7])
+    assert not agree(np.arange(500), [sex, age])
