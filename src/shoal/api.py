@@ -128,8 +128,10 @@ def anonymize(
     Parameters
     ----------
     data
-        A pandas, polars, pyarrow, DuckDB or Spark table, or the path of a file. The release has a
-        table of the same kind (of a file, a pyarrow table); the rows of a Spark table stay in Spark.
+        A pandas, polars, pyarrow, DuckDB or Spark table, the path of a file, or the address of a
+        table or query in a database, such as `postgresql://host/db?table=visits`. The release has a
+        table of the same kind (of a file or an address, a pyarrow table); the rows of a Spark table
+        stay in Spark.
     policy
         A `Policy`, a mapping with its keys, YAML text of several lines, or the path of a YAML file.
     identifiers
@@ -305,19 +307,21 @@ def run(
     read: Mapping[str, Any] | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Release[Any]:
-    """Anonymise a file into another file.
+    """Anonymise a file or a database's table into another.
 
-    The new file is read back and verified before it appears under its name. An error leaves nothing
-    behind.
+    What was written is read back and verified before it appears under its name. An error leaves
+    nothing behind.
 
     Parameters
     ----------
     source
-        A CSV, Parquet or Arrow file; with `engine` or `memory` also a folder of part files.
+        A file of any format, a sheet such as `t.xlsx#Patients`, or the address of a table or query in
+        a database; with `engine` or `memory` also a folder of part files.
     policy
         As for `anonymize`.
     target
-        The file to write. Its extension decides the format; Spark writes a folder. With
+        The file to write, whose extension decides the format (Spark writes a folder), or the address
+        of a database's table. With
         `publish: anatomy` the tables of sensitive values are written beside it.
     k, l, t, constraints, method, metrics, suppression, seed
         Changes to the policy, as for `anonymize`.
@@ -542,7 +546,7 @@ def inspect(
     Parameters
     ----------
     data
-        A frame or the path of a file.
+        A frame, the path of a file, or the address of a table or query in a database.
     person
         The column that tells which rows are one person's: people are counted in place of rows.
     fraction
@@ -605,7 +609,7 @@ def draft_policy(
     Parameters
     ----------
     data
-        A frame or the path of a file.
+        A frame, the path of a file, or the address of a table or query in a database.
     path
         Where to write the policy; nothing is written if not given.
     force
@@ -823,7 +827,7 @@ def compare(
     Parameters
     ----------
     data
-        A frame or the path of a file.
+        A frame, the path of a file, or the address of a table or query in a database.
     policy
         As for `anonymize`. Its own method keeps its options; the others have their defaults.
     methods

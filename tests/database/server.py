@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -108,16 +109,31 @@ class Server:
     @contextlib.contextmanager
     def connect(self, user: str = CLERK, database: str = "office") -> Iterator[Any]:
         """A cursor; what it did is committed at the end."""
-        from adbc_driver_postgresql import dbapi
-
-        with dbapi.connect(self.uri(user, database)) as connection, connection.cursor() as cursor:
+        with self.connection(user, database) as connection, connection.cursor() as cursor:
             yield cursor
             connection.commit()
+
+    def connection(self, user: str, database: str = "office", autocommit: bool = False) -> Any:
+        """A connection of the tests themselves, whatever the environment says."""
+        from adbc_driver_postgresql import dbapi
+
+        secret = f"{user}:{quote(PASSWORDS[user], safe='')}@"
+        return dbapi.connect(
+            self.uri(user, database).replace(f"{user}@", secret), autocommit=autocommit
+        )
 
     def run(self, *statements: str, user: str = CLERK) -> None:
         with self.connect(user) as cursor:
             for statement in statements:
                 cursor.execute(statement)
+
+    def run_alone(self, statement: str, database: str = "office") -> None:
+        """Run a statement that cannot be part of a transaction."""
+        with (
+            self.connection(OWNER, database, autocommit=True) as connection,
+            connection.cursor() as cursor,
+        ):
+            cursor.execute(statement)
 
     def rows(self, sql: str, user: str = CLERK) -> list[tuple[Any, ...]]:
         with self.connect(user) as cursor:
@@ -166,13 +182,7 @@ def running() -> Iterator[Server]:
         with server.connect(OWNER, "postgres") as cursor:
             for user in (CLERK, GUEST):
                 cursor.execute(f"CREATE ROLE {user} LOGIN PASSWORD '{PASSWORDS[user]}'")
-        from adbc_driver_postgresql import dbapi
-
-        with (
-            dbapi.connect(server.uri(OWNER, "postgres"), autocommit=True) as connection,
-            connection.cursor() as cursor,
-        ):
-            cursor.execute(f"CREATE DATABASE office OWNER {CLERK}")
+        server.run_alone(f"CREATE DATABASE office OWNER {CLERK}", "postgres")
         yield server
     finally:
         server.stop()

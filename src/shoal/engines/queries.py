@@ -108,14 +108,19 @@ def people_with_values(table: str, columns: Mapping[str, int]) -> str:
 
 
 def published_rows(table: str, columns: Sequence[str]) -> str:
-    """The rows of the release, without the rows of sums."""
-    return f"{select(table, columns)} WHERE sums IS NULL"
+    """The rows of the release, without the rows of sums and those that are withheld."""
+    return f"{select(table, columns)} WHERE g >= 0"
+
+
+def published_cells(table: str, columns: Sequence[str]) -> str:
+    """The same for a full-domain method, where `x` says what a row is."""
+    return f"{select(table, columns)} WHERE x <= 1"
 
 
 def sums_and_class_sizes(table: str, labels: Sequence[str]) -> str:
     """sums: the text of each fragment; and in rows where that is null, the `class_sizes` of the
     release by its labels."""
-    sizes = class_sizes(table, labels, " WHERE sums IS NULL")
+    sizes = class_sizes(table, labels, " WHERE g >= 0")
     return (
         f"SELECT sums, 0 AS size, 0 AS times FROM {table} WHERE sums IS NOT NULL "
         f"UNION ALL SELECT NULL AS sums, size, times FROM ({sizes}) AS sizes"
@@ -224,7 +229,7 @@ def count_without_person(table: str) -> str:
 
 def count_published_people(table: str) -> str:
     """n: the people with a row in the release."""
-    people = f"SELECT {PERSON} FROM {table} WHERE sums IS NULL GROUP BY {PERSON}"
+    people = f"SELECT {PERSON} FROM {table} WHERE g >= 0 GROUP BY {PERSON}"
     return f"SELECT count(*) AS n FROM ({people}) AS found"
 
 

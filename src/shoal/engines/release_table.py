@@ -146,6 +146,10 @@ class MemoryRelease(ReleaseTable):
             return LocalFiles().read(self._source, self._options, names)
         return pa.table({name: self._source.column(name) for name in names})
 
+    def column(self, name: str) -> pa.Array:
+        """One column in one piece."""
+        return one_chunk(self.read([name]).column(name))
+
     @cached_property
     def fingerprint(self) -> Fingerprint:
         """The digest of the rows, and some of them."""

@@ -174,7 +174,7 @@ class Disclosure(Result):
         if self.sets:
             worst = self.sets[-1]
             pinning = (
-                f" {listed(worst.columns)} alone single{'s' if len(worst.columns) == 1 else ''} out "
+                f" {_joined(worst.columns)} alone single{'s' if len(worst.columns) == 1 else ''} out "
                 f"{worst.alone:,} ({percent(worst.share)})."
             )
         yield (
@@ -383,6 +383,12 @@ def _grown(
         nth, alone = max(enumerate(counts.alone(sets)), key=lambda one: (one[1], -one[0]))
         columns = sets[nth]
     return PinningSet(columns, alone, alone / max(1, counts.published)), tried
+
+
+def _joined(names: Sequence[str]) -> str:
+    """`a, b and c`."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _most_informative(plain: Sequence[str], values: Mapping[str, ValueCounts]) -> tuple[str, ...]:

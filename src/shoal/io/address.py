@@ -42,7 +42,7 @@ FILE_ENDINGS = {
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 CHOICE = re.compile(r"[?&](table|query)=", re.IGNORECASE)
 IN_FILE = re.compile(
-    rf"(.*(?:{'|'.join(map(re.escape, FILE_ENDINGS))}))(\?.*)?", re.IGNORECASE | re.DOTALL
+    rf"(.*(?:{'|'.join(map(re.escape, FILE_ENDINGS))}))([?#].*)?", re.IGNORECASE | re.DOTALL
 )
 SECRETS = ("password", "sslpassword")
 """Parameters of a connection that are never shown."""
@@ -199,7 +199,10 @@ def _address(text: str) -> Address | None:
     if found is None:
         return None
     dialect = FILE_ENDINGS[Path(found[1]).suffix.lower()]
-    return _of_file(dialect, found[1], found[2] or "")
+    choice = found[2] or ""
+    # as a sheet of a workbook is named
+    choice = f"?table={choice[1:]}" if choice.startswith("#") else choice
+    return _of_file(dialect, found[1], choice)
 
 
 def _in_file(dialect: Dialect, rest: str, slashes: bool) -> Address:

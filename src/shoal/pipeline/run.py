@@ -3,6 +3,7 @@
 They are the same on every engine; what differs is behind `Engine`.
 """
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from shoal import plugins
 from shoal.drawing.page import require_drawing
 from shoal.encoding.domain import Domain
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
-from shoal.engines.base import Engine, Expected
+from shoal.engines.base import Engine, Expected, require_same_rows
 from shoal.engines.capabilities import check_capabilities, check_method
 from shoal.engines.changes import changes_of
 from shoal.engines.formats.base import format_of, located
@@ -109,6 +110,8 @@ def _hand_over(
         table = engine.published()
         verdict = _verified(table, policy, engine.expected, part_of(progress, 0, COUNTED))
         measured = replace(measured, disclosure=engine.disclosure(table))
+    with clock.step("truth") as progress:
+        engine.require_truth(table, progress)
     return _release(engine, policy, seed, measured, verdict, clock, warnings)
 
 
@@ -189,10 +192,14 @@ def run_with(
         with clock.step("write") as progress:
             engine.write(places.tables, written, progress)
         with clock.step("verify") as progress:
+            files = [place for place in places.tables if isinstance(place, Path)]
+            digests = file_digests(files)
             table = engine.read_back(places.tables, written, part_of(progress, 0, READ_BACK))
             left = part_of(progress, READ_BACK, COUNTED)
             verdict = _verified(table, policy, engine.expected, left)
             measured = replace(measured, disclosure=engine.disclosure(table))
+        with clock.step("truth") as progress:
+            engine.require_truth(table, progress)
         release = _release(engine, policy, seed, measured, verdict, clock, source.warnings)
         waiting = list(places.others)
         if keys:
@@ -202,9 +209,12 @@ def run_with(
         if reports:
             with clock.step("report"):
                 pages = [waiting.pop(0) for _ in reports]
-                write_report_files(release, reports, pages, engine.published())
+                published = engine.published()
+                require_same_rows(published, table)
+                write_report_files(release, reports, pages, published)
         for path in waiting:
             path.write_text(seed.to_text(), encoding="utf-8")
+        require_unchanged(files, digests)
         places.commit(table)
     beside = sensitive_files(target, policy)
     how = replace(
@@ -268,6 +278,8 @@ def write_release(
         expected = engine.expected
         with clock.step("write") as progress:
             engine.write(places.tables, written, progress)
+            files = [place for place in places.tables if isinstance(place, Path)]
+            digests = file_digests(files)
             table = engine.read_back(places.tables, written, progress)
         if policy.preferences:  # the models were checked on the original values of these very rows
             for rows, what in (
@@ -283,6 +295,7 @@ def write_release(
             )
         else:
             verdict = _verified(table, policy, expected)
+            engine.require_written(table)
             if keys:
                 how_written = DETECT.for_output(keys[0])
                 _write_key(engine, places.others[0], how_written, table, policy, verdict)
@@ -290,6 +303,7 @@ def write_release(
             published = table if engine.writes_folders else engine.published()
             waiting = places.others[len(keys) :]
             write_report_files(release, reports, waiting, published)
+        require_unchanged(files, digests)
         places.commit(table)
     return public(target)
 
@@ -368,6 +382,29 @@ def _verified(
                 f"The written file has {rows:,} rows, but {wanted.rows:,} were to be published."
             )
     return verdict
+
+
+def file_digests(paths: Sequence[Path]) -> list[str]:
+    """A hash of the bytes of each file, or of all files of each folder."""
+    found = []
+    for path in paths:
+        digest = hashlib.sha256()
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                with file.open("rb") as opened:
+                    content = hashlib.file_digest(opened, "sha256").hexdigest()
+                digest.update(f"{file.relative_to(path)}:{content};".encode())
+        found.append(digest.hexdigest())
+    return found
+
+
+def require_unchanged(paths: Sequence[Path], digests: Sequence[str]) -> None:
+    """Raise `VerificationFailed` unless the files are those that were verified, byte for byte."""
+    if file_digests(paths) != list(digests):
+        raise VerificationFailed(
+            "The written file was changed after it was verified, so it is not published. Run again, "
+            "and write to a folder that no other program changes."
+        )
 
 
 def _release(

@@ -217,12 +217,12 @@ def _risk_cards(certificate: dict[str, Any]) -> list[Card]:
             f"{chance(highest[1])}{of}",
             f"{chance(highest[0])} before",
         ),
+        _alone_card(certificate["disclosure"]),
         Card(
             f"{unit} alone on quasi columns",
             f"{alone[1]:,}",
             f"{alone[0]:,} before ({percent(before['unique_share'])})",
         ),
-        _alone_card(certificate["disclosure"]),
     ]
 
 

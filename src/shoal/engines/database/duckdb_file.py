@@ -77,7 +77,9 @@ class DuckDBFile(Database):
 
     def names(self, source: str) -> list[str]:
         """The columns, in order."""
-        return [row[0] for row in self._rows(f"DESCRIBE SELECT * FROM {source}")]
+        # a subquery would rename columns of the same name
+        sql = self.address.query or f"SELECT * FROM {source}"
+        return [row[0] for row in self._rows(f"DESCRIBE {sql}")]
 
     def schema(self, source: str, columns: Sequence[str]) -> pa.Schema:
         """The types in which the columns are read."""

@@ -52,6 +52,14 @@ WRITTEN = {"uint64": pa.decimal128(20, 0), "halffloat": pa.float32(), "date64[ms
 MOST_DIGITS = 38
 LONGEST_NAME = 63
 """Bytes of a name; PostgreSQL cuts longer ones."""
+SETTINGS = (
+    # how values read as texts
+    "DateStyle = 'ISO, YMD'",
+    "TimeZone = 'UTC'",
+    # rows in the order in which they were written, as in a file
+    "synchronize_seqscans = off",
+    "max_parallel_workers_per_gather = 0",
+)
 PATIENCE = "60s"
 """How long to wait for readers of a table that is replaced."""
 CONNECT_SECONDS = "10"
@@ -117,14 +125,14 @@ class PostgreSQL(Database):
         self._con: Any = _connect(address)
         self._cursor: Any = self._con.cursor()
         mode = "READ COMMITTED, READ WRITE" if write else "REPEATABLE READ, READ ONLY"
-        with self._translated():
-            self._run(f"SET TRANSACTION ISOLATION LEVEL {mode}")
-            # how values read as texts
-            self._run("SET LOCAL DateStyle = 'ISO, YMD'")
-            self._run("SET LOCAL TimeZone = 'UTC'")
-            # rows in the order in which they were written, as in a file
-            self._run("SET LOCAL synchronize_seqscans = off")
-            self._run("SET LOCAL max_parallel_workers_per_gather = 0")
+        try:
+            with self._translated():
+                self._run(f"SET TRANSACTION ISOLATION LEVEL {mode}")
+                for setting in SETTINGS:
+                    self._run(f"SET LOCAL {setting}")
+        except BaseException:
+            self.close()
+            raise
 
     def source(self, address: Address) -> str:
         """The SQL to read from."""

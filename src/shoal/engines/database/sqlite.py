@@ -33,6 +33,7 @@ class SQLite(Database):
     def __init__(self, address: Address, write: bool = False) -> None:
         """`write`: the transaction may change the database."""
         super().__init__(address)
+        self._writes = write
         assert address.file is not None
         if not write:
             check_readable(address.file)
@@ -42,10 +43,15 @@ class SQLite(Database):
             self._con = sqlite3.connect(
                 place, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
-            # a table may be renamed although a view uses its name
-            self._con.execute("PRAGMA legacy_alter_table = ON")
-            self._con.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-            self._con.execute("SELECT count(*) FROM sqlite_schema")  # is this a database at all?
+        try:
+            with self._translated():
+                # a table may be renamed although a view uses its name
+                self._con.execute("PRAGMA legacy_alter_table = ON")
+                self._con.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+                self._con.execute("SELECT count(*) FROM sqlite_schema")  # is it a database at all?
+        except BaseException:
+            self._con.close()
+            raise
 
     def source(self, address: Address) -> str:
         """The SQL to read from."""
@@ -68,10 +74,10 @@ class SQLite(Database):
 
     def names(self, source: str) -> list[str]:
         """The columns, in order."""
+        # a subquery would rename columns of the same name
+        sql = self.address.query or f"SELECT * FROM {source} LIMIT 0"
         with self._translated():
-            return [
-                each[0] for each in self._con.execute(f"SELECT * FROM {source} LIMIT 0").description
-            ]
+            return [each[0] for each in self._con.execute(sql).description or ()]
 
     def schema(self, source: str, columns: Sequence[str]) -> pa.Schema:
         """The types that hold all values of the columns."""
@@ -201,7 +207,10 @@ class SQLite(Database):
         try:
             yield
         except sqlite3.Error as error:
-            raise InputError(f"{self.address}: {_words(error)}.") from None
+            words = _words(error)
+            if not self._writes and error_name(error).startswith("SQLITE_READONLY"):
+                words = "the query would change the database. Only SELECT is allowed"
+            raise InputError(f"{self.address}: {words}.") from None
 
 
 def only_table(address: Address, tables: Sequence[str]) -> str:
@@ -250,9 +259,14 @@ def check_old(address: Address, kind: str | None, force: bool) -> None:
         )
 
 
+def error_name(error: sqlite3.Error) -> str:
+    """SQLite's name of an error; empty for those of Python's module."""
+    return str(vars(error).get("sqlite_errorname", ""))
+
+
 def _words(error: sqlite3.Error) -> str:
     """What went wrong, in words that hold no value of a row."""
-    name = getattr(error, "sqlite_errorname", "")
+    name = error_name(error)
     known = {
         "SQLITE_BUSY": "the file is in use by another process. Run again later",
         "SQLITE_LOCKED": "the table is in use. Run again later",
