@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from shoal.arrays import Ints
 from shoal.encoding.counts import Counts
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.errors import InputError, PolicyError, VerificationFailed, listed, percent
@@ -76,6 +77,18 @@ class AnatomyRelease(ReleaseTable):
     def sensitive_tables(self) -> Mapping[str, MemoryRelease]:
         """Per sensitive column the table of its values."""
         return self._sensitive
+
+    @property
+    def people(self) -> MemoryRelease:
+        """The table of people."""
+        return self._people
+
+    def counted(self, name: str, policy: Policy) -> tuple[Ints, pa.Array, Ints]:
+        """The groups, values and counts of the table of a sensitive column."""
+        table, group, count = self._sensitive[name], group_name(policy), count_name(policy)
+        groups = whole(table.column(group), f"The group ids of the table of {name}")
+        counts = whole(table.column(count), f"The counts of the table of {name}")
+        return groups, table.column(name), counts
 
     @property
     def fingerprint(self) -> Fingerprint:

@@ -59,7 +59,7 @@ class Verdict:
     strengths: tuple[Strength, ...] = ()
     """Further models that the table satisfies, where they were asked for."""
     largest_share: dict[str, float] = field(default_factory=dict)
-    """Anatomy: per sensitive column the largest share that one value has of a group's rows."""
+    """Anatomy: per sensitive column the largest share that one value has of a group's known values."""
     people: int | None = None
     """Where people were counted: those with a row that is not suppressed."""
 
@@ -145,6 +145,10 @@ class MemoryRelease(ReleaseTable):
         if isinstance(self._source, Stored):
             return LocalFiles().read(self._source, self._options, names)
         return pa.table({name: self._source.column(name) for name in names})
+
+    def column(self, name: str) -> pa.Array:
+        """One column in one piece."""
+        return one_chunk(self.read([name]).column(name))
 
     @cached_property
     def fingerprint(self) -> Fingerprint:

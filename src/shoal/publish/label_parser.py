@@ -149,6 +149,18 @@ class LabelCoverage:
         found[entries[:, 0] - begin, entries[:, 1]] = True
         return found
 
+    def covers_pairs(self, values: Ints, labels: Ints) -> Bools:
+        """(pairs,) whether each of some labels covers the value beside it."""
+        low, high = self.low[labels], self.high[labels]
+        found: Bools = self.anything[labels]
+        for axis in (self.axis, self.rounded):
+            if axis is not None:
+                place = axis[values]
+                found = found | ((place >= low) & (place <= high) & (place >= 0))
+        n = len(self.low)
+        by_name = self.listed[:, 0] * n + self.listed[:, 1]
+        return found | np.isin(values * n + labels, by_name)
+
     def _inside(self, axis: Ints) -> Bools:
         place = axis[:, None]
         inside: Bools = (place >= self.low) & (place <= self.high) & (place >= 0)
