@@ -315,8 +315,8 @@ def run(
     Parameters
     ----------
     source
-        A CSV, Parquet or Arrow file, or the address of a table or query in a database; with `engine`
-        or `memory` also a folder of part files.
+        A file of any format, a sheet such as `t.xlsx#Patients`, or the address of a table or query in
+        a database; with `engine` or `memory` also a folder of part files.
     policy
         As for `anonymize`.
     target
