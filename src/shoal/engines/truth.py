@@ -22,7 +22,14 @@ from shoal.arrays import Bools, Floats, Ints
 from shoal.encoding.cells import words_of
 from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.missing import is_declared
-from shoal.encoding.reading import AS_FOUND, ValueReading
+from shoal.encoding.reading import (
+    AS_FOUND,
+    AmbiguousError,
+    StrayError,
+    ValueReading,
+    is_text,
+    read_ordered,
+)
 from shoal.encoding.spelling import is_blank
 from shoal.errors import VerificationFailed
 from shoal.hierarchy.text import known_text, text_of
@@ -89,6 +96,7 @@ def require_truth(policy: Policy, claim: Claim, published: Column, raw: Column) 
         if name in quasi:
             spec = policy.column_spec(name).with_order_of(values)
             coded = coded_texts(values)
+            spec = settled(coded.dictionary, spec)
             own = pa.DictionaryArray.from_arrays(coded.indices.take(rows), coded.dictionary)
             return uncovered(name, labels, own, spec, policy.folder)
         return different(labels, one_chunk(values), claim.rows)
@@ -348,21 +356,44 @@ def _by_parser(
     return found | (unknown & reading.covers_pairs(np.full(len(at_value), len(known)), place))
 
 
+def settled(values: pa.Array, spec: ColumnSpec) -> ColumnSpec:
+    """What a policy says of a column, with how its numbers or dates are written where that is detected.
+
+    values: all different values of the column.
+    """
+    if spec.order is not None or spec.kind == "unordered" or not is_text(values.type):
+        return spec
+    reading, guess = spec.reading, spec.kind is None
+    if spec.hierarchy is not None:
+        if spec.hierarchy.reads == "text":
+            return spec
+        reading, guess = replace(reading, type=spec.hierarchy.reads), False
+    known = values.filter(pa.array(~_unknown(values.cast(pa.string()), spec)))
+    try:
+        found = read_ordered(known, guess, reading)
+    except (AmbiguousError, StrayError):  # then there would be no release
+        return spec
+    if found is None or found.is_standard:
+        return spec
+    return replace(spec, reading=found.reading)
+
+
 def _as_read(values: pa.Array, reading: ValueReading) -> pa.Array:
-    """The texts as they are meant, where the policy says how dates or numbers are written."""
+    """The texts as they are meant, where dates or numbers are not written in a standard way."""
     if reading.dates is None and reading.decimal in (None, ".") and not reading.thousands:
         return values
     return pa.array([_one_as_read(text, reading) for text in values.to_pylist()], pa.string())
 
 
 def _one_as_read(text: str, reading: ValueReading) -> str:
+    plain = text.strip().removesuffix("%").strip()
     if reading.dates is not None:
         try:
-            found = datetime.strptime(text.strip(), reading.dates)
+            found = datetime.strptime(plain, reading.dates)
         except ValueError:
             return text
-        return text_of(pa.array([found], pa.timestamp("us")))[0].as_py()
-    plain = text.strip().replace(reading.thousands or "", "") if reading.thousands else text.strip()
+        return str(text_of(pa.array([found], pa.timestamp("us")))[0].as_py())
+    plain = plain.replace(reading.thousands, "") if reading.thousands else plain
     plain = plain.replace(reading.decimal, ".") if reading.decimal else plain
     try:
         float(plain)
