@@ -27,7 +27,6 @@ from shoal.encoding.reading import (
     AmbiguousError,
     StrayError,
     ValueReading,
-    is_text,
     read_ordered,
 )
 from shoal.encoding.spelling import is_blank
@@ -260,6 +259,8 @@ def covered_pairs(
 
     labels, values: different texts.
     """
+    if spec.rule is not None:
+        labels, values = (spec.rule.without_marks(texts) for texts in (labels, values))
     values = _as_read(values, spec.reading)
     unknown = np.append(_unknown(values, spec), True)
     good = np.append(_flags(pc.equal(labels, STAR)), False)[at_label]
@@ -361,7 +362,7 @@ def settled(values: pa.Array, spec: ColumnSpec) -> ColumnSpec:
 
     values: all different values of the column.
     """
-    if spec.order is not None or spec.kind == "unordered" or not is_text(values.type):
+    if spec.order is not None or spec.kind == "unordered" or spec.rule is not None:
         return spec
     reading, guess = spec.reading, spec.kind is None
     if spec.hierarchy is not None:

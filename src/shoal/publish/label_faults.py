@@ -50,6 +50,8 @@ def label_faults(
             None if label in (None, ANY) or nodes.span(label or "") is not None else NO_NODE
             for label in labels
         ]
+    if spec.rule is not None:
+        labels = spec.rule.without_marks(pa.array(labels, pa.string())).to_pylist()
     axis = value_axis(labels, [], spec)
     if axis is None:
         return [None] * len(labels)
