@@ -144,9 +144,20 @@ class Engine(ABC):
         """Where people were counted and their numbers are in this process: whose row is whose."""
         return None
 
-    def write_key(self, path: Path, options: CsvOptions) -> None:  # noqa: ARG002
-        """Write the private key of the release to a file that exists."""
+    key_asked: bool = False
+    """Whether a key is to be written: whose rows are whose is then kept until it is."""
+
+    def check_key(self, path: Path) -> None:  # noqa: ARG002
+        """Raise `InputError` for a key that the engine cannot write."""
         refuse_task(self.capability, "key")
+
+    @abstractmethod
+    def write_key(self, path: Path, options: CsvOptions) -> None:
+        """Write the private key of the release to a file that exists."""
+
+    @abstractmethod
+    def read_key_back(self, path: Path, options: CsvOptions, table: ReleaseTable) -> ReleaseTable:
+        """The written release, whose rows belong to whom the written key says."""
 
     def require_written(self, written: ReleaseTable) -> None:
         """Raise `VerificationFailed` unless a written file has the rows that the engine holds."""

@@ -30,6 +30,7 @@ from shoal.engines.dropped_identifiers import (
     repeating_identifiers,
 )
 from shoal.engines.files import LocalFiles, wrap
+from shoal.engines.formats.base import format_to_write
 from shoal.engines.measured import (
     Measured,
     RecognitionRates,
@@ -39,7 +40,7 @@ from shoal.engines.measured import (
     report_personal,
 )
 from shoal.engines.originals import NO_ORIGINALS, Originals, originals_of
-from shoal.engines.person_key import PersonKey, random_numbers, with_people
+from shoal.engines.person_key import PersonKey, random_numbers, read_key, with_people
 from shoal.engines.population import population_of_policy
 from shoal.engines.published_counts import MemoryCounts, determined_in_memory
 from shoal.engines.release_table import MemoryRelease, ReleaseTable
@@ -402,7 +403,7 @@ class MemoryEngine(Engine):
         claim = Claim(self._rows, table.n_rows, suppressed)
         people = released.people if isinstance(released, AnatomyRelease) else released
         assert isinstance(people, MemoryRelease)
-        require_truth(policy, claim, people.column, table.column)
+        require_truth(policy, claim, people.column, table.column, cells.domains)
         if isinstance(released, AnatomyRelease):
             groups = whole(people.column(group_name(policy)), "The group ids")
             require_anatomy(
@@ -427,6 +428,16 @@ class MemoryEngine(Engine):
     def key(self) -> PersonKey | None:
         """Where people were counted: whose row is whose."""
         return None if self._people is None else PersonKey.of(self._first_rows(), self._people)
+
+    def check_key(self, path: Path) -> None:
+        """Raise `InputError` for a key that the engine cannot write."""
+        format_to_write(path)
+
+    def read_key_back(self, path: Path, options: CsvOptions, table: ReleaseTable) -> ReleaseTable:
+        """The written release, whose rows belong to whom the written key says."""
+        assert isinstance(table, MemoryRelease)
+        key = read_key(path, table.names, options)
+        return table.counting(key.people_of(table.read()))
 
     def write_key(self, path: Path, options: CsvOptions) -> None:
         """Write the private key of the release, with numbers of people that were never used before."""

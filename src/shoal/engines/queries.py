@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 ENCODED = "encoded"
 """The name of the encoded table in a session."""
+KEY_NUMBER = "person_number"
+"""The column of a person's number in a key."""
 PERSON = "u"
 """The column of the hash of a person's id."""
 HASH = "r"
@@ -194,6 +196,35 @@ def sizes_in_people(table: str, keys: Sequence[str], where: str = "") -> str:
         "UNION ALL SELECT 1 AS of_person, size, count(*) AS times, CAST(0 AS BIGINT) AS n "
         f"FROM ({smallest}) AS people GROUP BY size"
     )
+
+
+def number_people(drawn: str) -> str:
+    """The people of a table (`PERSON`, and r: a random word) with `KEY_NUMBER`: 1, 2, 3, … by r."""
+    return f"SELECT {PERSON}, row_number() OVER (ORDER BY r, {PERSON}) AS {KEY_NUMBER} FROM {drawn}"
+
+
+def people_in(table: str) -> str:
+    """Every person of a table once."""
+    return f"SELECT {PERSON} FROM {table} GROUP BY {PERSON}"
+
+
+def with_numbers(rows: str, columns: Sequence[str], numbers: str) -> str:
+    """The columns of published rows (SQL, with their `PERSON`), and the number of each person."""
+    named = ", ".join([*columns, KEY_NUMBER])
+    return (
+        f"SELECT {named} FROM ({rows}) AS published JOIN (SELECT {PERSON} AS of_person, {KEY_NUMBER} "
+        f"FROM {numbers}) AS numbers ON {PERSON} = of_person"
+    )
+
+
+def count_people(table: str) -> str:
+    """n: the people of a table of rows' people."""
+    return f"SELECT count(*) AS n FROM ({people_in(table)}) AS found"
+
+
+def count_without_person(table: str) -> str:
+    """n: the rows of a key that have no person."""
+    return f"SELECT count(*) AS n FROM {table} WHERE {PERSON} < 0"
 
 
 def count_published_people(table: str) -> str:

@@ -38,6 +38,7 @@ from shoal.engines.partition_tree import (
     fragment_rows_for,
     whole_table,
 )
+from shoal.engines.person_key import person_name
 from shoal.engines.published_counts import (
     ReleaseInSession,
     determined_in_session,
@@ -45,17 +46,26 @@ from shoal.engines.published_counts import (
 )
 from shoal.engines.queries import (
     ENCODED,
+    KEY_NUMBER,
     PERSON,
     class_sizes,
     count_published_people,
+    number_people,
+    people_in,
     published_cells,
     published_rows,
     select,
     sums_and_class_sizes,
+    with_numbers,
 )
 from shoal.engines.release_table import ReleaseTable
-from shoal.engines.session_people import PublishedPeople, keep_people, people_sizes_in
-from shoal.engines.session_release import SessionRelease, size_histogram
+from shoal.engines.session_people import (
+    DrawWords,
+    PublishedPeople,
+    keep_people,
+    people_sizes_in,
+)
+from shoal.engines.session_release import SessionRelease, release_with_key, size_histogram
 from shoal.engines.session_truth import SessionTruth
 from shoal.engines.sessions import (
     PEOPLE,
@@ -403,7 +413,8 @@ class RelationalEngine(Engine):
             query = self._query(columns)
             self.session.write(query, paths[0], names, columns, options, rows)
             self._people = self._keep_people()
-            self._drop_sources()
+            if not self.key_asked:
+                self._drop_sources()
 
     def _keep_people(self) -> PublishedPeople | None:
         """Keep whom the published rows belong to, where people are counted: never in the release."""
@@ -418,6 +429,25 @@ class RelationalEngine(Engine):
         """The types of the published columns, in the input's order."""
         types = {f"p{i}": field.type for i, field in enumerate(self._types)}
         return [types.get(column, pa.string()) for column in self._columns[1]]
+
+    def write_key(self, path: Path, options: CsvOptions) -> None:
+        """Write the private key of the release: its rows, and a random number of each one's person."""
+        names, columns = self._columns
+        draw, drawn, numbers = DrawWords(), f"{PEOPLE}_drawn", f"{PEOPLE}_numbers"
+        self.session.map(drawn, people_in(PEOPLE), draw, draw.schema)
+        self.session.keep(numbers, number_people(drawn))
+        rows = with_numbers(self._query([*columns, PERSON]), columns, numbers)
+        order = [*columns, KEY_NUMBER]
+        named = [*names, person_name(names)]
+        self.session.write(rows, path, named, order, options, self._published_rows)
+        for table in (drawn, numbers):
+            self.session.drop(table)
+        self._drop_sources()
+
+    def read_key_back(self, path: Path, options: CsvOptions, table: ReleaseTable) -> ReleaseTable:
+        """The written release, whose rows belong to whom the written key says."""
+        assert isinstance(table, SessionRelease)
+        return release_with_key(table, source_at(path, options))
 
     def _drop_sources(self) -> None:
         """Drop the tables that the release was computed from."""

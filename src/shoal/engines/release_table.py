@@ -59,7 +59,7 @@ class Verdict:
     strengths: tuple[Strength, ...] = ()
     """Further models that the table satisfies, where they were asked for."""
     largest_share: dict[str, float] = field(default_factory=dict)
-    """Anatomy: per sensitive column the largest share that one value has of a group's rows."""
+    """Anatomy: per sensitive column the largest share that one value has of a group's known values."""
     people: int | None = None
     """Where people were counted: those with a row that is not suppressed."""
 

@@ -64,6 +64,10 @@ class DuckDBEngine(RelationalEngine):
                 "out --memory."
             )
 
+    def check_key(self, path: Path) -> None:
+        """Raise `InputError` for a format that must be written at once."""
+        self.check_target(path)
+
     def load(self, policy: Policy, clock: Clock) -> None:  # noqa: ARG002
         """Refused: a frame is in memory already."""
         raise InputError(FOR_FILES)

@@ -22,16 +22,15 @@ from shoal.arrays import Bools, Words
 from shoal.encoding.cells import words_of
 from shoal.encoding.columns import ColumnSpec
 from shoal.engines.column_types import restore_type
-from shoal.engines.encode import MAX_VALUES, EncodedTable
+from shoal.engines.encode import EncodedTable
 from shoal.engines.fragments import NO_GROUP
 from shoal.engines.full_domain import BEHIND, BLANK
-from shoal.engines.queries import count_combinations, select, value_counts
+from shoal.engines.queries import count_combinations, select
 from shoal.engines.session_release import SessionRelease
 from shoal.engines.sessions import BatchFunction, Session
-from shoal.engines.truth import coded_texts, covered_pairs, settled, uncovered, without_nan
+from shoal.engines.truth import coded_texts, covered_pairs, uncovered, without_nan
 from shoal.errors import VerificationFailed
 from shoal.hierarchy.text import is_bytes, text_of
-from shoal.io.arrow import one_chunk
 from shoal.policy import Policy
 from shoal.verification.digest import canonical
 
@@ -166,14 +165,6 @@ class SessionTruth:
     def count_raw(self, table: str) -> None:
         """Sum up the rows as they were read."""
         self._read = self._sum(table, self.raw, written=False)
-        first = len(self.encoded.payload)
-        self._specs = {}
-        for name, (place, kind) in zip(self.encoded.quasi, self.raw[first:], strict=True):
-            answer = self.session.query(value_counts(table, [place], MAX_VALUES))
-            values = restore_type(one_chunk(answer.column("v")), kind).drop_null()
-            self._specs[name] = settled(
-                coded_texts(values).dictionary, self.policy.column_spec(name)
-            )
 
     def count_published(
         self, table: str, types: pa.Schema, names: Mapping[str, str], state: str
@@ -191,7 +182,10 @@ class SessionTruth:
                 zip(self.encoded.quasi, self.raw[n:], strict=True)
             )
         }
-        specs = self._specs
+        specs = {
+            domain.name: self.policy.column_spec(domain.name).as_read(domain)
+            for domain in self.encoded.domains
+        }
         plain = [name for name, spec in specs.items() if spec.hierarchy is None]
         function = SumPublished(
             state=state,

@@ -9,7 +9,7 @@ A column is checked by its distinct pairs of a label and a value. Common labels 
 numbers, sets) are compared in bulk; others are read one by one by `label_parser`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -21,14 +21,9 @@ import pyarrow.compute as pc
 from shoal.arrays import Bools, Floats, Ints
 from shoal.encoding.cells import words_of
 from shoal.encoding.columns import ColumnSpec
+from shoal.encoding.domain import Domain
 from shoal.encoding.missing import is_declared
-from shoal.encoding.reading import (
-    AS_FOUND,
-    AmbiguousError,
-    StrayError,
-    ValueReading,
-    read_ordered,
-)
+from shoal.encoding.reading import AS_FOUND, ValueReading
 from shoal.encoding.spelling import is_blank
 from shoal.errors import VerificationFailed
 from shoal.hierarchy.text import known_text, text_of
@@ -64,7 +59,9 @@ class Claim:
     """Input rows that the method suppressed in every column."""
 
 
-def require_truth(policy: Policy, claim: Claim, published: Column, raw: Column) -> None:
+def require_truth(
+    policy: Policy, claim: Claim, published: Column, raw: Column, domains: Sequence[Domain] = ()
+) -> None:
     """Raise `VerificationFailed` unless every published cell is true of the row that it is claimed
     to be of.
 
@@ -76,7 +73,10 @@ def require_truth(policy: Policy, claim: Claim, published: Column, raw: Column) 
         Which rows are published.
     published, raw
         A column of the release, and of the input.
+    domains
+        Of the quasi-identifiers: how their texts were read; as the policy says, where left out.
     """
+    domain_of = {domain.name: domain for domain in domains}
     _require_rows(claim, policy)
     stars = _Stars(policy, published, len(claim.rows))
     if policy.suppressed == "starred":
@@ -94,8 +94,9 @@ def require_truth(policy: Policy, claim: Claim, published: Column, raw: Column) 
         labels, values = one_chunk(published(name)), raw(name)
         if name in quasi:
             spec = policy.column_spec(name).with_order_of(values)
+            if name in domain_of:
+                spec = spec.as_read(domain_of[name])
             coded = coded_texts(values)
-            spec = settled(coded.dictionary, spec)
             own = pa.DictionaryArray.from_arrays(coded.indices.take(rows), coded.dictionary)
             return uncovered(name, labels, own, spec, policy.folder)
         return different(labels, one_chunk(values), claim.rows)
@@ -260,7 +261,7 @@ def covered_pairs(
     labels, values: different texts.
     """
     if spec.rule is not None:
-        labels, values = (spec.rule.without_marks(texts) for texts in (labels, values))
+        labels, values = spec.rule.without_marks(labels), spec.rule.without_marks(values)
     values = _as_read(values, spec.reading)
     unknown = np.append(_unknown(values, spec), True)
     good = np.append(_flags(pc.equal(labels, STAR)), False)[at_label]
@@ -357,43 +358,22 @@ def _by_parser(
     return found | (unknown & reading.covers_pairs(np.full(len(at_value), len(known)), place))
 
 
-def settled(values: pa.Array, spec: ColumnSpec) -> ColumnSpec:
-    """What a policy says of a column, with how its numbers or dates are written where that is detected.
-
-    values: all different values of the column.
-    """
-    if spec.order is not None or spec.kind == "unordered" or spec.rule is not None:
-        return spec
-    reading, guess = spec.reading, spec.kind is None
-    if spec.hierarchy is not None:
-        if spec.hierarchy.reads == "text":
-            return spec
-        reading, guess = replace(reading, type=spec.hierarchy.reads), False
-    known = values.filter(pa.array(~_unknown(values.cast(pa.string()), spec)))
-    try:
-        found = read_ordered(known, guess, reading)
-    except (AmbiguousError, StrayError):  # then there would be no release
-        return spec
-    if found is None or found.is_standard:
-        return spec
-    return replace(spec, reading=found.reading)
-
-
 def _as_read(values: pa.Array, reading: ValueReading) -> pa.Array:
-    """The texts as they are meant, where dates or numbers are not written in a standard way."""
-    if reading.dates is None and reading.decimal in (None, ".") and not reading.thousands:
+    """The texts as they are meant, where the policy says how dates or numbers are written."""
+    usual = reading.decimal in (None, ".") and not reading.thousands and not reading.percent
+    if reading.dates is None and usual:
         return values
     return pa.array([_one_as_read(text, reading) for text in values.to_pylist()], pa.string())
 
 
 def _one_as_read(text: str, reading: ValueReading) -> str:
-    plain = text.strip().removesuffix("%").strip()
     if reading.dates is not None:
         try:
-            found = datetime.strptime(plain, reading.dates)
+            found = datetime.strptime(text.strip().title(), reading.dates)
         except ValueError:
             return text
-        return str(text_of(pa.array([found], pa.timestamp("us")))[0].as_py())
+        return text_of(pa.array([found], pa.timestamp("us")))[0].as_py()
+    plain = text.strip().removesuffix("%").rstrip() if reading.percent else text.strip()
     plain = plain.replace(reading.thousands, "") if reading.thousands else plain
     plain = plain.replace(reading.decimal, ".") if reading.decimal else plain
     try:

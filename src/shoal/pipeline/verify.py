@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from shoal.engines.anatomy_release import AnatomyRelease
-from shoal.engines.capabilities import check_capabilities, refuse_task
+from shoal.engines.capabilities import check_capabilities
 from shoal.engines.memory import release_of_frames
 from shoal.engines.person_key import read_key
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.engines.selection import release_in_session
-from shoal.engines.session_release import SessionRelease
+from shoal.engines.session_release import SessionRelease, release_with_key
 from shoal.engines.sessions import (
     FOR_FILES,
     LOCAL,
@@ -87,7 +87,7 @@ def open_release(
     release = as_place(release)
     frame = release.table if isinstance(release, Release) else release
     if key is not None:
-        _check_key(policy, large=is_spark(frame) or is_out_of_core(engine, memory))
+        _check_key(policy, is_spark(frame))
     if is_spark(frame):
         check_capabilities("large", policy, "verify")
         names = list(frame.columns)
@@ -99,21 +99,25 @@ def open_release(
     elif not is_out_of_core(engine, memory):
         yield _in_memory(release, policy, options, key)
     elif isinstance(release, Place):
-        with _in_session(release, policy, clock, options, engine, memory, every_column) as table:
-            yield table
+        whole = every_column or key is not None  # a key has all columns of a release
+        with _in_session(release, policy, clock, options, engine, memory, whole) as table:
+            yield table if key is None else _with_key(table, key, options)
     else:
         raise InputError(FOR_FILES)
 
 
-def _check_key(policy: Policy, large: bool) -> None:
+def _check_key(policy: Policy, is_spark_frame: bool) -> None:
     """Raise `InputError` where a key cannot be used."""
     if policy.person is None:
         raise InputError(
             "A key tells which rows are one person's, but no column of the policy has the role person, "
             "so rows are counted. Leave the key out."
         )
-    if large:
-        refuse_task("large", "key")
+    if is_spark_frame:
+        raise InputError(
+            "A key is read with the file or folder of a release, not with a Spark frame. Give the path "
+            "of the release."
+        )
 
 
 def _in_memory(release: Any, policy: Policy, options: CsvOptions, key: Any = None) -> ReleaseTable:
@@ -143,6 +147,14 @@ def _rows_in_memory(release: Any, policy: Policy, options: CsvOptions) -> Releas
             "the path of its file with the others beside it."
         )
     return release_of_frames(release, {})
+
+
+def _with_key(table: SessionRelease, key: Any, options: CsvOptions) -> SessionRelease:
+    if not isinstance(key, Place):
+        raise InputError(
+            "For tables larger than memory a key is a file or a folder. Give its path."
+        )
+    return release_with_key(table, source_at(key, options))
 
 
 @contextmanager
