@@ -403,7 +403,7 @@ class MemoryEngine(Engine):
         claim = Claim(self._rows, table.n_rows, suppressed)
         people = released.people if isinstance(released, AnatomyRelease) else released
         assert isinstance(people, MemoryRelease)
-        require_truth(policy, claim, people.column, table.column)
+        require_truth(policy, claim, people.column, table.column, cells.domains)
         if isinstance(released, AnatomyRelease):
             groups = whole(people.column(group_name(policy)), "The group ids")
             require_anatomy(

@@ -182,7 +182,10 @@ class SessionTruth:
                 zip(self.encoded.quasi, self.raw[n:], strict=True)
             )
         }
-        specs = {name: self.policy.column_spec(name) for name in self.encoded.quasi}
+        specs = {
+            domain.name: self.policy.column_spec(domain.name).as_read(domain)
+            for domain in self.encoded.domains
+        }
         plain = [name for name, spec in specs.items() if spec.hierarchy is None]
         function = SumPublished(
             state=state,

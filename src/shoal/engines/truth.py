@@ -9,7 +9,7 @@ A column is checked by its distinct pairs of a label and a value. Common labels 
 numbers, sets) are compared in bulk; others are read one by one by `label_parser`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from shoal.arrays import Bools, Floats, Ints
 from shoal.encoding.cells import words_of
 from shoal.encoding.columns import ColumnSpec
+from shoal.encoding.domain import Domain
 from shoal.encoding.missing import is_declared
 from shoal.encoding.reading import AS_FOUND, ValueReading
 from shoal.encoding.spelling import is_blank
@@ -58,7 +59,9 @@ class Claim:
     """Input rows that the method suppressed in every column."""
 
 
-def require_truth(policy: Policy, claim: Claim, published: Column, raw: Column) -> None:
+def require_truth(
+    policy: Policy, claim: Claim, published: Column, raw: Column, domains: Sequence[Domain] = ()
+) -> None:
     """Raise `VerificationFailed` unless every published cell is true of the row that it is claimed
     to be of.
 
@@ -70,7 +73,10 @@ def require_truth(policy: Policy, claim: Claim, published: Column, raw: Column) 
         Which rows are published.
     published, raw
         A column of the release, and of the input.
+    domains
+        Of the quasi-identifiers: how their texts were read; as the policy says, where left out.
     """
+    domain_of = {domain.name: domain for domain in domains}
     _require_rows(claim, policy)
     stars = _Stars(policy, published, len(claim.rows))
     if policy.suppressed == "starred":
@@ -88,6 +94,8 @@ def require_truth(policy: Policy, claim: Claim, published: Column, raw: Column) 
         labels, values = one_chunk(published(name)), raw(name)
         if name in quasi:
             spec = policy.column_spec(name).with_order_of(values)
+            if name in domain_of:
+                spec = spec.as_read(domain_of[name])
             coded = coded_texts(values)
             own = pa.DictionaryArray.from_arrays(coded.indices.take(rows), coded.dictionary)
             return uncovered(name, labels, own, spec, policy.folder)
@@ -252,6 +260,8 @@ def covered_pairs(
 
     labels, values: different texts.
     """
+    if spec.rule is not None:
+        labels, values = spec.rule.without_marks(labels), spec.rule.without_marks(values)
     values = _as_read(values, spec.reading)
     unknown = np.append(_unknown(values, spec), True)
     good = np.append(_flags(pc.equal(labels, STAR)), False)[at_label]
@@ -350,7 +360,8 @@ def _by_parser(
 
 def _as_read(values: pa.Array, reading: ValueReading) -> pa.Array:
     """The texts as they are meant, where the policy says how dates or numbers are written."""
-    if reading.dates is None and reading.decimal in (None, ".") and not reading.thousands:
+    usual = reading.decimal in (None, ".") and not reading.thousands and not reading.percent
+    if reading.dates is None and usual:
         return values
     return pa.array([_one_as_read(text, reading) for text in values.to_pylist()], pa.string())
 
@@ -358,11 +369,12 @@ def _as_read(values: pa.Array, reading: ValueReading) -> pa.Array:
 def _one_as_read(text: str, reading: ValueReading) -> str:
     if reading.dates is not None:
         try:
-            found = datetime.strptime(text.strip(), reading.dates)
+            found = datetime.strptime(text.strip().title(), reading.dates)
         except ValueError:
             return text
         return text_of(pa.array([found], pa.timestamp("us")))[0].as_py()
-    plain = text.strip().replace(reading.thousands or "", "") if reading.thousands else text.strip()
+    plain = text.strip().removesuffix("%").rstrip() if reading.percent else text.strip()
+    plain = plain.replace(reading.thousands, "") if reading.thousands else plain
     plain = plain.replace(reading.decimal, ".") if reading.decimal else plain
     try:
         float(plain)
