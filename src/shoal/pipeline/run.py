@@ -192,6 +192,7 @@ def run_with(
             table = engine.read_back(places.tables, written, part_of(progress, 0, READ_BACK))
             left = part_of(progress, READ_BACK, COUNTED)
             verdict = _verified(table, policy, engine.expected, left)
+            places.describe(table)
             measured = replace(measured, disclosure=engine.disclosure(table))
         release = _release(engine, policy, seed, measured, verdict, clock, source.warnings)
         waiting = list(places.others)
@@ -205,7 +206,7 @@ def run_with(
                 write_report_files(release, reports, pages, engine.published())
         for path in waiting:
             path.write_text(seed.to_text(), encoding="utf-8")
-        places.commit(table)
+        places.commit()
     beside = sensitive_files(target, policy)
     how = replace(
         release.run,
@@ -265,6 +266,7 @@ def write_release(
         with clock.step("write") as progress:
             engine.write(places.tables, written, progress)
             table = engine.read_back(places.tables, written, progress)
+            places.describe(table)
         if policy.preferences:  # the models were checked on the original values of these very rows
             for rows, what in (
                 (engine.published(), "The release's table"),
@@ -287,7 +289,7 @@ def write_release(
             published = table if engine.writes_folders else engine.published()
             waiting = places.others[len(keys) :]
             write_report_files(release, reports, waiting, published)
-        places.commit(table)
+        places.commit()
     return public(target)
 
 
