@@ -417,6 +417,15 @@ def of_people(self: Model, counts: Counts) -> Ints:
             "not when joined",
         ),
         (
+            Share,
+            {
+                "stricter_when_folded": True,
+                "strengths": lambda self, counts: counts.distinct() / counts.sizes,
+            },
+            "Share(share=0.1, of='ill'): stricter_when_folded is declared, but a group holds with two "
+            "values as one, and not without",
+        ),
+        (
             Size,
             {"reached": lambda self, counts: 99},
             "Size(size=2): reached() is as strong as required, but some group does not hold",

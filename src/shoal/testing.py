@@ -449,6 +449,13 @@ def _judgement_faults(model: Model, groups: Sequence[Values], others: Values) ->
             yield "holds_when_merged is declared, but two groups that hold do not when merged"
         if model.holds_when_joined and held[:2].any():
             yield "holds_when_joined is declared, but a group that holds does not when joined"
+    if model.stricter_when_folded:
+        folded = histograms([_folded(group) for group in groups], _folded(others))
+        if (model.holds(folded) & ~held).any():
+            yield (
+                "stricter_when_folded is declared, but a group holds with two values as one, and not "
+                "without"
+            )
     yield from _reached_faults(model, counts)
     everyone = histograms([[value for group in groups for value in group]])
     if not model.holds(everyone).all():
@@ -457,6 +464,11 @@ def _judgement_faults(model: Model, groups: Sequence[Values], others: Values) ->
         needed = model.least_suppressed(everyone)
         if needed is not None and not 0 < needed <= everyone.sizes[0]:
             yield "least_suppressed() is not a number of rows"
+
+
+def _folded(values: Values) -> list[int | None]:
+    """The values, two of them as one."""
+    return [0 if value == 1 else value for value in values]
 
 
 def _dependence_faults(

@@ -1,18 +1,21 @@
 """Workbooks: what is read is what a person would write down from the screen."""
 
 import datetime as dt
+import re
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import shoal
 from shoal.engines.files import LocalFiles
 from shoal.engines.sources import source_at
 from shoal.errors import InputError
 from shoal.io.csv_dialect import DETECT, CsvOptions
-from tests.formats.workbooks import Failed, Percent, open_document, workbook
+from tests.formats.workbooks import Failed, Percent, old_workbook, open_document, workbook
 
 D = dt.date
 WHEN, DAY = dt.datetime(2020, 1, 2, 3, 4), dt.datetime(2020, 1, 3)
@@ -223,6 +226,78 @@ def test_open_document(tmp_path: Path) -> None:
     assert "encrypted with a password" in refused(
         open_document(tmp_path / "locked.ods", "Blatt", rows, locked=True)
     )
+
+
+def test_a_workbook_of_old_excel(tmp_path: Path) -> None:
+    rows = [["name", "age"], ["Ann", 31], ["Bé", 36.5]]
+    path = old_workbook(tmp_path / "t.xls", "Daten", rows)
+    assert read(path).to_pydict() == {"name": ["Ann", "Bé"], "age": [31.0, 36.5]}
+    locked = old_workbook(tmp_path / "locked.xls", "Daten", rows, locked=True)
+    assert "encrypted with a password" in refused(locked)
+
+
+def test_a_mark_in_the_name_of_a_file(tmp_path: Path) -> None:
+    """A file is a file, whatever its name."""
+    path = workbook(tmp_path / "t.xlsx", {"S": [["a"], [1]]})
+    for name in ("a#b.xlsx", "t.xlsx#S.xlsx"):
+        path.rename(tmp_path / name)
+        path = tmp_path / name
+        assert read(path).to_pydict() == {"a": [1]}
+    assert read(Path(f"{path}#S")).to_pydict() == {"a": [1]}
+
+
+KINDS: dict[str, st.SearchStrategy[Any]] = {
+    "whole": st.integers(-(10**9), 10**9),
+    "fraction": st.decimals(-999, 999, places=3).map(float),
+    "text": st.sampled_from(["a", "NA", "-", " b", "x y", "n/a", "Null", "#REF!"]),
+    "digits": st.sampled_from(["1", "20", "-3", "007", "1.50", "2.5", "1e5"]),
+    "day": st.dates(D(1950, 1, 1), D(2050, 1, 1)),
+    "flag": st.booleans(),
+}
+
+
+@st.composite
+def columns(draw: st.DrawFn) -> list[Any]:
+    """Cells of one or two kinds, some of them blank."""
+    kinds = draw(st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=2))
+    cell = st.one_of(st.none(), *(KINDS[kind] for kind in kinds))
+    return draw(st.lists(cell, min_size=5, max_size=5))
+
+
+def twin(cells: list[Any]) -> list[Any]:
+    """What a person would write down, cell by cell: the plain reader."""
+
+    def text(cell: Any) -> str | None:
+        if cell is None or isinstance(cell, str):
+            return cell
+        if isinstance(cell, bool):
+            return str(cell).lower()
+        return cell.isoformat() if isinstance(cell, D) else f"{cell:.15g}"
+
+    def canonical(cell: Any) -> bool:
+        if isinstance(cell, str):
+            return re.fullmatch(r"-?(0|[1-9]\d*)(\.\d*[1-9])?", cell) is not None
+        return isinstance(cell, int | float) and not isinstance(cell, bool)
+
+    known = [cell for cell in cells if cell is not None]
+    if known and all(map(canonical, known)):
+        return [None if cell is None else float(cell) for cell in cells]
+    if len({type(cell) for cell in known}) <= 1:
+        return cells
+    return [text(cell) for cell in cells]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(columns(), min_size=1, max_size=4))
+def test_like_a_plain_reader(
+    tmp_path_factory: pytest.TempPathFactory, drawn: list[list[Any]]
+) -> None:
+    names = ["n", *(f"c{j}" for j in range(len(drawn)))]
+    rows = [names, *([f"r{i}", *(column[i] for column in drawn)] for i in range(5))]
+    path = workbook(tmp_path_factory.mktemp("any") / "t.xlsx", {"S": rows})
+    table = read(path, CsvOptions(header=True, footer=0))
+    for name, column in zip(names[1:], drawn, strict=True):
+        assert table[name].to_pylist() == twin(column)
 
 
 def test_only_xlsx_is_written(tmp_path: Path) -> None:

@@ -90,6 +90,28 @@ def test_values_that_share_a_label_are_read_by_code(tmp_path: Path) -> None:
     assert "values that share a label" in source_at(tmp_path / "t.sav").warnings[0]
 
 
+def test_times_of_more_than_a_day_are_durations(tmp_path: Path) -> None:
+    path = tmp_path / "t.sav"
+    frame = pd.DataFrame(
+        {"stay": [3600.0, 90_000.5, None], "at": [60.0, 86_399.0, 0.0], "n": [1, 2, 3]}
+    )
+    pyreadstat.write_sav(frame, str(path), variable_format={"stay": "TIME11.2", "at": "TIME8"})
+    wanted = {
+        "stay": [dt.timedelta(hours=1), dt.timedelta(seconds=90_000.5), None],
+        "at": [dt.time(0, 1), dt.time(23, 59, 59), dt.time(0, 0)],
+    }
+    assert read(path).to_pydict() == wanted | {"n": [1, 2, 3]}
+    for name, values in wanted.items():
+        assert LocalFiles().read(path, columns=[name]).to_pydict() == {name: values}
+
+
+def test_a_date_beyond_all_calendars(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"day": [1e12]})
+    pyreadstat.write_sav(frame, str(tmp_path / "t.sav"), variable_format={"day": "DATE11"})
+    with pytest.raises(InputError, match="has a date before the year 1 or after 9999"):
+        read(tmp_path / "t.sav")
+
+
 def test_stata(tmp_path: Path) -> None:
     path = tmp_path / "t.dta"
     frame = pd.DataFrame(

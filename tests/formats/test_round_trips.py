@@ -42,12 +42,13 @@ def people(n: int = 48) -> pa.Table:
         {
             "age": [draw.randint(18, 90) for _ in range(n)],
             "town": [draw.choice(["Ath", "Huy", "Mons", None]) for _ in range(n)],
-            "disease": [draw.choice(["flu", "asthma", "cancer", "NA"]) for _ in range(n)],
+            "disease": [draw.choice(["flu", "asthma", "cancer", "gout"]) for _ in range(n)],
             "cost": [round(draw.random() * 1000, 2) for _ in range(n)],
             "visits": [draw.choice([0, 1, 2, None]) for _ in range(n)],
             "seen": [dt.date(2020, 1, 1) + dt.timedelta(draw.randint(0, 300)) for _ in range(n)],
             "note": [
-                draw.choice(["=1+1", "@x", "-", "http://a.b", 'é, "q"', "TRUE"]) for _ in range(n)
+                draw.choice(["=1+1", "@x", "-", "http://a.b", 'é, "q"', "TRUE", "NA"])
+                for _ in range(n)
             ],
         }
     )

@@ -1,6 +1,7 @@
 """Workbooks made for the tests, cell by cell."""
 
 import datetime as dt
+import struct
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -77,4 +78,54 @@ def open_document(
         parts.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
         parts.writestr("META-INF/manifest.xml", manifest)
         parts.writestr("content.xml", content)
+    return path
+
+
+def old_workbook(
+    path: Path, name: str, rows: Sequence[Sequence[Any]], locked: bool = False
+) -> Path:
+    """Write a sheet of Excel 97 (BIFF8 in a compound file) by hand; `locked`: with a password."""
+
+    def record(kind: int, body: bytes = b"") -> bytes:
+        return struct.pack("<HH", kind, len(body)) + body
+
+    def begin(kind: int) -> bytes:
+        return record(0x809, struct.pack("<HHHHII", 0x600, kind, 0x0DBB, 1996, 0, 6))
+
+    def cell(i: int, j: int, value: Any) -> bytes:
+        if isinstance(value, str):
+            text = value.encode("utf-16-le")
+            return record(0x204, struct.pack("<HHHHB", i, j, 0, len(value), 1) + text)
+        return record(0x203, struct.pack("<HHHd", i, j, 0, value))
+
+    sheet = begin(0x10) + record(0x200, struct.pack("<IIHHH", 0, len(rows), 0, len(rows[0]), 0))
+    sheet += b"".join(cell(i, j, v) for i, row in enumerate(rows) for j, v in enumerate(row))
+    sheet += record(0x0A)
+    title = name.encode("latin-1")
+    password = record(0x2F, struct.pack("<HHH", 0, 1, 1)) if locked else b""
+    size = len(begin(5)) + len(password) + 4 + 8 + len(title) + 4
+    bound = record(0x85, struct.pack("<IBBBB", size, 0, 0, len(title), 0) + title)
+    stream = begin(5) + password + bound + record(0x0A) + sheet
+    stream = stream.ljust(-(-max(len(stream), 4096) // 512) * 512, b"\0")
+    n = len(stream) // 512
+    # sector 0 is the allocation table, 1 the directory, the stream follows
+    table = [0xFFFFFFFD, 0xFFFFFFFE, *range(3, n + 2), 0xFFFFFFFE]
+    table += [0xFFFFFFFF] * (128 - len(table))
+
+    def entry(title: str, kind: int, child: int, start: int, length: int) -> bytes:
+        text = title.encode("utf-16-le") + b"\0\0"
+        head = text.ljust(64, b"\0") + struct.pack("<HBB", len(text), kind, 1)
+        links = struct.pack("<III", 0xFFFFFFFF, 0xFFFFFFFF, child)
+        return head + links + bytes(36) + struct.pack("<IQ", start, length)
+
+    empty = bytes(68) + struct.pack("<III", *[0xFFFFFFFF] * 3) + bytes(48)
+    folder = entry("Root Entry", 5, 1, 0xFFFFFFFE, 0) + entry(
+        "Workbook", 2, 0xFFFFFFFF, 2, len(stream)
+    )
+    header = bytes.fromhex("D0CF11E0A1B11AE1") + bytes(16)
+    header += struct.pack(
+        "<HHHHH6xIIIIIIIII", 0x3E, 3, 0xFFFE, 9, 6, 0, 1, 1, 0, 4096, 0xFFFFFFFE, 0, 0xFFFFFFFE, 0
+    )
+    header += struct.pack("<I", 0) + b"\xff" * 4 * 108
+    path.write_bytes(header + struct.pack("<128I", *table) + folder + empty * 2 + stream)
     return path

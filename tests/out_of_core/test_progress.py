@@ -16,7 +16,7 @@ from shoal.progress import Clock, ProgressEvent
 from tests.out_of_core.patients import COLUMNS, TREES, patients
 from tests.out_of_core.session_runs import run_in
 
-STEPS = ["read", "encode", "group", "publish", "measure", "write", "verify"]
+STEPS = ["read", "encode", "group", "publish", "measure", "write", "verify", "truth"]
 
 
 @pytest.mark.parametrize("method", ["flexible-partition", "datafly"])

@@ -62,7 +62,9 @@ def test_the_same_from_every_kind_of_file(folder: Path, kind: str) -> None:
 def test_the_certificate_names_the_engine(folder: Path) -> None:
     told = json.loads((folder / "other-csv.json").read_text())
     assert told["environment"]["engine"] == "local --memory 1GB"
-    assert any("RELEASE --memory 1GB --report" in line for line in told["reproduce"])
+    assert any(
+        "RELEASE --memory 1GB --seed-file SEED --report" in line for line in told["reproduce"]
+    )
     assert told["seal"] == seal_of(told)
     told = json.loads((folder / "one-csv.json").read_text())
     assert told["environment"]["engine"] == "local"

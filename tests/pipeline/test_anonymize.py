@@ -133,7 +133,7 @@ def test_progress_is_told_step_by_step() -> None:
     seen: list[tuple[str, float]] = []
     shoal.anonymize(TABLE, POLICY, progress=lambda event: seen.append((event.step, event.share)))
     steps = list(dict.fromkeys(step for step, _ in seen))
-    assert steps == ["encode", "group", "publish", "measure", "verify"]
+    assert steps == ["encode", "group", "publish", "measure", "verify", "truth"]
     assert all(0 <= share <= 1 for _, share in seen)
 
 

@@ -343,3 +343,31 @@ def test_a_number_as_code_is_found_in_columns_of_numbers(code: Any) -> None:
         kept = [{float(w) for w in each} - {-9.0} for each in found]
         assert min(map(len, kept)) == 3
         assert not any("-9" in str(label) for label in release.table["age"])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_draft_lists_likely_codes_and_runs(tmp_path: Path, engine: dict[str, Any]) -> None:
+    chance = random.Random(9)
+    rows = [
+        {
+            "age": chance.choice([*map(str, range(20, 60)), "NA"]),
+            "satisfaction": chance.choice("123456789"),
+            "salary": chance.choice(["1100", "1200", "1300", "1400", "-9", "?"]),
+        }
+        for _ in range(300)
+    ]
+    table = write(tmp_path / "in.csv", rows)
+    columns = {column.name: column for column in shoal.inspect(table, **engine).columns}
+    assert columns["age"].likely_missing == ("NA",)
+    assert columns["age"].type == "whole numbers", "a code among numbers leaves them numbers"
+    assert columns["satisfaction"].likely_missing == (), "a scale from 1 to 9 has no code"
+    assert columns["salary"].likely_missing == ("-9", "?")
+    draft = shoal.draft_policy(table, **engine)
+    assert "age: {role: quasi, kind: ordered, missing: [NA]}" in draft.text
+    assert 'salary: {role: sensitive, missing: [-9, "?"]}' in draft.text
+    shown = CliRunner().invoke(app, ["inspect", str(table)]).output
+    assert "Likely codes for missing values" in shown
+    target = tmp_path / "out.csv"
+    shoal.run(table, draft.policy, target, **engine)
+    found = classes(target, list(draft.policy.quasi), "salary")
+    assert min(len(set(known(texts))) for texts in found) >= 3

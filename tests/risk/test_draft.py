@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import anonymize
-from shoal.errors import InputError
+from shoal.errors import InputError, PolicyError
 from shoal.policy import Policy
 from shoal.risk.draft import draft_policy, quoted
 from shoal.risk.inspection import inspect
@@ -16,7 +16,11 @@ from tests.risk.tables import tables
 
 
 def drafted(table, name="table.csv"):
-    policy = draft_policy(table, name=name).policy
+    draft = draft_policy(table, name=name)
+    if draft.undecided:
+        with pytest.raises(PolicyError, match="is undecided"):
+            _ = draft.policy
+    policy = draft.decided("plain").policy
     policy.check(table.column_names)
     return policy
 

@@ -34,7 +34,8 @@ def init(
 ) -> None:
     """Draft a commented policy for a table.
 
-    The draft can be run at once, but it comes from column names and counts alone: read it before you
+    The draft can be run at once, unless it leaves columns undecided, which stop a run until you choose
+    their roles. But it comes from column names and counts alone: read it before you
     rely on it.
     """
     place = api.command_line_place(table)

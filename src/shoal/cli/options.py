@@ -12,16 +12,16 @@ Table = Annotated[
     str,
     typer.Argument(
         metavar="INPUT",
-        help="The table: a CSV, Parquet or Arrow file, or the address of a table or query in a "
-        "database.",
+        help="The table: a file (CSV, Excel, Stata, SPSS, Parquet, ...), or the address of a table or "
+        "query in a database.",
     ),
 ]
 TableOrFolder = Annotated[
     str,
     typer.Argument(
         metavar="INPUT",
-        help="The table: a CSV, Parquet or Arrow file, or the address of a table or query in a "
-        "database; with --engine or --memory also a folder of part files.",
+        help="The table: a file (CSV, Excel, Stata, SPSS, Parquet, ...), or the address of a table or "
+        "query in a database; with --engine or --memory also a folder of part files.",
     ),
 ]
 ReleaseFile = Annotated[

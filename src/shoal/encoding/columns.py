@@ -85,6 +85,10 @@ class ColumnSpec:
     rule: ColumnRule | None = None
     """What was done to its numbers before they came here."""
 
+    def as_read(self, domain: Domain) -> "ColumnSpec":
+        """This spec with the way in which the texts of a column were read."""
+        return replace(self, reading=domain.reading or AS_FOUND)
+
     def with_order_of(self, column: pa.Array) -> "ColumnSpec":
         """This spec with the order of an ordered categorical, unless the policy decides.
 
@@ -359,7 +363,7 @@ def _by_order(tally: Tally, spec: ColumnSpec) -> Encoded | None:
     domain, codes = _ascending(tally, found.values)
     if spec.rule is not None:
         domain = replace(domain, texts=spec.rule.with_marks(domain.texts))
-    return replace(domain, read_as=found.words), codes
+    return replace(domain, read_as=found.words, reading=found.reading), codes
 
 
 def read_column(tally: Tally, spec: ColumnSpec) -> Ordered | None:
@@ -543,11 +547,12 @@ def _read_for_hierarchy(tally: Tally, spec: ColumnSpec) -> Ordered | None:
 
 
 def _by_hierarchy(tally: Tally, spec: ColumnSpec, folder: Path) -> Encoded:
-    hierarchy, values, read_as = spec.hierarchy, tally.values, ""
+    hierarchy, values, read_as, reading = spec.hierarchy, tally.values, "", None
     assert hierarchy is not None
     found = _read_for_hierarchy(tally, spec)
     if found is not None and not found.is_standard:
         values, read_as = standard_texts(values, found), found.words
+        reading = found.reading
     tree, codes = hierarchy.build(values, tally.name, folder)
     require_covered(hierarchy.uncovered, codes >= 0, tally)
     missing = -1
@@ -555,7 +560,8 @@ def _by_hierarchy(tally: Tally, spec: ColumnSpec, folder: Path) -> Encoded:
         missing = tree.n_leaves
         tree = with_missing(tree)
     texts = with_missing_text(pa.array(tree.labels[0], pa.string()), missing)
-    return Domain(tally.name, Kind.TREE, texts, missing, read_as=read_as, hierarchy=tree), codes
+    domain = Domain(tally.name, Kind.TREE, texts, missing, hierarchy=tree)
+    return replace(domain, read_as=read_as, reading=reading), codes
 
 
 def _by_text(tally: Tally) -> Encoded:

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Codes, Floats, Ints
+from shoal.encoding.reading import ValueReading
 from shoal.encoding.spelling import Spellings
 from shoal.errors import listed
 from shoal.hierarchy.tree import HierarchyTree
@@ -61,6 +62,8 @@ class Domain:
     each: a label is written from the first lower end to the last upper end."""
     read_as: str = ""
     """How texts were read, where that is not as plain numbers or ISO dates."""
+    reading: ValueReading | None = None
+    """The same, for programs; None where nothing was read but the text."""
     hierarchy: HierarchyTree | None = None
     """TREE only. One leaf per code, the missing value being a leaf right under the root."""
     levels: Codes | None = None

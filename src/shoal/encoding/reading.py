@@ -87,6 +87,8 @@ class ValueReading:
     """The decimal mark."""
     thousands: str | None = None
     """The mark between groups of three digits."""
+    percent: bool = False
+    """Whether every number has a percent sign; found, never declared."""
 
     @property
     def needed(self) -> dict[str, str]:
@@ -107,13 +109,11 @@ class Ordered:
     """(m,) null where a text could not be read."""
     reading: ValueReading = AS_FOUND
     """How they are written, where that is not with a decimal point or as ISO dates."""
-    percent: bool = False
-    """Whether every number has a percent sign."""
 
     @property
     def is_standard(self) -> bool:
         """Whether the texts are plain numbers or ISO dates, which any program reads so."""
-        return not self.reading.needed and not self.percent
+        return not self.reading.needed and not self.reading.percent
 
     @property
     def words(self) -> str:
@@ -125,7 +125,7 @@ class Ordered:
             marks.append("a decimal comma" if self.reading.decimal == "," else "a decimal point")
         if self.reading.thousands is not None:
             marks.append(f"{NAMES_OF_MARKS[self.reading.thousands]} between thousands")
-        if self.percent:
+        if self.reading.percent:
             marks.append("a percent sign")
         return f"numbers with {' and '.join(marks)}" if marks else ""
 
@@ -370,10 +370,12 @@ def marked_numbers(
     comma = decimal == "," and bool(pc.any(pc.match_substring(trimmed, ",")).as_py())
     if thousands is not None and not used:
         return None
-    reading = ValueReading(decimal="," if comma else None, thousands=thousands if used else None)
+    reading = ValueReading(
+        decimal="," if comma else None, thousands=thousands if used else None, percent=percent
+    )
     if guess and pc.any(pc.match_substring_regex(plain, r"^[+-]?0\d")).as_py():
         return None  # leading zeros are part of a code
-    return Ordered(parse_numbers(plain, guess), reading, percent)
+    return Ordered(parse_numbers(plain, guess), reading)
 
 
 def standard_texts(values: pa.Array, found: Ordered) -> pa.Array:
@@ -393,6 +395,6 @@ def declared_texts(texts: pa.Array, reading: ValueReading) -> pa.Array:
         decimal = reading.decimal or ("," if reading.thousands == "." else ".")
         for thousands in dict.fromkeys((None, reading.thousands)):
             numbers = marked_numbers(texts, False, decimal, thousands)
-            if numbers is not None and not numbers.percent:
+            if numbers is not None and not numbers.reading.percent:
                 found = pc.coalesce(text_of(numbers.values), found)
     return found

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from shoal.arrays import Ints
 from shoal.encoding.counts import Counts
-from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
+from shoal.engines.release_table import LabelCounts, MemoryRelease, ReleaseTable, Verdict
 from shoal.errors import InputError, PolicyError, VerificationFailed, listed, percent
 from shoal.evidence.evidence import Histogram
 from shoal.io.address import Place
@@ -78,6 +79,18 @@ class AnatomyRelease(ReleaseTable):
         return self._sensitive
 
     @property
+    def people(self) -> MemoryRelease:
+        """The table of people."""
+        return self._people
+
+    def counted(self, name: str, policy: Policy) -> tuple[Ints, pa.Array, Ints]:
+        """The groups, values and counts of the table of a sensitive column."""
+        table, group, count = self._sensitive[name], group_name(policy), count_name(policy)
+        groups = whole(table.column(group), f"The group ids of the table of {name}")
+        counts = whole(table.column(count), f"The counts of the table of {name}")
+        return groups, table.column(name), counts
+
+    @property
     def fingerprint(self) -> Fingerprint:
         """The digest of the table of people."""
         return self._people.fingerprint
@@ -85,6 +98,10 @@ class AnatomyRelease(ReleaseTable):
     def read(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Some columns of the table of people, or all."""
         return self._people.read(columns)
+
+    def labels(self, name: str) -> LabelCounts:
+        """The different labels of a column of the table of people."""
+        return self._people.labels(name)
 
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes of people have each size."""

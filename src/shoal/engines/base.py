@@ -19,6 +19,7 @@ from shoal.engines.person_key import PersonKey
 from shoal.engines.release_table import ReleaseTable
 from shoal.engines.sources import Source
 from shoal.engines.targets import Target
+from shoal.errors import VerificationFailed
 from shoal.evidence.disclosure import Disclosure
 from shoal.io.address import Place
 from shoal.io.csv_dialect import CsvOptions
@@ -128,6 +129,13 @@ class Engine(ABC):
         """The release as it was written."""
 
     @abstractmethod
+    def require_truth(self, released: ReleaseTable, progress: Progress) -> None:
+        """Raise `VerificationFailed` unless every published cell is true of its row in the input.
+
+        released: the release as it was written, or as it is handed over. Called once, last.
+        """
+
+    @abstractmethod
     def disclosure(self, table: ReleaseTable) -> Disclosure:
         """What others can do with all published columns; `table` is the release as it was verified."""
 
@@ -136,11 +144,40 @@ class Engine(ABC):
         """Where people were counted and their numbers are in this process: whose row is whose."""
         return None
 
-    def write_key(self, path: Path, options: CsvOptions) -> None:  # noqa: ARG002
-        """Write the private key of the release to a file that exists."""
+    key_asked: bool = False
+    """Whether a key is to be written: whose rows are whose is then kept until it is."""
+
+    def check_key(self, path: Path) -> None:  # noqa: ARG002
+        """Raise `InputError` for a key that the engine cannot write."""
         refuse_task(self.capability, "key")
+
+    @abstractmethod
+    def write_key(self, path: Path, options: CsvOptions) -> None:
+        """Write the private key of the release to a file that exists."""
+
+    @abstractmethod
+    def read_key_back(self, path: Path, options: CsvOptions, table: ReleaseTable) -> ReleaseTable:
+        """The written release, whose rows belong to whom the written key says."""
+
+    def require_written(self, written: ReleaseTable) -> None:
+        """Raise `VerificationFailed` unless a written file has the rows that the engine holds."""
+        require_same_rows(self.published(), written)
 
     @property
     def digest(self) -> str:
         """Of a release that was checked on original values: the digest of the rows."""
         return ""
+
+
+def require_same_rows(published: ReleaseTable, written: ReleaseTable) -> None:
+    """Raise `VerificationFailed` unless a file has the rows that were verified: by their digest."""
+    pairs = [(published, written)]
+    pairs += [
+        (table, written.sensitive_tables[n]) for n, table in published.sensitive_tables.items()
+    ]
+    for mine, theirs in pairs:
+        if mine is not theirs and mine.fingerprint.digest != theirs.fingerprint.digest:
+            raise VerificationFailed(
+                "The written file does not hold the rows that were to be published: their digests "
+                "differ."
+            )

@@ -117,7 +117,8 @@ REFUSED_TASKS: dict[str, dict[str, str]] = {
         "msu": f"msu: minimal sample uniques need all rows in memory. {INSTEAD}",
         "population": f"population: not supported for tables larger than memory. {INSTEAD}",
         "person": f"person: people are not counted in tables larger than memory. {INSTEAD}",
-        "key": f"key: not supported for tables larger than memory. {INSTEAD}",
+        "key": "key: Spark writes folders of files, and a key must be one private file. Leave it out, "
+        "or work on one machine, with --memory or in memory.",
         "compare": "Methods are compared on tables in memory. Give a sample of the Spark table, such as "
         "frame.sample(0.01).toPandas().",
         "attack": "An attack needs both tables in memory. Write the release to a file, or give samples.",

@@ -50,7 +50,8 @@ class EncodedTable:
     Its columns: `node` (0), `c0..` the quasi codes, `s0..` the sensitive codes, `t` the code of the
     target if the policy has one, `u` the hash of the person's id if it names a person column, `h` the
     rows' hash and `key` the order of rows inside a cell (both
-    unsigned, as signed numbers of the same order), `p0..` the other published columns as they are.
+    unsigned, as signed numbers of the same order), `p0..` the other published columns as they are,
+    `v0..` the values of the quasi-identifiers, which are compared with their labels at the end.
     """
 
     domains: tuple[Domain, ...]
@@ -297,12 +298,13 @@ def _encode_rows(
     numbers = [*codes, *(f"s{i}" for i in range(len(encode.sensitive)))]
     numbers += ["t"] if encode.target else []
     payload = [(f"p{i}", storage_type(kind)) for i, (_, kind) in enumerate(encode.payload)]
+    rows = select(raw, [f"p{i}" for i in range(len(payload) + d + people)])
+    payload += [(f"v{i}", storage_type(one.kind)) for i, one in enumerate(encode.quasi)]
     head = [("node", pa.int64()), *((name, pa.int32()) for name in numbers)]
     head += [(name, pa.int64()) for name in ([PERSON, "h"] if people else ["h"])]
     without_key = pa.schema([*head, *payload])
     with_key = pa.schema([*head, ("key", pa.int64()), *payload])
     hashed = f"{ENCODED}_hashed"
-    rows = select(raw, [f"p{i}" for i in range(len(payload) + d + people)])
     with passing(session, progress, COUNTED, HASHED, n_rows):
         session.map(hashed, rows, encode, without_key, once=True)
     # rows that are published alike may be of different people
@@ -420,6 +422,9 @@ class EncodeRows:
         columns["h"] = pa.array(as_signed(hash_rows(n, sensitive, payload, self.seed)))
         for i, column in enumerate(payload):
             columns[f"p{i}"] = column.cast(storage_type(column.type))
+        for i, lookup in enumerate(self.quasi):
+            value = restore_type(batch.column(lookup.place), lookup.kind)
+            columns[f"v{i}"] = value.cast(storage_type(value.type))
         return pa.RecordBatch.from_pydict(columns)
 
 

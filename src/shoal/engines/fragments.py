@@ -41,6 +41,8 @@ TARGET = "t"
 """Where the encoded table has the class of each row."""
 NO_GROUP = -1
 """The group of the row that carries the sums of a fragment."""
+WITHHELD = -2
+"""The group of rows that are not published."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ class GroupFragment:
 @dataclass(frozen=True)
 class Finish:
     """From the rows of one fragment to published rows: q0, q1, ... (labels), p0, p1, ... (the other
-    columns as they are) and g, a number of the group that no group of another fragment has."""
+    columns as they are), v0, v1, ... (the values behind the labels) and g, a number of the group that
+    no group of another fragment has. Rows that are withheld have no labels, and g = WITHHELD."""
 
     domains: tuple[Domain, ...]
     sensitive: tuple[str, ...]
@@ -93,6 +96,8 @@ class Finish:
     group: GroupFragment
     more: tuple[str, ...] = ()
     """What the measuring needs of the encoded table beside codes."""
+    behind: tuple[str, ...] = ()
+    """Which columns of the encoded table are the values behind the labels."""
     measure: MeasureFragment | None = None
     """Measures the fragment; then one more row has the result as text in `sums`, with g = NO_GROUP."""
     has_people: bool = False
@@ -103,7 +108,8 @@ class Finish:
         """What it needs of the encoded table, beside `node`."""
         quasi = [f"c{j}" for j in range(len(self.domains))]
         secret = [f"s{i}" for i in range(len(self.sensitive))]
-        return [*quasi, *secret, *self.more, *self._person, "key", "h", *self.payload]
+        own = [*self.payload, *self.behind]
+        return [*quasi, *secret, *self.more, *self._person, "key", "h", *own]
 
     @property
     def _person(self) -> list[str]:
@@ -112,27 +118,30 @@ class Finish:
     def schema(self, encoded: pa.Schema) -> pa.Schema:
         """What it gives, where the payload has the types of `encoded`."""
         quasi = [pa.field(f"q{j}", pa.string()) for j in range(len(self.domains))]
-        shown = [encoded.field(p) for p in self.payload]
+        shown = [encoded.field(p) for p in (*self.payload, *self.behind)]
         person = [(name, pa.int64()) for name in self._person]
         return pa.schema([*quasi, *shown, *person, ("g", pa.int64()), ("sums", pa.string())])
 
     def __call__(self, rows: pa.Table) -> pa.Table:
-        """Group and label the rows of one fragment; suppressed ones are left out."""
+        """Group and label the rows of one fragment."""
         number = rows["node"][0].as_py()
         cells = self._cells(rows)
         grouping = self.group(cells, int(self.depths[number]), self.totals)
         kept = np.flatnonzero(grouping.group >= 0)
+        left = np.flatnonzero(grouping.group < 0)
         group = grouping.group[kept]
         found = {}
         spans = spans_of(cells, grouping)
         for j, column in enumerate(grouping.columns):
             labels = labels_of(self.domains[column], spans, j)
-            found[f"q{column}"] = labels.texts.take(pa.array(labels.of_group[group]))
-        as_they_are = [*self.payload, *self._person]
-        taken = rows.select(as_they_are).take(pa.array(cells.rows[kept]))
+            texts = labels.texts.take(pa.array(labels.of_group[group])).cast(pa.string())
+            found[f"q{column}"] = pa.concat_arrays([texts, pa.nulls(len(left), pa.string())])
+        as_they_are = [*self.payload, *self.behind, *self._person]
+        taken = rows.select(as_they_are).take(pa.array(cells.rows[np.concatenate([kept, left])]))
         found |= dict(zip(as_they_are, taken.columns, strict=True))
-        found["g"] = pa.array((number << 32) + group.astype(np.int64))
-        found["sums"] = pa.nulls(len(kept), pa.string())
+        numbers = (number << 32) + group.astype(np.int64)
+        found["g"] = pa.array(np.append(numbers, np.full(len(left), WITHHELD)))
+        found["sums"] = pa.nulls(len(kept) + len(left), pa.string())
         table = pa.table(found)
         if self.measure is None:
             return table

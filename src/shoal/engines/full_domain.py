@@ -32,6 +32,8 @@ MAX_CELLS = 5_000_000
 """Distinct combinations of quasi-identifiers and sensitive values that this process can hold."""
 MAX_ROWS = 1_000_000_000
 """Rows of a table: this process keeps the group of each."""
+AS_LABELLED, BLANK, AWAY, BEHIND = 0, 1, 2, 3
+"""What a row of the published table is: see `PublishRows`."""
 WITHHELD, PUBLISHED, STARRED = 0, 1, 2
 """What becomes of a cell's rows; of starred ones, all cells but the quasi ones read `*`."""
 ALTERNATIVES = (
@@ -186,26 +188,40 @@ def cell_index(cells: Cells) -> CellIndex:
 
 @dataclass(frozen=True)
 class PublishRows:
-    """Encoded rows to published ones: labels q0.., payload p0..; text where stars may stand."""
+    """Encoded rows to published ones: labels q0.., payload p0..; text where stars may stand.
+
+    `x` is AS_LABELLED, or BLANK for rows whose payload is published as stars, or AWAY for rows that
+    are withheld, or BEHIND for the blank rows as they were; v0.. are the values behind the labels.
+    """
 
     labels: CellLabels
     payload: tuple[tuple[str, pa.DataType], ...]
     """The columns beside the labels, and their types in the file."""
     codes: tuple[str, ...] = ()
     """Codes that are kept, -1 in starred rows; then `g` is the row's group."""
+    behind: tuple[tuple[str, pa.DataType], ...] = ()
+    """The values behind the labels, and their types in the file."""
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The rows that are published, in any order."""
+        """The rows that are published and those behind them, in any order."""
         labels = self.labels
         d = len(labels.texts)
         cell = labels.index(
             [batch.column(f"c{j}").to_numpy(zero_copy_only=False) for j in range(d)]
         )
-        is_kept = labels.outcome[cell] != WITHHELD
-        rows, cell = batch.filter(pa.array(is_kept)), cell[is_kept]
-        is_starred = labels.outcome[cell] == STARRED
+        outcome = labels.outcome[cell]
+        twice = np.flatnonzero(outcome == STARRED)
+        states = np.zeros(3, np.int32)
+        states[[WITHHELD, PUBLISHED, STARRED]] = AWAY, AS_LABELLED, BLANK
+        state = np.concatenate([states[outcome], np.full(len(twice), BEHIND, np.int32)])
+        every = np.concatenate([np.arange(len(cell)), twice])
+        rows, cell = batch.take(pa.array(every)), cell[every]
+        is_starred, is_none = state == BLANK, state > BLANK
+        hidden = pa.array(is_none)
         columns: dict[str, pa.Array] = {
-            f"q{j}": texts.take(pa.array(labels.label[cell, j]))
+            f"q{j}": pc.if_else(
+                hidden, None, texts.take(pa.array(labels.label[cell, j])).cast(pa.string())
+            )
             for j, texts in enumerate(labels.texts)
         }
         for name, kind in self.payload:
@@ -216,9 +232,14 @@ class PublishRows:
             columns[name] = column
         for name in self.codes:
             number = rows.column(name).to_numpy(zero_copy_only=False)
-            columns[name] = pa.array(np.where(is_starred, -1, number).astype(np.int32))
+            unseen = is_starred | is_none
+            columns[name] = pa.array(np.where(unseen, -1, number).astype(np.int32))
         if self.codes:
-            columns["g"] = pa.array(labels.group[cell])
+            group = np.where(is_none, -1, labels.group[cell])
+            columns["g"] = pa.array(group.astype(np.int32))
+        for name, _ in self.behind:
+            columns[name] = rows.column(name)
+        columns["x"] = pa.array(state)
         return pa.RecordBatch.from_pydict(columns, schema=self.schema)
 
     @property
@@ -230,7 +251,8 @@ class PublishRows:
             (name, pa.string() if stars else storage_type(kind)) for name, kind in self.payload
         ]
         codes = [(name, pa.int32()) for name in (*self.codes, *(["g"] if self.codes else []))]
-        return pa.schema([*labels, *others, *codes])
+        behind = [(name, storage_type(kind)) for name, kind in self.behind]
+        return pa.schema([*labels, *others, *codes, *behind, ("x", pa.int32())])
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,13 @@ from shoal.encoding.preferences import read_preferences
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.base import Engine, Expected
 from shoal.engines.changes import ChangedTable, changes_of
-from shoal.engines.database.staging import StagedTable
 from shoal.engines.dropped_identifiers import (
     given_away,
     repeated_ids,
     repeating_identifiers,
 )
 from shoal.engines.files import LocalFiles, wrap
+from shoal.engines.formats.base import format_to_write
 from shoal.engines.measured import (
     Measured,
     RecognitionRates,
@@ -40,18 +40,19 @@ from shoal.engines.measured import (
     report_personal,
 )
 from shoal.engines.originals import NO_ORIGINALS, Originals, originals_of
-from shoal.engines.person_key import PersonKey, random_numbers, with_people
+from shoal.engines.person_key import PersonKey, random_numbers, read_key, with_people
 from shoal.engines.population import population_of_policy
 from shoal.engines.published_counts import MemoryCounts, determined_in_memory
 from shoal.engines.release_table import MemoryRelease, ReleaseTable
 from shoal.engines.sources import Source, refuse_folder
 from shoal.engines.targets import Target
+from shoal.engines.truth import Claim, require_anatomy, require_truth
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
 from shoal.evidence.disclosure import Determined, Disclosure, coarsened, disclosure_of
 from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.evidence.repeated_ids import RepeatedId
-from shoal.io.arrow import kind_name, without_category_order
+from shoal.io.arrow import kind_name, one_chunk, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
 from shoal.methods.blocks import group_rows
@@ -63,6 +64,8 @@ from shoal.progress import Clock, Progress, no_progress
 from shoal.publish.anatomy import Anatomy, split_tables
 from shoal.publish.assemble import PublishedRows, assemble, output_layout
 from shoal.publish.preferences import apply_preferences, published_hashes
+from shoal.threads import each
+from shoal.verification.anatomy import whole
 from shoal.verification.digest import digest_of
 
 
@@ -101,6 +104,8 @@ class MemoryEngine(Engine):
         self._people: Ints | None = None
         self._people_sizes: tuple[PeopleSizes, PeopleSizes] | None = None
         self._determined: list[Determined] = []
+        self._in_order = True
+        """Whether the release as written has the order of the rows here."""
         self._repeated: tuple[RepeatedId, ...] = ()
 
     @classmethod
@@ -239,7 +244,6 @@ class MemoryEngine(Engine):
             found = repeated_ids(policy, cells, ids, published.rows, published.labels)
             self._repeated = tuple(found)
         self._schema = self._schema_of(table)
-        self._table = None  # the input's rows are not needed any more
         progress(1.0)
 
     def _published(
@@ -353,17 +357,60 @@ class MemoryEngine(Engine):
         self, paths: Sequence[Target], options: CsvOptions, progress: Progress = no_progress
     ) -> ReleaseTable:
         """The release as it was written."""
+        files = [path for path in paths if isinstance(path, Path)]
+        if len(files) < len(paths):
+            return self._in_database(paths, options)
+        first, *others = (wrap(self._read_whole(file, options)) for file in files)
+        progress(1.0)
+        if others:
+            apart = dict(zip(self._sensitive, map(MemoryRelease, others), strict=True))
+            return AnatomyRelease(MemoryRelease(first), apart)
+        return MemoryRelease(first, options, self._originals, self._people)
+
+    def _in_database(self, paths: Sequence[Target], options: CsvOptions) -> ReleaseTable:
+        """The release as a database holds it, which does not keep the order of rows; that its rows are
+        these is checked before it is committed."""
+        self._in_order = False
         first, *others = (MemoryRelease(path, options) for path in paths)
-        progress(0.0)
         if others:
             return AnatomyRelease(first, dict(zip(self._sensitive, others, strict=True)))
-        if isinstance(paths[0], StagedTable) and (
-            self._originals.values or self._people is not None
-        ):
-            # originals and people are paired with rows by position, which a database does not keep;
-            # that its rows are these is checked before it is committed
+        if self._originals.values or self._people is not None:
+            # originals and people are paired with rows by their position
             return self.published()
         return MemoryRelease(paths[0], options, self._originals, self._people)
+
+    def _read_whole(self, path: Path, options: CsvOptions) -> pa.Table:
+        """The rows of a written file; the texts of columns that are compared often are coded."""
+        files = LocalFiles()
+        table = files.read(path, files.settle(path, options)[0])
+        coded = {*self._policy.quasi, *self._policy.sensitive}
+
+        def column(name: str) -> pa.Array:
+            values = one_chunk(table.column(name))
+            is_text = name in coded and pa.types.is_string(values.type)
+            return values.dictionary_encode() if is_text else values
+
+        return pa.table(
+            dict(zip(table.column_names, each(column, table.column_names), strict=True))
+        )
+
+    def require_truth(self, released: ReleaseTable, progress: Progress) -> None:
+        """Compare the release with the table, row by row."""
+        policy, cells, table = self._policy, self._cells, self._table
+        assert table is not None
+        released = released if self._in_order else self.published()
+        suppressed = cells.rows[self._suppressed]
+        claim = Claim(self._rows, table.n_rows, suppressed)
+        people = released.people if isinstance(released, AnatomyRelease) else released
+        assert isinstance(people, MemoryRelease)
+        require_truth(policy, claim, people.column, table.column, cells.domains)
+        if isinstance(released, AnatomyRelease):
+            groups = whole(people.column(group_name(policy)), "The group ids")
+            require_anatomy(
+                policy, claim, groups, lambda name: released.counted(name, policy), table.column
+            )
+        self._table = None  # the input's rows are not needed any more
+        progress(1.0)
 
     def disclosure(self, table: ReleaseTable) -> Disclosure:  # noqa: ARG002 - these are its rows
         """Count the published rows by hashes."""
@@ -381,6 +428,16 @@ class MemoryEngine(Engine):
     def key(self) -> PersonKey | None:
         """Where people were counted: whose row is whose."""
         return None if self._people is None else PersonKey.of(self._first_rows(), self._people)
+
+    def check_key(self, path: Path) -> None:
+        """Raise `InputError` for a key that the engine cannot write."""
+        format_to_write(path)
+
+    def read_key_back(self, path: Path, options: CsvOptions, table: ReleaseTable) -> ReleaseTable:
+        """The written release, whose rows belong to whom the written key says."""
+        assert isinstance(table, MemoryRelease)
+        key = read_key(path, table.names, options)
+        return table.counting(key.people_of(table.read()))
 
     def write_key(self, path: Path, options: CsvOptions) -> None:
         """Write the private key of the release, with numbers of people that were never used before."""

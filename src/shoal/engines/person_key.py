@@ -32,6 +32,10 @@ from shoal.verification.digest import canonical
 
 PERSON = "person"
 """The column of a key that holds the number of a person, unless the release has one of that name."""
+OTHER_KEY = (
+    "The key does not fit this release: the key was made for other rows. Give the key that was written "
+    "together with the release."
+)
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 """The permissions of everybody but the owner of a file."""
 
@@ -75,10 +79,7 @@ class PersonKey:
                 orders = np.lexsort((self.words, mine)), np.lexsort((found, theirs))
                 if np.array_equal(mine[orders[0]], theirs[orders[1]]):
                     return self._given(*orders)
-        raise InputError(
-            "The key does not fit this release: the key was made for other rows. Give the key that "
-            "was written together with the release."
-        )
+        raise InputError(OTHER_KEY)
 
     def _given(self, mine: npt.NDArray[np.intp], theirs: npt.NDArray[np.intp]) -> Ints:
         """The people in the order of other rows, by two orders in which equal rows stand alike."""
@@ -99,11 +100,40 @@ def random_numbers(people: Ints) -> Ints:
 
 def with_people(rows: pa.Table, people: Ints) -> pa.Table:
     """The rows of a key: published rows, and the number of each one's person."""
+    return rows.append_column(person_name(rows.column_names), pa.array(people))
+
+
+def person_name(names: Sequence[str]) -> str:
+    """What the column of people is called in the key of a release with these columns."""
     name, number = PERSON, 1
-    while name in rows.column_names:
+    while name in names:
         number += 1
         name = f"{PERSON}_{number}"
-    return rows.append_column(name, pa.array(people))
+    return name
+
+
+def person_column(called: str, found: Sequence[str], names: Sequence[str]) -> str:
+    """The column of people in a key with the columns `found`, for a release with these names.
+
+    Raises `InputError` if it has other columns than the release and one more. called: what it is
+    called in a message.
+    """
+    more = [name for name in found if name not in names]
+    missing = [name for name in names if name not in found]
+    if missing or len(more) != 1:
+        what = f"lacks {listed(map(repr, missing))}" if missing else f"has {len(more)} more"
+        raise InputError(
+            f"{called} is not the key of this release: a key has the columns of the release and one "
+            f"more, the number of each row's person, but this one {what}. Give the file that "
+            "`shoal run --key` wrote together with the release."
+        )
+    return more[0]
+
+
+def require_people(called: str, unknown: int, rows: int) -> None:
+    """Raise `InputError` where rows of a key have no person."""
+    if unknown:
+        raise InputError(f"{called}: {unknown:,} of {rows:,} rows of the key have no person.")
 
 
 def read_key(source: Any, names: Sequence[str], options: CsvOptions = DETECT) -> PersonKey:
@@ -121,21 +151,9 @@ def read_key(source: Any, names: Sequence[str], options: CsvOptions = DETECT) ->
     else:
         frame = wrap(source)
         table = pa.table({name: frame.column(name) for name in frame.names})
-    more = [name for name in table.column_names if name not in names]
-    missing = [name for name in names if name not in table.column_names]
-    if missing or len(more) != 1:
-        what = f"lacks {listed(map(repr, missing))}" if missing else f"has {len(more)} more"
-        raise InputError(
-            f"{called} is not the key of this release: a key has the columns of the release and one "
-            f"more, the number of each row's person, but this one {what}. Give the file that "
-            "`shoal run --key` wrote together with the release."
-        )
-    people = text_of(one_chunk(table.column(more[0]))).dictionary_encode()
-    unknown = people.indices.null_count
-    if unknown:
-        raise InputError(
-            f"{called}: {unknown:,} of {table.num_rows:,} rows of the key have no person."
-        )
+    person = person_column(called, table.column_names, names)
+    people = text_of(one_chunk(table.column(person))).dictionary_encode()
+    require_people(called, people.indices.null_count, table.num_rows)
     numbers = people.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     rows = table.select(list(names))
     return replace(PersonKey.of(rows, numbers), rows=rows)

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 ENCODED = "encoded"
 """The name of the encoded table in a session."""
+KEY_NUMBER = "person_number"
+"""The column of a person's number in a key."""
 PERSON = "u"
 """The column of the hash of a person's id."""
 HASH = "r"
@@ -106,14 +108,19 @@ def people_with_values(table: str, columns: Mapping[str, int]) -> str:
 
 
 def published_rows(table: str, columns: Sequence[str]) -> str:
-    """The rows of the release, without the rows of sums."""
-    return f"{select(table, columns)} WHERE sums IS NULL"
+    """The rows of the release, without the rows of sums and those that are withheld."""
+    return f"{select(table, columns)} WHERE g >= 0"
+
+
+def published_cells(table: str, columns: Sequence[str]) -> str:
+    """The same for a full-domain method, where `x` says what a row is."""
+    return f"{select(table, columns)} WHERE x <= 1"
 
 
 def sums_and_class_sizes(table: str, labels: Sequence[str]) -> str:
     """sums: the text of each fragment; and in rows where that is null, the `class_sizes` of the
     release by its labels."""
-    sizes = class_sizes(table, labels, " WHERE sums IS NULL")
+    sizes = class_sizes(table, labels, " WHERE g >= 0")
     return (
         f"SELECT sums, 0 AS size, 0 AS times FROM {table} WHERE sums IS NOT NULL "
         f"UNION ALL SELECT NULL AS sums, size, times FROM ({sizes}) AS sizes"
@@ -191,9 +198,38 @@ def sizes_in_people(table: str, keys: Sequence[str], where: str = "") -> str:
     )
 
 
+def number_people(drawn: str) -> str:
+    """The people of a table (`PERSON`, and r: a random word) with `KEY_NUMBER`: 1, 2, 3, … by r."""
+    return f"SELECT {PERSON}, row_number() OVER (ORDER BY r, {PERSON}) AS {KEY_NUMBER} FROM {drawn}"
+
+
+def people_in(table: str) -> str:
+    """Every person of a table once."""
+    return f"SELECT {PERSON} FROM {table} GROUP BY {PERSON}"
+
+
+def with_numbers(rows: str, columns: Sequence[str], numbers: str) -> str:
+    """The columns of published rows (SQL, with their `PERSON`), and the number of each person."""
+    named = ", ".join([*columns, KEY_NUMBER])
+    return (
+        f"SELECT {named} FROM ({rows}) AS published JOIN (SELECT {PERSON} AS of_person, {KEY_NUMBER} "
+        f"FROM {numbers}) AS numbers ON {PERSON} = of_person"
+    )
+
+
+def count_people(table: str) -> str:
+    """n: the people of a table of rows' people."""
+    return f"SELECT count(*) AS n FROM ({people_in(table)}) AS found"
+
+
+def count_without_person(table: str) -> str:
+    """n: the rows of a key that have no person."""
+    return f"SELECT count(*) AS n FROM {table} WHERE {PERSON} < 0"
+
+
 def count_published_people(table: str) -> str:
     """n: the people with a row in the release."""
-    people = f"SELECT {PERSON} FROM {table} WHERE sums IS NULL GROUP BY {PERSON}"
+    people = f"SELECT {PERSON} FROM {table} WHERE g >= 0 GROUP BY {PERSON}"
     return f"SELECT count(*) AS n FROM ({people}) AS found"
 
 

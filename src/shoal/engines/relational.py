@@ -8,6 +8,7 @@ rows are, and only sums come back. Full-domain methods see the distinct cells wi
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from shoal.engines.partition_tree import (
     fragment_rows_for,
     whole_table,
 )
+from shoal.engines.person_key import person_name
 from shoal.engines.published_counts import (
     ReleaseInSession,
     determined_in_session,
@@ -44,16 +46,27 @@ from shoal.engines.published_counts import (
 )
 from shoal.engines.queries import (
     ENCODED,
+    KEY_NUMBER,
     PERSON,
     class_sizes,
     count_published_people,
+    number_people,
+    people_in,
+    published_cells,
     published_rows,
     select,
     sums_and_class_sizes,
+    with_numbers,
 )
 from shoal.engines.release_table import ReleaseTable
-from shoal.engines.session_people import PublishedPeople, keep_people, people_sizes_in
-from shoal.engines.session_release import SessionRelease, size_histogram
+from shoal.engines.session_people import (
+    DrawWords,
+    PublishedPeople,
+    keep_people,
+    people_sizes_in,
+)
+from shoal.engines.session_release import SessionRelease, release_with_key, size_histogram
+from shoal.engines.session_truth import SessionTruth
 from shoal.engines.sessions import (
     PEOPLE,
     PUBLISHED,
@@ -104,6 +117,7 @@ class RelationalEngine(Engine):
 
     capability = "large"
     session: Session
+    _in_database = False
     fragment_rows: int | None = None
     """Rows of a fragment; changes how the work is divided, not what comes out."""
 
@@ -146,6 +160,10 @@ class RelationalEngine(Engine):
         self._encoded = encode_table(
             self.session, self._policy, self._schema, self.seed, raw, progress=progress
         )
+        d = len(self._encoded.payload) + len(self._encoded.quasi)
+        places = tuple((field.name, field.type) for field in self._schema)[:d]
+        self._truth = SessionTruth(self.session, self._policy, self._encoded, places)
+        self._truth.count_raw(raw)
         self.session.drop(raw)
         return self._encoded.n_rows
 
@@ -197,6 +215,19 @@ class RelationalEngine(Engine):
                 self._publish_fragments(self._tree)
             else:
                 self._publish_cells(self._cells)
+            names, columns = self._columns
+            self._truth.count_published(
+                PUBLISHED,
+                self._types,
+                dict(zip(names, columns, strict=True)),
+                state="g" if self._cells is None else "x",
+            )
+
+    def require_truth(self, released: ReleaseTable, progress: Progress) -> None:
+        """Compare the written rows with the published ones, and these with the input."""
+        assert isinstance(released, SessionRelease)
+        with passing(self.session, progress, 0, 1, self._published_rows):
+            self._truth.require(released, self._columns[0], self._in_database)
 
     def measure(self, progress: Progress) -> Measured:
         """Add up what was counted where the rows are."""
@@ -206,6 +237,13 @@ class RelationalEngine(Engine):
         self._published_rows = found.rows - withheld
         self._losses = found.column_loss
         return found
+
+    @property
+    def _behind(self) -> dict[str, pa.DataType]:
+        """The values behind the labels: v0, v1, ... with their types in the file."""
+        first = len(self._encoded.payload)
+        types = self._schema.types[first : first + len(self._encoded.quasi)]
+        return {f"v{j}": kind for j, kind in enumerate(types)}
 
     def _facts_of_table(self) -> Facts:
         policy, encoded = self._policy, self._encoded
@@ -235,10 +273,12 @@ class RelationalEngine(Engine):
             tuple(f"p{i}" for i in range(len(encoded.payload))),
             self._finish,
             more=(TARGET,) if encoded.has_target else (),
+            behind=tuple(self._behind),
             measure=self._sums,
             has_people=encoded.n_people is not None,
         )
-        stored = pa.schema([(f.name, storage_type(f.type)) for f in encoded.schema])
+        types = [*((f.name, f.type) for f in encoded.schema), *self._behind.items()]
+        stored = pa.schema([(name, storage_type(kind)) for name, kind in types])
         self._before: Histogram = ()
         if facts is not None:
             codes = [f"c{j}" for j in range(len(encoded.domains))]
@@ -265,7 +305,7 @@ class RelationalEngine(Engine):
             both = self._before, after
             evidence = evidence_of(facts, self._counting, found.evidence, found.column_loss, both)
             if self._people_before is not None:
-                kept = " WHERE sums IS NULL"
+                kept = " WHERE g >= 0"
                 people = people_sizes_in(self.session, PUBLISHED, labels, kept)
                 evidence = replace(evidence, people_before=self._people_before, people_after=people)
         suppressed = int(found.metrics["suppressed-rows"] or 0)
@@ -309,11 +349,10 @@ class RelationalEngine(Engine):
         sensitive = SensitiveColumns(
             session, PUBLISHED, encoded, cells, reported=self._facts is not None
         )
-        make = PublishRows(labelled, payload, sensitive.codes)
+        make = PublishRows(labelled, payload, sensitive.codes, tuple(self._behind.items()))
         codes = [f"c{j}" for j in range(len(encoded.domains))]
-        needed = [*codes, *(name for name, _ in payload), *sensitive.codes]
-        once = not sensitive.codes
-        session.map(PUBLISHED, select(ENCODED, needed), make, make.schema, once=once)
+        needed = [*codes, *(name for name, _ in payload), *sensitive.codes, *self._behind]
+        session.map(PUBLISHED, select(ENCODED, needed), make, make.schema)
         self._types = encoded.schema
         if labelled.has_stars:
             self._types = pa.schema([make.schema.field(name) for name, _ in payload])
@@ -353,7 +392,8 @@ class RelationalEngine(Engine):
     def _query(self, columns: Sequence[str]) -> str:
         """SQL of the published rows."""
         fragments = self._cells is None
-        return published_rows(PUBLISHED, columns) if fragments else select(PUBLISHED, columns)
+        query = published_rows if fragments else published_cells
+        return query(PUBLISHED, columns)
 
     @property
     def domains(self) -> tuple[Domain, ...]:
@@ -373,7 +413,8 @@ class RelationalEngine(Engine):
             query = self._query(columns)
             self.session.write(query, paths[0], names, columns, options, rows)
             self._people = self._keep_people()
-            self._drop_sources()
+            if not self.key_asked:
+                self._drop_sources()
 
     def _keep_people(self) -> PublishedPeople | None:
         """Keep whom the published rows belong to, where people are counted: never in the release."""
@@ -388,6 +429,25 @@ class RelationalEngine(Engine):
         """The types of the published columns, in the input's order."""
         types = {f"p{i}": field.type for i, field in enumerate(self._types)}
         return [types.get(column, pa.string()) for column in self._columns[1]]
+
+    def write_key(self, path: Path, options: CsvOptions) -> None:
+        """Write the private key of the release: its rows, and a random number of each one's person."""
+        names, columns = self._columns
+        draw, drawn, numbers = DrawWords(), f"{PEOPLE}_drawn", f"{PEOPLE}_numbers"
+        self.session.map(drawn, people_in(PEOPLE), draw, draw.schema)
+        self.session.keep(numbers, number_people(drawn))
+        rows = with_numbers(self._query([*columns, PERSON]), columns, numbers)
+        order = [*columns, KEY_NUMBER]
+        named = [*names, person_name(names)]
+        self.session.write(rows, path, named, order, options, self._published_rows)
+        for table in (drawn, numbers):
+            self.session.drop(table)
+        self._drop_sources()
+
+    def read_key_back(self, path: Path, options: CsvOptions, table: ReleaseTable) -> ReleaseTable:
+        """The written release, whose rows belong to whom the written key says."""
+        assert isinstance(table, SessionRelease)
+        return release_with_key(table, source_at(path, options))
 
     def _drop_sources(self) -> None:
         """Drop the tables that the release was computed from."""
@@ -405,6 +465,7 @@ class RelationalEngine(Engine):
                 f"The written file has the columns {listed(found)}, but {listed(names)} were to be "
                 "published."
             )
+        self._in_database = not isinstance(paths[0], Path)
         with passing(self.session, progress, 0, 1, rows):
             schema = self.session.read(RELEASE, list(paths), names, options)
         self._release = SessionRelease(self.session, RELEASE, names, schema, people=self._people)

@@ -59,9 +59,20 @@ class Verdict:
     strengths: tuple[Strength, ...] = ()
     """Further models that the table satisfies, where they were asked for."""
     largest_share: dict[str, float] = field(default_factory=dict)
-    """Anatomy: per sensitive column the largest share that one value has of a group's rows."""
+    """Anatomy: per sensitive column the largest share that one value has of a group's known values."""
     people: int | None = None
     """Where people were counted: those with a row that is not suppressed."""
+
+
+@dataclass(frozen=True)
+class LabelCounts:
+    """The different labels of a column."""
+
+    texts: list[str | None]
+    rows: Ints
+    """(m,) rows with each."""
+    first: Ints | None
+    """(m,) the first of these rows, from 0 on; None where rows have no order."""
 
 
 class ReleaseTable(ABC):
@@ -86,6 +97,10 @@ class ReleaseTable(ABC):
     @abstractmethod
     def fingerprint(self) -> Fingerprint:
         """The digest of the rows, and some of them."""
+
+    @abstractmethod
+    def labels(self, name: str) -> "LabelCounts":
+        """The different labels of a column."""
 
     @abstractmethod
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
@@ -145,6 +160,19 @@ class MemoryRelease(ReleaseTable):
         if isinstance(self._source, Stored):
             return LocalFiles().read(self._source, self._options, names)
         return pa.table({name: self._source.column(name) for name in names})
+
+    def column(self, name: str) -> pa.Array:
+        """One column in one piece."""
+        return one_chunk(self.read([name]).column(name))
+
+    def labels(self, name: str) -> LabelCounts:
+        """The different labels of a column."""
+        texts = number_texts(name, pa.chunked_array([self.column(name)]))
+        codes, first, rows = np.unique(_codes(texts), return_index=True, return_counts=True)
+        found: list[str | None] = [
+            None if c < 0 else texts.texts[c].as_py() for c in codes.tolist()
+        ]
+        return LabelCounts(found, rows, first)
 
     @cached_property
     def fingerprint(self) -> Fingerprint:

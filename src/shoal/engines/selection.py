@@ -15,7 +15,9 @@ from shoal.engines.formats.parquet import Parquet
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.queries import select
 from shoal.engines.relational import RelationalEngine
+from shoal.engines.release_table import ReleaseTable
 from shoal.engines.session_release import SessionRelease
+from shoal.engines.session_truth import new_keys, sum_table
 from shoal.engines.sessions import (
     FOR_FILES,
     LOCAL,
@@ -31,7 +33,7 @@ from shoal.engines.sessions import (
 )
 from shoal.engines.sources import Source
 from shoal.engines.targets import Target
-from shoal.errors import InputError
+from shoal.errors import InputError, VerificationFailed
 from shoal.io.address import Place
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
@@ -61,6 +63,10 @@ class DuckDBEngine(RelationalEngine):
                 "memory write Parquet, CSV or another format that takes rows as they come, or leave "
                 "out --memory."
             )
+
+    def check_key(self, path: Path) -> None:
+        """Raise `InputError` for a format that must be written at once."""
+        self.check_target(path)
 
     def load(self, policy: Policy, clock: Clock) -> None:  # noqa: ARG002
         """Refused: a frame is in memory already."""
@@ -103,7 +109,8 @@ class SparkEngine(RelationalEngine):
         self.session = open_frame(self._frame)
         try:
             if self._finished is not None:
-                self._adopt(RELEASE, self._finished.names)
+                schema = self._adopt(RELEASE, self._finished.names)
+                self._held = [(field.name, field.type) for field in schema]
             yield
         finally:
             self.session.close()
@@ -150,7 +157,18 @@ class SparkEngine(RelationalEngine):
         names, rows = self._finished.names, self._finished.rows
         columns = [f"p{i}" for i in range(len(names))]
         query = select(RELEASE, columns)
+        self._keys = new_keys()
+        self._sent = sum_table(self.session, RELEASE, self._held, self._keys)
         self.session.write(query, paths[0], names, columns, options, rows)
+
+    def require_written(self, written: ReleaseTable) -> None:
+        """Raise `VerificationFailed` unless the written files have the rows of the frame."""
+        assert isinstance(written, SessionRelease)
+        places = [written.stored(name) for name in written.names]
+        if sum_table(self.session, written.table, places, self._keys) != self._sent:
+            raise VerificationFailed(
+                "The written files do not hold the rows of the release: their digests differ."
+            )
 
     def frames(self) -> tuple[Any, dict[str, Any]]:
         """The release as a Spark frame; None where its rows are in the written files alone."""

@@ -5,6 +5,7 @@ all of them, the hash, is kept with each person. What is counted is read from th
 release with other rows than those that were published is refused.
 """
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,8 +18,10 @@ from shoal.encoding.cells import hash_rows
 from shoal.encoding.columns import as_spelled
 from shoal.encoding.counts import Reference, group_histograms, size_counts
 from shoal.encoding.domain import Domain
+from shoal.encoding.people import person_of_ids
 from shoal.engines.class_findings import judge_classes
 from shoal.engines.column_types import restore_type, value_type_of
+from shoal.engines.person_key import OTHER_KEY, require_people
 from shoal.engines.queries import (
     ANYONE,
     HAS,
@@ -27,19 +30,23 @@ from shoal.engines.queries import (
     PERSON,
     count_rows,
     count_unpaired,
+    count_without_person,
     pair_rows,
     people_of_classes,
+    select,
     sizes_in_people,
     sum_rows,
     without_exempt,
 )
 from shoal.engines.sessions import Session, query_number
-from shoal.errors import VerificationFailed
+from shoal.errors import InputError, VerificationFailed
 from shoal.evidence.people import PeopleSizes
 from shoal.io.arrow import one_chunk
 from shoal.models.base import SIZES_ONLY, Model
 from shoal.verification.digest import canonical, read_text
 
+KEY, KEY_PEOPLE = "key_rows", "key_people"
+"""Tables of a session: the rows of a key as read, and the hashes of its rows with their people."""
 OTHER_ROWS = (
     "The release does not have the very rows that were published, so whose they are is not known. Make "
     "sure that no other program writes to it, and run again."
@@ -116,6 +123,8 @@ class PublishedPeople:
     table: str
     exact: tuple[bool, ...]
     """Per published column, in the release's order: whether it was published as text."""
+    from_key: bool = False
+    """Whether a key says whose rows they are, which may be that of another release."""
 
     def columns(self, places: Sequence[tuple[str, pa.DataType]]) -> tuple[HashedColumn, ...]:
         """What makes the same hashes, from the names and types of all columns of the release."""
@@ -130,9 +139,7 @@ def keep_people(
 
     rows: SQL of these rows and their people. places: the names and types of the published columns.
     """
-    kinds = [value_type_of(kind) for _, kind in places]
-    exact = tuple(pa.types.is_string(one) or pa.types.is_large_string(one) for one in kinds)
-    people = PublishedPeople(table, exact)
+    people = PublishedPeople(table, tuple(_is_text(kind) for _, kind in places))
     hashed = HashPeople(people.columns(places))
     session.map(table, rows, hashed, hashed.schema)
     return people
@@ -151,6 +158,77 @@ def people_sizes_in(
         for i in (0, 1)
     )
     return PeopleSizes(int(rows.sum()), int(rows[size == 1].sum()), classes, people)
+
+
+def people_of_key(
+    session: Session,
+    called: str,
+    places: Sequence[tuple[str, pa.DataType]],
+    person: tuple[str, pa.DataType],
+    kinds: Sequence[pa.DataType],
+) -> PublishedPeople:
+    """The people of published rows, by the key of a release in the session's table `KEY`.
+
+    called: the key in a message. places: the names and types of its columns, in the release's order.
+    person: the column of people. kinds: the types of the release's columns.
+
+    Raises
+    ------
+    InputError
+        If some row has no person.
+    """
+    pairs = zip((kind for _, kind in places), kinds, strict=True)
+    exact = tuple(_is_text(one) and _is_text(other) for one, other in pairs)
+    people = PublishedPeople(KEY_PEOPLE, exact, from_key=True)
+    read = ReadKey(people.columns(places), person)
+    session.map(
+        KEY_PEOPLE, select(KEY, [*(place for place, _ in places), person[0]]), read, read.schema
+    )
+    session.drop(KEY)
+    unknown = query_number(session, count_without_person(KEY_PEOPLE))
+    require_people(called, unknown, query_number(session, count_rows(KEY_PEOPLE)))
+    return people
+
+
+@dataclass(frozen=True)
+class ReadKey:
+    """Rows of a key to the hash of each row, and its person."""
+
+    columns: tuple[HashedColumn, ...]
+    """The published columns, in the release's order."""
+    person: tuple[str, pa.DataType]
+    """The name and the type of the column of people."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The types of the result."""
+        return pa.schema([(HASH, pa.int64()), (PERSON, pa.int64())])
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Hash a batch."""
+        place, kind = self.person
+        people = person_of_ids(restore_type(batch.column(place), kind))
+        columns = [pa.array(hash_published(batch, self.columns)), pa.array(people)]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+class DrawWords:
+    """Gives every person a random word, by which they are numbered."""
+
+    schema = pa.schema([(PERSON, pa.int64()), ("r", pa.int64())])
+
+    def __init__(self) -> None:
+        self._draw = np.random.default_rng(secrets.randbits(256))
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Draw for a batch of people."""
+        words = self._draw.integers(np.iinfo(np.int64).max, size=batch.num_rows)
+        return pa.RecordBatch.from_arrays([batch.column(0), pa.array(words)], schema=self.schema)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    kind = value_type_of(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 class PairedRows:
@@ -179,7 +257,7 @@ class PairedRows:
         """
         self._session, self._rows, self._classes = session, f"{texts}_paired", f"{texts}_classes"
         if query_number(session, count_unpaired(texts, people.table)):
-            raise VerificationFailed(OTHER_ROWS)
+            raise InputError(OTHER_KEY) if people.from_key else VerificationFailed(OTHER_ROWS)
         kept = [name for name in names if name != HASH]
         session.keep(self._rows, pair_rows(texts, people.table, kept))
         rows, paired = (

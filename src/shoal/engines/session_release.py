@@ -23,24 +23,29 @@ from shoal.engines.changes import BROKEN, CheckBatch, published_rules
 from shoal.engines.class_findings import CHECKED, finding_of_pieces, judge_classes
 from shoal.engines.column_types import check_types, restore_type
 from shoal.engines.encode import MAX_VALUES, as_signed, as_unsigned
+from shoal.engines.person_key import person_column
 from shoal.engines.queries import (
     HASH,
     class_sizes,
     count_combinations,
+    count_people,
     count_rows,
     count_values,
     select,
     value_counts,
 )
-from shoal.engines.release_table import ReleaseTable, Verdict
+from shoal.engines.release_table import LabelCounts, ReleaseTable, Verdict
 from shoal.engines.session_people import (
+    KEY,
     HashedColumn,
     PairedRows,
     PublishedPeople,
     hash_published,
     number_texts,
+    people_of_key,
 )
 from shoal.engines.sessions import Session, TableFunction, passing, query_number
+from shoal.engines.sources import Source
 from shoal.errors import InputError
 from shoal.evidence.evidence import Histogram
 from shoal.hierarchy.text import is_bytes, text_of_bytes
@@ -93,6 +98,12 @@ class SessionRelease(ReleaseTable):
         self.session, self.table, self.schema, self._people = session, table, schema, people
         self._names, self._piece_rows = list(names), piece_rows
 
+    def counting(self, people: PublishedPeople) -> "SessionRelease":
+        """The same rows, of which the people are counted."""
+        return SessionRelease(
+            self.session, self.table, self._names, self.schema, self._piece_rows, people
+        )
+
     @property
     def names(self) -> list[str]:
         """The columns, in order."""
@@ -109,6 +120,13 @@ class SessionRelease(ReleaseTable):
         answer = self.session.query(class_sizes(texts, [f"k{i}" for i in range(len(columns))]))
         self.session.drop(texts)
         return size_histogram(answer)
+
+    def labels(self, name: str) -> LabelCounts:
+        """The different labels of a column, up to `MAX_VALUES`; the rows have no order."""
+        place, kind = self.stored(name)
+        answer = self.session.query(value_counts(self.table, [place], MAX_VALUES))
+        texts = text_as_read(one_chunk(answer.column("v")), kind)
+        return LabelCounts(texts.to_pylist(), answer.column("n").cast(pa.int64()).to_numpy(), None)
 
     def _read_texts(self, columns: Sequence[str]) -> str:
         """Create a table of the texts k0, k1, ... of some columns, to be read once; its name."""
@@ -150,7 +168,10 @@ class SessionRelease(ReleaseTable):
         strengths = (
             Strength(f.model, f.of, f.reached, f.options) for f in findings[n:] if f.classes
         )
-        return Verdict(findings[:n], rows, tuple(strengths))
+        people = None
+        if self._people is not None:
+            people = query_number(self.session, count_people(self._people.table))
+        return Verdict(findings[:n], rows, tuple(strengths), people=people)
 
     def _check(self, policy: Policy) -> None:
         check_capabilities("large", policy, "verify")
@@ -297,6 +318,17 @@ class SessionRelease(ReleaseTable):
         for name in (texts, digests, times):
             session.drop(name)
         return replace(whole, times=counted)
+
+
+def release_with_key(release: SessionRelease, source: Source) -> SessionRelease:
+    """A release that is in a session, its people as a key says, in a file or a folder of files."""
+    session, called = release.session, str(source.place)
+    person = person_column(called, source.names, release.names)
+    columns = [*release.names, person]
+    schema = session.read(KEY, source.files, columns, source.options)
+    places = [(f"p{i}", kind) for i, kind in enumerate(schema.types)]
+    people = people_of_key(session, called, places[:-1], places[-1], release.schema.types)
+    return release.counting(people)
 
 
 @dataclass(frozen=True)

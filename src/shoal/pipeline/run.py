@@ -3,6 +3,7 @@
 They are the same on every engine; what differs is behind `Engine`.
 """
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +15,10 @@ from shoal import plugins
 from shoal.drawing.page import require_drawing
 from shoal.encoding.domain import Domain
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
-from shoal.engines.base import Engine, Expected
-from shoal.engines.capabilities import check_capabilities, check_method, refuse_task
+from shoal.engines.base import Engine, Expected, require_same_rows
+from shoal.engines.capabilities import check_capabilities, check_method
 from shoal.engines.changes import changes_of
-from shoal.engines.formats.base import format_of, format_to_write, located
+from shoal.engines.formats.base import format_of, located
 from shoal.engines.measured import (
     Measured,
     people_warnings,
@@ -26,12 +27,11 @@ from shoal.engines.measured import (
 )
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.originals import require_same
-from shoal.engines.person_key import read_key
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.engines.selection import choose_engine, engine_for_frame
 from shoal.engines.sessions import LOCAL, is_spark, part_of
 from shoal.engines.sources import Source, source_at
-from shoal.engines.targets import Target, check_targets, targets_of
+from shoal.engines.targets import check_targets, targets_of
 from shoal.errors import Infeasible, InputError, VerificationFailed, listed
 from shoal.io.address import Place, as_place, public
 from shoal.io.commit import replacing_all
@@ -110,6 +110,8 @@ def _hand_over(
         table = engine.published()
         verdict = _verified(table, policy, engine.expected, part_of(progress, 0, COUNTED))
         measured = replace(measured, disclosure=engine.disclosure(table))
+    with clock.step("truth") as progress:
+        engine.require_truth(table, progress)
     return _release(engine, policy, seed, measured, verdict, clock, warnings)
 
 
@@ -141,7 +143,7 @@ def run_files(
     chosen.check_target(target)
     targets = [target, *sensitive_files(target, policy).values()]
     reports = check_report(report, policy)
-    keys = check_key(key, policy, chosen.capability)
+    keys = check_key(key, policy, chosen)
     seed = choose(policy.seed, seed_file)
     kept = _new_seed_file(seed, [*targets, *keys, *reports])
     others = [*keys, *reports, *kept]
@@ -175,7 +177,7 @@ def run_with(
     engine.seed = seed.value
     check_policy(policy, source.names, engine.capability)
     targets = [target, *sensitive_files(target, policy).values()]
-    reports, keys = check_report(report, policy), check_key(key, policy, engine.capability)
+    reports, keys = check_report(report, policy), check_key(key, policy, engine)
     kept = _new_seed_file(seed, [*targets, *keys, *reports])
     others = [*keys, *reports, *kept]
     private = [*keys, *kept]
@@ -183,29 +185,37 @@ def run_with(
     with targets_of(targets, others, force, source.place, folder=folder, private=private) as places:
         with clock.step("read") as progress:
             engine.read(source, policy, clock, progress)
+        engine.key_asked = bool(keys)
         evidence = engine.free_evidence or bool(reports)
         measured = _release_steps(engine, policy, clock, evidence)
         written = _options_for(source.options, target)
         with clock.step("write") as progress:
             engine.write(places.tables, written, progress)
         with clock.step("verify") as progress:
+            files = [place for place in places.tables if isinstance(place, Path)]
+            digests = file_digests(files)
             table = engine.read_back(places.tables, written, part_of(progress, 0, READ_BACK))
             left = part_of(progress, READ_BACK, COUNTED)
             verdict = _verified(table, policy, engine.expected, left)
             places.describe(table)
             measured = replace(measured, disclosure=engine.disclosure(table))
+        with clock.step("truth") as progress:
+            engine.require_truth(table, progress)
         release = _release(engine, policy, seed, measured, verdict, clock, source.warnings)
         waiting = list(places.others)
         if keys:
             with clock.step("key"):
-                engine.write_key(waiting[0], source.options.for_output(keys[0]))
-                _check_written_key(waiting.pop(0), places.tables[0], written, policy, verdict)
+                how_written = source.options.for_output(keys[0])
+                _write_key(engine, waiting.pop(0), how_written, table, policy, verdict)
         if reports:
             with clock.step("report"):
                 pages = [waiting.pop(0) for _ in reports]
-                write_report_files(release, reports, pages, engine.published())
+                published = engine.published()
+                require_same_rows(published, table)
+                write_report_files(release, reports, pages, published)
         for path in waiting:
             path.write_text(seed.to_text(), encoding="utf-8")
+        require_unchanged(files, digests)
         places.commit()
     beside = sensitive_files(target, policy)
     how = replace(
@@ -224,13 +234,17 @@ def _options_for(options: CsvOptions, target: Place) -> CsvOptions:
     return options.for_output(target) if isinstance(target, Path) else options
 
 
-def _check_written_key(
-    path: Path, release: Target, options: CsvOptions, policy: Policy, verdict: Verdict
+def _write_key(
+    engine: Engine,
+    path: Path,
+    options: CsvOptions,
+    table: ReleaseTable,
+    policy: Policy,
+    verdict: Verdict,
 ) -> None:
-    """Raise unless the key that was written finds in the written release what was verified there."""
-    rows = MemoryRelease(release, options)
-    people = read_key(path, rows.names, options.for_output(path)).people_of(rows.read())
-    found = MemoryRelease(release, options, people=people).verify(policy)
+    """Write the key of a release; raise unless what was verified is found with it in the release."""
+    engine.write_key(path, options)
+    found = engine.read_key_back(path, options, table).verify(policy)
     if found.findings != verdict.findings:
         raise VerificationFailed(
             "The key as written does not count the people that were verified in the release. Write "
@@ -255,7 +269,7 @@ def write_release(
     targets = [target, *sensitive_files(target, policy).values()]
     engine = _engine_of(release)
     engine.check_target(target)
-    reports, keys = check_report(report, policy), check_key(key, policy, engine.capability)
+    reports, keys = check_report(report, policy), check_key(key, policy, engine)
     clock, written = Clock(), _options_for(DETECT, target)
     others, folder = [*keys, *reports], engine.writes_folders
     with (
@@ -265,6 +279,8 @@ def write_release(
         expected = engine.expected
         with clock.step("write") as progress:
             engine.write(places.tables, written, progress)
+            files = [place for place in places.tables if isinstance(place, Path)]
+            digests = file_digests(files)
             table = engine.read_back(places.tables, written, progress)
             places.describe(table)
         if policy.preferences:  # the models were checked on the original values of these very rows
@@ -281,14 +297,15 @@ def write_release(
             )
         else:
             verdict = _verified(table, policy, expected)
+            engine.require_written(table)
             if keys:
-                written_key = places.others[0]
-                engine.write_key(written_key, DETECT.for_output(keys[0]))
-                _check_written_key(written_key, places.tables[0], written, policy, verdict)
+                how_written = DETECT.for_output(keys[0])
+                _write_key(engine, places.others[0], how_written, table, policy, verdict)
         if reports:
             published = table if engine.writes_folders else engine.published()
             waiting = places.others[len(keys) :]
             write_report_files(release, reports, waiting, published)
+        require_unchanged(files, digests)
         places.commit()
     return public(target)
 
@@ -296,7 +313,7 @@ def write_release(
 def write_key(release: Release[Any], target: Path, force: bool = False) -> Path:
     """Write the private key of a release, whose rows may be written by other means."""
     engine = _engine_of(release)
-    keys = check_key(target, release.policy, engine.capability)
+    keys = check_key(target, release.policy, engine)
     with replacing_all(keys, force, private=keys) as places:
         engine.write_key(places.paths[0], DETECT.for_output(target))
         places.commit()
@@ -367,6 +384,29 @@ def _verified(
                 f"The written file has {rows:,} rows, but {wanted.rows:,} were to be published."
             )
     return verdict
+
+
+def file_digests(paths: Sequence[Path]) -> list[str]:
+    """A hash of the bytes of each file, or of all files of each folder."""
+    found = []
+    for path in paths:
+        digest = hashlib.sha256()
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                with file.open("rb") as opened:
+                    content = hashlib.file_digest(opened, "sha256").hexdigest()
+                digest.update(f"{file.relative_to(path)}:{content};".encode())
+        found.append(digest.hexdigest())
+    return found
+
+
+def require_unchanged(paths: Sequence[Path], digests: Sequence[str]) -> None:
+    """Raise `VerificationFailed` unless the files are those that were verified, byte for byte."""
+    if file_digests(paths) != list(digests):
+        raise VerificationFailed(
+            "The written file was changed after it was verified, so it is not published. Run again, "
+            "and write to a folder that no other program changes."
+        )
 
 
 def _release(
@@ -506,7 +546,7 @@ def check_report(path: str | Path | None, policy: Policy) -> list[Path]:
     return files
 
 
-def check_key(path: Path | None, policy: Policy, engine: str) -> list[Path]:
+def check_key(path: Path | None, policy: Policy, engine: Engine) -> list[Path]:
     """The file of a key, none where none is asked for; checked before any work."""
     if path is None:
         return []
@@ -515,8 +555,7 @@ def check_key(path: Path | None, policy: Policy, engine: str) -> list[Path]:
             f"{path}: a key tells which rows are one person's, but no column of the policy has the "
             "role person. Give it to the column with the ids of people, or leave the key out."
         )
-    refuse_task(engine, "key")
-    format_to_write(path)
+    engine.check_key(path)
     return [path]
 
 

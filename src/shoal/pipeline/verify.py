@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from shoal.engines.anatomy_release import AnatomyRelease
-from shoal.engines.capabilities import check_capabilities, refuse_task
+from shoal.engines.capabilities import check_capabilities
 from shoal.engines.memory import release_of_frames
 from shoal.engines.person_key import read_key
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
 from shoal.engines.selection import release_in_session
-from shoal.engines.session_release import SessionRelease
+from shoal.engines.session_release import SessionRelease, release_with_key
 from shoal.engines.sessions import (
     FOR_FILES,
     LOCAL,
@@ -29,7 +29,9 @@ from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.policy import Policy
 from shoal.policy.released_columns import check_released_columns, columns_to_verify
 from shoal.progress import Clock
+from shoal.publish.label_faults import label_faults
 from shoal.release import Release
+from shoal.verification.verification import UnreadLabels
 
 
 def policy_of(release: Any, policy: Any = None) -> Policy:
@@ -47,6 +49,21 @@ def examine(table: ReleaseTable, policy: Policy, clock: Clock) -> Verdict:
         verdict = table.verify(policy, survey=True, progress=progress)
         clock.rows = max(finding.rows for finding in verdict.findings)
     return verdict
+
+
+def unread_labels(table: ReleaseTable, policy: Policy) -> tuple[UnreadLabels, ...]:
+    """Labels of a release that its policy cannot read; the exact values of Anatomy are no labels."""
+    if policy.publish == "anatomy":
+        return ()
+    found = []
+    for name in policy.quasi:
+        labels = table.labels(name)
+        faults = label_faults(name, labels.texts, policy.column_spec(name), policy.folder)
+        for form in dict.fromkeys(fault for fault in faults if fault is not None):
+            at = [i for i, fault in enumerate(faults) if fault == form]
+            first = None if labels.first is None else int(labels.first[at].min()) + 1
+            found.append(UnreadLabels(name, form, len(at), int(labels.rows[at].sum()), first))
+    return tuple(found)
 
 
 @contextmanager
@@ -70,7 +87,7 @@ def open_release(
     release = as_place(release)
     frame = release.table if isinstance(release, Release) else release
     if key is not None:
-        _check_key(policy, large=is_spark(frame) or is_out_of_core(engine, memory))
+        _check_key(policy, is_spark(frame))
     if is_spark(frame):
         check_capabilities("large", policy, "verify")
         names = list(frame.columns)
@@ -82,21 +99,25 @@ def open_release(
     elif not is_out_of_core(engine, memory):
         yield _in_memory(release, policy, options, key)
     elif isinstance(release, Place):
-        with _in_session(release, policy, clock, options, engine, memory, every_column) as table:
-            yield table
+        whole = every_column or key is not None  # a key has all columns of a release
+        with _in_session(release, policy, clock, options, engine, memory, whole) as table:
+            yield table if key is None else _with_key(table, key, options)
     else:
         raise InputError(FOR_FILES)
 
 
-def _check_key(policy: Policy, large: bool) -> None:
+def _check_key(policy: Policy, is_spark_frame: bool) -> None:
     """Raise `InputError` where a key cannot be used."""
     if policy.person is None:
         raise InputError(
             "A key tells which rows are one person's, but no column of the policy has the role person, "
             "so rows are counted. Leave the key out."
         )
-    if large:
-        refuse_task("large", "key")
+    if is_spark_frame:
+        raise InputError(
+            "A key is read with the file or folder of a release, not with a Spark frame. Give the path "
+            "of the release."
+        )
 
 
 def _in_memory(release: Any, policy: Policy, options: CsvOptions, key: Any = None) -> ReleaseTable:
@@ -126,6 +147,14 @@ def _rows_in_memory(release: Any, policy: Policy, options: CsvOptions) -> Releas
             "the path of its file with the others beside it."
         )
     return release_of_frames(release, {})
+
+
+def _with_key(table: SessionRelease, key: Any, options: CsvOptions) -> SessionRelease:
+    if not isinstance(key, Place):
+        raise InputError(
+            "For tables larger than memory a key is a file or a folder. Give its path."
+        )
+    return release_with_key(table, source_at(key, options))
 
 
 @contextmanager

@@ -25,6 +25,12 @@ else:  # importing it would load pyarrow
 
 Role = Literal["identifier", "pseudonym", "person", "quasi", "sensitive", "plain", "preference"]
 ROLES: tuple[str, ...] = get_args(Role)
+UNDECIDED = "undecided"
+"""What a draft writes in place of a role that only a person can choose."""
+DECIDE = (
+    "is undecided: write plain if nobody else knows its values, quasi if others may, sensitive if they "
+    "must not be learnt, or identifier to leave it out"
+)
 
 
 def read_levels(value: Any) -> dict[str, int] | None:
@@ -148,6 +154,9 @@ class Column(BaseModel):
     @classmethod
     def _short_form(cls, data: Any) -> Any:
         """`age: quasi` for `age: {role: quasi}`; an `order` says that the kind is ordered."""
+        role = data.get("role") if isinstance(data, Mapping) else data
+        if role == UNDECIDED:
+            raise as_error(Problem((), DECIDE))
         if isinstance(data, str):
             return {"role": data}
         if not isinstance(data, Mapping):

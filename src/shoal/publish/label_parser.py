@@ -149,6 +149,18 @@ class LabelCoverage:
         found[entries[:, 0] - begin, entries[:, 1]] = True
         return found
 
+    def covers_pairs(self, values: Ints, labels: Ints) -> Bools:
+        """(pairs,) whether each of some labels covers the value beside it."""
+        low, high = self.low[labels], self.high[labels]
+        found: Bools = self.anything[labels]
+        for axis in (self.axis, self.rounded):
+            if axis is not None:
+                place = axis[values]
+                found = found | ((place >= low) & (place <= high) & (place >= 0))
+        n = len(self.low)
+        by_name = self.listed[:, 0] * n + self.listed[:, 1]
+        return found | np.isin(values * n + labels, by_name)
+
     def _inside(self, axis: Ints) -> Bools:
         place = axis[:, None]
         inside: Bools = (place >= self.low) & (place <= self.high) & (place >= 0)
@@ -179,7 +191,7 @@ def parse_labels(
             else:
                 reader.word(i, label, None, known=False)
         return reader.done()
-    axis = _axis(labels, values, spec)
+    axis = value_axis(labels, values, spec)
     if axis is not None:
         reader.put_on(axis)
     mask = spec.hierarchy.side if isinstance(spec.hierarchy, Mask) else None
@@ -192,7 +204,9 @@ def parse_labels(
     return reader.done()
 
 
-def _axis(labels: Sequence[str | None], values: Sequence[str], spec: ColumnSpec) -> Axis | None:
+def value_axis(
+    labels: Sequence[str | None], values: Sequence[str], spec: ColumnSpec
+) -> Axis | None:
     """How the values of a column are ordered; None where they are not."""
     if isinstance(spec.hierarchy, Mask):
         return None

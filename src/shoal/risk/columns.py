@@ -36,7 +36,7 @@ from shoal.encoding.values import PADDED_NUMBER, is_padded
 from shoal.hierarchy.text import text_of
 
 Hint = Literal["person", "quasi", "sensitive", "preference"]
-Role = Literal["identifier", "person", "quasi", "sensitive", "plain", "preference"]
+Role = Literal["identifier", "person", "quasi", "sensitive", "plain", "preference", "undecided"]
 Treatment = Literal["dropped", "kept", "read", "ordered", "unordered", "mask", "date"]
 
 BY_TYPE = "the column has this type"

@@ -1,14 +1,14 @@
 """Draft a policy for a table.
 
-The draft runs as it is and gives the reason for every role, so that its editor can decide instead of
-guessing.
+The draft gives the reason for every role, so that its editor can decide instead of guessing. It runs as
+it is, unless columns are undecided: these stop a run until somebody has chosen their roles.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from shoal.encoding.missing import code_list
 from shoal.engines.sessions import LOCAL
@@ -49,6 +49,7 @@ HEAD = """\
 #   quasi        others may know it, and several together may single a person out: made coarser
 #   sensitive    what must not be learnt about a person: published as it is
 #   plain        neither: published as it is
+#   undecided    neither by its name, but telling with others: stops a run until you choose a role
 #   preference   what people asked for: read, never published
 #
 # `missing` lists values such as NA that are likely to stand for a missing one: check these too.
@@ -78,11 +79,37 @@ class Draft(Result):
     """The policy as commented YAML."""
     inspection: Inspection
     """What it is based on; its roles are those of the draft."""
+    name: str = "the table"
+    """What it calls the table."""
 
     @property
     def policy(self) -> Policy:
-        """The policy, ready to be used."""
+        """The policy, ready to be used; raises `PolicyError` where columns are undecided."""
         return Policy.load(self.text)
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The columns whose role only a person can choose; they stop a run."""
+        return tuple(name for name, role in self.roles.items() if role == "undecided")
+
+    def decided(self, role: Literal["plain", "quasi", "sensitive", "identifier"]) -> "Draft":
+        """Return the draft with one role for all undecided columns.
+
+        Parameters
+        ----------
+        role
+            `plain` if nobody else knows their values, `quasi` if others may, `sensitive` if they must
+            not be learnt, `identifier` to leave them out.
+        """
+        treatments: dict[str, Treatment] = {"quasi": "unordered", "identifier": "dropped"}
+        columns = tuple(
+            replace(column, role=role, treatment=treatments.get(role, "kept"), reason="decided")
+            if column.role == "undecided"
+            else column
+            for column in self.inspection.columns
+        )
+        found = replace(self.inspection, columns=columns)
+        return Draft(_text(found, self.name), found, self.name)
 
     @property
     def roles(self) -> dict[str, str]:
@@ -134,7 +161,7 @@ def draft_policy(
     Returns
     -------
     Draft
-        Its `text` is YAML that loads and runs, its `policy` the policy itself.
+        Its `text` is YAML, its `policy` the policy itself, unless columns are `undecided`.
 
     Raises
     ------
@@ -155,7 +182,7 @@ def draft_policy(
             f"{name} has no column that holds text, numbers or dates: there is nothing to publish."
         )
     found = replace(found, columns=tuple(columns))
-    return Draft(_text(found, name), found)
+    return Draft(_text(found, name), found, name)
 
 
 def write_draft(
@@ -183,7 +210,7 @@ def _with_a_quasi(inspection: Inspection) -> list[ColumnReport] | None:
     columns = list(inspection.columns)
     if inspection.quasi:
         return columns
-    for role in ("plain", "sensitive", "preference", "identifier"):
+    for role in ("plain", "undecided", "sensitive", "preference", "identifier", "person"):
         for place, column in enumerate(columns):
             if column.role == role and column.distinct and column.type != Type.OTHER:
                 why = f"a policy needs a quasi column, and none was found ({column.reason})"

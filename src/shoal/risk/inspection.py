@@ -28,6 +28,7 @@ from shoal.risk.table import (
     require_memory,
     require_rows,
 )
+from shoal.risk.undecided import with_undecided
 from shoal.risk.uniqueness import LARGEST_SET, MinimalUniques, Search, most_sets, search
 
 OF_PEOPLE = Suggestion("person", "dropped", "given as the column that tells people apart")
@@ -190,6 +191,7 @@ def inspection_of(
     suggested = [OF_PEOPLE if column.name == person else suggest(column) for column in contents]
     if person is None:
         suggested = with_person(contents, suggested)
+    suggested = with_undecided(table, contents, suggested)
     quasi = [c for c, s in zip(contents, suggested, strict=True) if s.role == "quasi"]
     names = [column.name for column in quasi]
     rows, units, queries = table.rows, table.units, 0

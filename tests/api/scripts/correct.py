@@ -36,7 +36,9 @@ def show(event: shoal.ProgressEvent) -> None:
     print(event.step, f"{event.share:.0%}", event.rows, event.total)
 
 
-written: Path | None = shoal.run("in.csv", "p.yaml", "out.csv", k=5, progress=show).output
+written = shoal.run("in.csv", "p.yaml", "out.csv", k=5, progress=show).output
+if isinstance(written, Path):  # else the address of a table in a database
+    name: str = written.name
 verification = shoal.verify("out.csv", "p.yaml", certificate="report.json")
 holds: bool = verification.holds
 reached: float = verification[0].reached

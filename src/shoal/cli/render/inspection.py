@@ -38,6 +38,7 @@ ROLE_STYLES = {
     "quasi": "yellow",
     "sensitive": "magenta",
     "plain": "",
+    "undecided": "bold yellow",
     "preference": "cyan",
 }
 SETS_SHOWN = 5

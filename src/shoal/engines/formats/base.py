@@ -155,7 +155,7 @@ def _is_installed(module: str) -> bool:
 
 
 _INSTANCES: dict[str, FileFormat] = {}
-"""Formats have no state, so there is one of each."""
+"""One of each: they have no state but what they may keep of the last file."""
 
 
 def file_formats() -> dict[str, FileFormat]:
@@ -205,14 +205,17 @@ def located(place: Path, options: CsvOptions) -> tuple[Path, CsvOptions]:
     text = str(place)
     if SHEET_MARK not in text or place.exists():
         return place, options
-    at = text.find(SHEET_MARK)
-    while at >= 0:
-        file = Path(text[:at])
-        known = endings().get(ending_of(file))
-        if known is not None and known.has_sheets:
-            return file, replace(options, sheet=text[at + 1 :] or options.sheet)
-        at = text.find(SHEET_MARK, at + 1)
-    return place, options
+    marks = [at for at, character in enumerate(text) if character == SHEET_MARK]
+    known = endings()
+    files = [
+        (Path(text[:at]), text[at + 1 :])
+        for at in marks
+        if (kind := known.get(ending_of(Path(text[:at])))) is not None and kind.has_sheets
+    ]
+    if not files:
+        return place, options
+    file, sheet = next((each for each in files if each[0].exists()), files[0])
+    return file, replace(options, sheet=sheet or options.sheet)
 
 
 def require_columns(path: Path, names: Sequence[str], columns: Sequence[str] | None) -> list[str]:

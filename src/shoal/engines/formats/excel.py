@@ -10,6 +10,7 @@ import datetime
 import math
 import re
 import string
+import struct
 import tempfile
 import zipfile
 from collections import Counter
@@ -39,6 +40,8 @@ EARLIEST = datetime.date(1900, 3, 1)
 """Before this day Excel counts one that there never was."""
 OLE = bytes.fromhex("D0CF11E0A1B11AE1")
 ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+BEGIN_OF_BOOK, PASSWORD, FIRST_RECORDS = bytes.fromhex("0908100000060500"), 0x2F, 8
+"""Records of old Excel; that of a password is among the first ones."""
 CANONICAL = r"^-?(0|[1-9]\d{0,14})(\.\d{0,14}[1-9])?$"
 """A number as a program would write it: `007` and `1.50` are texts."""
 MOMENT = r"^\d{4,}-\d\d-\d\d \d\d:\d\d:\d\d"
@@ -100,7 +103,7 @@ class Excel(FileFormat):
     def read(self, path: Path, options: CsvOptions, columns: Sequence[str] | None) -> pa.Table:
         """The table of a sheet."""
         table = self._sheet(path, options).table
-        self._read.clear()  # nothing of a table stays in memory once it was handed over
+        self._read = {}  # nothing of a table stays in memory once it was handed over
         return table.select(require_columns(path, table.column_names, columns))
 
     def _sheet(self, path: Path, options: CsvOptions) -> _Sheet:
@@ -108,11 +111,11 @@ class Excel(FileFormat):
         state = path.stat()
         how = (options.skip, options.footer, options.header, options.names)
         key = (path.absolute(), state.st_mtime_ns, state.st_size, *how, options.sheet)
-        if key not in self._read:
+        found = self._read.get(key)
+        if found is None:
             found = _read_sheet(self, path, options)
-            self._read.clear()
-            self._read[key] = self._read[(*key[:-1], found.name)] = found
-        return self._read[key]
+            self._read = {key: found, (*key[:-1], found.name): found}
+        return found
 
     def check_columns(self, path: Path, names: Sequence[str], rows: int | None = None) -> None:
         """Raise `InputError` for more than fits into a sheet."""
@@ -178,13 +181,25 @@ def _refuse_encrypted(path: Path) -> None:
     """Raise `InputError` for a workbook with a password."""
     with path.open("rb") as stream:
         head = stream.read(len(OLE))
-        if head == OLE and path.suffix.lower() != ".xls" and ENCRYPTED in stream.read():
-            raise _encrypted(path)
+        rest = stream.read() if head == OLE else b""
+    if ENCRYPTED in rest or _has_password_record(rest):
+        raise _encrypted(path)
     if path.suffix.lower() == ".ods" and zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as parts:
             manifest = "META-INF/manifest.xml"
             if manifest in parts.namelist() and b"encryption-data" in parts.read(manifest):
                 raise _encrypted(path)
+
+
+def _has_password_record(book: bytes) -> bool:
+    """Whether a workbook of old Excel says that it has a password: in one of its first records."""
+    at = book.find(BEGIN_OF_BOOK)
+    for _ in range(FIRST_RECORDS if at >= 0 else 0):
+        kind, length = struct.unpack_from("<HH", book, at) if at + 4 <= len(book) else (0, 0)
+        if kind == PASSWORD:
+            return True
+        at += 4 + length
+    return False
 
 
 def _encrypted(path: Path) -> InputError:

@@ -27,7 +27,7 @@ from shoal.io.variables import Variable
 
 WHOLE = frozenset({"BIGINT", "UBIGINT"})
 NUMBERS = WHOLE | {"DOUBLE"}
-LONGEST_LINE = 1 << 28
+LONGEST_LINE = 1 << 26
 FEW_DIGITS = 15
 """A decimal of so many digits is the float that it reads as."""
 SQL_TYPES = {

@@ -10,6 +10,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -27,6 +28,7 @@ from shoal.io.variables import Variable
 CHUNK = 1 << 17
 """Rows that are read at a time; a part of the file before them may be passed over again."""
 WHOLE = 2.0**53
+SECONDS_OF_A_DAY = 86_400
 LARGEST_CODE = 2_000_000_000
 """A code that Stata can label."""
 FEW_DIGITS = 15
@@ -61,6 +63,8 @@ class LabelledFormat(FileFormat):
     costly: ClassVar[bool] = True
     exact: ClassVar[bool] = False
     appendable: ClassVar[bool] = False
+    counts_seconds: ClassVar[bool] = False
+    """Whether times are stored as seconds, so that they may be durations of more than a day."""
     in_parts: ClassVar[tuple[str, ...]] = ()
     """The extensions that are read a part at a time; others are read at once."""
 
@@ -82,13 +86,15 @@ class LabelledFormat(FileFormat):
             for part in self._parts(path, options, about.column_names, CHUNK):
                 for name, values in part.items():
                     _survey(surveys[name], values, len(labels[name]))
+        clocks = [name for name, found in surveys.items() if found.kind == pa.time64("us")]
+        long = self._beyond_a_day(files, options, clocks)
         variables, warnings = [], []
         for name in about.column_names:
             codes: dict[Any, str] = {}
             if labels[name] and options.labels is not False:
                 codes, warning = _usable(name, labels[name], surveys[name].seen)
                 warnings += [warning] if warning else []
-            kind = surveys[name].kind or pa.string()
+            kind = pa.duration("ms") if name in long else surveys[name].kind or pa.string()
             if codes:
                 kind = pa.string()
             elif pa.types.is_floating(kind) and surveys[name].whole:
@@ -116,8 +122,13 @@ class LabelledFormat(FileFormat):
         known = {one.name: one for one in options.variables}
         wanted = require_columns(path, list(known), columns)
         schema = pa.schema([(name, known[name].type) for name in wanted])
-        for part in self._parts(path, options, wanted, size):
-            arrays = [_column(part[name], known[name]) for name in wanted]
+        raw = [name for name in wanted if pa.types.is_duration(known[name].type)]
+        usual = [name for name in wanted if name not in raw]
+        parts = self._parts(path, options, usual, size) if usual else repeat({})
+        seconds = self._parts(path, options, raw, size, raw=True) if raw else repeat({})
+        for one, other in zip(parts, seconds, strict=False):
+            values = {**one, **other}
+            arrays = [_column(values[name], known[name]) for name in wanted]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def rows(self, path: Path) -> int | None:
@@ -132,19 +143,38 @@ class LabelledFormat(FileFormat):
         """What the file says about itself."""
         return self._call(path, options, metadataonly=True)[1]
 
+    def _beyond_a_day(
+        self, files: Sequence[Path], options: CsvOptions, clocks: Sequence[str]
+    ) -> set[str]:
+        """The columns of times that are durations: the library drops their days."""
+        if not clocks or not self.counts_seconds:
+            return set()
+        return {
+            name
+            for path in files
+            for part in self._parts(path, options, clocks, CHUNK, raw=True)
+            for name, values in part.items()
+            if any(value is not None and not 0 <= value < SECONDS_OF_A_DAY for value in values)
+        }
+
     def _parts(
-        self, path: Path, options: CsvOptions, columns: Sequence[str], size: int
+        self,
+        path: Path,
+        options: CsvOptions,
+        columns: Sequence[str],
+        size: int,
+        raw: bool = False,
     ) -> Iterator[Mapping[str, list[Any]]]:
+        """The values of some columns; with `raw` dates and times as the numbers that they are."""
         if not columns:
             return
+        how: dict[str, Any] = {"usecols": list(columns), "disable_datetime_conversion": raw}
         if ending_of(path) not in self.in_parts:
-            yield self._call(path, options, usecols=list(columns))[0]
+            yield self._call(path, options, **how)[0]
             return
         begin, rows = 0, size
         while rows == size:
-            part, _ = self._call(
-                path, options, usecols=list(columns), row_offset=begin, row_limit=size
-            )
+            part, _ = self._call(path, options, row_offset=begin, row_limit=size, **how)
             rows = len(part[columns[0]])
             begin += rows
             if rows:
@@ -156,7 +186,12 @@ class LabelledFormat(FileFormat):
         encoding = {"encoding": options.encoding} if options.encoding else {}
         try:
             return self.reader(path)(str(path), output_format="dict", **encoding, **how)
-        except (PyreadstatError, ReadstatError, UnicodeError, ValueError, OverflowError, OSError):
+        except OverflowError:
+            raise InputError(
+                f"{path} has a date before the year 1 or after 9999. Correct it, or make the column a "
+                "number."
+            ) from None
+        except (PyreadstatError, ReadstatError, UnicodeError, ValueError, OSError):
             # the library's message may quote the file, so it is not passed on
             raise self.damaged(path) from None
 
@@ -274,6 +309,9 @@ def _column(values: list[Any], variable: Variable) -> pa.Array:
         return pa.array([texts.get(value) for value in values], pa.string())
     if pa.types.is_string(variable.type):
         return pa.array([value or None for value in values], pa.string())
+    if pa.types.is_duration(variable.type):
+        seconds = pa.array(values, pa.float64(), from_pandas=True)
+        return pc.round(pc.multiply(seconds, 1000)).cast(pa.int64()).cast(variable.type)
     if pa.types.is_integer(variable.type):
         return pa.array(values, pa.float64(), from_pandas=True).cast(pa.int64())
     return pa.array(values, variable.type, from_pandas=True)

@@ -17,6 +17,7 @@ class Sas(LabelledFormat):
     endings: ClassVar[tuple[str, ...]] = (".sas7bdat", ".xpt")
     written: ClassVar[tuple[str, ...]] = ()
     title: ClassVar[str] = "a SAS file"
+    counts_seconds: ClassVar[bool] = True
     in_parts: ClassVar[tuple[str, ...]] = (".sas7bdat", ".xpt")
 
     def reader(self, path: Path) -> Callable[..., Any]:

@@ -26,6 +26,7 @@ class Spss(LabelledFormat):
     endings: ClassVar[tuple[str, ...]] = (".sav", ".zsav", ".por")
     written: ClassVar[tuple[str, ...]] = (".sav", ".zsav")
     title: ClassVar[str] = "an SPSS file"
+    counts_seconds: ClassVar[bool] = True
     in_parts: ClassVar[tuple[str, ...]] = (".sav", ".zsav")
 
     def reader(self, path: Path) -> Callable[..., Any]:

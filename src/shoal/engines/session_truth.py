@@ -1,0 +1,318 @@
+"""Truth of a release in a session: no row has a number there, so rows are compared as a whole.
+
+Three tables are summed up: the rows as they were read, the published rows with the values behind them,
+and the rows as they were written. A row counts by a keyed hash of its texts, and tables hold the same
+rows if the sums of their hashes are equal (Bellare and Micciancio, "A new paradigm for collision-free
+hashing", 1997). So the written rows are the published ones, the values behind these are rows of the
+input, none of them lost or doubled, and every label is compared with the value behind it.
+"""
+
+import json
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.arrays import Bools, Words
+from shoal.encoding.cells import words_of
+from shoal.encoding.columns import ColumnSpec
+from shoal.engines.column_types import restore_type
+from shoal.engines.encode import EncodedTable
+from shoal.engines.fragments import NO_GROUP
+from shoal.engines.full_domain import BEHIND, BLANK
+from shoal.engines.queries import count_combinations, select
+from shoal.engines.session_release import SessionRelease
+from shoal.engines.sessions import BatchFunction, Session
+from shoal.engines.truth import coded_texts, covered_pairs, uncovered, without_nan
+from shoal.errors import VerificationFailed
+from shoal.hierarchy.text import is_bytes, text_of
+from shoal.policy import Policy
+from shoal.verification.digest import canonical
+
+FOUND = pa.schema([("found", pa.string())])
+"""What was found in a batch, as JSON."""
+WORD = 2**64
+Place = tuple[str, pa.DataType]
+"""A column of a session's table, and its type in the file."""
+Keys = tuple[int, int, int, int]
+
+
+def new_keys() -> Keys:
+    """Random keys of two hashes."""
+    a, b, c, d = (secrets.randbits(64) for _ in range(4))
+    return a, b, c, d
+
+
+def row_sums(
+    batch: pa.RecordBatch, columns: Sequence[Place], keys: Keys, rows: Bools, written: bool = False
+) -> list[int]:
+    """The sums of two hashes of some rows of a batch, modulo 2**64.
+
+    written: bytes count as a CSV file has them, and not by their text.
+    """
+    from shoal.kernels.hashing import keyed_hash
+
+    chosen = batch if rows.all() else batch.filter(pa.array(rows))
+
+    def words_in(place: str, kind: pa.DataType) -> Words:
+        column = without_nan(restore_type(chosen.column(place), kind))
+        if is_bytes(column.type) and not written:
+            column = text_of(column)
+        return words_of(canonical(column))
+
+    words = [words_in(place, kind) for place, kind in columns]
+    n = chosen.num_rows
+    both = (keyed_hash(n, words, keys[:2]), keyed_hash(n, words, keys[2:]))
+    with np.errstate(over="ignore"):
+        return [int(np.add.reduce(hashes)) if n else 0 for hashes in both]
+
+
+@dataclass(frozen=True)
+class SumRows:
+    """The number of rows of a batch, and their sums."""
+
+    columns: tuple[Place, ...]
+    keys: Keys
+    written: bool
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Sum up a batch."""
+        every = np.ones(batch.num_rows, np.bool_)
+        sums = row_sums(batch, self.columns, self.keys, every, self.written)
+        found = {"n": batch.num_rows, "sums": sums}
+        return pa.RecordBatch.from_pydict({"found": [json.dumps(found)]}, schema=FOUND)
+
+
+@dataclass(frozen=True)
+class SumPublished:
+    """What the published rows of a batch are, and what is behind them."""
+
+    state: str
+    """The column that says what a row is: `g` or `x`."""
+    outside: tuple[Place, ...]
+    """What is published of a row, in the order of the release."""
+    inside: tuple[Place, ...]
+    """What is behind it, in the order of the input."""
+    behind: tuple[Place, ...]
+    """The values behind the labels."""
+    labels: tuple[tuple[str, str, ColumnSpec], ...]
+    """Columns without a hierarchy: the name, the label's place and what the policy says."""
+    places: Mapping[str, Place]
+    """The values of these, by name."""
+    keys: Keys
+
+    @property
+    def columns(self) -> list[str]:
+        """What it needs of the published table."""
+        places = [place for place, _ in (*self.outside, *self.inside)]
+        return list(dict.fromkeys([*places, self.state]))
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Sum up a batch."""
+        state = batch.column(self.state).to_numpy(zero_copy_only=False)
+        if self.state == "g":
+            is_out, is_row = state >= 0, state != NO_GROUP
+            blank, shadow = np.zeros((2, len(state)), np.bool_)
+        else:
+            is_out, blank, shadow = state <= BLANK, state == BLANK, state == BEHIND
+            is_row = ~blank
+        found: dict[str, Any] = {
+            "n": int(is_out.sum()),
+            "rows": int(is_row.sum()),
+            "blank": int(blank.sum()),
+            "shadows": int(shadow.sum()),
+            "unsaid": self._without_stars(batch.filter(pa.array(blank))),
+            "outside": row_sums(batch, self.outside, self.keys, is_out, written=True),
+            "inside": row_sums(batch, self.inside, self.keys, is_row),
+            "blank_values": row_sums(batch, self.behind, self.keys, blank),
+            "shadow_values": row_sums(batch, self.behind, self.keys, shadow),
+        }
+        out = batch.filter(pa.array(is_out))
+        wrong = {}
+        for name, label, spec in self.labels:
+            place, kind = self.places[name]
+            values = coded_texts(restore_type(out.column(place), kind))
+            bad = uncovered(name, out.column(label), values, spec)
+            wrong[name] = 0 if bad is None else int(bad.sum())
+        found["wrong"] = wrong
+        return pa.RecordBatch.from_pydict({"found": [json.dumps(found)]}, schema=FOUND)
+
+    def _without_stars(self, blank: pa.RecordBatch) -> int:
+        """Cells of blank rows that are no labels and say something."""
+        if not blank.num_rows:
+            return 0
+        others = [place for place, _ in self.outside if not place.startswith("q")]
+        stars = [pc.sum(pc.equal(blank.column(place), "*")).as_py() or 0 for place in others]
+        return len(others) * blank.num_rows - sum(stars)
+
+
+@dataclass
+class SessionTruth:
+    """What is known of the rows of one run, from table to table."""
+
+    session: Session
+    policy: Policy
+    encoded: EncodedTable
+    raw: tuple[Place, ...]
+    """The columns of the raw table, payload first, then the quasi-identifiers."""
+    keys: Keys = field(default_factory=new_keys)
+
+    def count_raw(self, table: str) -> None:
+        """Sum up the rows as they were read."""
+        self._read = self._sum(table, self.raw, written=False)
+
+    def count_published(
+        self, table: str, types: pa.Schema, names: Mapping[str, str], state: str
+    ) -> None:
+        """Sum up the published rows and what is behind them.
+
+        names: the place of every published column, in the order of the release. types: those of the
+        columns that are published as they are.
+        """
+        payload = {f.name: f.type for f in types}
+        n = len(self.encoded.payload)
+        behind = {
+            name: (f"v{j}", kind)
+            for j, (name, (_, kind)) in enumerate(
+                zip(self.encoded.quasi, self.raw[n:], strict=True)
+            )
+        }
+        specs = {
+            domain.name: self.policy.column_spec(domain.name).as_read(domain)
+            for domain in self.encoded.domains
+        }
+        plain = [name for name, spec in specs.items() if spec.hierarchy is None]
+        function = SumPublished(
+            state=state,
+            outside=tuple((place, payload.get(place, pa.string())) for place in names.values()),
+            inside=(*payload.items(), *behind.values()),
+            behind=tuple(behind.values()),
+            labels=tuple((name, names[name], specs[name]) for name in plain),
+            places={name: behind[name] for name in plain},
+            keys=self.keys,
+        )
+        found = self._each_batch(table, function.columns, function)
+        self._published = {
+            name: _added(one[name] for one in found)
+            for name in ("outside", "inside", "blank_values", "shadow_values")
+        }
+        self._counts = {
+            name: sum(one[name] for one in found)
+            for name in ("n", "rows", "blank", "shadows", "unsaid")
+        }
+        self._wrong = {name: sum(one["wrong"][name] for one in found) for name in plain}
+        for name, spec in specs.items():
+            if spec.hierarchy is not None:
+                self._wrong[name] = self._under_hierarchy(
+                    table, name, names[name], behind[name], state, spec
+                )
+
+    def _under_hierarchy(
+        self, table: str, name: str, label: str, value: Place, state: str, spec: ColumnSpec
+    ) -> int:
+        """Rows whose label does not cover their value; here, where the hierarchy's file is."""
+        answer = self.session.query(count_combinations(table, [label, value[0], state]))
+        number = answer.column(state).to_numpy()
+        rows = answer.filter(pa.array(number >= 0 if state == "g" else number <= BLANK))
+        return hierarchy_faults(
+            name,
+            rows.column(label).combine_chunks(),
+            restore_type(rows.column(value[0]).combine_chunks(), value[1]),
+            rows.column("n").cast(pa.int64()).to_numpy(),
+            spec,
+            self.policy.folder,
+        )
+
+    def require(
+        self, released: SessionRelease, names: Sequence[str], confirmed: bool = False
+    ) -> None:
+        """Raise `VerificationFailed` unless the written rows are true.
+
+        confirmed: the rows are in a database, which is asked elsewhere whether it has all of them.
+        """
+        for name, rows in self._wrong.items():
+            if rows:
+                raise VerificationFailed(
+                    f"The release would not be true: in column '{name}' the label does not cover the "
+                    f"row's own value in {rows:,} of {self._counts['n']:,} rows."
+                )
+        rows, sums = self._read
+        if self._counts["rows"] != rows or self._counts["blank"] != self._counts["shadows"]:
+            raise VerificationFailed(
+                f"The release would not be true: {self._counts['rows']:,} rows were published or "
+                f"withheld, but the table has {rows:,}: some were lost or doubled."
+            )
+        if self._counts["unsaid"]:
+            raise VerificationFailed(
+                "The release would not be true: suppressed rows are published with other cells than *."
+            )
+        same = self._published["blank_values"] == self._published["shadow_values"]
+        if self._published["inside"] != sums or not same:
+            raise VerificationFailed(
+                "The release would not be true: values of published rows are not those of the table, "
+                "or of other rows."
+            )
+        if confirmed:
+            return
+        places = [released.stored(name) for name in names]
+        written = self._sum(released.table, places, written=True)
+        if written != (self._counts["n"], self._published["outside"]):
+            raise VerificationFailed(
+                "The written file does not hold the rows that were to be published: their digests "
+                "differ."
+            )
+
+    def _sum(self, table: str, columns: Sequence[Place], written: bool) -> tuple[int, list[int]]:
+        return sum_table(self.session, table, columns, self.keys, written)
+
+    def _each_batch(
+        self, table: str, columns: Sequence[str], function: BatchFunction
+    ) -> list[dict[str, Any]]:
+        return _each_batch(self.session, table, columns, function)
+
+
+def sum_table(
+    session: Session, table: str, columns: Sequence[Place], keys: Keys, written: bool = True
+) -> tuple[int, list[int]]:
+    """The rows of a table, and the sums of their hashes; `written` as in `row_sums`."""
+    function = SumRows(tuple(columns), keys, written)
+    found = _each_batch(session, table, [place for place, _ in columns], function)
+    return sum(one["n"] for one in found), _added(one["sums"] for one in found)
+
+
+def _each_batch(
+    session: Session, table: str, columns: Sequence[str], function: BatchFunction
+) -> list[dict[str, Any]]:
+    name = f"{table}_sums"
+    session.map(name, select(table, columns), function, FOUND, once=True)
+    answer = session.query(select(name, FOUND.names))
+    session.drop(name)
+    return [json.loads(text) for text in answer.column("found").to_pylist()]
+
+
+def _added(sums: Iterable[Sequence[int]]) -> list[int]:
+    totals = [0, 0]
+    for one in sums:
+        totals = [(mine + more) % WORD for mine, more in zip(totals, one, strict=True)]
+    return totals
+
+
+def hierarchy_faults(
+    name: str, labels: pa.Array, values: pa.Array, times: Any, spec: ColumnSpec, folder: Path
+) -> int:
+    """Rows whose label does not cover their value, from different pairs and how often each occurs."""
+    texts = labels.dictionary_encode()
+    coded = coded_texts(values)
+    at_label, at_value = (
+        pc.fill_null(one.indices.cast(pa.int64()), len(one.dictionary)).to_numpy(
+            zero_copy_only=False
+        )
+        for one in (texts, coded)
+    )
+    good = covered_pairs(name, texts.dictionary, coded.dictionary, at_label, at_value, spec, folder)
+    return int(times[~good].sum())

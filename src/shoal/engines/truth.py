@@ -1,0 +1,462 @@
+"""Truth: whether what is published was in the table, cell by cell.
+
+An engine claims of every published row which row of the table it is. Whatever the method and the
+publisher did, the release is true if the claim can be checked: no row is claimed twice, the label of
+every generalised cell covers the row's own value, and every other cell is equal to the row's own. Labels
+are read by their text, as anybody reads them.
+
+A column is checked by its distinct pairs of a label and a value. Common labels (numbers, ranges of
+numbers, sets) are compared in bulk; others are read one by one by `label_parser`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.arrays import Bools, Floats, Ints
+from shoal.encoding.cells import words_of
+from shoal.encoding.columns import ColumnSpec
+from shoal.encoding.domain import Domain
+from shoal.encoding.missing import is_declared
+from shoal.encoding.reading import AS_FOUND, ValueReading
+from shoal.encoding.spelling import is_blank
+from shoal.errors import VerificationFailed
+from shoal.hierarchy.text import known_text, text_of
+from shoal.io.arrow import one_chunk
+from shoal.policy import Policy
+from shoal.policy.released_columns import suppressible_components
+from shoal.publish.label_parser import parse_labels
+from shoal.threads import each
+from shoal.verification.digest import canonical
+
+STAR = "*"
+MISSING = "<missing>"
+"""How a set names the missing value."""
+MOST_FLAGS = 1 << 27
+"""Pairs of a label and a value that are flagged in an array; more are sorted."""
+NUMBER = r"^-?\d{1,15}$|^-?\d{1,9}\.\d{1,6}$"
+"""Numbers that a float holds exactly enough to be compared."""
+RANGE = r"^\[(?P<low>[^~\\\[\]{}]+)~(?P<high>[^~\\\[\]{}]+)\]$"
+SET = r"^\{[^\\{}]*\}$"
+
+Column = Callable[[str], pa.Array]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What an engine claims about the rows of a release."""
+
+    rows: Ints
+    """(published,) the input row of each published row, in the release's order."""
+    n_rows: int
+    """Rows of the input."""
+    suppressed: Ints
+    """Input rows that the method suppressed in every column."""
+
+
+def require_truth(
+    policy: Policy, claim: Claim, published: Column, raw: Column, domains: Sequence[Domain] = ()
+) -> None:
+    """Raise `VerificationFailed` unless every published cell is true of the row that it is claimed
+    to be of.
+
+    Parameters
+    ----------
+    policy
+        Says which columns are generalised; those with preferences have a check of their own.
+    claim
+        Which rows are published.
+    published, raw
+        A column of the release, and of the input.
+    domains
+        Of the quasi-identifiers: how their texts were read; as the policy says, where left out.
+    """
+    domain_of = {domain.name: domain for domain in domains}
+    _require_rows(claim, policy)
+    stars = _Stars(policy, published, len(claim.rows))
+    if policy.suppressed == "starred":
+        stars.require_everywhere(claim)
+    rows = pa.array(claim.rows)
+    quasi = [name for name in policy.quasi if policy.publish != "anatomy"]
+    others = [
+        name
+        for name in (*policy.plain, *policy.sensitive, *policy.quasi)
+        if name not in quasi and name not in policy.preferences
+        if name not in policy.sensitive or policy.publish != "anatomy"
+    ]
+
+    def check(name: str) -> Bools | None:
+        labels, values = one_chunk(published(name)), raw(name)
+        if name in quasi:
+            spec = policy.column_spec(name).with_order_of(values)
+            if name in domain_of:
+                spec = spec.as_read(domain_of[name])
+            coded = coded_texts(values)
+            own = pa.DictionaryArray.from_arrays(coded.indices.take(rows), coded.dictionary)
+            return uncovered(name, labels, own, spec, policy.folder)
+        return different(labels, one_chunk(values), claim.rows)
+
+    for name, wrong in zip((*quasi, *others), each(check, (*quasi, *others)), strict=True):
+        if wrong is not None and name in others:
+            wrong = stars.without_starred(name, wrong)
+        if wrong is None or not wrong.any():
+            continue
+        what = (
+            "the label does not cover the row's own value"
+            if name in quasi
+            else "the value is not that of the row"
+        )
+        raise VerificationFailed(
+            f"The release would not be true: in column '{name}' {what} in {int(wrong.sum()):,} of "
+            f"{len(wrong):,} rows, the first of them row {int(np.argmax(wrong)) + 1:,} of the release."
+        )
+
+
+def require_anatomy(
+    policy: Policy, claim: Claim, groups: Ints, tables: "Tables", raw: Column
+) -> None:
+    """Raise `VerificationFailed` unless the tables of sensitive values count those of each group.
+
+    groups: (published,) the group of each published row. tables: per sensitive column its groups,
+    values and counts.
+    """
+    for name in policy.sensitive:
+        group, values, count = tables(name)
+        mine = known_text(_comparable(one_chunk(raw(name))).take(pa.array(claim.rows))).cast(
+            pa.string()
+        )
+        texts = pa.concat_arrays([mine, known_text(one_chunk(values)).cast(pa.string())])
+        codes = canonical(texts).indices
+        numbers = pc.fill_null(codes.cast(pa.int64()), -1).to_numpy(zero_copy_only=False) + 1
+        width = int(numbers.max(initial=0)) + 1
+        keys, times = np.unique(groups * width + numbers[: len(mine)], return_counts=True)
+        stated = group * width + numbers[len(mine) :]
+        order = np.argsort(stated, kind="stable")
+        if not (np.array_equal(stated[order], keys) and np.array_equal(count[order], times)):
+            raise VerificationFailed(
+                f"The release would not be true: the table of {name} does not count the values of the "
+                "groups."
+            )
+
+
+Tables = Callable[[str], tuple[Ints, pa.Array, Ints]]
+
+
+def _require_rows(claim: Claim, policy: Policy) -> None:
+    rows = claim.rows
+    if len(rows) and not (rows.min() >= 0 and rows.max() < claim.n_rows):
+        raise VerificationFailed(
+            "The release would not be true: it has rows that are not in the table."
+        )
+    seen = np.bincount(rows, minlength=claim.n_rows)
+    if (twice := int((seen > 1).sum())) > 0:
+        raise VerificationFailed(
+            f"The release would not be true: {twice:,} rows of the table are published more than once."
+        )
+    starred = policy.suppressed == "starred"
+    if not starred and (back := int(seen[claim.suppressed].sum())):
+        raise VerificationFailed(
+            f"The release would not be true: {back:,} suppressed rows are published."
+        )
+    lost = claim.n_rows - int(seen.sum()) - (0 if starred else len(claim.suppressed))
+    if lost:
+        raise VerificationFailed(
+            f"The release would not be true: {lost:,} rows of the table were lost."
+        )
+
+
+class _Stars:
+    """Which cells of a release may read `*` in place of their value."""
+
+    def __init__(self, policy: Policy, published: Column, n: int) -> None:
+        self._components = suppressible_components(policy)
+        self._policy, self._published, self._n = policy, published, n
+
+    def _star(self, name: str) -> Bools:
+        return _flags(pc.equal(text_of(one_chunk(self._published(name))).cast(pa.string()), STAR))
+
+    def require_everywhere(self, claim: Claim) -> None:
+        """Raise unless rows that the method suppressed read `*` in every column."""
+        hidden = np.isin(claim.rows, claim.suppressed)
+        if not hidden.any():
+            return
+        for name in self._policy.published(self._policy.columns):
+            if not self._star(name)[hidden].all():
+                raise VerificationFailed(
+                    f"The release would not be true: suppressed rows are published in column '{name}'."
+                )
+
+    def without_starred(self, name: str, wrong: Bools) -> Bools:
+        """Cells that read `*` are no fault in rows that are suppressed in a set of columns."""
+        if not wrong.any() or not self._components:
+            return wrong
+        allowed = np.zeros(self._n, np.bool_)
+        for component in self._components:
+            allowed |= np.all([self._star(column) for column in component], axis=0)
+        return wrong & ~(allowed & self._star(name))
+
+
+def coded_texts(values: pa.Array) -> pa.DictionaryArray:
+    """The values as codes of different texts."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    try:
+        encoded = values.dictionary_encode()
+    except pa.ArrowNotImplementedError:
+        encoded = text_of(values).dictionary_encode()
+    texts = known_text(encoded.dictionary).cast(pa.string())
+    if len(pc.unique(texts)) < len(texts) or texts.null_count:
+        once = texts.dictionary_encode()
+        return pa.DictionaryArray.from_arrays(once.indices.take(encoded.indices), once.dictionary)
+    return pa.DictionaryArray.from_arrays(encoded.indices, texts)
+
+
+def uncovered(
+    name: str,
+    labels: pa.Array,
+    values: pa.DictionaryArray,
+    spec: ColumnSpec,
+    folder: Path = Path(),
+) -> Bools | None:
+    """(n,) whether each label does not cover its value; None where all do.
+
+    values: texts as codes, in the order of the labels.
+    """
+    if len(labels) != len(values):
+        raise VerificationFailed(
+            f"The release would not be true: column '{name}' has {len(labels):,} cells for "
+            f"{len(values):,} rows."
+        )
+    coded = labels if pa.types.is_dictionary(labels.type) else labels.dictionary_encode()
+    texts = text_of(coded.dictionary).cast(pa.string())
+    n_labels, n_values = len(texts) + 1, len(values.dictionary) + 1
+    label = _codes(coded.indices, n_labels - 1)
+    value = _codes(values.indices, n_values - 1)
+    key = value * n_labels + label
+    pairs = _distinct(key, n_labels * n_values)
+    at_value, at_label = pairs // n_labels, pairs % n_labels
+    good = covered_pairs(name, texts, values.dictionary, at_label, at_value, spec, folder)
+    if good.all():
+        return None
+    wrong: Bools = np.isin(key, pairs[~good])
+    return wrong
+
+
+def covered_pairs(
+    name: str,
+    labels: pa.Array,
+    values: pa.Array,
+    at_label: Ints,
+    at_value: Ints,
+    spec: ColumnSpec,
+    folder: Path = Path(),
+) -> Bools:
+    """(pairs,) whether a label covers a value; the place after the last one is the missing value.
+
+    labels, values: different texts.
+    """
+    if spec.rule is not None:
+        labels, values = spec.rule.without_marks(labels), spec.rule.without_marks(values)
+    values = _as_read(values, spec.reading)
+    unknown = np.append(_unknown(values, spec), True)
+    good = np.append(_flags(pc.equal(labels, STAR)), False)[at_label]
+    gone = at_label == len(labels)
+    good |= gone & unknown[at_value]
+    if spec.hierarchy is None and spec.order is None:
+        good |= _equal(labels, values, at_label, at_value)
+        good |= _in_sets(labels, values, at_label, at_value, unknown)
+        if spec.kind != "unordered":
+            good |= _in_ranges(labels, values, at_label, at_value)
+    rest = np.flatnonzero(~good & ~gone)
+    if len(rest):
+        good[rest] = _by_parser(name, labels, values, at_label[rest], at_value[rest], spec, folder)
+    return good
+
+
+def _unknown(values: pa.Array, spec: ColumnSpec) -> Bools:
+    """(values,) whether each stands for a missing value."""
+    found: Bools = _flags(is_blank(values))
+    return found | is_declared(values, spec.missing, spec.exact_spelling) if spec.missing else found
+
+
+def _equal(labels: pa.Array, values: pa.Array, at_label: Ints, at_value: Ints) -> Bools:
+    """The label is the value itself, without anything that has a meaning in a label."""
+    plain = pc.invert(pc.match_substring_regex(labels, r"[\\*]|^[\[{]"))
+    place = pc.fill_null(pc.index_in(labels, values), -1).to_numpy(zero_copy_only=False)
+    place = np.append(np.where(_flags(plain), place, -1), -1)
+    return place[at_label] == at_value
+
+
+def _in_sets(
+    labels: pa.Array, values: pa.Array, at_label: Ints, at_value: Ints, unknown: Bools
+) -> Bools:
+    """The value is a member of a set in which no character is escaped."""
+    is_set = _flags(pc.match_substring_regex(labels, SET))
+    if not is_set.any():
+        return np.zeros(len(at_label), np.bool_)
+    which = np.flatnonzero(is_set)
+    inner = pc.utf8_slice_codeunits(labels.take(pa.array(which)), 1, -1)
+    lists = pc.split_pattern(inner, ", ")
+    members = lists.flatten().dictionary_encode()
+    place = pc.fill_null(pc.index_in(members.dictionary, values), -1)
+    place = place.to_numpy(zero_copy_only=False).astype(np.int64)
+    place[_flags(pc.equal(members.dictionary, MISSING))] = len(values)
+    of_label = np.repeat(which, pc.list_value_length(lists).to_numpy())
+    member = place[members.indices.to_numpy(zero_copy_only=False)]
+    known, width = member >= 0, len(values) + 1
+    keys = of_label[known] * width + member[known]
+    # every code for a missing value is a missing value
+    as_missing = np.where(unknown[at_value], len(values), at_value)
+    good = np.zeros(len(at_label), np.bool_)
+    for value in (at_value, as_missing):
+        good |= _contained(at_label * width + value, keys, (len(labels) + 1) * width)
+    return good
+
+
+def _in_ranges(labels: pa.Array, values: pa.Array, at_label: Ints, at_value: Ints) -> Bools:
+    """Numbers between two numbers."""
+    ends = pc.extract_regex(labels, RANGE)
+    low, high = (_numbers(pc.struct_field(ends, name)) for name in ("low", "high"))
+    single = _numbers(labels)
+    low, high = np.where(np.isnan(low), single, low), np.where(np.isnan(high), single, high)
+    number = np.append(_numbers(values), np.nan)
+    with np.errstate(invalid="ignore"):
+        inside: Bools = (number[at_value] >= np.append(low, np.nan)[at_label]) & (
+            number[at_value] <= np.append(high, np.nan)[at_label]
+        )
+    return inside
+
+
+def _numbers(texts: pa.Array) -> Floats:
+    """The numbers among some texts, not a number where they are none."""
+    good = pc.fill_null(pc.match_substring_regex(texts, NUMBER), False)
+    numbers = pc.if_else(good, texts, None).cast(pa.float64())
+    return pc.fill_null(numbers, np.nan).to_numpy(zero_copy_only=False)
+
+
+def _by_parser(
+    name: str,
+    labels: pa.Array,
+    values: pa.Array,
+    at_label: Ints,
+    at_value: Ints,
+    spec: ColumnSpec,
+    folder: Path,
+) -> Bools:
+    """The labels one by one."""
+    some, place = np.unique(at_label, return_inverse=True)
+    texts: list[str | None] = labels.take(pa.array(some)).to_pylist()
+    known = values.to_pylist()
+    reading = parse_labels(name, texts, known, replace(spec, reading=AS_FOUND), folder)
+    found = reading.covers_pairs(at_value, place)
+    unknown = np.append(_unknown(values, spec), True)[at_value]
+    return found | (unknown & reading.covers_pairs(np.full(len(at_value), len(known)), place))
+
+
+def _as_read(values: pa.Array, reading: ValueReading) -> pa.Array:
+    """The texts as they are meant, where the policy says how dates or numbers are written."""
+    usual = reading.decimal in (None, ".") and not reading.thousands and not reading.percent
+    if reading.dates is None and usual:
+        return values
+    return pa.array([_one_as_read(text, reading) for text in values.to_pylist()], pa.string())
+
+
+def _one_as_read(text: str, reading: ValueReading) -> str:
+    if reading.dates is not None:
+        try:
+            found = datetime.strptime(text.strip().title(), reading.dates)
+        except ValueError:
+            return text
+        return text_of(pa.array([found], pa.timestamp("us")))[0].as_py()
+    plain = text.strip().removesuffix("%").rstrip() if reading.percent else text.strip()
+    plain = plain.replace(reading.thousands, "") if reading.thousands else plain
+    plain = plain.replace(reading.decimal, ".") if reading.decimal else plain
+    try:
+        float(plain)
+    except ValueError:
+        return text
+    return plain
+
+
+def different(published: pa.Array, values: pa.Array, rows: Ints) -> Bools | None:
+    """(n,) whether each published cell differs from the value of its row; None where none does.
+
+    values: a column of the input; rows: (n,) the row of each cell. Cells are compared by a word each,
+    which is a number itself or the hash of a text, and those that differ then by their text.
+    """
+    if len(published) != len(rows):
+        raise VerificationFailed(
+            f"The release would not be true: it has {len(published):,} cells for {len(rows):,} rows."
+        )
+    published, values = _comparable(published), _comparable(values)
+    if published.type == values.type:
+        wrong: Bools = words_of(published) != words_of(values)[rows]
+    else:
+        wrong = np.ones(len(rows), np.bool_)
+    if not wrong.any():
+        return None
+    # numbers and times may be spelled otherwise in a file
+    at = np.flatnonzero(wrong)
+    mine = _canonical_texts(published.take(pa.array(at)))
+    theirs = _canonical_texts(values.take(pa.array(rows[at])))
+    same = pc.fill_null(pc.equal(mine, theirs), False)
+    wrong[at] = ~_flags(pc.or_(same, pc.and_(mine.is_null(), theirs.is_null())))
+    return wrong if wrong.any() else None
+
+
+def _canonical_texts(column: pa.Array) -> pa.Array:
+    return canonical(without_nan(column)).dictionary_decode().cast(pa.large_string())
+
+
+def without_nan(column: pa.Array) -> pa.Array:
+    """The column, in which not a number is missing: in a CSV file it is."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if not pa.types.is_floating(column.type) or pa.types.is_float16(column.type):
+        return column
+    return pc.if_else(pc.is_nan(column), None, column)
+
+
+def _comparable(column: pa.Array) -> pa.Array:
+    if isinstance(column.type, pa.BaseExtensionType):
+        column = column.storage
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_large_string(column.type) or pa.types.is_string_view(column.type):
+        return column.cast(pa.large_string() if column.nbytes >= 1 << 31 else pa.string())
+    return column.cast(pa.large_binary()) if pa.types.is_binary_view(column.type) else column
+
+
+def _codes(indices: pa.Array, missing: int) -> Ints:
+    filled = pc.fill_null(indices.cast(pa.int64()), missing)
+    return filled.to_numpy(zero_copy_only=False)
+
+
+def _distinct(keys: Ints, size: int) -> Ints:
+    """The different numbers, ascending; all are below `size`."""
+    if size > MOST_FLAGS:
+        ordered = np.sort(keys)
+        return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(keys) else ordered
+    flags = np.zeros(size, np.bool_)
+    flags[keys] = True
+    return np.flatnonzero(flags)
+
+
+def _contained(wanted: Ints, known: Ints, size: int) -> Bools:
+    """(n,) whether each number is among the known ones; all are below `size`."""
+    if size > MOST_FLAGS:
+        return _flags(pc.is_in(pa.array(wanted), value_set=pa.array(known)))
+    flags = np.zeros(size, np.bool_)
+    flags[known] = True
+    found: Bools = flags[wanted]
+    return found
+
+
+def _flags(booleans: pa.Array | pa.ChunkedArray) -> Bools:
+    found = pc.fill_null(booleans, False)
+    return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
