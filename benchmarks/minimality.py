@@ -15,10 +15,10 @@ import argparse
 import json
 import platform
 import secrets
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -130,16 +130,30 @@ def candidates(
     n = len(people["age"])
     hidden = n - len(rows)
     found = []
-    for ill in product(VALUES, repeat=n):
-        counts = Counter(ill)
-        if any(counts[value] < published[value] for value in published):
-            continue
-        if sum((counts - published).values()) != hidden or not _matches(ill, rows, fits):
+    for ill in _assignments(published, n, hidden):
+        if not _matches(ill, rows, fits):
             continue
         found.append(ill)
         if len(found) > most:
             return None
     return found
+
+
+def _assignments(published: Counter[str], n: int, hidden: int) -> Iterator[tuple[str, ...]]:
+    """Values for n people, among them the published ones; `hidden` people may have any."""
+    if not n:
+        yield ()
+        return
+    for value in VALUES:
+        left, free = published.copy(), hidden
+        if left[value]:
+            left[value] -= 1
+        elif free:
+            free -= 1
+        else:
+            continue
+        for rest in _assignments(left, n - 1, free):
+            yield (value, *rest)
 
 
 def _matches(ill: Sequence[str], rows: Sequence[tuple[Any, ...]], fits: list[list[bool]]) -> bool:
@@ -248,7 +262,10 @@ def main() -> None:
     asked.add_argument("--output", type=Path, default=HERE / "results" / "minimality.json")
     given = asked.parse_args()
     names = given.methods or list(plugins.methods())
-    results = [attack(name, given) for name in names]
+    results = []
+    for name in names:
+        results.append(attack(name, given))
+        print(json.dumps(results[-1]), file=sys.stderr, flush=True)
     content = {
         "date": date.today().isoformat(),
         "version": shoal.__version__,

@@ -466,7 +466,7 @@ def verify(
         from shoal.engines.anatomy_release import sensitive_files
         from shoal.engines.person_key import key_warnings
         from shoal.io.address import Address, public
-        from shoal.pipeline.verify import examine, open_release, policy_of
+        from shoal.pipeline.verify import examine, open_release, policy_of, unread_labels
         from shoal.report.certificate_check import differences_of, read_certificate
         from shoal.seeds import read as read_seed
         from shoal.verification.verification import CertificateCheck, Verification
@@ -491,6 +491,7 @@ def verify(
             key=_located(key),
         ) as table:
             verdict = examine(table, required, clock)
+            unread = unread_labels(table, required)
             check = None
             if certificate is not None and stated is not None:
                 with clock.step("certificate"):
@@ -524,6 +525,7 @@ def verify(
         person=required.person,
         people=verdict.people,
         warnings=tuple(key_warnings(_located(key))),
+        unread=unread,
     )
 
 

@@ -48,7 +48,7 @@ def asked(folder: Path, constraint: dict[str, Any], **keys: Any) -> dict[str, An
     elif constraint.get("distance") == "ordered":
         ill["order"] = ILLS
     columns = {**{name: COLUMNS[name] for name in QUASI}, "ill": ill}
-    return {"columns": columns, "default": "drop", "folder": folder, **keys}
+    return {"columns": columns, "default": "drop", "folder": folder, "seed": 0, **keys}
 
 
 def classes(table: Any, quasi: list[str] = QUASI) -> dict[Any, list[int | None]]:

@@ -39,7 +39,7 @@ COLUMNS: dict[str, Any] = {
     "sex": "quasi",
     "ill": ILL,
     "pay": {"role": "sensitive", "kind": "ordered"},
-    "dose": "sensitive",
+    "dose": {"role": "sensitive", "missing": []},
     "ward": "plain",
 }
 ANY_MODEL = st.sampled_from(

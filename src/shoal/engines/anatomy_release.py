@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.encoding.counts import Counts
-from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
+from shoal.engines.release_table import LabelCounts, MemoryRelease, ReleaseTable, Verdict
 from shoal.errors import InputError, PolicyError, VerificationFailed, listed, percent
 from shoal.evidence.evidence import Histogram
 from shoal.io.address import Place
@@ -98,6 +98,10 @@ class AnatomyRelease(ReleaseTable):
     def read(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Some columns of the table of people, or all."""
         return self._people.read(columns)
+
+    def labels(self, name: str) -> LabelCounts:
+        """The different labels of a column of the table of people."""
+        return self._people.labels(name)
 
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes of people have each size."""

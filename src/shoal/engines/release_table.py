@@ -64,6 +64,17 @@ class Verdict:
     """Where people were counted: those with a row that is not suppressed."""
 
 
+@dataclass(frozen=True)
+class LabelCounts:
+    """The different labels of a column."""
+
+    texts: list[str | None]
+    rows: Ints
+    """(m,) rows with each."""
+    first: Ints | None
+    """(m,) the first of these rows, from 0 on; None where rows have no order."""
+
+
 class ReleaseTable(ABC):
     """Published rows. Nothing of the method that made them is known here."""
 
@@ -86,6 +97,10 @@ class ReleaseTable(ABC):
     @abstractmethod
     def fingerprint(self) -> Fingerprint:
         """The digest of the rows, and some of them."""
+
+    @abstractmethod
+    def labels(self, name: str) -> "LabelCounts":
+        """The different labels of a column."""
 
     @abstractmethod
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
@@ -149,6 +164,15 @@ class MemoryRelease(ReleaseTable):
     def column(self, name: str) -> pa.Array:
         """One column in one piece."""
         return one_chunk(self.read([name]).column(name))
+
+    def labels(self, name: str) -> LabelCounts:
+        """The different labels of a column."""
+        texts = number_texts(name, pa.chunked_array([self.column(name)]))
+        codes, first, rows = np.unique(_codes(texts), return_index=True, return_counts=True)
+        found: list[str | None] = [
+            None if c < 0 else texts.texts[c].as_py() for c in codes.tolist()
+        ]
+        return LabelCounts(found, rows, first)
 
     @cached_property
     def fingerprint(self) -> Fingerprint:

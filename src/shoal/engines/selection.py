@@ -188,7 +188,15 @@ class SparkEngine(RelationalEngine):
         people = self._keep_people()
         self._drop_sources()
         schema = pa.schema([(f"p{i}", kind) for i, kind in enumerate(self._kinds)])
-        return SessionRelease(self.session, RELEASE, names, schema, people=people)
+        self._release = SessionRelease(self.session, RELEASE, names, schema, people=people)
+        return self._release
+
+    @property
+    def digest(self) -> str:
+        """Of a frame whose people were counted: the digest of the rows, since the people stay behind."""
+        if self._frame is None or self._policy.person is None:
+            return ""
+        return self._release.fingerprint.digest
 
 
 def choose_engine(

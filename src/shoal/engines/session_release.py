@@ -34,7 +34,7 @@ from shoal.engines.queries import (
     select,
     value_counts,
 )
-from shoal.engines.release_table import ReleaseTable, Verdict
+from shoal.engines.release_table import LabelCounts, ReleaseTable, Verdict
 from shoal.engines.session_people import (
     KEY,
     HashedColumn,
@@ -120,6 +120,13 @@ class SessionRelease(ReleaseTable):
         answer = self.session.query(class_sizes(texts, [f"k{i}" for i in range(len(columns))]))
         self.session.drop(texts)
         return size_histogram(answer)
+
+    def labels(self, name: str) -> LabelCounts:
+        """The different labels of a column, up to `MAX_VALUES`; the rows have no order."""
+        place, kind = self.stored(name)
+        answer = self.session.query(value_counts(self.table, [place], MAX_VALUES))
+        texts = text_as_read(one_chunk(answer.column("v")), kind)
+        return LabelCounts(texts.to_pylist(), answer.column("n").cast(pa.int64()).to_numpy(), None)
 
     def _read_texts(self, columns: Sequence[str]) -> str:
         """Create a table of the texts k0, k1, ... of some columns, to be read once; its name."""
@@ -227,11 +234,12 @@ class SessionRelease(ReleaseTable):
         sets = list(dict.fromkeys(_columns(model, policy) for model in models))
         n_rows = next(iter(values.values())).rows if values else self.n_rows
         if self._people is not None:  # people with a value are no sum of those with its spellings
+            index |= {as_spelled(name): index[name] for name in values}
             values = _with_spellings(values)
         reader = ReadClasses(
             columns=tuple(map(self.stored, read)),
             classes=tuple(index[name] for name in policy.quasi),
-            sensitive=tuple((index[name], one.texts) for name, one in values.items()),
+            sensitive=tuple((index[one.meaning.domain.name], one.texts) for one in values.values()),
             sets=tuple(
                 ClassColumns(
                     tuple(index[name] for name in columns),

@@ -29,7 +29,9 @@ from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.policy import Policy
 from shoal.policy.released_columns import check_released_columns, columns_to_verify
 from shoal.progress import Clock
+from shoal.publish.label_faults import label_faults
 from shoal.release import Release
+from shoal.verification.verification import UnreadLabels
 
 
 def policy_of(release: Any, policy: Any = None) -> Policy:
@@ -47,6 +49,21 @@ def examine(table: ReleaseTable, policy: Policy, clock: Clock) -> Verdict:
         verdict = table.verify(policy, survey=True, progress=progress)
         clock.rows = max(finding.rows for finding in verdict.findings)
     return verdict
+
+
+def unread_labels(table: ReleaseTable, policy: Policy) -> tuple[UnreadLabels, ...]:
+    """Labels of a release that its policy cannot read; the exact values of Anatomy are no labels."""
+    if policy.publish == "anatomy":
+        return ()
+    found = []
+    for name in policy.quasi:
+        labels = table.labels(name)
+        faults = label_faults(name, labels.texts, policy.column_spec(name), policy.folder)
+        for form in dict.fromkeys(fault for fault in faults if fault is not None):
+            at = [i for i, fault in enumerate(faults) if fault == form]
+            first = None if labels.first is None else int(labels.first[at].min()) + 1
+            found.append(UnreadLabels(name, form, len(at), int(labels.rows[at].sum()), first))
+    return tuple(found)
 
 
 @contextmanager

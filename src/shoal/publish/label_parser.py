@@ -191,7 +191,7 @@ def parse_labels(
             else:
                 reader.word(i, label, None, known=False)
         return reader.done()
-    axis = _axis(labels, values, spec)
+    axis = value_axis(labels, values, spec)
     if axis is not None:
         reader.put_on(axis)
     mask = spec.hierarchy.side if isinstance(spec.hierarchy, Mask) else None
@@ -204,7 +204,9 @@ def parse_labels(
     return reader.done()
 
 
-def _axis(labels: Sequence[str | None], values: Sequence[str], spec: ColumnSpec) -> Axis | None:
+def value_axis(
+    labels: Sequence[str | None], values: Sequence[str], spec: ColumnSpec
+) -> Axis | None:
     """How the values of a column are ordered; None where they are not."""
     if isinstance(spec.hierarchy, Mask):
         return None

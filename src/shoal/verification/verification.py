@@ -1,7 +1,7 @@
 """What a release was found to hold: the result of `shoal.verify`."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,6 +45,30 @@ class CertificateCheck:
         }
 
 
+@dataclass(frozen=True)
+class UnreadLabels:
+    """Labels of a column that the policy cannot read; a label may be a value, so none is repeated."""
+
+    column: str
+    form: str
+    """What they are, in words."""
+    labels: int
+    """Different labels of this form."""
+    rows: int
+    """Rows with one of them."""
+    first_row: int | None = None
+    """The first of these rows, from 1 on; None where the rows have no order."""
+
+    def __str__(self) -> str:
+        where = "" if self.first_row is None else f", the first of them row {self.first_row:,}"
+        rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
+        return f"Column '{self.column}' has {self.form} in {rows}{where}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values for JSON."""
+        return asdict(self)
+
+
 @dataclass(frozen=True, repr=False)
 class Verification(Result):
     """Every guarantee of a policy, checked on a release, and what else the release holds.
@@ -75,6 +99,8 @@ class Verification(Result):
     """How many people the release has rows of; None where rows were counted."""
     warnings: tuple[str, ...] = ()
     """What the publisher should think about: a key that others can read."""
+    unread: tuple[UnreadLabels, ...] = ()
+    """Labels that the policy cannot read, by column and form."""
 
     @property
     def counted(self) -> Literal["rows", "people"]:
@@ -88,7 +114,8 @@ class Verification(Result):
 
     @property
     def holds(self) -> bool:
-        """Whether every guarantee holds, and the certificate fits if there is one."""
+        """Whether every guarantee holds, every label can be read, and the certificate fits if there is
+        one."""
         return not self.failures
 
     @property
@@ -106,6 +133,9 @@ class Verification(Result):
             require(self.findings, self.preferences)
         except VerificationFailed as error:
             raise VerificationFailed("\n".join([str(error), *self.notes])) from None
+        if self.unread:
+            words = ["The release has labels that the policy cannot read:", *map(str, self.unread)]
+            raise VerificationFailed("\n".join(words))
         if self.certificate is not None and not self.certificate.fits:
             words = ["The certificate does not fit:", *self.certificate.differences]
             raise VerificationFailed("\n".join(words))
@@ -119,6 +149,7 @@ class Verification(Result):
             "guarantees": [finding.to_dict() for finding in self.findings],
             "found": [strength.to_dict() for strength in self.strengths],
             "largest_share": self.largest_share,
+            "unread": [one.to_dict() for one in self.unread],
             "counted": self.counted,
             "people": self.people,
             "notes": list(self.notes),
