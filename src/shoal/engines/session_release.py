@@ -239,7 +239,7 @@ class SessionRelease(ReleaseTable):
         reader = ReadClasses(
             columns=tuple(map(self.stored, read)),
             classes=tuple(index[name] for name in policy.quasi),
-            sensitive=tuple((index[name], one.texts) for name, one in values.items()),
+            sensitive=tuple((index[one.meaning.domain.name], one.texts) for one in values.values()),
             sets=tuple(
                 ClassColumns(
                     tuple(index[name] for name in columns),
