@@ -14,6 +14,8 @@ SCRIPTS = [
     "lattice.py",
     "clustering.py",
     "top_down.py",
+    "truth.py",
+    "minimality.py",
 ]
 NEEDS = {
     "adult.py": ["SHOAL_ADULT"],

@@ -111,15 +111,6 @@ def test_a_client_that_is_killed_changes_nothing(released: Server, policy: Path)
     assert state(released) == before
 
 
-def test_a_client_that_is_stopped_changes_nothing(released: Server, policy: Path) -> None:
-    before = state(released)
-    with replacing(released, policy) as process:
-        process.send_signal(signal.SIGTERM)
-    assert process.returncode != 0
-    released.wait_until(IDLE)
-    assert state(released) == before
-
-
 def test_a_backend_that_ends_changes_nothing(released: Server, policy: Path) -> None:
     before = state(released)
     found = "pid IN (SELECT pid FROM pg_locks WHERE NOT granted)"

@@ -99,7 +99,7 @@ def test_every_function_takes_every_format(tmp_path: Path) -> None:
         source, target = tmp_path / f"t.{ending}", tmp_path / f"o.{ending}"
         LocalFiles().write(people(), source)
         assert len(shoal.inspect(source).columns) == 7
-        assert "age" in shoal.draft_policy(source).policy.quasi
+        assert "age: {role: quasi" in shoal.draft_policy(source).text
         shoal.anonymize(source, POLICY).write(target)
         found = shoal.attack(target, POLICY, known=source, raw=source)
         assert found.release.rows == 48

@@ -155,6 +155,8 @@ def test_the_same_rows_and_findings_as_in_memory(
     assert (found.groups, found.published_classes) == (memory.groups, memory.published_classes)
     assert found.measured.people == memory.measured.people
     assert found.measured.suppressed_people == memory.measured.suppressed_people
+    assert found.measured.group_people == memory.measured.group_people
+    assert found.measured.merged_ids == memory.measured.merged_ids
     if numbered:
         require_people(there, table, models)
 
@@ -275,3 +277,22 @@ def test_what_is_not_supported_is_refused_by_name(
     LocalFiles().write(pa.table({"id": ["a", "b"], "age": ["1", "2"]}), tmp_path / "in.csv")
     with pytest.raises(PolicyError, match=words):
         run_in(session, tmp_path / "in.csv", policy, tmp_path / "out.csv", folders=False)
+
+
+def test_classes_that_do_not_hold_are_settled_in_one_place(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Groups that share a label may break a model together; then all rows are grouped as in memory."""
+    source, table = tmp_path / "in.parquet", visits(Random(2), 70, 30, numbered=True)
+    LocalFiles().write(table, source)
+    models = [{"k": 3}, {"l": 2, "of": "ill"}]
+    policy = Policy.load({"columns": ROLES, "constraints": models, "seed": 3})
+    shoal.run(source, policy, tmp_path / "here.parquet")
+    monkeypatch.setattr("shoal.engines.relational.classes_hold", lambda *_: False)
+    run_in(session, source, policy, tmp_path / "there.parquet", folders=False, fragment_rows=5)
+    here, there = (rows_of(read_all(tmp_path / f"{name}.parquet")) for name in ("here", "there"))
+    assert here == there
+    require_people(tmp_path / "there.parquet", table, models)
+    monkeypatch.setattr("shoal.engines.relational.MOST_SETTLED", 69)
+    with pytest.raises(Infeasible, match="Groups with the same label are one class to a reader"):
+        run_in(session, source, policy, tmp_path / "none.parquet", folders=False)

@@ -371,3 +371,30 @@ def test_a_draft_lists_likely_codes_and_runs(tmp_path: Path, engine: dict[str, A
     shoal.run(table, draft.policy, target, **engine)
     found = classes(target, list(draft.policy.quasi), "salary")
     assert min(len(set(known(texts))) for texts in found) >= 3
+
+
+def test_a_person_with_two_spellings_of_a_value_has_one(tmp_path: Path) -> None:
+    chance = random.Random(6)
+    forms = ["HIV", "hiv", "flu", "Flu ", "gout", "NA"]
+    rows = [
+        {"id": i // 2, "age": chance.randint(20, 50), "ill": chance.choice(forms)}
+        for i in range(160)
+    ]
+    table = write(tmp_path / "in.csv", rows)
+    policy = {
+        "columns": {
+            "id": "person",
+            "age": "quasi",
+            "ill": {"role": "sensitive", "missing": ["NA"]},
+        },
+        "constraints": [{"k": 3}, {"l": 2, "of": "ill"}, {"t": 0.7, "of": "ill"}],
+        "seed": 4,
+    }
+    found = []
+    for i, engine in enumerate(ENGINES):
+        release = shoal.run(table, policy, tmp_path / f"{i}.csv", **engine)
+        found.append(release.findings)
+    assert lines(tmp_path / "0.csv") == lines(tmp_path / "1.csv")
+    assert found[0] == found[1]
+    assert {finding.counted for finding in found[0]} == {"people"}
+    assert all(finding.holds for finding in found[0])

@@ -165,7 +165,8 @@ class Engine(ABC):
 
     @property
     def digest(self) -> str:
-        """Of a release that was checked on original values: the digest of the rows."""
+        """Of a release that was checked on original values, or on people that stay behind: the digest of
+        the rows."""
         return ""
 
 

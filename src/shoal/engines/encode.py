@@ -76,6 +76,8 @@ class EncodedTable:
     """Whether there is a column t."""
     n_people: int | None = None
     """How many people there are, where the policy names a person column."""
+    merged_ids: int = 0
+    """How many of their ids are another spelling of one."""
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:
@@ -134,10 +136,11 @@ def encode_table(
     quasi, sensitive = tuple(policy.quasi), tuple(sorted(policy.sensitive))
     places = {name: f"p{i}" for i, name in enumerate(names)}
     types = dict(zip(names, schema.types, strict=True))
-    ids = n_people = None
+    ids, n_people, spellings = None, None, 0
     if policy.person is not None:
         ids = ReadIds(policy.person, places[policy.person], types[policy.person])
         n_people = _count_people(session, raw, ids)
+        spellings = query_number(session, count_values(raw, ids.place)) - n_people
     counted = dict.fromkeys((*quasi, *sensitive, *([policy.target] if policy.target else ())))
     with passing(session, progress, 0, COUNTED, None):
         tallies = _count(session, raw, {n: places[n] for n in counted}, types, max_values)
@@ -194,6 +197,7 @@ def encode_table(
         schema=pa.schema([schema.field(i) for i in range(len(payload))]),
         has_target=target is not None,
         n_people=n_people,
+        merged_ids=spellings,
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.arrays import Ints, Words
-from shoal.encoding.cells import Cells, pack
+from shoal.encoding.cells import Cells, hash_rows, pack
 from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, spans_of
@@ -20,7 +20,7 @@ from shoal.encoding.people import People
 from shoal.engines.queries import PERSON
 from shoal.kernels.sorting import run_starts
 from shoal.methods.base import Method
-from shoal.methods.blocks import group_rows
+from shoal.methods.blocks import group_blocks, group_rows
 from shoal.methods.partition import Totals, cut_down, whole_table
 from shoal.metrics.base import ReleaseView
 from shoal.models.requirement import Requirement
@@ -59,14 +59,16 @@ class GroupFragment:
     n_rows: int
     """Of the whole table."""
     seed: int = 0
+    is_table: bool = False
+    """Whether the fragment is the whole table: then it is grouped as in memory, published classes and
+    all."""
 
     def __call__(self, cells: Cells, depth: int, totals: Totals) -> Grouping:
         """The groups of a fragment `depth` cuts down; `totals` are the whole table's."""
         rule = self.method.partition_rule()
-        if rule is None:
-            (grouping,) = group_rows(
-                self.method, cells, self.requirement, self.seed, lambda _: None
-            )
+        if rule is None or self.is_table:
+            group = group_rows if self.is_table else group_blocks
+            (grouping,) = group(self.method, cells, self.requirement, self.seed, lambda _: None)
             return grouping
         return cut_down(
             cells,
@@ -102,14 +104,20 @@ class Finish:
     """Measures the fragment; then one more row has the result as text in `sums`, with g = NO_GROUP."""
     has_people: bool = False
     """Whether people are counted; then they stay beside their published rows, as `u`."""
+    pieces: int = 0
+    """Where published classes are looked at again: into how many pieces, as `b`. Sensitive codes then
+    stay beside the rows too."""
 
     @property
     def columns(self) -> list[str]:
         """What it needs of the encoded table, beside `node`."""
         quasi = [f"c{j}" for j in range(len(self.domains))]
-        secret = [f"s{i}" for i in range(len(self.sensitive))]
         own = [*self.payload, *self.behind]
-        return [*quasi, *secret, *self.more, *self._person, "key", "h", *own]
+        return [*quasi, *self._secret, *self.more, *self._person, "key", "h", *own]
+
+    @property
+    def _secret(self) -> list[str]:
+        return [f"s{i}" for i in range(len(self.sensitive))]
 
     @property
     def _person(self) -> list[str]:
@@ -120,7 +128,9 @@ class Finish:
         quasi = [pa.field(f"q{j}", pa.string()) for j in range(len(self.domains))]
         shown = [encoded.field(p) for p in (*self.payload, *self.behind)]
         person = [(name, pa.int64()) for name in self._person]
-        return pa.schema([*quasi, *shown, *person, ("g", pa.int64()), ("sums", pa.string())])
+        judged = [(name, pa.int32()) for name in (["b", *self._secret] if self.pieces else [])]
+        last = [("g", pa.int64()), ("sums", pa.string())]
+        return pa.schema([*quasi, *shown, *person, *judged, *last])
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         """Group and label the rows of one fragment."""
@@ -137,9 +147,14 @@ class Finish:
             texts = labels.texts.take(pa.array(labels.of_group[group])).cast(pa.string())
             found[f"q{column}"] = pa.concat_arrays([texts, pa.nulls(len(left), pa.string())])
         as_they_are = [*self.payload, *self.behind, *self._person]
+        as_they_are += self._secret if self.pieces else []
         taken = rows.select(as_they_are).take(pa.array(cells.rows[np.concatenate([kept, left])]))
         found |= dict(zip(as_they_are, taken.columns, strict=True))
         numbers = (number << 32) + group.astype(np.int64)
+        if self.pieces:
+            shown = [found[f"q{j}"] for j in range(len(self.domains))]
+            piece = hash_rows(len(kept) + len(left), (), shown, 0) % np.uint64(self.pieces)
+            found["b"] = pa.array(piece.astype(np.int32))
         found["g"] = pa.array(np.append(numbers, np.full(len(left), WITHHELD)))
         found["sums"] = pa.nulls(len(kept) + len(left), pa.string())
         table = pa.table(found)

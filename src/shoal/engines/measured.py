@@ -156,7 +156,7 @@ class Measured:
     suppressed_people: int | None = None
     """Those of them without any row in the release."""
     group_people: GroupPeople | None = None
-    """Where people are counted in memory: how many the groups have."""
+    """Where people are counted: how many the groups have."""
     merged_ids: int = 0
     """Ids of people that were read as another spelling of one."""
 

@@ -150,6 +150,29 @@ def pair_rows(texts: str, people: str, columns: Sequence[str]) -> str:
     )
 
 
+def classes_of_people(table: str, keys: Sequence[str], codes: Mapping[str, int]) -> str:
+    """The different rows of the published table with people, b: the piece, and n: how many there are.
+
+    codes: the sensitive columns, each with the code of a missing value, which becomes -1.
+    """
+    known = [
+        f"CASE WHEN {column} = {missing} THEN -1 ELSE {column} END AS {column}"
+        for column, missing in codes.items()
+    ]
+    alike, shown = (", ".join(["b", *keys, *of, PERSON]) for of in (codes, known))
+    return f"SELECT {shown}, count(*) AS n FROM {table} WHERE g >= 0 GROUP BY {alike}"
+
+
+def people_of_groups(table: str) -> str:
+    """groups: how many there are in the release; smallest, largest, total: their people."""
+    pairs = f"SELECT g, {PERSON} FROM {table} WHERE g >= 0 GROUP BY g, {PERSON}"
+    sizes = f"SELECT g, count(*) AS n FROM ({pairs}) AS pairs GROUP BY g"
+    return (
+        "SELECT count(*) AS groups, min(n) AS smallest, max(n) AS largest, "
+        f"CAST(sum(n) AS BIGINT) AS total FROM ({sizes}) AS sizes"
+    )
+
+
 def sum_rows(table: str) -> str:
     """n: the rows that those of a table stand for."""
     return f"SELECT CAST(coalesce(sum(n), 0) AS BIGINT) AS n FROM {table}"

@@ -27,6 +27,7 @@ from shoal.engines.full_domain import PublishRows, SensitiveColumns, collect_cel
 from shoal.engines.measured import (
     ColumnReport,
     ComponentReport,
+    GroupPeople,
     Measured,
     column_loss_of,
     measure_release,
@@ -34,6 +35,7 @@ from shoal.engines.measured import (
 )
 from shoal.engines.partition_tree import (
     FRAGMENTED,
+    Fragment,
     PartitionTree,
     cut_into_fragments,
     fragment_rows_for,
@@ -49,11 +51,13 @@ from shoal.engines.queries import (
     ENCODED,
     KEY_NUMBER,
     PERSON,
+    Tree,
     class_sizes,
     count_published_people,
     number_people,
     people_by_code,
     people_in,
+    people_of_groups,
     published_cells,
     published_rows,
     select,
@@ -64,10 +68,16 @@ from shoal.engines.release_table import ReleaseTable
 from shoal.engines.session_people import (
     DrawWords,
     PublishedPeople,
+    classes_hold,
     keep_people,
     people_sizes_in,
 )
-from shoal.engines.session_release import SessionRelease, release_with_key, size_histogram
+from shoal.engines.session_release import (
+    PIECE_ROWS,
+    SessionRelease,
+    release_with_key,
+    size_histogram,
+)
 from shoal.engines.session_truth import SessionTruth
 from shoal.engines.sessions import (
     PEOPLE,
@@ -81,7 +91,7 @@ from shoal.engines.sessions import (
 )
 from shoal.engines.sources import Source, source_at
 from shoal.engines.targets import Target
-from shoal.errors import VerificationFailed, listed
+from shoal.errors import Infeasible, VerificationFailed, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
 from shoal.evidence.disclosure import Disclosure, coarsened
 from shoal.evidence.evidence import Evidence, Histogram, histogram
@@ -110,6 +120,8 @@ from shoal.progress import Clock, Progress
 
 CHANGED = "changed"
 """The raw table once column rules and pseudonyms were applied to it."""
+MOST_SETTLED = 5_000_000
+"""Rows that are grouped in one place, where groups with the same label do not hold together."""
 RECOGNITION = "recognition-rate"
 """The one metric that looks at sensitive values also where no model does."""
 
@@ -201,6 +213,7 @@ class RelationalEngine(Engine):
                 rule, wanted = WIDEST_ROUNDED, block_requirement(requirement, method.block_rows)
             self._tree = cut_into_fragments(session, encoded, wanted, rule, most, progress)
             self._finish = GroupFragment(method, requirement, encoded.n_rows, self.seed)
+            self._requirement = requirement
         return None
 
     @property
@@ -215,6 +228,8 @@ class RelationalEngine(Engine):
         with passing(self.session, progress, 0, 1, self._encoded.n_rows):
             if self._cells is None:
                 self._publish_fragments(self._tree)
+                self._settle_classes()
+                self.session.drop(ENCODED)
             else:
                 self._publish_cells(self._cells)
             names, columns = self._columns
@@ -294,6 +309,7 @@ class RelationalEngine(Engine):
             behind=tuple(self._behind),
             measure=self._sums,
             has_people=encoded.n_people is not None,
+            pieces=self._pieces if self._judges_classes else 0,
         )
         types = [*((f.name, f.type) for f in encoded.schema), *self._behind.items()]
         stored = pa.schema([(name, storage_type(kind)) for name, kind in types])
@@ -307,8 +323,41 @@ class RelationalEngine(Engine):
         rows = tree.rows(session, finish.columns, stored)
         session.map_groups(PUBLISHED, rows, "node", finish, schema, sizes)
         session.drop(FRAGMENTED)
-        session.drop(ENCODED)
         self._types = encoded.schema
+
+    @property
+    def _judges_classes(self) -> bool:
+        """Whether a published class need not hold although all of its groups do."""
+        required = self._requirement
+        return required.counts_people and not required.holds_when_merged
+
+    def _settle_classes(self) -> None:
+        """Where a published class does not hold, group all rows in one place, as it is done in memory:
+        there rows are moved to other classes."""
+        if not self._judges_classes:
+            return
+        encoded, required = self._encoded, self._requirement
+        keys = tuple(f"q{j}" for j in range(len(encoded.domains)))
+        domains = {name: encoded.sensitive_domains[name] for name in required.columns}
+        codes = [f"s{encoded.sensitive.index(name)}" for name in required.columns]
+        sizes = [PIECE_ROWS] * self._pieces
+        if classes_hold(self.session, PUBLISHED, keys, domains, codes, required.models, sizes):
+            return
+        if encoded.n_rows > MOST_SETTLED:
+            raise Infeasible(
+                "Groups with the same label are one class to a reader, and some of these classes do "
+                "not hold the policy's constraints when people are counted. Rows are moved between "
+                f"classes for at most {MOST_SETTLED:,} rows, but the table has {encoded.n_rows:,}. "
+                "Loosen the constraints, or ask for k alone."
+            )
+        self._finish = replace(self._finish, is_table=True)
+        whole = (Fragment(0, encoded.n_rows),)
+        self._publish_fragments(PartitionTree(Tree(len(encoded.domains)), whole))
+
+    @property
+    def _pieces(self) -> int:
+        """Into how many pieces published classes are put to be looked at."""
+        return 1 + self._encoded.n_rows // PIECE_ROWS
 
     def _measure_fragments(self) -> Measured:
         policy, encoded, facts = self._policy, self._encoded, self._facts
@@ -350,6 +399,8 @@ class RelationalEngine(Engine):
             evidence=evidence,
             people=encoded.n_people,
             suppressed_people=self._suppressed_people(),
+            group_people=self._group_people(),
+            merged_ids=encoded.merged_ids,
         )
 
     def _suppressed_people(self) -> int | None:
@@ -358,6 +409,16 @@ class RelationalEngine(Engine):
         if people is None:
             return None
         return people - query_number(self.session, count_published_people(PUBLISHED))
+
+    def _group_people(self) -> GroupPeople | None:
+        """How many people the groups have, where people are counted and there is a group."""
+        if self._encoded.n_people is None:
+            return None
+        (found,) = self.session.query(people_of_groups(PUBLISHED)).to_pylist()
+        if not found["groups"]:
+            return None
+        mean = int(found["total"]) / int(found["groups"])
+        return GroupPeople(int(found["smallest"]), mean, int(found["largest"]))
 
     def _publish_cells(self, cells: Cells) -> None:
         session, encoded, policy = self.session, self._encoded, self._policy

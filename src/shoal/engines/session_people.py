@@ -19,7 +19,7 @@ from shoal.encoding.columns import as_spelled
 from shoal.encoding.counts import Reference, group_histograms, size_counts
 from shoal.encoding.domain import Domain
 from shoal.encoding.people import person_of_ids
-from shoal.engines.class_findings import judge_classes
+from shoal.engines.class_findings import CHECKED, judge_classes
 from shoal.engines.column_types import restore_type, value_type_of
 from shoal.engines.person_key import OTHER_KEY, require_people
 from shoal.engines.queries import (
@@ -28,6 +28,7 @@ from shoal.engines.queries import (
     HASH,
     KNOWN,
     PERSON,
+    classes_of_people,
     count_rows,
     count_unpaired,
     count_without_person,
@@ -284,32 +285,76 @@ class PairedRows:
         if exempting:
             rows = self._classes
             self._session.keep(rows, without_exempt(self._rows, piece, f"e{number}", keys))
-        named = {name: domains[name] for _, name in sensitive}
-        check = CheckPeople(keys, named, self._totals(rows, sensitive, named), models)
         columns = [column for column, _ in sensitive]
+        named = {name: domains[name] for _, name in sensitive}
+        check = CheckPeople(keys, named, _totals(self._session, rows, columns, named), models)
         return people_of_classes(rows, [piece, *keys], columns), check
-
-    def _totals(
-        self, rows: str, sensitive: Sequence[tuple[str, str]], domains: Mapping[str, Domain]
-    ) -> dict[str, Reference]:
-        """Per sensitive column, what a class is compared with: all rows as one class."""
-        if not sensitive:
-            return {}
-        answer = self._session.query(
-            people_of_classes(rows, [], [column for column, _ in sensitive])
-        )
-        what, value, people = (_numbers(answer, name) for name in ("what", "s", "people"))
-        found = {}
-        for i, (_, name) in enumerate(sensitive):
-            counts = np.zeros(domains[name].size, np.int64)
-            counts[value[what == HAS + i]] = people[what == HAS + i]
-            found[name] = Reference(counts, int(people[what == KNOWN + i].sum()))
-        return found
 
     def drop(self) -> None:
         """Drop the tables that were made."""
         self._session.drop(self._rows)
         self._session.drop(self._classes)
+
+
+def _totals(
+    session: Session, rows: str, columns: Sequence[str], domains: Mapping[str, Domain]
+) -> dict[str, Reference]:
+    """Per sensitive column, what a class is compared with: all rows as one class."""
+    if not columns:
+        return {}
+    answer = session.query(people_of_classes(rows, [], columns))
+    what, value, people = (_numbers(answer, name) for name in ("what", "s", "people"))
+    found = {}
+    for i, (name, domain) in enumerate(domains.items()):
+        counts = np.zeros(domain.size, np.int64)
+        counts[value[what == HAS + i]] = people[what == HAS + i]
+        found[name] = Reference(counts, int(people[what == KNOWN + i].sum()))
+    return found
+
+
+def classes_hold(
+    session: Session,
+    table: str,
+    keys: tuple[str, ...],
+    domains: Mapping[str, Domain],
+    codes: Sequence[str],
+    models: Sequence[Model],
+    sizes: Sequence[int],
+) -> bool:
+    """Whether there are published classes, and all of them hold when their people are counted.
+
+    Groups with the same label are one class to a reader, and what holds for each of them need not hold
+    for all together.
+
+    Parameters
+    ----------
+    session : Session
+        Where the table is.
+    table : str
+        The published rows, with b: the piece of a class, and the codes of sensitive columns.
+    keys : tuple of str
+        The columns of the labels.
+    domains : Mapping
+        What the codes of the sensitive columns mean that models need, by name.
+    codes : sequence of str
+        The columns of these codes.
+    models : sequence of Model
+        What every class must hold.
+    sizes : sequence of int
+        About how many rows each piece has.
+    """
+    rows, checked = f"{table}_classes", f"{table}_checked"
+    pairs = zip(codes, domains.values(), strict=True)
+    missing = {column: domain.missing for column, domain in pairs}
+    session.keep(rows, classes_of_people(table, keys, missing))
+    totals = _totals(session, rows, codes, domains)
+    check = CheckPeople(keys, dict(domains), totals, tuple(enumerate(models)))
+    sql = people_of_classes(rows, ["b", *keys], codes)
+    session.map_groups(checked, sql, "b", check, CHECKED, sizes, once=True)
+    found = session.query(select(checked, ["classes", "failing"])).to_pylist()
+    session.drop(checked)
+    session.drop(rows)
+    return bool(found) and not any(one["failing"] for one in found)
 
 
 @dataclass(frozen=True)

@@ -234,11 +234,12 @@ class SessionRelease(ReleaseTable):
         sets = list(dict.fromkeys(_columns(model, policy) for model in models))
         n_rows = next(iter(values.values())).rows if values else self.n_rows
         if self._people is not None:  # people with a value are no sum of those with its spellings
+            index |= {as_spelled(name): index[name] for name in values}
             values = _with_spellings(values)
         reader = ReadClasses(
             columns=tuple(map(self.stored, read)),
             classes=tuple(index[name] for name in policy.quasi),
-            sensitive=tuple((index[name], one.texts) for name, one in values.items()),
+            sensitive=tuple((index[one.meaning.domain.name], one.texts) for one in values.values()),
             sets=tuple(
                 ClassColumns(
                     tuple(index[name] for name in columns),

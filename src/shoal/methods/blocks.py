@@ -31,9 +31,9 @@ def group_rows(
     """
     if requirement.together:
         alone = replace(requirement, together=False)
-        people = partial(_group_rows, method, seed=seed, progress=progress)
+        people = partial(group_blocks, method, seed=seed, progress=progress)
         return (grouped_together(cells, alone, people, progress),)
-    groupings = _group_rows(method, cells, requirement, seed, progress)
+    groupings = group_blocks(method, cells, requirement, seed, progress)
     if requirement.counts_people and not requirement.holds_when_merged and len(groupings) == 1:
         (only,) = groupings
         if only.levels is None:
@@ -41,9 +41,10 @@ def group_rows(
     return groupings
 
 
-def _group_rows(
+def group_blocks(
     method: Method, cells: Cells, requirement: Requirement, seed: int, progress: Progress
 ) -> tuple[Grouping, ...]:
+    """Run a method on a table, block by block where it has `block_rows`, and nothing more."""
     if method.block_rows is None:
         return method.group(cells, requirement, seed, progress)
     blocks = blocks_of(cells, requirement, method.block_rows)
