@@ -411,14 +411,17 @@ class PostgreSQL(Database):
             self._run(f"COMMENT ON TABLE {target.quoted} IS {_text(comment)}")
 
     def _fits(self, old: int, staged: TableName) -> bool:
-        """Whether a table can take the rows of another as they are: the same columns, and nothing that
-        would change a row on its way."""
+        """Whether a table can take the rows of another as they are: the same columns, the rights, and
+        nothing that would change a row on its way."""
         columns = (
             "(SELECT array_agg((attname, atttypid, atttypmod, attgenerated)::text ORDER BY attnum) "
             "FROM pg_attribute WHERE attrelid = {} AND attnum > 0 AND NOT attisdropped)"
         )
         new = f"{_text(staged.quoted)}::regclass"
-        plain = f"SELECT FROM pg_class WHERE oid = {old} AND NOT relhastriggers AND NOT relhasrules"
+        plain = (
+            f"SELECT FROM pg_class WHERE oid = {old} AND NOT relhastriggers AND NOT relhasrules "
+            "AND has_table_privilege(oid, 'DELETE') AND has_table_privilege(oid, 'INSERT')"
+        )
         same = f"{columns.format(old)} = {columns.format(new)}"
         return bool(self._value(f"SELECT {same} AND EXISTS ({plain})"))
 
