@@ -21,17 +21,16 @@ def server(started: Server) -> Iterator[Server]:
     """The server with an empty database."""
     yield started
     started.run(
-        'DROP SCHEMA IF EXISTS public, pub, "My Schema" CASCADE', "CREATE SCHEMA public", user=OWNER
-    )
-    started.run(
-        "ALTER SCHEMA public OWNER TO clerk", "GRANT USAGE ON SCHEMA public TO PUBLIC", user=OWNER
+        'DROP SCHEMA IF EXISTS public, pub, "My Schema" CASCADE',
+        "CREATE SCHEMA public AUTHORIZATION clerk",
+        "GRANT USAGE ON SCHEMA public TO PUBLIC",
+        user=OWNER,
     )
 
 
 @pytest.fixture
 def visits(server: Server) -> Server:
     """The server with the people in the table `visits`."""
-    server.run("ALTER SCHEMA public OWNER TO clerk", user=OWNER)
     with server.connect() as cursor:
         cursor.adbc_ingest("visits", people(), mode="create")
     return server

@@ -183,6 +183,7 @@ def running() -> Iterator[Server]:
             for user in (CLERK, GUEST):
                 cursor.execute(f"CREATE ROLE {user} LOGIN PASSWORD '{PASSWORDS[user]}'")
         server.run_alone(f"CREATE DATABASE office OWNER {CLERK}", "postgres")
+        server.run(f"ALTER SCHEMA public OWNER TO {CLERK}", user=OWNER)
         yield server
     finally:
         server.stop()

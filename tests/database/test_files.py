@@ -7,7 +7,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import textwrap
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -50,7 +49,10 @@ def fill(file: Path, *statements: str) -> None:
 @pytest.fixture(params=ENDINGS)
 def office(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A database with the people in the table `visits`."""
-    file = tmp_path / f"office.{request.param}"
+    return filled(tmp_path / f"office.{request.param}")
+
+
+def filled(file: Path) -> Path:
     address = place_of(f"{file}?table=visits")
     assert isinstance(address, Address)
     with staging([address], force=False) as staged:
@@ -172,23 +174,37 @@ def _broken(*_: object) -> None:
     raise InputError("broken on purpose")
 
 
-def test_a_killed_process_changes_nothing(office: Path, policy: Path) -> None:
-    shoal.run(f"{office}?table=visits", policy, f"{office}?table=pub", k=3)
-    before = digest_of(LocalFiles().read(place_of(f"{office}?table=pub")))
-    script = f"""
-        import os, signal
-        import shoal
-        from shoal.engines.database import duckdb_file, sqlite
-        for kind in (duckdb_file.DuckDBFile, sqlite.SQLite):
-            kind.commit = lambda self: os.kill(os.getpid(), signal.SIGKILL)
-        shoal.run("{office}?table=visits", "{policy}", "{office}?table=pub", force=True)
-    """
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)])
-    assert done.returncode == -signal.SIGKILL
-    assert digest_of(LocalFiles().read(place_of(f"{office}?table=pub"))) == before
-    assert tables(office) == {"visits", "pub"}
-    shoal.run(f"{office}?table=visits", policy, f"{office}?table=pub", force=True)
-    assert digest_of(LocalFiles().read(place_of(f"{office}?table=pub"))) != before
+KILLED = """
+import os, signal, sys
+import shoal
+from shoal.engines.database.duckdb_file import DuckDBFile
+from shoal.engines.database.sqlite import SQLite
+
+for kind in (DuckDBFile, SQLite):
+    kind.commit = lambda self: os.kill(os.getpid(), signal.SIGKILL)
+for file in sys.argv[2:]:
+    child = os.fork()
+    if not child:
+        shoal.run(f"{file}?table=visits", sys.argv[1], f"{file}?table=pub", force=True)
+    print(-os.WTERMSIG(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_killed_process_changes_nothing(policy: Path, tmp_path: Path) -> None:
+    files = [filled(tmp_path / f"office.{ending}") for ending in ENDINGS]
+    targets = [f"{file}?table=pub" for file in files]
+    before = []
+    for file, target in zip(files, targets, strict=True):
+        shoal.run(f"{file}?table=visits", policy, target, k=3)
+        before.append(digest_of(LocalFiles().read(place_of(target))))
+    command = [sys.executable, "-W", "ignore", "-c", KILLED, str(policy), *map(str, files)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout.split() == [str(-signal.SIGKILL)] * 2, done.stderr
+    for file, target, digest in zip(files, targets, before, strict=True):
+        assert digest_of(LocalFiles().read(place_of(target))) == digest
+        assert tables(file) == {"visits", "pub"}
+        shoal.run(f"{file}?table=visits", policy, target, force=True)
+        assert digest_of(LocalFiles().read(place_of(target))) != digest
 
 
 def test_a_file_in_use_is_waited_for_in_vain(

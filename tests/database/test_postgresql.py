@@ -84,30 +84,30 @@ def test_every_common_type_is_read_as_a_person_would_write_it_down(server: Serve
         assert again.column(f"c{i}").equals(original.column(f"c{i}")), list(EVERY_TYPE)[i]
 
 
-@pytest.mark.parametrize(
-    ("select", "found"),
-    [
-        ("SELECT ARRAY['a', 'b'] AS tags", "column 'tags' has the type text[]"),
-        ("SELECT ROW(1, 'a') AS pair", "column 'pair' has the type record"),
-        ("SELECT 'infinity'::date AS day", "column 'day' has dates that are infinite"),
-        ("SELECT '-infinity'::timestamptz AS at", "column 'at' has dates that are infinite"),
-        ("SELECT 'Infinity'::numeric AS dose", "column 'dose' has values that cannot be read"),
-        ("SELECT 1e40::numeric AS dose", "column 'dose' (numeric) has values that need 41 digits"),
-        ("SELECT 1 AS a, 2 AS a", "more than one column named a"),
-        ("SELECT 'Ann'::int", "a value of the table does not fit"),
-        ("SELECT 1 / (age - 40) AS x FROM visits", "a value does not fit an expression"),
-        ("SELEC 1", "syntax error at or near"),
-        ("SELECT nme FROM visits", 'column "nme" does not exist'),
-        ("DELETE FROM visits RETURNING 1", "syntax error"),
-        ("SELECT 1; DROP TABLE visits", "syntax error"),
-    ],
-)
-def test_what_cannot_be_read_is_one_clear_line(visits: Server, select: str, found: str) -> None:
-    with pytest.raises(InputError) as error:
-        LocalFiles().read(place_of(visits.query(select)))
-    assert found in str(error.value)
-    assert "\n" not in str(error.value)
-    assert "Ann" not in str(error.value).replace(select, "")
+UNREADABLE = [
+    ("SELECT ARRAY['a', 'b'] AS tags", "column 'tags' has the type text[]"),
+    ("SELECT ROW(1, 'a') AS pair", "column 'pair' has the type record"),
+    ("SELECT 'infinity'::date AS day", "column 'day' has dates that are infinite"),
+    ("SELECT '-infinity'::timestamptz AS at", "column 'at' has dates that are infinite"),
+    ("SELECT 'Infinity'::numeric AS dose", "column 'dose' has values that cannot be read"),
+    ("SELECT 1e40::numeric AS dose", "column 'dose' (numeric) has values that need 41 digits"),
+    ("SELECT 1 AS a, 2 AS a", "more than one column named a"),
+    ("SELECT 'Ann'::int", "a value of the table does not fit"),
+    ("SELECT 1 / (age - 40) AS x FROM visits", "a value does not fit an expression"),
+    ("SELEC 1", "syntax error at or near"),
+    ("SELECT nme FROM visits", 'column "nme" does not exist'),
+    ("DELETE FROM visits RETURNING 1", "syntax error"),
+    ("SELECT 1; DROP TABLE visits", "syntax error"),
+]
+
+
+def test_what_cannot_be_read_is_one_clear_line(visits: Server) -> None:
+    for select, found in UNREADABLE:
+        with pytest.raises(InputError) as error:
+            LocalFiles().read(place_of(visits.query(select)))
+        assert found in str(error.value)
+        assert "\n" not in str(error.value)
+        assert "Ann" not in str(error.value).replace(select, "")
     assert visits.rows("SELECT count(*) FROM visits") == [(400,)]
 
 
@@ -161,7 +161,8 @@ def test_every_function_takes_an_address(visits: Server, policy: Path, tmp_path:
     assert shoal.inspect(source).rows == shoal.inspect(source, memory="500MB").rows == 400
     assert shoal.draft_policy(source).policy.quasi
     assert shoal.assess(source, ["age", "town"]).reidentification.unique_rows > 0
-    assert shoal.attack(target, policy, known=source).release.pinned == 0
+    known = visits.query("SELECT age, town FROM visits")
+    assert shoal.attack(target, policy, known=known).release.pinned == 0
     assert shoal.compare(source, policy, methods=["mondrian"]).recommended.method == "mondrian"
     made = shoal.anonymize(source, policy)
     assert str(made.write(visits.address("again"))) == visits.address("again")
@@ -303,7 +304,7 @@ def test_rows_come_batch_by_batch(server: Server) -> None:
 CELLS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=6)
 
 
-@examples(8)
+@examples(4)
 @given(
     rows=st.lists(
         st.tuples(

@@ -31,6 +31,27 @@ def test_risk_and_sizes_in_people_out_of_core(tmp_path: Path) -> None:
         assert there[part] == here[part], part
 
 
+def test_what_one_person_has_in_many_rows_is_not_named(tmp_path: Path) -> None:
+    table = visits(people=80)
+    rare = pa.table(
+        {
+            "patient": ["P900"] * 12,
+            "age": [40] * 12,
+            "sex": ["intersex"] * 12,
+            "illness": ["kuru"] * 12,
+            "ward": ["Z"] * 12,
+        }
+    )
+    pq.write_table(pa.concat_tables([table, rare]), tmp_path / "in.parquet")
+    places: list[tuple[str, dict[str, Any]]] = [("here", {}), ("there", {"memory": "1GB"})]
+    for name, where in places:
+        made = json.dumps(certificate(tmp_path, name, **where))
+        assert "kuru" not in made
+        assert '"intersex"' not in made
+        assert '"Z"' not in made
+        assert "asthma" in made  # what many people share is named
+
+
 @pytest.mark.parametrize(
     ("release", "key"), [("csv", "parquet"), ("parquet", "csv"), ("csv", "csv")]
 )

@@ -111,6 +111,7 @@ def test_what_a_release_tells() -> None:
         "failing": 0,
         "smallest_failing": None,
         "rows": 40,
+        "counted": "rows",
         "options": {},
         "holds": True,
         "seconds": 0,

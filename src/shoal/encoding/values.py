@@ -237,6 +237,8 @@ def parse_dates(texts: pa.Array, form: str) -> pa.Array:
     """Texts in a format such as `%d/%m/%Y` as dates or times; null where one is not such a date."""
     given = date_format(form)
     found = pc.extract_regex(pc.utf8_trim_whitespace(texts), given.pattern)
+    if found.null_count == len(found):
+        return pa.nulls(len(texts), pa.timestamp("us") if given.has_time else pa.date32())
     there = found.is_valid().to_numpy(zero_copy_only=False)
 
     def part(name: str, default: int = 0) -> Ints:

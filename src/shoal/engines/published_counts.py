@@ -80,9 +80,8 @@ class HashedCounts(PublishedCounts):
         """Set what is counted: people by their numbers, which may be any, or rows."""
         self.people, self.unit, self.published = None, "row", self.rows
         if people is not None:
-            found, number = np.unique(people, return_inverse=True)
-            self.people, self.unit = number.reshape(-1).astype(np.int64), "person"
-            self.published = len(found)
+            self.people, self.published = _numbered(people)
+            self.unit = "person"
 
     @abstractmethod
     def label_words(self) -> Words:
@@ -114,7 +113,7 @@ class HashedCounts(PublishedCounts):
 
         def count(name: str) -> int:
             _, people, n = self._with_value(name)
-            return n if people is None else len(np.unique(people))
+            return n if people is None else int(np.count_nonzero(np.bincount(people)))
 
         self.prepare(columns)
         return each(count, columns)
@@ -131,10 +130,10 @@ class HashedCounts(PublishedCounts):
             words, people, _ = self._with_value(name)
             if people is None:
                 return False
-            order = np.lexsort((words, people))
-            same = people[order][1:] == people[order][:-1]
-            differ = words[order][1:] != words[order][:-1]
-            return bool(same.any() and not (same & differ).any())
+            some = np.zeros(self.published, np.uint64)
+            some[people] = words  # of each person the value of one row
+            several = len(people) > np.count_nonzero(np.bincount(people))
+            return bool(several and not (some[people] != words).any())
 
         return [link(name) for name in columns]
 
@@ -166,6 +165,15 @@ class HashedCounts(PublishedCounts):
         if n == self.rows:
             return words, self.people, n
         return words[known], None if self.people is None else self.people[known], n
+
+
+def _numbered(people: Ints) -> tuple[Ints, int]:
+    """(n,) people by numbers from 0 on without gaps, and how many there are."""
+    if len(people) and people.min() >= 0 and people.max() <= 4 * len(people):
+        there = np.bincount(people) > 0
+        return (np.cumsum(there) - 1)[people], int(there.sum())
+    found, number = np.unique(people, return_inverse=True)
+    return number.reshape(-1).astype(np.int64), len(found)
 
 
 class MemoryCounts(HashedCounts):

@@ -240,6 +240,12 @@ def with_numbers(rows: str, columns: Sequence[str], numbers: str) -> str:
     )
 
 
+def people_by_code(table: str, column: str) -> str:
+    """code, and people: how many have it in some row."""
+    pairs = f"SELECT {column} AS code, {PERSON} FROM {table} GROUP BY {column}, {PERSON}"
+    return f"SELECT code, count(*) AS people FROM ({pairs}) AS pairs GROUP BY code"
+
+
 def count_people(table: str) -> str:
     """n: the people of a table of rows' people."""
     return f"SELECT count(*) AS n FROM ({people_in(table)}) AS found"

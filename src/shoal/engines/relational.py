@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.arrays import Ints
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, check_groupings
@@ -54,6 +55,7 @@ from shoal.engines.queries import (
     class_sizes,
     count_published_people,
     number_people,
+    people_by_code,
     people_in,
     people_of_groups,
     published_cells,
@@ -273,7 +275,23 @@ class RelationalEngine(Engine):
             n_rows=encoded.n_rows,
             how={name: policy.columns[name].hierarchy for name in policy.quasi},
             schema={n: kind_name(read[n]) if n in read else None for n in self._names},
+            people=self._people_of_values(),
         )
+
+    def _people_of_values(self) -> dict[str, Ints]:
+        """Where people are counted, how many hold each value of a column."""
+        encoded = self._encoded
+        if encoded.n_people is None:
+            return {}
+        found = {}
+        for j, domain in enumerate(encoded.domains):
+            answer = self.session.query(people_by_code(ENCODED, f"c{j}"))
+            code, people = (
+                answer.column(n).cast(pa.int64()).to_numpy() for n in ("code", "people")
+            )
+            found[domain.name] = np.zeros(domain.size, np.int64)
+            found[domain.name][code] = people
+        return found | {name: whole.counts for name, whole in encoded.totals.items()}
 
     def _publish_fragments(self, tree: PartitionTree) -> None:
         session, encoded, facts = self.session, self._encoded, self._facts

@@ -87,6 +87,7 @@ class SparkEngine(RelationalEngine):
         """`frame`: one of the user's, whose session is used."""
         self._address, self._frame = address, frame
         self._finished: Expected | None = None
+        self._digest = ""
         if frame is not None:
             self._names = list(frame.columns)
 
@@ -174,6 +175,8 @@ class SparkEngine(RelationalEngine):
         """The release as a Spark frame; None where its rows are in the written files alone."""
         if self._frame is None:
             return None, {}
+        if self._policy.person is not None:  # once it is the user's, the session has it no more
+            self._digest = self._release.fingerprint.digest
         session: Any = self.session
         return session.frame(RELEASE, self.expected[0].names), {}
 
@@ -194,9 +197,7 @@ class SparkEngine(RelationalEngine):
     @property
     def digest(self) -> str:
         """Of a frame whose people were counted: the digest of the rows, since the people stay behind."""
-        if self._frame is None or self._policy.person is None:
-            return ""
-        return self._release.fingerprint.digest
+        return self._digest
 
 
 def choose_engine(

@@ -32,17 +32,16 @@ class Targets:
         """Where to write its other files: a report, a key."""
         self._staging, self._files = tables, files
 
-    def commit(self, release: ReleaseTable) -> None:
-        """Put everything in place; if that fails, what was there before stays.
-
-        `release`: as it was read back; a table's comment has its digest.
-        """
-        parts: list[Part] = [*self._files.parts]
+    def describe(self, release: ReleaseTable) -> None:
+        """Take the digests of a release, as it was read back, for the comments of tables."""
         if self._staging is not None:
             tables = (release, *release.sensitive_tables.values())
             self._staging.describe([table.fingerprint.digest for table in tables])
-            parts.append(self._staging)
-        commit_all(parts)
+
+    def commit(self) -> None:
+        """Put everything in place; if that fails, what was there before stays."""
+        parts: list[Part] = [*self._files.parts]
+        commit_all(parts if self._staging is None else [*parts, self._staging])
 
 
 def check_targets(
@@ -79,7 +78,7 @@ def targets_of(
     with ExitStack() as stack:
         replaced = replacing_all([*files, *others], force, read, folder=folder, private=private)
         opened = stack.enter_context(replaced)
-        staged = stack.enter_context(staging(addresses, force, source)) if addresses else None
+        staged = stack.enter_context(staging(addresses, force)) if addresses else None
         yield Targets(staged, opened, len(others))
 
 

@@ -86,13 +86,17 @@ class Bars:
         return tuple(found[:-1] if not self.lumped and not found[-1].after else found)
 
 
-def choose_bars(domain: Domain, rows: Ints, sensitive: bool = False) -> Bars:
+def choose_bars(
+    domain: Domain, rows: Ints, sensitive: bool = False, people: Ints | None = None
+) -> Bars:
     """The bars of a column; `rows` are those of the input that hold each value.
 
+    people: where people are counted, how many hold each value: what few of them share is not named.
     sensitive: numbers are put into bins even where the policy does not call the column ordered.
     """
     known = domain.size if domain.missing < 0 else domain.missing
-    before = rows[:known]
+    shared = rows if people is None else people
+    before = shared[:known]
     bars = _tree(domain, before) if domain.kind == Kind.TREE else None
     if domain.kind == Kind.RANGE or (sensitive and domain.kind == Kind.SET):
         bars = _binned(domain, before, guess=domain.kind == Kind.SET)
@@ -100,7 +104,7 @@ def choose_bars(domain: Domain, rows: Ints, sensitive: bool = False) -> Bars:
         bars = _frequent_values(_text_at(domain), before, in_order=domain.kind == Kind.RANGE)
     labels, place = list(bars.labels), np.full(domain.size, -1, np.int64)
     place[:known] = bars.of_value
-    if domain.missing >= 0 and rows[domain.missing] >= COMMON:
+    if domain.missing >= 0 and shared[domain.missing] >= COMMON:
         place[domain.missing] = len(labels)
         labels.append(MISSING)
     place[place < 0] = len(labels)

@@ -7,13 +7,14 @@ sums, so that the parts of a large release can be counted one by one.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.arrays import Ints
+from shoal.encoding.cells import Cells
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.values import COMMON
 from shoal.evidence.bars import Bars, choose_bars
@@ -79,14 +80,21 @@ class Facts:
     """The hierarchy of each quasi column."""
     schema: Mapping[str, str | None]
     """Every input column with its type, None where it was not read."""
+    people: Mapping[str, Ints] = field(default_factory=dict)
+    """Where people are counted in memory: per column, how many hold each value."""
 
     def counting(self) -> Counting:
         """How the release is counted."""
         quasi = zip(self.domains, self.rows_of_values, strict=True)
-        bars = each(lambda column: choose_bars(*column), quasi)
+        bars = each(
+            lambda column: choose_bars(*column, people=self.people.get(column[0].name)), quasi
+        )
         return Counting(
             {domain.name: one for domain, one in zip(self.domains, bars, strict=True)},
-            {name: choose_bars(*of, sensitive=True) for name, of in self.sensitive.items()},
+            {
+                name: choose_bars(*of, sensitive=True, people=self.people.get(name))
+                for name, of in self.sensitive.items()
+            },
         )
 
 
@@ -112,6 +120,7 @@ def collect(
         cells.n_rows,
         how,
         schema,
+        people_of_values(cells, sensitive),
     )
     counting = facts.counting()
     both = histogram(cells.counts), histogram(sizes)
@@ -170,20 +179,44 @@ def evidence_of(
         dominant={
             name: found
             for name, of in facts.sensitive.items()
-            if (found := _dominant(*of, facts.n_rows))
+            if (found := _dominant(*of, facts.n_rows, facts.people.get(name)))
         },
         # labels over several values name some of them, unless they are nodes of a tree
-        common={d.name: _common(d, of) for d, of in rows if d.kind != Kind.TREE},
+        common={
+            d.name: _common(d, facts.people.get(d.name, of))
+            for d, of in rows
+            if d.kind != Kind.TREE
+        },
     )
 
 
-def _dominant(domain: Domain, rows: Ints, n: int) -> Dominance | None:
+def people_of_values(cells: Cells, sensitive: Sequence[str]) -> dict[str, Ints]:
+    """Per quasi-identifier and sensitive column, (its domain's size,) the people who hold each value;
+    none where rows are counted."""
+    if cells.people is None:
+        return {}
+    person, n_people = cells.people.number.astype(np.int64), cells.people.count
+
+    def count(codes: npt.NDArray[np.integer], size: int) -> Ints:
+        pairs = np.unique(codes.astype(np.int64) * n_people + person)
+        return np.bincount(pairs // n_people, minlength=size).astype(np.int64)
+
+    found = {
+        domain.name: count(np.repeat(cells.codes[:, j], cells.counts), domain.size)
+        for j, domain in enumerate(cells.domains)
+    }
+    domains = cells.sensitive_domains
+    return found | {name: count(cells.sensitive[name], domains[name].size) for name in sensitive}
+
+
+def _dominant(domain: Domain, rows: Ints, n: int, people: Ints | None = None) -> Dominance | None:
     known = rows[: domain.size if domain.missing < 0 else domain.missing]
     if not known.any():
         return None
     code = int(known.argmax())
     text = domain.texts[code].as_py()
-    return Dominance(text if known[code] >= COMMON else None, int(known[code]) / n)
+    shared = known[code] if people is None else people[code]
+    return Dominance(text if shared >= COMMON else None, int(known[code]) / n)
 
 
 def _common(domain: Domain, rows: Ints) -> pa.Array:

@@ -197,6 +197,7 @@ def run_with(
             table = engine.read_back(places.tables, written, part_of(progress, 0, READ_BACK))
             left = part_of(progress, READ_BACK, COUNTED)
             verdict = _verified(table, policy, engine.expected, left)
+            places.describe(table)
             measured = replace(measured, disclosure=engine.disclosure(table))
         with clock.step("truth") as progress:
             engine.require_truth(table, progress)
@@ -215,7 +216,7 @@ def run_with(
         for path in waiting:
             path.write_text(seed.to_text(), encoding="utf-8")
         require_unchanged(files, digests)
-        places.commit(table)
+        places.commit()
     beside = sensitive_files(target, policy)
     how = replace(
         release.run,
@@ -281,6 +282,7 @@ def write_release(
             files = [place for place in places.tables if isinstance(place, Path)]
             digests = file_digests(files)
             table = engine.read_back(places.tables, written, progress)
+            places.describe(table)
         if policy.preferences:  # the models were checked on the original values of these very rows
             for rows, what in (
                 (engine.published(), "The release's table"),
@@ -311,7 +313,7 @@ def write_release(
             waiting = places.others[len(keys) :]
             write_report_files(release, reports, waiting, published)
         require_unchanged(files, digests)
-        places.commit(table)
+        places.commit()
     return public(target)
 
 

@@ -273,7 +273,16 @@ def _sample(release: Release, published: ReleaseTable) -> dict[str, Any]:
     """Some published rows; none of Anatomy, whose rows are people as they came in."""
     if release.policy.publish == "anatomy":
         return {"columns": published.names, "rows": [], "hidden": 0}
-    return sample(published.names, published.fingerprint, release.evidence.common)
+    shown = sample(published.names, published.fingerprint, release.evidence.common)
+    if release.people is None:
+        return shown
+    # a value that many rows share may be that of one person
+    kept = [name in release.policy.quasi for name in shown["columns"]]
+    rows = [
+        [cell if keep else None for cell, keep in zip(row, kept, strict=True)]
+        for row in shown["rows"]
+    ]
+    return {**shown, "rows": rows, "hidden": sum(cell is None for row in rows for cell in row)}
 
 
 def _checked(release: Release) -> list[str]:

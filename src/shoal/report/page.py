@@ -443,6 +443,7 @@ def sizes_view(certificate: dict[str, Any]) -> SizesView | None:
         bars,
         f"{unit.capitalize()} by the size of their class, before and after",
         description,
+        what=f"share of {unit}",
         mark=_k_mark(certificate, [low for low, _ in bins]),
     )
     return SizesView(

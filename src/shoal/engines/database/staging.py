@@ -243,11 +243,11 @@ def check_file(file: Path) -> None:
 
 
 @contextmanager
-def staging(
-    addresses: Sequence[Address], force: bool, source: Place | None = None
-) -> Iterator[Staging]:
-    """The transaction for the tables of a release; committed by `move`, and otherwise undone."""
-    check_tables(addresses, force, source)
+def staging(addresses: Sequence[Address], force: bool) -> Iterator[Staging]:
+    """The transaction for the tables of a release; committed by `move`, and otherwise undone.
+
+    Whether they may be written is checked again when the first row is.
+    """
     file = addresses[0].file
     if file is None or file.exists():
         opened = Staging(addresses, force, None)
