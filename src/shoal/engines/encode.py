@@ -138,7 +138,8 @@ def encode_table(
     types = dict(zip(names, schema.types, strict=True))
     ids, n_people, spellings = None, None, 0
     if policy.person is not None:
-        ids = ReadIds(policy.person, places[policy.person], types[policy.person])
+        place = places[policy.person]
+        ids = ReadIds(policy.person, place, types[policy.person], policy.no_ids)
         n_people = _count_people(session, raw, ids)
         spellings = query_number(session, count_values(raw, ids.place)) - n_people
     counted = dict.fromkeys((*quasi, *sensitive, *([policy.target] if policy.target else ())))
@@ -380,6 +381,8 @@ class ReadIds:
     """The column in the raw table."""
     kind: pa.DataType
     """Its type in the file."""
+    missing: tuple[str, ...] = ()
+    """Texts that stand for a missing id."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -389,7 +392,7 @@ class ReadIds:
     def of(self, batch: pa.RecordBatch) -> Ints:
         """(n,) the people of a batch."""
         column = restore_type(batch.column(self.place), self.kind)
-        return person_of_ids(canonical(countable(self.name, column)))
+        return person_of_ids(canonical(countable(self.name, column)), self.missing)
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The same as a table."""

@@ -167,6 +167,7 @@ class MemoryEngine(Engine):
             policy.folder,
             policy.person,
             policy.both_spellings,
+            policy.no_ids,
         )
         if policy.target is not None:
             cells = replace(cells, target=codes_in_order(cells, table.column(policy.target)))
