@@ -240,7 +240,9 @@ class MemoryEngine(Engine):
             )
         self._determined = determined_in_memory(cells, sorted(policy.unchanged), table.column)
         ids = repeating_identifiers(policy, table)
-        self._determined += given_away(table, list(ids), sorted(policy.unchanged))
+        self._determined += given_away(
+            table, [name for name in ids if name in policy.identifiers], sorted(policy.unchanged)
+        )
         if isinstance(published, PublishedRows):
             found = repeated_ids(policy, cells, ids, published.rows, published.labels)
             self._repeated = tuple(found)
