@@ -22,7 +22,7 @@ from shoal.io.address import place_of
 from shoal.verification.digest import digest_of
 from tests.database.server import CLERK, OWNER, Server
 
-WAITING = "EXISTS (SELECT FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock')"
+WAITING = "EXISTS (SELECT FROM pg_locks WHERE NOT granted AND mode = 'ShareRowExclusiveLock')"
 IDLE = "NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'shoal')"
 
 
@@ -42,12 +42,11 @@ def state(server: Server) -> tuple[str, set[str], list]:
 
 @contextlib.contextmanager
 def reading(server: Server) -> Iterator[list]:
-    """A transaction that has read the release, and has not ended."""
+    """A transaction that lets nobody change the release, and has not ended."""
     connection = server.connection(CLERK)
     cursor = connection.cursor()
     try:
-        cursor.execute("SELECT count(*) FROM pub")
-        cursor.fetchall()
+        cursor.execute("LOCK TABLE pub IN SHARE MODE")
         yield [cursor, connection]
     finally:
         released_by([cursor, connection])

@@ -38,6 +38,7 @@ def test_names_are_kept_as_they_are(tmp_path: Path, header: str, names: list[str
         ("Jonathan,17,17\n", "line 1: columns 2 and 3 have the same name"),
         ("Jonathan,,\n", "line 1: no name for column 2, 3"),
         ('Jonathan," "\n', "line 1: no name for column 2"),
+        (",Jonathan\n", "`row.names = FALSE` and `index=False` leave them out"),
         ("\nJonathan,17\n", "line 1: the line is empty"),
     ],
 )

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import shoal
-from shoal.evidence.repeated_ids import agree, classes_below
+from shoal.evidence.repeated_ids import agree, classes_below, is_panel
 from shoal.risk.people import is_person_id
 
 
@@ -46,6 +46,56 @@ def test_inspect_and_init_propose_the_role_person() -> None:
         release = shoal.anonymize(table, draft.policy)
         assert release.findings[0].counted == "people"
         assert not release.disclosure.repeated
+
+
+def panel(people: int = 60, years: int = 8) -> pd.DataFrame:
+    """People whose rows differ in most columns, with a name for the id that says nothing."""
+    rng = np.random.default_rng(9)
+    who, year = np.repeat(np.arange(people), years), np.tile(np.arange(years), people)
+    began = rng.integers(0, 12, people)
+    return pd.DataFrame(
+        {
+            "nr": 13 + who * 7,
+            "year": 1980 + year,
+            "hisp": rng.integers(0, 2, people)[who],
+            "exper": began[who] + year,
+            "hours": rng.integers(0, 3000, len(who)),
+            "occupation": rng.integers(1, 10, len(who)),
+            "married": rng.integers(0, 2, len(who)),
+            "educ": rng.integers(3, 17, people)[who],
+            "lwage": rng.normal(1.5, 0.5, len(who)).round(4),
+        }
+    )
+
+
+def test_the_people_of_a_panel_are_noticed() -> None:
+    table = panel()
+    draft = shoal.draft_policy(table)
+    assert [name for name, role in draft.roles.items() if role == "person"] == ["nr"]
+    release = shoal.anonymize(
+        table,
+        identifiers="nr",
+        quasi=["exper", "hours", "occupation", "married", "educ"],
+        plain=["year", "hisp", "lwage"],
+        k=5,
+    )
+    (found,) = release.disclosure.repeated
+    labels = release.table[["exper", "hours", "occupation", "married", "educ"]]
+    assert (found.column, found.ids, found.classes) == ("nr", 60, len(labels.drop_duplicates()))
+
+
+def test_a_value_with_several_rows_is_no_panel_without_a_column_that_numbers_them() -> None:
+    rng, n = np.random.default_rng(4), 2000
+    days = rng.integers(0, 400, n)  # 0 on most rows, and then another column is always the same
+    days[: n // 2] = 0
+    others = [np.arange(n), (days > 0).astype(int), rng.integers(0, 1000, n), rng.integers(0, 3, n)]
+    assert not is_panel(days, others)
+    visit = np.empty(n, int)
+    order = np.argsort(days, kind="stable")
+    starts = np.searchsorted(days[order], days[order])
+    visit[order] = np.arange(n) - starts
+    assert is_panel(days, [*others, visit])
+    assert not is_panel(days, [*others[2:], visit])  # nothing in which the rows of a value agree
 
 
 def test_out_of_core_the_name_decides(tmp_path) -> None:  # type: ignore[no-untyped-def]

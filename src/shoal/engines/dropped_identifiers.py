@@ -18,7 +18,7 @@ from shoal.encoding.values import canonical, countable
 from shoal.errors import ShoalError
 from shoal.evidence.disclosure import Determined
 from shoal.evidence.mappings import SAMPLED, Coded, is_possible, relation, spread_of
-from shoal.evidence.repeated_ids import RepeatedId, agree, classes_below
+from shoal.evidence.repeated_ids import RepeatedId, agree, classes_below, is_panel
 from shoal.io.arrow import gather
 from shoal.io.frames import Table
 from shoal.policy import Policy
@@ -63,7 +63,7 @@ def repeated_ids(
     quasi = [cells.codes[cell, j] for j in range(len(cells.domains))]
     classes: Ints | None = None
     for name, one in ids.items():
-        if not agree(one, quasi):
+        if not agree(one, quasi) and not is_panel(one, quasi):
             continue
         classes = _classes([labels[n] for n in policy.quasi]) if classes is None else classes
         known = one[one >= 0]

@@ -3,7 +3,9 @@
 An identifier is dropped, so nothing in the release shows that several rows were one person's. The
 guarantees then count rows: a class of five rows may be one person. A column is taken for the ids of
 people where ids repeat, and the rows of an id agree in most quasi-identifiers far more often than rows
-by chance. A name or a birth date that several people share does not.
+by chance. In a panel most columns change from row to row: there it is enough that the rows of an id
+agree in one column, if another one numbers them (`year`, `visit`). A name or a birth date that several
+people share does neither.
 """
 
 from collections.abc import Sequence
@@ -19,6 +21,8 @@ AGREEING = 0.8
 """Rows of one id agree in a column if so much of the disagreement by chance is gone."""
 FEWEST_REPEATS = 5
 """So many rows must repeat an id, or nothing can be said of them."""
+FEWEST_BY_CHANCE = 20
+"""A column numbers the rows of an id if no value occurs twice there, where so many would by chance."""
 
 
 @dataclass(frozen=True)
@@ -57,22 +61,62 @@ def agree(ids: Ints, columns: Sequence[npt.NDArray[np.integer]]) -> bool:
 
     ids: (n,) of each row, negative where it has none. columns: (n,) codes each.
     """
-    known = np.flatnonzero(ids >= 0)
-    order = known[np.argsort(ids[known], kind="stable")]
-    same = ids[order][1:] == ids[order][:-1]
-    first, second = order[:-1][same], order[1:][same]
+    first, second = _neighbours(ids)
     if len(first) < FEWEST_REPEATS:
         return False
     agreeing = considered = 0
     for codes in columns:
-        counts = np.bincount(codes).astype(np.float64)
-        by_chance = float((counts**2).sum() / max(1.0, counts.sum()) ** 2)
-        if by_chance == 1:
-            continue
-        considered += 1
-        found = float((codes[first] == codes[second]).mean())
-        agreeing += found - by_chance >= AGREEING * (1 - by_chance)
+        by_chance = _equal_by_chance(codes)
+        considered += by_chance < 1
+        agreeing += _agrees(codes, first, second)
     return considered > 0 and agreeing >= min(2, considered) and 2 * agreeing >= considered
+
+
+def is_panel(ids: Ints, columns: Sequence[npt.NDArray[np.integer]]) -> bool:
+    """Whether rows with the same id agree in a column, and another one numbers them.
+
+    As `year` numbers the rows of a person in a panel: no value of it occurs twice among the rows of an
+    id, where many would by chance. ids: (n,) of each row, negative where it has none. columns: (n,)
+    codes each.
+    """
+    first, second = _neighbours(ids)
+    if len(first) < FEWEST_REPEATS or not any(_agrees(c, first, second) for c in columns):
+        return False
+    known = ids >= 0
+    sizes = np.unique(ids[known], return_counts=True)[1].astype(np.float64)
+    pairs = float((sizes * (sizes - 1)).sum()) / 2
+    return any(
+        pairs * _equal_by_chance(codes) >= FEWEST_BY_CHANCE and _numbers(ids[known], codes[known])
+        for codes in columns
+    )
+
+
+def _neighbours(ids: Ints) -> tuple[Ints, Ints]:
+    """Rows, and for each of them the next one with the same id."""
+    known = np.flatnonzero(ids >= 0)
+    order = known[np.argsort(ids[known], kind="stable")]
+    same = ids[order][1:] == ids[order][:-1]
+    return order[:-1][same], order[1:][same]
+
+
+def _equal_by_chance(codes: npt.NDArray[np.integer]) -> float:
+    """How often two different rows at random have the same value."""
+    counts = np.bincount(codes).astype(np.float64)
+    n = max(2.0, float(counts.sum()))
+    return float((counts * (counts - 1)).sum() / (n * (n - 1)))
+
+
+def _agrees(codes: npt.NDArray[np.integer], first: Ints, second: Ints) -> bool:
+    by_chance = _equal_by_chance(codes)
+    found = float((codes[first] == codes[second]).mean())
+    return by_chance < 1 and found - by_chance >= AGREEING * (1 - by_chance)
+
+
+def _numbers(ids: Ints, codes: npt.NDArray[np.integer]) -> bool:
+    """Whether no value occurs twice among the rows of an id."""
+    order = np.lexsort((codes, ids))
+    same = (ids[order][1:] == ids[order][:-1]) & (codes[order][1:] == codes[order][:-1])
+    return not bool(same.any())
 
 
 def classes_below(classes: Ints, ids: Ints, k: int) -> tuple[int, int]:

@@ -389,6 +389,11 @@ def _check_names(path: Path, names: list[str]) -> None:
     if not names:
         raise InputError(f"{path}, line 1: the line is empty. {hint}")
     nameless = [str(i) for i, name in enumerate(names, 1) if not name.strip()]
+    if nameless == ["1"]:
+        hint += (
+            " R and pandas write row numbers in a first column without a name: `row.names = FALSE` and "
+            "`index=False` leave them out."
+        )
     if nameless:
         raise InputError(f"{path}, line 1: no name for column {listed(nameless)}. {hint}")
     places: dict[str, list[str]] = {}

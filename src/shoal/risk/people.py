@@ -2,7 +2,8 @@
 
 By its name, a column is an id of people (`patient_id`, `idnr`, `pid`) and repeats. By its values, it has
 many different ones that repeat, and rows with the same value agree in most suspected quasi-identifiers,
-as only rows of one person do (`evidence/repeated_ids.py`). With rows outside of memory the name alone
+as only rows of one person do, or agree in some column and are numbered by another, as in a panel
+(`evidence/repeated_ids.py`). With rows outside of memory the name alone
 decides.
 """
 
@@ -10,7 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.evidence.repeated_ids import agree
+from shoal.arrays import Ints
+from shoal.evidence.repeated_ids import agree, is_panel
 from shoal.risk.columns import (
     FEWEST_ROWS,
     ID_WORDS,
@@ -84,7 +86,14 @@ def _by_values(contents: Sequence[Contents], suggested: Sequence[Suggestion]) ->
             and len(column.codes) == column.rows
             and (suggested[i].role == "identifier" or hint_of(column.name) is None)
         ):
+            ids = column.codes.astype(np.int64)
             others = [c.codes.astype(np.int64) for c in quasi if c.name != column.name]
-            if len(others) > 1 and agree(column.codes.astype(np.int64), others):
+            if (len(others) > 1 and agree(ids, others)) or is_panel(ids, _all_but(contents, i)):
                 possible.append(i)
     return max(possible, key=lambda i: (contents[i].distinct, -i), default=None)
+
+
+def _all_but(contents: Sequence[Contents], place: int) -> list[Ints]:
+    """(rows,) codes of all other columns whose codes are known."""
+    others = [c for i, c in enumerate(contents) if i != place and len(c.codes) == c.rows]
+    return [c.codes.astype(np.int64) for c in others]
