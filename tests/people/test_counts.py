@@ -160,7 +160,19 @@ def test_spellings_of_an_id_are_one_person() -> None:
 
 
 def test_nothing_invisible_makes_two_people_of_one() -> None:
-    ids = ["A 7", "A\u200b 7", "\ufeffa 7", "a  7", "A\u00a07", "a\t7", "17", "17.0", "１７.00", "1.7", "170"]
+    ids = [
+        "A 7",
+        "A\u200b 7",
+        "\ufeffa 7",
+        "a  7",
+        "A\u00a07",
+        "a\t7",
+        "17",
+        "17.0",
+        "１７.00",
+        "1.7",
+        "170",
+    ]
     people = read_people("id", pa.array(ids))
     assert people.number.tolist().count(people.number[0]) == 6
     assert people.number.tolist().count(people.number[6]) == 3
@@ -182,7 +194,10 @@ def test_a_code_for_a_missing_id_is_no_person(
 ) -> None:
     table = tmp_path / "t.csv"
     table.write_text("id,age\n" + "".join(f"{one},30\n" for one in ids))
-    policy = {"columns": {"id": {"role": "person", **how}, "age": "quasi"}, "constraints": [{"k": 2}]}
+    policy = {
+        "columns": {"id": {"role": "person", **how}, "age": "quasi"},
+        "constraints": [{"k": 2}],
+    }
     if not missing:
         release = shoal.run(table, policy, tmp_path / "r.csv", memory=memory)
         assert release.findings[0].reached == 3

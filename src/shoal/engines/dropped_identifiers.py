@@ -25,7 +25,8 @@ from shoal.policy import Policy
 
 
 def repeating_identifiers(policy: Policy, table: Table) -> dict[str, Ints]:
-    """(n,) the hash of each row's id, -1 where it has none, of every identifier or pseudonym that repeats.
+    """(n,) the hash of each row's id, -1 where it has none, of every identifier or pseudonym that
+    repeats.
 
     None where the policy names a person: which rows are one person's is then known.
     """
