@@ -239,6 +239,14 @@ def _totals_of_people(session: Session, domains: Mapping[str, Domain]) -> dict[s
     return found
 
 
+def some_values(
+    session: Session, raw: str, place: str, kind: pa.DataType, limit: int = MAX_VALUES
+) -> pa.Array:
+    """The different values of a column; no more than the limit of them, the others being left out."""
+    answer = session.query(value_counts(raw, [place], limit))
+    return restore_type(one_chunk(answer.column("v")), kind)
+
+
 def _count(
     session: Session,
     raw: str,

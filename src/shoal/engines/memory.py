@@ -153,6 +153,8 @@ class MemoryEngine(Engine):
         assert table is not None
         if table.n_rows == 0:
             raise InputError("The table has column names but no rows: there is nothing to publish.")
+        if isinstance(table, ChangedTable):
+            table.require_codes_declared(policy)
         quasi = {name: policy.column_spec(name) for name in policy.quasi}
         sensitive = {name: policy.column_spec(name) for name in sorted(policy.sensitive)}
         # sorted by name: where a column stands in the table is not published content.
