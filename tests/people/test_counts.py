@@ -1,5 +1,8 @@
 """Counting people: the kernels and the verifier against plain sets, and what merging does."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -154,6 +157,54 @@ def test_spellings_of_an_id_are_one_person() -> None:
     assert people.merged == 4
     assert len(set(people.number[:3])) == 1
     assert people.number[5] == people.number[6]
+
+
+def test_nothing_invisible_makes_two_people_of_one() -> None:
+    ids = [
+        "A 7",
+        "A\u200b 7",
+        "\ufeffa 7",
+        "a  7",
+        "A\u00a07",
+        "a\t7",
+        "17",
+        "17.0",
+        "１７.00",
+        "1.7",
+        "170",
+    ]
+    people = read_people("id", pa.array(ids))
+    assert people.number.tolist().count(people.number[0]) == 6
+    assert people.number.tolist().count(people.number[6]) == 3
+    assert people.count == 4
+
+
+@pytest.mark.parametrize("memory", [None, "200MB"])
+@pytest.mark.parametrize(
+    ("ids", "how", "missing"),
+    [
+        (["x1", "x1", "b", "c"], {"missing": ["X1"]}, 2),
+        ([-9, "-9.0", 1, 2], {"missing": [-9]}, 2),
+        (["NA", "n/a", "b", "c"], {}, 2),
+        (["NA", "NA", "b", "c"], {"missing": []}, 0),
+    ],
+)
+def test_a_code_for_a_missing_id_is_no_person(
+    tmp_path: Path, ids: list[Any], how: dict[str, Any], missing: int, memory: str | None
+) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("id,age\n" + "".join(f"{one},30\n" for one in ids))
+    policy = {
+        "columns": {"id": {"role": "person", **how}, "age": "quasi"},
+        "constraints": [{"k": 2}],
+    }
+    if not missing:
+        release = shoal.run(table, policy, tmp_path / "r.csv", memory=memory)
+        assert release.findings[0].reached == 3
+        return
+    with pytest.raises(shoal.InputError, match=f"{missing} of 4 rows have no id"):
+        shoal.run(table, policy, tmp_path / "r.csv", memory=memory)
+    assert not (tmp_path / "r.csv").exists()
 
 
 @pytest.mark.parametrize(

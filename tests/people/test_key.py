@@ -3,6 +3,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -176,6 +177,24 @@ def test_a_table_that_is_no_key_is_refused(release: Any) -> None:
     holes = release.table.append_column("person", pa.array([None] * len(release.table), pa.int64()))
     message = refused(lambda: shoal.verify(release.table, POLICY, key=holes))
     assert "rows of the key have no person" in message
+    blank = release.table.append_column("person", pa.array([" "] * len(release.table)))
+    message = refused(lambda: shoal.verify(release.table, POLICY, key=blank))
+    assert "rows of the key have no person" in message
+
+
+def test_a_person_of_a_key_may_be_spelled_otherwise(release: Any, tmp_path: Path) -> None:
+    release.write(tmp_path / "out.csv", key=tmp_path / "key.csv")
+    key = pd.read_csv(tmp_path / "key.csv", dtype=str, keep_default_na=False)
+    key["person"] = [f"{one}.0" if i % 2 else f" {one}" for i, one in enumerate(key["person"])]
+    key.to_csv(tmp_path / "other.csv", index=False)
+    (tmp_path / "other.csv").chmod(0o600)
+    for memory in (None, "200MB"):
+        key_of_another_program = tmp_path / "other.csv"
+        found = shoal.verify(
+            tmp_path / "out.csv", POLICY, key=key_of_another_program, memory=memory
+        )
+        assert found.people == 60
+        assert found.findings == release.findings
 
 
 def test_a_key_needs_a_person_column(release: Any, tmp_path: Path) -> None:

@@ -268,3 +268,24 @@ def test_rules_are_part_of_what_a_policy_means() -> None:
     columns = {**policy()["columns"], "age": {"role": "quasi", "top": 85, "bottom": 18}}
     assert shoal.Policy.load(policy(columns=columns)) != loaded
     assert KEY not in loaded.to_yaml()
+
+
+@pytest.mark.parametrize("memory", [None, "200MB"])
+def test_a_likely_code_is_asked_about_before_a_rule_hides_it(
+    tmp_path: Path, memory: str | None
+) -> None:
+    table, out = tmp_path / "t.csv", tmp_path / "r.csv"
+    table.write_text("age,wage\n" + "".join(f"30,{w}\n" for w in (1, 2, 3, 4, 999, 999)))
+    wage: dict[str, Any] = {"role": "sensitive", "top": 4}
+    policy: dict[str, Any] = {"columns": {"age": "quasi", "wage": wage}, "constraints": [{"k": 2}]}
+    with pytest.raises(shoal.InputError, match=r"'999'.*likely.*missing: \[999\]"):
+        shoal.run(table, policy, out, memory=memory)
+    assert not out.exists()
+    wage["missing"] = [999]
+    shoal.run(table, policy, out, memory=memory)
+    assert sorted(out.read_text().split()[1:]) == sorted(
+        ["30,1", "30,2", "30,3", "30,4+", *2 * ["30,999"]]
+    )
+    wage["missing"] = []
+    shoal.run(table, policy, out, memory=memory, force=True)
+    assert out.read_text().count("30,4+") == 3

@@ -155,6 +155,14 @@ def test_an_identifier_with_five_rows_each_warns_with_the_figure(tmp_path: Path)
         ("chart", "patient_id", "one-to-one")
     ]
     assert any("chart gives patient_id away" in text for text in again.warnings)
+    # a pseudonym is published, and counts rows as well
+    (tmp_path / "key").write_text("0123456789abcdef")
+    secret = {"pseudonym": {"key_file": str(tmp_path / "key")}}
+    pseudonyms = policy | secret | {"columns": roles | {"patient_id": "pseudonym"}}
+    linked = shoal.anonymize(table, pseudonyms)
+    (found,) = linked.disclosure.repeated
+    assert (found.ids, found.below) == (80, below)
+    assert any("patient_id has the role pseudonym, but 400" in text for text in linked.warnings)
 
 
 def test_what_links_a_persons_rows_is_reported() -> None:

@@ -22,7 +22,7 @@ from shoal.encoding.columns import (
 )
 from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
-from shoal.encoding.people import People, read_people
+from shoal.encoding.people import NO_IDS, People, read_people
 from shoal.encoding.values import tally_of
 from shoal.seeds import LARGE, key_words
 from shoal.threads import each
@@ -171,14 +171,16 @@ def encode(
     folder: Path = Path(),
     person: str | None = None,
     both_spellings: Collection[str] = (),
+    no_ids: Sequence[str] = NO_IDS,
 ) -> Cells:
     """Encode the columns, several at a time, and reduce the rows to cells.
 
     person: the column that tells people apart, where people are counted.
     both_spellings: sensitive columns that are also encoded with every spelling as a value, where that
     makes a difference.
+    no_ids: texts of the person column that stand for a missing id.
     """
-    people = None if person is None else read_people(person, column(person))
+    people = None if person is None else read_people(person, column(person), no_ids)
 
     def codes_of(name: str) -> dict[str, tuple[Domain, Codes]]:
         values = column(name)

@@ -1,8 +1,10 @@
-"""When two texts are one: ids of people, and spellings of a value.
+"""When two ids are one person's.
 
-Texts are compared after Unicode NFKC, trimming and case folding, as a person would read them.
+Ids are compared as a person would read them: after Unicode NFKC and case folding, without invisible
+characters and spaces at their ends; runs of spaces are one, and 17.0 is 17.
 """
 
+import re
 import unicodedata
 
 import numpy as np
@@ -11,20 +13,28 @@ import pyarrow.compute as pc
 
 BLANKS = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"
 """The white space of ASCII."""
+INSIDE = rf"[{BLANKS[1:]}]|  "
+"""White space inside a text that is not one space."""
+WHOLE = r"^(-?\d+)\.0+$"
+"""A whole number as programs write it that read the column as decimals."""
 
 
 def fold(text: str) -> str:
-    """A text as texts are compared: NFKC, trimmed, case folded."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return unicodedata.normalize("NFKC", folded).strip()
+    """A text as ids are compared."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    if not folded.isascii():
+        folded = "".join(c for c in folded if unicodedata.category(c) != "Cf")
+    return re.sub(WHOLE, r"\1", " ".join(folded.split()), flags=re.ASCII)
 
 
 def folded(texts: pa.Array) -> pa.Array:
     """(n,) each text folded; a missing one stays missing."""
     texts = texts.cast(pa.large_string())
-    plain = pc.fill_null(pc.string_is_ascii(texts), True)
-    # what is ASCII needs no look by Python
     found = pc.ascii_lower(pc.ascii_trim(texts, characters=BLANKS))
+    # what is ASCII and has single spaces needs no look by Python
+    spaced = pc.match_substring_regex(found, INSIDE)
+    plain = pc.fill_null(pc.and_not(pc.string_is_ascii(texts), spaced), True)
+    found = pc.replace_substring_regex(found, WHOLE, r"\1")
     others = np.flatnonzero(~plain.to_numpy(zero_copy_only=False))
     if not len(others):
         return found

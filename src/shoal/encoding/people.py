@@ -5,7 +5,7 @@ person's number follows from the hash of the id alone, so it does not depend on 
 the engine. Two ids with the same hash would count as one person, which is the safe direction too.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,8 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Codes, Ints, Words
-from shoal.encoding.folding import folded
+from shoal.arrays import Bools, Codes, Ints, Words
+from shoal.encoding.folding import fold, folded
+from shoal.encoding.missing import TEXT_CODES
 from shoal.encoding.values import tally_of
 from shoal.errors import InputError
 from shoal.hierarchy.text import text_of
@@ -23,6 +24,8 @@ SIGNED = np.uint64((1 << 63) - 1)
 """The bits of a hash that fit into a signed column of any engine."""
 ROWS = slice(0, 5)
 """So many rows without an id are named."""
+NO_IDS = tuple(sorted(TEXT_CODES))
+"""Texts that are no ids where a policy does not list codes for missing ones."""
 
 
 @dataclass(frozen=True)
@@ -46,27 +49,29 @@ class People:
         return People(number.reshape(-1).astype(np.int32), len(found))
 
 
-def read_people(name: str, column: pa.Array) -> People:
-    """The people of a table, by its person column.
+def read_people(name: str, column: pa.Array, missing: Sequence[str] = NO_IDS) -> People:
+    """The people of a table, by its person column; `missing`: texts that are no ids.
 
     Raises
     ------
     InputError
         If some row has no id, or all rows have the same one.
     """
-    return _people(name, column, hash_ids)
+    return _people(name, column, hash_ids, missing)
 
 
 def number_people(name: str, column: pa.Array) -> People:
     """The same where the numbers do not matter: no kernel has to be compiled for it."""
-    return _people(name, column, _numbered)
+    return _people(name, column, _numbered, NO_IDS)
 
 
-def _people(name: str, column: pa.Array, keys: Callable[[pa.Array], Words]) -> People:
+def _people(
+    name: str, column: pa.Array, keys: Callable[[pa.Array], Words], codes: Sequence[str]
+) -> People:
     """keys: (n,) a number of each folded id, equal for equal ids."""
     tally = tally_of(name, column)
     texts = folded(text_of(tally.values))
-    blank = np.array([not text for text in texts.to_pylist()], np.bool_)
+    blank = _is_no_id(texts, codes)
     known, number = np.unique(keys(texts), return_inverse=True)
     spellings = len(texts) - len(known)
     missing = int(tally.missing) + int(tally.counts[blank].sum())
@@ -81,14 +86,21 @@ def _numbered(texts: pa.Array) -> Words:
     return codes.astype(np.uint64)
 
 
-def person_of_ids(column: pa.Array) -> Ints:
-    """(n,) the hash of each row's id, by which people are told apart; -1 where a row has none.
+def person_of_ids(column: pa.Array, missing: Sequence[str] = ()) -> Ints:
+    """(n,) the hash of each row's id, by which people are told apart; -1 where a row has none, or one
+    of the texts in `missing`.
 
     Numbers by these are the same as by `read_people`, whose order is that of the hashes.
     """
     texts = folded(text_of(column))
-    blank = pc.fill_null(pc.equal(texts, ""), True).to_numpy(zero_copy_only=False)
-    return np.where(blank, -1, hash_ids(texts).astype(np.int64))
+    return np.where(_is_no_id(texts, missing), -1, hash_ids(texts).astype(np.int64))
+
+
+def _is_no_id(texts: pa.Array, codes: Sequence[str]) -> Bools:
+    """(n,) whether a folded text is empty or one of the codes for a missing id."""
+    none = pa.array(["", None, *(fold(code) for code in codes)], texts.type)
+    found: Bools = pc.is_in(texts, none).to_numpy(zero_copy_only=False)
+    return found
 
 
 def hash_ids(texts: pa.Array) -> Words:
@@ -117,7 +129,7 @@ def check_ids(
         raise InputError(
             f"Column '{name}' has the role person, but {missing:,} of {rows:,} rows have no id"
             f"{places}: whose they are is not known, so people cannot be counted. Fill in the ids, or "
-            "leave these rows out."
+            "leave these rows out. Texts such as `NA` are no ids, unless the column has `missing: []`."
         )
     if people == 1 and rows > 1:
         raise InputError(

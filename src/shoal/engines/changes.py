@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.arrays import Ints
 from shoal.encoding.pseudonyms import Pseudonyms
 from shoal.encoding.rules import ColumnRule
 from shoal.engines.column_types import restore_type, storage_type
+from shoal.hierarchy.text import known_text
 from shoal.io.arrow import gather, one_chunk
 from shoal.io.frames import Table
 from shoal.policy import Policy
+from shoal.verification.meaning import require_codes_declared
 from shoal.verification.rules import PublishedRule
 
 Change = ColumnRule | Pseudonyms
@@ -30,6 +33,24 @@ def changes_of(policy: Policy) -> dict[str, Change]:
         key = policy.pseudonym.load(policy.folder)
         found |= {name: Pseudonyms(name, key) for name in policy.pseudonyms}
     return found
+
+
+def ruled_values(policy: Policy) -> list[str]:
+    """The sensitive columns with a rule whose codes for missing values the policy does not list."""
+    rules = policy.column_rules
+    return [
+        name
+        for name in policy.sensitive
+        if name in rules and not policy.column_spec(name).states_missing
+    ]
+
+
+def require_codes_before_rule(policy: Policy, name: str, values: pa.Array) -> None:
+    """Raise `InputError` for likely codes for missing values: a rule would publish 999 as `90+`."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    texts = known_text(pc.unique(values)).drop_null()
+    require_codes_declared(name, texts, policy.column_spec(name))
 
 
 class ChangedTable:
@@ -56,6 +77,11 @@ class ChangedTable:
         if name not in self._changed:
             self._changed[name] = one_chunk(self._changes[name](self._table.column(name)))
         return self._changed[name]
+
+    def require_codes_declared(self, policy: Policy) -> None:
+        """Raise `InputError` for likely codes for missing values that a rule would change."""
+        for name in ruled_values(policy):
+            require_codes_before_rule(policy, name, one_chunk(self._table.column(name)))
 
     def release(
         self,

@@ -25,14 +25,15 @@ from shoal.policy import Policy
 
 
 def repeating_identifiers(policy: Policy, table: Table) -> dict[str, Ints]:
-    """(n,) the hash of each row's id, -1 where it has none, of every identifier that repeats.
+    """(n,) the hash of each row's id, -1 where it has none, of every identifier or pseudonym that
+    repeats.
 
     None where the policy names a person: which rows are one person's is then known.
     """
     from shoal.kernels.uniqueness import count_keys
 
     found = {}
-    for name in policy.identifiers if policy.person is None else ():
+    for name in (*policy.identifiers, *policy.pseudonyms) if policy.person is None else ():
         if name not in table.names:
             continue
         try:
@@ -68,7 +69,8 @@ def repeated_ids(
         classes = _classes([labels[n] for n in policy.quasi]) if classes is None else classes
         known = one[one >= 0]
         below = classes_below(classes, one[rows], k)
-        yield RepeatedId(name, len(known), len(np.unique(known)), k, *below)
+        role = policy.columns[name].role
+        yield RepeatedId(name, role, len(known), len(np.unique(known)), k, *below)
 
 
 def _classes(labels: Sequence[pa.DictionaryArray]) -> Ints:

@@ -138,7 +138,8 @@ def encode_table(
     types = dict(zip(names, schema.types, strict=True))
     ids, n_people, spellings = None, None, 0
     if policy.person is not None:
-        ids = ReadIds(policy.person, places[policy.person], types[policy.person])
+        place = places[policy.person]
+        ids = ReadIds(policy.person, place, types[policy.person], policy.no_ids)
         n_people = _count_people(session, raw, ids)
         spellings = query_number(session, count_values(raw, ids.place)) - n_people
     counted = dict.fromkeys((*quasi, *sensitive, *([policy.target] if policy.target else ())))
@@ -236,6 +237,14 @@ def _totals_of_people(session: Session, domains: Mapping[str, Domain]) -> dict[s
                 counts[row["v"]] = row["n"]
         found[name] = Reference(counts, sum(row["n"] for row in mine if row["v"] is None))
     return found
+
+
+def some_values(
+    session: Session, raw: str, place: str, kind: pa.DataType, limit: int = MAX_VALUES
+) -> pa.Array:
+    """The different values of a column; no more than the limit of them, the others being left out."""
+    answer = session.query(value_counts(raw, [place], limit))
+    return restore_type(one_chunk(answer.column("v")), kind)
 
 
 def _count(
@@ -380,6 +389,8 @@ class ReadIds:
     """The column in the raw table."""
     kind: pa.DataType
     """Its type in the file."""
+    missing: tuple[str, ...] = ()
+    """Texts that stand for a missing id."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -389,7 +400,7 @@ class ReadIds:
     def of(self, batch: pa.RecordBatch) -> Ints:
         """(n,) the people of a batch."""
         column = restore_type(batch.column(self.place), self.kind)
-        return person_of_ids(canonical(countable(self.name, column)))
+        return person_of_ids(canonical(countable(self.name, column)), self.missing)
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The same as a table."""

@@ -153,6 +153,8 @@ class MemoryEngine(Engine):
         assert table is not None
         if table.n_rows == 0:
             raise InputError("The table has column names but no rows: there is nothing to publish.")
+        if isinstance(table, ChangedTable):
+            table.require_codes_declared(policy)
         quasi = {name: policy.column_spec(name) for name in policy.quasi}
         sensitive = {name: policy.column_spec(name) for name in sorted(policy.sensitive)}
         # sorted by name: where a column stands in the table is not published content.
@@ -167,6 +169,7 @@ class MemoryEngine(Engine):
             policy.folder,
             policy.person,
             policy.both_spellings,
+            policy.no_ids,
         )
         if policy.target is not None:
             cells = replace(cells, target=codes_in_order(cells, table.column(policy.target)))
@@ -239,7 +242,9 @@ class MemoryEngine(Engine):
             )
         self._determined = determined_in_memory(cells, sorted(policy.unchanged), table.column)
         ids = repeating_identifiers(policy, table)
-        self._determined += given_away(table, list(ids), sorted(policy.unchanged))
+        self._determined += given_away(
+            table, [name for name in ids if name in policy.identifiers], sorted(policy.unchanged)
+        )
         if isinstance(published, PublishedRows):
             found = repeated_ids(policy, cells, ids, published.rows, published.labels)
             self._repeated = tuple(found)

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Ints, Words
 from shoal.encoding.cells import hash_rows
+from shoal.encoding.folding import folded
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.sources import refuse_folder
 from shoal.errors import InputError, listed
@@ -152,7 +153,8 @@ def read_key(source: Any, names: Sequence[str], options: CsvOptions = DETECT) ->
         frame = wrap(source)
         table = pa.table({name: frame.column(name) for name in frame.names})
     person = person_column(called, table.column_names, names)
-    people = text_of(one_chunk(table.column(person))).dictionary_encode()
+    texts = folded(text_of(one_chunk(table.column(person))))  # other programs may write 7 as ` 7`
+    people = pc.if_else(pc.equal(texts, ""), None, texts).dictionary_encode()
     require_people(called, people.indices.null_count, table.num_rows)
     numbers = people.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     rows = table.select(list(names))

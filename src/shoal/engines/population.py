@@ -44,7 +44,7 @@ def population_of_policy(policy: Policy) -> Population:
         _check(policy, table.names, "The population table")
     people = None
     if policy.person is not None and policy.person in table.names:
-        people = read_people(policy.person, table.column(policy.person))
+        people = read_people(policy.person, table.column(policy.person), policy.no_ids)
     return Population(table.column, people)
 
 

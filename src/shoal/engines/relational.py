@@ -19,9 +19,14 @@ from shoal.encoding.cells import Cells
 from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, check_groupings
 from shoal.engines.base import Engine, Expected
-from shoal.engines.changes import ChangeBatch, changes_of
+from shoal.engines.changes import (
+    ChangeBatch,
+    changes_of,
+    require_codes_before_rule,
+    ruled_values,
+)
 from shoal.engines.column_types import check_types, storage_type
-from shoal.engines.encode import EncodedTable, columns_to_read, encode_table
+from shoal.engines.encode import EncodedTable, columns_to_read, encode_table, some_values
 from shoal.engines.fragments import TARGET, Finish, GroupFragment
 from shoal.engines.full_domain import PublishRows, SensitiveColumns, collect_cells, label_cells
 from shoal.engines.measured import (
@@ -157,6 +162,10 @@ class RelationalEngine(Engine):
             return RAW
         names = columns_to_read(self._policy)
         check_types(names, self._schema)
+        for name in ruled_values(self._policy):
+            i = names.index(name)
+            values = some_values(self.session, RAW, f"p{i}", self._schema.types[i])
+            require_codes_before_rule(self._policy, name, values)
         change = ChangeBatch(
             tuple(
                 (f"p{i}", kind, changes.get(name))

@@ -27,9 +27,11 @@ FEWEST_BY_CHANCE = 20
 
 @dataclass(frozen=True)
 class RepeatedId:
-    """A dropped identifier by which several rows are one person's."""
+    """An identifier or pseudonym by which several rows are one person's."""
 
     column: str
+    role: str
+    """Its role in the policy."""
     rows: int
     """Rows with an id."""
     ids: int
@@ -45,7 +47,7 @@ class RepeatedId:
     def warning(self) -> str:
         """What the publisher should do."""
         return (
-            f"{self.column} has the role identifier, but {counted(self.rows, 'row')} have only "
+            f"{self.column} has the role {self.role}, but {counted(self.rows, 'row')} have only "
             f"{counted(self.ids, 'different id')}, and rows with the same id look like one person's. "
             f"Rows are counted, not people: {self.below:,} of "
             f"{counted(self.classes, 'published class', 'published classes')} "

@@ -258,6 +258,17 @@ class Policy(BaseModel):
         own = self.columns[name].missing
         return (self.read.missing or ()) if own is None else own
 
+    @property
+    def no_ids(self) -> tuple[str, ...]:
+        """The texts of the person column that are no ids: the policy's codes for missing values, and
+        words such as `NA` unless the column lists its codes."""
+        from shoal.encoding.people import NO_IDS
+
+        if self.person is None:
+            return ()
+        stated = self.columns[self.person].missing is not None or self.read.missing == ()
+        return (*self.missing_codes(self.person), *(() if stated else NO_IDS))
+
     def value_reading(self, name: str) -> "ValueReading":
         """How the values of a column are written, as far as the policy says it."""
         from shoal.encoding.reading import ValueReading

@@ -317,7 +317,7 @@ def _people(policy: Policy, table: pa.Table) -> People | None:
     """The people of a table; None where it does not tell them apart."""
     if policy.person is None or policy.person not in table.column_names:
         return None
-    return read_people(policy.person, one_chunk(table.column(policy.person)))
+    return read_people(policy.person, one_chunk(table.column(policy.person)), policy.no_ids)
 
 
 def _ruled(table: pa.Table, policy: Policy) -> pa.Table:
