@@ -484,7 +484,7 @@ def verify(
             _located(release),
             required,
             clock,
-            options=given.file,
+            options=given.file.of_release,
             engine=engine,
             memory=memory,
             every_column=stated is not None,  # a certificate has a digest of all columns

@@ -271,3 +271,22 @@ def test_rows_that_were_sorted_again_keep_their_people(tmp_path: Path) -> None:
     assert min(map(len, people_by_class(tmp_path / "key.csv", QUASI).values())) >= 5
     found = shoal.verify(tmp_path / "out.csv", POLICY, key=tmp_path / "key.csv")
     assert found.findings == release.findings
+
+
+def test_a_value_that_is_a_columns_name_is_no_question_of_a_release(tmp_path: Path) -> None:
+    table = visits()
+    sex = pa.array(["sex" if value == "f" else "other" for value in table["sex"].to_pylist()])
+    table = table.set_column(table.column_names.index("sex"), "sex", sex)
+    csv.write_csv(table, tmp_path / "in.csv")
+    with pytest.raises(shoal.InputError, match="the first line looks like data"):
+        shoal.draft_policy(tmp_path / "in.csv")
+    draft = shoal.draft_policy(tmp_path / "in.csv", read={"header": True})
+    assert "read: {header: true}" in draft.text
+    draft.write(tmp_path / "policy.yaml")
+    out, key = tmp_path / "out.csv", tmp_path / "key.csv"
+    release = shoal.run(tmp_path / "in.csv", tmp_path / "policy.yaml", out, key=key)
+    found = shoal.verify(out, tmp_path / "policy.yaml", key=key)
+    assert found.holds
+    assert found.people == release.people
+    known = shoal.attack(out, tmp_path / "policy.yaml", known=table, key=key)
+    assert known.people == release.people

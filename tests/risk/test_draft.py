@@ -73,7 +73,7 @@ def test_a_table_without_a_suspect_still_gets_a_quasi_column():
 def test_few_sensitive_values_are_not_asked_to_be_diverse():
     table = pa.table({"age": range(40), "diagnosis": ["flu", "cold"] * 20})
     text = draft_policy(table, name="t.csv").text
-    assert "# - {l: 3, of: diagnosis}" in text
+    assert "# - {l: 2, of: diagnosis}" in text
     assert len(Policy.load(text).constraints) == 1
 
 
@@ -108,3 +108,13 @@ def test_usual_names_need_no_quotes(name):
 @pytest.mark.parametrize("name", ["no", "2020", "a: b", "", " a", "a #b", "x,y", "[a]"])
 def test_other_names_are_quoted(name):
     assert quoted(name) == f'"{name}"'
+
+
+def test_a_sensitive_column_of_two_values_has_its_line_in_a_comment(tmp_path):
+    values = {"age": [*range(40)], "hiv": ["yes", "no"] * 20, "illness": ["flu"] * 40}
+    table = pa.table(values)
+    text = draft_policy(table).text
+    assert "  # - {l: 2, of: hiv}      # hiv has only 2 different values and is not" in text
+    assert "  # - {l: 3, of: illness}  # illness has too few different values (1)" in text
+    (tmp_path / "policy.yaml").write_text(text.replace("# - {l: 2,", "- {l: 2,"))
+    assert anonymize(table, tmp_path / "policy.yaml").findings[1].holds

@@ -20,7 +20,8 @@ def attack(
         typer.Option(
             "--known",
             metavar="OTHER",
-            help="What the attacker knows: a table with one row per person.",
+            help="What the attacker knows: a table of people, with one row each unless it has the "
+            "person column.",
         ),
     ],
     raw: Annotated[

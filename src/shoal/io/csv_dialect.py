@@ -274,6 +274,17 @@ class CsvOptions:
         """Whether the first line has names; so it is unless it is known to have none."""
         return self.header is not False
 
+    @property
+    def of_release(self) -> "CsvOptions":
+        """How to read a release: unless it is said, its first line is a header and its last a row.
+
+        Shoal writes it so. What looks like data in its header is a value of that name, not a question.
+        """
+        if self.names is not None:
+            return self
+        header = True if self.header is None else self.header
+        return replace(self, header=header, footer=0 if self.footer is None else self.footer)
+
     def for_output(self, path: Path) -> "CsvOptions":
         """How to write `path`: the same separator and quote, always in UTF-8.
 

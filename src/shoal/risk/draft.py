@@ -295,10 +295,17 @@ def _constraints(rows: int, columns: Sequence[ColumnReport]) -> list[str]:
         if distinct >= L:
             lines.append((line, f"and among them at least {L} different values of {name}"))
         else:
-            few = f"{name} has too few different values ({distinct})"
-            lines.append((f"# {line}", few))
+            lines.append(_too_few(name, distinct))
     width = min(WIDEST, max(len(line) for line, _ in lines))
     return ["constraints:", *(f"  {line:{width}}  # {reason}" for line, reason in lines)]
+
+
+def _too_few(name: str, distinct: int) -> tuple[str, str]:
+    """A constraint in a comment, as it would protect a column of fewer than L values."""
+    if distinct < 2:
+        return f"# - {{l: {L}, of: {name}}}", f"{name} has too few different values ({distinct})"
+    why = f"{name} has only {distinct} different values and is not protected without this line"
+    return f"# - {{l: {distinct}, of: {name}}}", why
 
 
 def quoted(name: str) -> str:

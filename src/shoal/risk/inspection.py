@@ -257,8 +257,8 @@ def inspection_of(
 def _read(table: CountedTable, contents: Sequence[Contents]) -> dict[str, Any]:
     """What a policy should say about how the table is written; formats of dates are per column."""
     options, found = table.options, dict[str, Any]()
-    if options.header is False:
-        found["header"] = False
+    if options.header is False or table.read.file.header:  # given: without it the run would ask
+        found["header"] = options.header
     if options.names is not None:
         found |= {"header": options.has_header, "names": list(options.names)}
     if options.footer:
