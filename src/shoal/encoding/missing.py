@@ -65,9 +65,10 @@ def likely_codes(texts: pa.Array) -> list[str]:
     """The texts among some distinct ones that are likely to stand for a missing value.
 
     Words such as `NA` always are. Numbers are only where every other text is a number too and they
-    stand apart from them: negative ones where no other number is (but -1 beside 0 and 1 is a scale),
-    nines where their distance to the others is more than twice as large as the others' largest gap. A
-    scale from 1 to 9 has no such number, one from 1 to 5 with a 9 has.
+    stand apart from them: negative ones where no other number is (also -1 beside 0 and 1, which may be
+    a scale or an answer that is not known), nines where their distance to the others is more than
+    twice as large as the others' largest gap. A scale from 1 to 9 has no such number, one from 1 to 5
+    with a 9 has.
     """
     texts = texts.cast(pa.string())
     short = texts.filter(pc.less_equal(pc.utf8_length(texts), LONGEST))
@@ -110,9 +111,7 @@ def _numbers(folded: pa.Array) -> list[Decimal] | None:
 def _negative(numbers: Sequence[Decimal]) -> list[Decimal]:
     codes = [number for number in numbers if NEGATIVE.fullmatch(f"{number:f}")]
     others = [number for number in numbers if number not in codes]
-    if not codes or len(others) < 2 or others[0] < 0:
-        return []
-    return [] if codes == [-1] and others[-1] <= 1 else codes
+    return [] if len(others) < 2 or others[0] < 0 else codes
 
 
 def _nines(numbers: Sequence[Decimal]) -> list[Decimal]:
