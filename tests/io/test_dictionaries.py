@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
+from shoal.engines.files import LocalFiles
 from shoal.errors import InputError
 from shoal.io.arrow import compact_dictionary
 
@@ -42,6 +43,14 @@ def test_tidy_keeps_values_and_drops_doubles() -> None:
     tidied = compact_dictionary(doubled)
     assert tidied.to_pylist() == ["y", "y", None, "x"]
     assert tidied.dictionary.to_pylist() == ["x", "y"]
+
+
+def test_a_null_is_no_value_of_a_dictionary(tmp_path: Path) -> None:
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2]), ["b", None, "a"])
+    assert compact_dictionary(column).to_pylist() == ["b", None, None, "a"]
+    assert compact_dictionary(column).dictionary.to_pylist() == ["a", "b"]
+    LocalFiles().write(pa.table({"x": column}), tmp_path / "x.parquet")
+    assert pq.read_table(tmp_path / "x.parquet")["x"].to_pylist() == ["b", None, None, "a"]
 
 
 def test_a_scale_keeps_its_order() -> None:

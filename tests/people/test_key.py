@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import csv
 
 import shoal
 from shoal.engines.person_key import PersonKey, random_numbers
@@ -81,6 +82,26 @@ def test_a_column_called_person_keeps_its_name(tmp_path: Path) -> None:
     names = ["age", "sex", "illness", "person", "person_2"]
     assert list(written_rows(tmp_path / "key.csv")[0]) == names
     assert shoal.verify(release.table, release.policy, key=tmp_path / "key.csv").people == 60
+
+
+def test_a_key_may_hold_labels_that_are_missing(tmp_path: Path) -> None:
+    table = visits()
+    sex = ["NA"] * 30 + table["sex"].to_pylist()[30:]
+    table = table.set_column(table.column_names.index("sex"), "sex", pa.array(sex))
+    csv.write_csv(table, tmp_path / "in.csv")
+    policy = {
+        "columns": {
+            "patient": "person",
+            "age": "quasi",
+            "sex": {"role": "quasi", "missing": ["NA"]},
+            "illness": {"role": "sensitive"},
+            "ward": "plain",
+        },
+        "constraints": [{"k": 5}],
+    }
+    out, key = tmp_path / "out.csv", tmp_path / "key.parquet"
+    release = shoal.run(tmp_path / "in.csv", policy, out, key=key)
+    assert shoal.verify(out, policy, key=key).people == release.people
 
 
 @settings(max_examples=25, deadline=None)

@@ -44,6 +44,14 @@ def test_a_few_answers_stay_plain() -> None:
     assert [draft.roles[f"answer{i}"] for i in range(3)] == ["plain"] * 3
 
 
+def test_a_column_keeps_its_missing_codes_until_it_is_decided() -> None:
+    table = survey().astype({"answer24": str})
+    table.loc[::7, "answer24"] = "NA"
+    draft = shoal.draft_policy(table)
+    assert "  answer24: {role: undecided, missing: [NA]}" in draft.text
+    assert draft.decided("quasi").policy.columns["answer24"].missing == ("NA",)
+
+
 def test_a_run_stops_with_the_lines_to_change(tmp_path) -> None:  # type: ignore[no-untyped-def]
     survey().to_csv(tmp_path / "t.csv", index=False)
     draft = shoal.draft_policy(tmp_path / "t.csv")

@@ -179,7 +179,8 @@ def _not_declared(tally: Tally, spec: ColumnSpec) -> Bools:
     """(m,) whether each value is none of the policy's codes for missing values."""
     if not spec.missing:
         return np.ones(len(tally.values), np.bool_)
-    return ~is_declared(text_of(tally.values), spec.missing, spec.exact_spelling)
+    texts = text_of(tally.values)
+    return ~is_declared(texts, spec.missing, spec.exact_spelling, spec.reading)
 
 
 def _known(tally: Tally, spec: ColumnSpec) -> Bools:
@@ -256,9 +257,10 @@ def sensitive_readings(
 def _undeclared_codes(tally: Tally, spec: ColumnSpec) -> tuple[str, ...]:
     """The texts that are likely codes for missing values, and not among the policy's."""
     known = tally.values.filter(pa.array(_known(tally, spec)))
-    found = likely_codes(text_of(known))
+    found = likely_codes(declared_texts(text_of(known), spec.reading))
     if found and not spec.states_missing:
-        rows = pc.is_in(text_of(tally.values), pa.array(found, pa.string()))
+        texts = declared_texts(text_of(tally.values), spec.reading)
+        rows = pc.is_in(texts, pa.array(found, pa.string()))
         n = int(tally.counts[_flags(rows)].sum())
         raise InputError(undeclared_error(tally.name, found, spec, n))
     return tuple(found)

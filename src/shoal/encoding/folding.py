@@ -11,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.encoding.spelling import in_ascii
+
 BLANKS = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"
 """The white space of ASCII."""
 INSIDE = rf"[{BLANKS[1:]}]|  "
@@ -23,7 +25,7 @@ def fold(text: str) -> str:
     """A text as ids are compared."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     if not folded.isascii():
-        folded = "".join(c for c in folded if unicodedata.category(c) != "Cf")
+        folded = "".join(in_ascii(c) for c in folded if unicodedata.category(c) != "Cf")
     return re.sub(WHOLE, r"\1", " ".join(folded.split()), flags=re.ASCII)
 
 

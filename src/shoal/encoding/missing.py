@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Bools
-from shoal.encoding.spelling import fold, fold_texts, is_blank
+from shoal.encoding.reading import AS_FOUND, ValueReading, declared_texts
+from shoal.encoding.spelling import MINUS, fold, fold_texts, is_blank
 
 TEXT_CODES = frozenset(
     ("na", "n/a", "n.a.", "#n/a", "<na>", "nan", "null", "?", "-", ".", "missing", "unknown")
@@ -23,24 +24,40 @@ BESIDE_NINES = {9: (7, 8), 99: (77, 88, 97, 98), 999: (777, 888, 997, 998)}
 """Codes for `refused` and `does not know` where nines are one for `no answer`."""
 LONGEST = 20
 """Characters that a word for a missing value has at most, spaces included."""
-NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$"
+NUMBER = rf"^\s*[+{MINUS}-]?(\p{{Nd}}+\.?\p{{Nd}}*|\.\p{{Nd}}+)\s*$"
 MOST_GAPS = 2
 """A number stands apart from others if its distance is more than so many times their largest gap."""
 
 
-def is_missing(texts: pa.Array, codes: Sequence[str] = (), exact: bool = False) -> Bools:
+def is_missing(
+    texts: pa.Array,
+    codes: Sequence[str] = (),
+    exact: bool = False,
+    reading: ValueReading = AS_FOUND,
+) -> Bools:
     """(n,) whether each text is blank or one of the codes; see `is_declared`."""
     blank = np.asarray(is_blank(texts).to_numpy(zero_copy_only=False), np.bool_)
-    return blank | is_declared(texts, codes, exact) if codes else blank
+    return blank | is_declared(texts, codes, exact, reading) if codes else blank
 
 
-def is_declared(texts: pa.Array, codes: Sequence[str], exact: bool = False) -> Bools:
+def is_declared(
+    texts: pa.Array, codes: Sequence[str], exact: bool = False, reading: ValueReading = AS_FOUND
+) -> Bools:
     """(n,) whether each text is one of the codes for a missing value.
 
-    A code is also found in another spelling, such as `na` or `-9.0`, unless spellings are `exact`.
+    A code is also found in another spelling, such as `na` or `-9.0`, unless spellings are `exact`;
+    where numbers are written as `reading` says, -9 also as `-9,0`.
     """
-    wanted = pa.array(codes if exact else [fold(code) for code in codes], pa.string())
-    found = pc.is_in(texts.cast(pa.string()) if exact else fold_texts(texts), wanted)
+    texts = texts.cast(pa.string())
+    if exact:
+        return _are_in(texts, codes)
+    wanted = [fold(code) for code in codes]
+    found, standard = _are_in(fold_texts(texts), wanted), declared_texts(texts, reading)
+    return found if standard is texts else found | _are_in(fold_texts(standard), wanted)
+
+
+def _are_in(texts: pa.Array, codes: Sequence[str]) -> Bools:
+    found = pc.is_in(texts, pa.array(codes, pa.string()))
     return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
 
 
@@ -48,9 +65,10 @@ def likely_codes(texts: pa.Array) -> list[str]:
     """The texts among some distinct ones that are likely to stand for a missing value.
 
     Words such as `NA` always are. Numbers are only where every other text is a number too and they
-    stand apart from them: negative ones where no other number is (but -1 beside 0 and 1 is a scale),
-    nines where their distance to the others is more than twice as large as the others' largest gap. A
-    scale from 1 to 9 has no such number, one from 1 to 5 with a 9 has.
+    stand apart from them: negative ones where no other number is (also -1 beside 0 and 1, which may be
+    a scale or an answer that is not known), nines where their distance to the others is more than
+    twice as large as the others' largest gap. A scale from 1 to 9 has no such number, one from 1 to 5
+    with a 9 has.
     """
     texts = texts.cast(pa.string())
     short = texts.filter(pc.less_equal(pc.utf8_length(texts), LONGEST))
@@ -93,9 +111,7 @@ def _numbers(folded: pa.Array) -> list[Decimal] | None:
 def _negative(numbers: Sequence[Decimal]) -> list[Decimal]:
     codes = [number for number in numbers if NEGATIVE.fullmatch(f"{number:f}")]
     others = [number for number in numbers if number not in codes]
-    if not codes or len(others) < 2 or others[0] < 0:
-        return []
-    return [] if codes == [-1] and others[-1] <= 1 else codes
+    return [] if len(others) < 2 or others[0] < 0 else codes
 
 
 def _nines(numbers: Sequence[Decimal]) -> list[Decimal]:

@@ -62,13 +62,14 @@ def compact_dictionary(column: pa.DictionaryArray) -> pa.DictionaryArray:
 
     A value that does not occur would tell of people who are not in the table, and values in the order
     of their first appearance would tell the order of the rows. So only used values stay, each once, in
-    the order of the categories where they have one, else sorted.
+    the order of the categories where they have one, else sorted. A null among them is no value: Parquet
+    has none in a dictionary.
     """
     values, ordered = column.dictionary, column.type.ordered
     used = np.zeros(len(values), np.bool_)
     used[pc.unique(column.indices.drop_null()).to_numpy(zero_copy_only=False)] = True
     kept = values.filter(pa.array(used))
-    once = pc.unique(kept)
+    once = pc.unique(kept.drop_null())
     if not ordered:
         try:
             once = once.take(pc.sort_indices(once))

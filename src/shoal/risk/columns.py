@@ -91,9 +91,10 @@ QUASI = _set(
     """
     age ages agegroup sex gender birth birthdate birthday birthyear birthplace dateofbirth
     placeofbirth dob yob born deathdate zip zipcode postcode postalcode postal plz race ethnicity
-    ethnic ethnicgroup nationality citizenship country nativecountry origin immigrant city town
+    ethnic ethn ethnicgroup black hispanic hisp asian female male
+    nationality citizenship country nativecountry origin immigrant city town
     village county state province region district municipality borough neighbourhood neighborhood
-    area location residence latitude longitude lat lon lng geo education educationlevel degree
+    area location residence latitude longitude lat lon lng geo education educationlevel educ degree
     school schooling qualification university marital maritalstatus married civilstatus
     occupation job jobtitle profession position employment employer workclass industry hours
     workhours workinghours hoursperweek language mothertongue household householdsize children
@@ -108,7 +109,8 @@ SENSITIVE = _set(
     """
     disease diseases diagnosis diagnoses illness condition symptom symptoms complaint treatment
     therapy medication medicine drug drugs prescription procedure surgery icd hiv disability
-    disorder allergy allergies pregnancy pregnant health medical vaccination bloodtype
+    disorder hepatitis tuberculosis tb tumor tumour cancer diabetes asthma epilepsy depression
+    allergy allergies pregnancy pregnant health medical vaccination bloodtype
     mentalhealth smoker smoking alcohol salary income wage wages pay payment earnings revenue
     bonus credit creditscore debt loan balance wealth assets mortgage capitalgain capitalloss
     religion religious faith belief denomination politics political party vote union

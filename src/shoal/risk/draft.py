@@ -246,7 +246,7 @@ def _column(column: ColumnReport) -> str:
     how = [each for each in (GENERALISED.get(column.treatment),) if each]
     if "dates" in column.written and column.role in ("quasi", "sensitive"):
         how.append(f"dates: {quoted(column.written['dates'])}")
-    if column.likely_missing and column.role in ("quasi", "sensitive"):
+    if column.likely_missing and column.role in ("quasi", "sensitive", "undecided"):
         how.append(f"missing: {code_list(column.likely_missing)}")
     value = f"{{role: {', '.join([column.role, *how])}}}" if how else column.role
     return f"{quoted(column.name)}: {value}"
