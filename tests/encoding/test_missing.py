@@ -82,3 +82,20 @@ def test_codes_are_read_as_the_numbers_of_the_table(tmp_path: Path, memory: str 
     release = shoal.run(table, policy, out, memory=memory)
     assert release.findings[0].reached == 2
     assert shoal.verify(out, policy, memory=memory).findings[0].reached == 2
+
+
+@pytest.mark.parametrize("memory", [None, "200MB"])
+def test_respelling_a_code_never_strengthens_a_finding(tmp_path: Path, memory: str | None) -> None:
+    ages = ["1"] * 10 + ["2"] * 18
+    ills = ["HIV"] * 2 + ["NA"] * 8 + ["hiv"] * 8 + ["flu"] * 10
+    policy = {
+        "columns": {"age": "quasi", "ill": {"role": "sensitive", "missing": ["NA"]}},
+        "constraints": [{"beta": 20, "of": "ill"}, {"t": 1, "of": "ill"}],
+    }
+    for code in ("NA", "na", " Na "):
+        path = tmp_path / f"{code.strip()}.csv"
+        rows = [f"{a},{code if i == 'NA' else i}\n" for a, i in zip(ages, ills, strict=True)]
+        path.write_text("age,ill\n" + "".join(rows))
+        # in one class HIV is every known value, in the table 2 of 20 are spelled so
+        found = shoal.verify(path, policy, memory=memory).findings
+        assert [one.reached for one in found] == [9, 0.9]

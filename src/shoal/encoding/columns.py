@@ -80,6 +80,8 @@ class ColumnSpec:
     """Whether the policy lists these codes for this very column: then none is asked about."""
     exact_spelling: bool = False
     """Sensitive only: whether every spelling is a value of its own."""
+    exact_codes: bool = False
+    """Whether a code for a missing value is one in the policy's spelling alone."""
     reading: ValueReading = AS_FOUND
     """How texts are read."""
     rule: ColumnRule | None = None
@@ -111,7 +113,7 @@ class ColumnSpec:
     def as_spelled(self) -> "ColumnSpec":
         """The spec of the same column with every spelling as a value of its own.
 
-        Numbers and dates are then texts: as such, those that are equal differ.
+        Numbers and dates are then texts: as such, those that are equal differ. What is missing stays so.
         """
         by_text = self.kind == "ordered" and self.order is None
         return replace(self, exact_spelling=True, kind=None if by_text else self.kind)
@@ -180,7 +182,7 @@ def _not_declared(tally: Tally, spec: ColumnSpec) -> Bools:
     if not spec.missing:
         return np.ones(len(tally.values), np.bool_)
     texts = text_of(tally.values)
-    return ~is_declared(texts, spec.missing, spec.exact_spelling, spec.reading)
+    return ~is_declared(texts, spec.missing, spec.exact_codes, spec.reading)
 
 
 def _known(tally: Tally, spec: ColumnSpec) -> Bools:

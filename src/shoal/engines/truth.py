@@ -281,7 +281,7 @@ def covered_pairs(
 def _unknown(values: pa.Array, spec: ColumnSpec) -> Bools:
     """(values,) whether each stands for a missing value."""
     found: Bools = _flags(is_blank(values))
-    return found | is_declared(values, spec.missing, spec.exact_spelling) if spec.missing else found
+    return found | is_declared(values, spec.missing, spec.exact_codes) if spec.missing else found
 
 
 def _equal(labels: pa.Array, values: pa.Array, at_label: Ints, at_value: Ints) -> Bools:

@@ -84,7 +84,7 @@ def require_codes_declared(name: str, texts: pa.Array, how: ColumnSpec) -> None:
     """The same for its different texts."""
     if how.states_missing:
         return
-    known = texts.filter(pa.array(~is_missing(texts, how.missing, how.exact_spelling, how.reading)))
+    known = texts.filter(pa.array(~is_missing(texts, how.missing, how.exact_codes, how.reading)))
     if found := likely_codes(declared_texts(known, how.reading)):
         raise InputError(undeclared_error(name, found, how, None))
 
