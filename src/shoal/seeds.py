@@ -12,6 +12,7 @@ releases as before.
 
 import hashlib
 import json
+import os
 import secrets
 import stat
 from dataclasses import dataclass, field
@@ -121,6 +122,14 @@ def read(file: Path) -> Seed:
     return seed
 
 
-def is_private(file: Path) -> bool:
-    """Whether nobody but its owner can read a file."""
-    return not file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+def seed_warnings(seed: Seed) -> list[str]:
+    """A warning where others than its owner may read the file of a seed."""
+    if seed.file is None or os.name != "posix" or not seed.file.exists():
+        return []
+    mode = stat.S_IMODE(seed.file.stat().st_mode)
+    if not mode & (stat.S_IRWXG | stat.S_IRWXO):
+        return []
+    return [
+        f"Other users of this machine can open the seed file {seed.file} (mode {mode:o}): whoever has "
+        f"the seed can repeat the run on tables of their own. Run `chmod 600 {seed.file}`."
+    ]

@@ -1,8 +1,12 @@
 """Codes for missing values: declared ones are found in every spelling, likely ones in few columns."""
 
+from pathlib import Path
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
+import shoal
 from shoal.encoding.missing import code_list, is_missing, likely_codes
 
 
@@ -59,3 +63,39 @@ def test_codes_as_a_policy_lists_them() -> None:
         code_list(["NA", "n/a", "?", "-9", "-9.0", "#N/A"]) == '[NA, n/a, "?", -9, "-9.0", "#N/A"]'
     )
     assert code_list([]) == "[]"
+
+
+@pytest.mark.parametrize("memory", [None, "200MB"])
+def test_codes_are_read_as_the_numbers_of_the_table(tmp_path: Path, memory: str | None) -> None:
+    table, out = tmp_path / "t.csv", tmp_path / "r.csv"
+    wages = ["-9,0", "-9", "\u22129", "1,5", "1,50", "2,5"]
+    table.write_text("age;wage\n" + "".join(f"30;{w}\n" for w in wages), encoding="utf-8")
+    wage: dict[str, Any] = {"role": "sensitive"}
+    policy = {
+        "columns": {"age": "quasi", "wage": wage},
+        "constraints": [{"l": 1, "of": "wage"}],
+        "read": {"decimal": ","},
+    }
+    with pytest.raises(shoal.InputError, match=r"likely to stand for a missing value"):
+        shoal.run(table, policy | {"constraints": [{"k": 2}]}, out, memory=memory)
+    wage["missing"] = [-9]
+    release = shoal.run(table, policy, out, memory=memory)
+    assert release.findings[0].reached == 2
+    assert shoal.verify(out, policy, memory=memory).findings[0].reached == 2
+
+
+@pytest.mark.parametrize("memory", [None, "200MB"])
+def test_respelling_a_code_never_strengthens_a_finding(tmp_path: Path, memory: str | None) -> None:
+    ages = ["1"] * 10 + ["2"] * 18
+    ills = ["HIV"] * 2 + ["NA"] * 8 + ["hiv"] * 8 + ["flu"] * 10
+    policy = {
+        "columns": {"age": "quasi", "ill": {"role": "sensitive", "missing": ["NA"]}},
+        "constraints": [{"beta": 20, "of": "ill"}, {"t": 1, "of": "ill"}],
+    }
+    for code in ("NA", "na", " Na "):
+        path = tmp_path / f"{code.strip()}.csv"
+        rows = [f"{a},{code if i == 'NA' else i}\n" for a, i in zip(ages, ills, strict=True)]
+        path.write_text("age,ill\n" + "".join(rows))
+        # in one class HIV is every known value, in the table 2 of 20 are spelled so
+        found = shoal.verify(path, policy, memory=memory).findings
+        assert [one.reached for one in found] == [9, 0.9]

@@ -118,7 +118,8 @@ def releases(draw: st.DrawFn) -> Made:
     policy = Policy.load(
         {
             "columns": COLUMNS,
-            "constraints": [{"k": 1}],
+            # rows may be suppressed in the columns of a constraint
+            "constraints": [{"k": 1, "on": [QUASI[j] for j in some]} for some in columns],
             "method": method,
             "order": "kept",
             "suppressed": "starred",

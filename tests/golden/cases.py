@@ -413,7 +413,7 @@ def _odd() -> list[Case]:
 
 def _suppression() -> list[Case]:
     """Rows that are withheld or starred, and rows that stay in their order."""
-    hard = ("k4-alpha0.22", [{"k": 4}, {"alpha": 0.22, **ILL}])
+    hard = ("k4-alpha0.3", [{"k": 4}, {"alpha": 0.3, **ILL}])
     sets = [{"k": 40, "on": ["age", "zip"]}, {"k": 50, "on": ["job", "sex"]}]
     found = []
     for how in ("withheld", "starred"):

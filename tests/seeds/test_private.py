@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import pickle
 import re
 import stat
@@ -152,6 +153,19 @@ class TestSeedFile:
         assert len(bytes.fromhex(kept["salt"])) >= 16
         content = f"shoal seed:{kept['salt']}:{kept['seed']}"
         assert hashlib.sha256(content.encode()).hexdigest() == kept["commitment"]
+
+    @pytest.mark.skipif(os.name != "posix", reason="files have no modes here")
+    def test_one_that_others_can_read_is_warned_of(self, folder: Path) -> None:
+        run("-o", "a.csv", "--seed-file", "my.seed")
+        for mode, warned in ((0o600, []), (0o644, ["(mode 644)"])):
+            (folder / "my.seed").chmod(mode)
+            release = shoal.run(
+                "table.csv", "policy.yaml", "b.csv", seed_file="my.seed", force=True
+            )
+            found = [text for text in release.warnings if "my.seed" in text]
+            assert len(found) == len(warned)
+            assert all(words in text for words, text in zip(warned, found, strict=True))
+            assert str(seeds.read(folder / "my.seed").value) not in " ".join(found)
 
     def test_a_certificate_is_checked_with_it(self, folder: Path) -> None:
         run("-o", "a.csv", "--report", "a.json", "--seed-file", "my.seed")

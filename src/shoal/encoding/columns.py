@@ -80,6 +80,8 @@ class ColumnSpec:
     """Whether the policy lists these codes for this very column: then none is asked about."""
     exact_spelling: bool = False
     """Sensitive only: whether every spelling is a value of its own."""
+    exact_codes: bool = False
+    """Whether a code for a missing value is one in the policy's spelling alone."""
     reading: ValueReading = AS_FOUND
     """How texts are read."""
     rule: ColumnRule | None = None
@@ -111,7 +113,7 @@ class ColumnSpec:
     def as_spelled(self) -> "ColumnSpec":
         """The spec of the same column with every spelling as a value of its own.
 
-        Numbers and dates are then texts: as such, those that are equal differ.
+        Numbers and dates are then texts: as such, those that are equal differ. What is missing stays so.
         """
         by_text = self.kind == "ordered" and self.order is None
         return replace(self, exact_spelling=True, kind=None if by_text else self.kind)
@@ -179,7 +181,8 @@ def _not_declared(tally: Tally, spec: ColumnSpec) -> Bools:
     """(m,) whether each value is none of the policy's codes for missing values."""
     if not spec.missing:
         return np.ones(len(tally.values), np.bool_)
-    return ~is_declared(text_of(tally.values), spec.missing, spec.exact_spelling)
+    texts = text_of(tally.values)
+    return ~is_declared(texts, spec.missing, spec.exact_codes, spec.reading)
 
 
 def _known(tally: Tally, spec: ColumnSpec) -> Bools:
@@ -256,9 +259,10 @@ def sensitive_readings(
 def _undeclared_codes(tally: Tally, spec: ColumnSpec) -> tuple[str, ...]:
     """The texts that are likely codes for missing values, and not among the policy's."""
     known = tally.values.filter(pa.array(_known(tally, spec)))
-    found = likely_codes(text_of(known))
+    found = likely_codes(declared_texts(text_of(known), spec.reading))
     if found and not spec.states_missing:
-        rows = pc.is_in(text_of(tally.values), pa.array(found, pa.string()))
+        texts = declared_texts(text_of(tally.values), spec.reading)
+        rows = pc.is_in(texts, pa.array(found, pa.string()))
         n = int(tally.counts[_flags(rows)].sum())
         raise InputError(undeclared_error(tally.name, found, spec, n))
     return tuple(found)

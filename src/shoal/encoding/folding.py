@@ -11,10 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.encoding.spelling import in_ascii
+
 BLANKS = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"
 """The white space of ASCII."""
 INSIDE = rf"[{BLANKS[1:]}]|  "
 """White space inside a text that is not one space."""
+SPACE, POINT, ZERO = b" .0"
 WHOLE = r"^(-?\d+)\.0+$"
 """A whole number as programs write it that read the column as decimals."""
 
@@ -23,18 +26,28 @@ def fold(text: str) -> str:
     """A text as ids are compared."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     if not folded.isascii():
-        folded = "".join(c for c in folded if unicodedata.category(c) != "Cf")
+        folded = "".join(in_ascii(c) for c in folded if unicodedata.category(c) != "Cf")
     return re.sub(WHOLE, r"\1", " ".join(folded.split()), flags=re.ASCII)
 
 
 def folded(texts: pa.Array) -> pa.Array:
     """(n,) each text folded; a missing one stays missing."""
     texts = texts.cast(pa.large_string())
+    if not len(texts):
+        return texts
     found = pc.ascii_lower(pc.ascii_trim(texts, characters=BLANKS))
     # what is ASCII and has single spaces needs no look by Python
-    spaced = pc.match_substring_regex(found, INSIDE)
-    plain = pc.fill_null(pc.and_not(pc.string_is_ascii(texts), spaced), True)
-    found = pc.replace_substring_regex(found, WHOLE, r"\1")
+    plain = pc.string_is_ascii(texts)
+    # bytes are looked through far faster than texts: most columns have no such id
+    _, offsets, content = found.buffers()
+    begin, end = np.frombuffer(offsets, np.int64)[[found.offset, found.offset + len(found)]]
+    data = np.frombuffer(content or b"", np.uint8)[begin:end]
+    first, second = data[:-1], data[1:]
+    if (data < SPACE).any() or ((first == SPACE) & (second == SPACE)).any():
+        plain = pc.and_not(plain, pc.match_substring_regex(found, INSIDE))
+    if ((first == POINT) & (second == ZERO)).any():
+        found = pc.replace_substring_regex(found, WHOLE, r"\1")
+    plain = pc.fill_null(plain, True)
     others = np.flatnonzero(~plain.to_numpy(zero_copy_only=False))
     if not len(others):
         return found

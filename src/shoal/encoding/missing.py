@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Bools
-from shoal.encoding.spelling import fold, fold_texts, is_blank
+from shoal.encoding.reading import AS_FOUND, ValueReading, declared_texts
+from shoal.encoding.spelling import MINUS, fold, fold_texts, is_blank
 
 TEXT_CODES = frozenset(
     ("na", "n/a", "n.a.", "#n/a", "<na>", "nan", "null", "?", "-", ".", "missing", "unknown")
@@ -23,24 +24,40 @@ BESIDE_NINES = {9: (7, 8), 99: (77, 88, 97, 98), 999: (777, 888, 997, 998)}
 """Codes for `refused` and `does not know` where nines are one for `no answer`."""
 LONGEST = 20
 """Characters that a word for a missing value has at most, spaces included."""
-NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$"
+NUMBER = rf"^\s*[+{MINUS}-]?(\p{{Nd}}+\.?\p{{Nd}}*|\.\p{{Nd}}+)\s*$"
 MOST_GAPS = 2
 """A number stands apart from others if its distance is more than so many times their largest gap."""
 
 
-def is_missing(texts: pa.Array, codes: Sequence[str] = (), exact: bool = False) -> Bools:
+def is_missing(
+    texts: pa.Array,
+    codes: Sequence[str] = (),
+    exact: bool = False,
+    reading: ValueReading = AS_FOUND,
+) -> Bools:
     """(n,) whether each text is blank or one of the codes; see `is_declared`."""
     blank = np.asarray(is_blank(texts).to_numpy(zero_copy_only=False), np.bool_)
-    return blank | is_declared(texts, codes, exact) if codes else blank
+    return blank | is_declared(texts, codes, exact, reading) if codes else blank
 
 
-def is_declared(texts: pa.Array, codes: Sequence[str], exact: bool = False) -> Bools:
+def is_declared(
+    texts: pa.Array, codes: Sequence[str], exact: bool = False, reading: ValueReading = AS_FOUND
+) -> Bools:
     """(n,) whether each text is one of the codes for a missing value.
 
-    A code is also found in another spelling, such as `na` or `-9.0`, unless spellings are `exact`.
+    A code is also found in another spelling, such as `na` or `-9.0`, unless spellings are `exact`;
+    where numbers are written as `reading` says, -9 also as `-9,0`.
     """
-    wanted = pa.array(codes if exact else [fold(code) for code in codes], pa.string())
-    found = pc.is_in(texts.cast(pa.string()) if exact else fold_texts(texts), wanted)
+    texts = texts.cast(pa.string())
+    if exact:
+        return _are_in(texts, codes)
+    wanted = [fold(code) for code in codes]
+    found, standard = _are_in(fold_texts(texts), wanted), declared_texts(texts, reading)
+    return found if standard is texts else found | _are_in(fold_texts(standard), wanted)
+
+
+def _are_in(texts: pa.Array, codes: Sequence[str]) -> Bools:
+    found = pc.is_in(texts, pa.array(codes, pa.string()))
     return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
 
 

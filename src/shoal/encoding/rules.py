@@ -118,7 +118,7 @@ class ColumnRule:
                 f"Column '{self.name}' has the type {kind}, but its rule is for numbers. Remove "
                 "`top`, `bottom` and `round` from it."
             )
-        unknown = is_missing(values.cast(pa.string()), self.missing)
+        unknown = is_missing(values.cast(pa.string()), self.missing, reading=self.reading)
         return [
             (None if gone else self._number(text), text)
             for gone, text in zip(unknown, texts, strict=True)

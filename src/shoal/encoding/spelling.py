@@ -30,6 +30,7 @@ DATES = (
 )
 """Dates that can be read in one way only."""
 TIME = re.compile(r"(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)(:(\d\d)(\.\d+)?)?(z|[+-]00(:?00)?)?", re.ASCII)
+MINUS = "\N{MINUS SIGN}"
 EXACT = Context(prec=20_000, Emax=999_999, Emin=-999_999)
 
 
@@ -55,17 +56,25 @@ def fold_texts(texts: pa.Array, numbers: bool = True) -> pa.Array:
 
 def fold(text: str, numbers: bool = True) -> str:
     """The folded form of one text: Unicode NFKC, without case, invisible characters and spaces at its
-    ends; runs of spaces are one. Numbers are in their shortest form, dates and times in ISO form,
-    unless `numbers` is false."""
+    ends; runs of spaces are one, and digits and minus signs are those of ASCII. Numbers, also with a
+    percent sign, are in their shortest form, dates and times in ISO form, unless `numbers` is false."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     if not folded.isascii():
-        folded = "".join(c for c in folded if unicodedata.category(c) != "Cf")
+        folded = "".join(in_ascii(c) for c in folded if unicodedata.category(c) != "Cf")
     folded = " ".join(folded.split())
     if not numbers:
         return folded
-    if NUMBER.fullmatch(folded):
-        return _number(folded)
+    sign = "%" if folded.endswith("%") else ""
+    if NUMBER.fullmatch(number := folded.removesuffix("%").rstrip()):
+        return _number(number) + sign
     return _date(folded) or _moment(folded) or folded
+
+
+def in_ascii(character: str) -> str:
+    """A digit of any script, or the minus sign of mathematics, in ASCII; others as they are."""
+    if character == MINUS:
+        return "-"
+    return str(unicodedata.decimal(character, character))
 
 
 def is_blank(texts: pa.Array) -> pa.Array:

@@ -41,7 +41,7 @@ def originals_of(table: Table, policy: Policy, rows: Ints) -> Originals:
     def values(name: str) -> pa.Array:
         texts = text_of(table.column(name)).take(at)
         spec = policy.column_spec(name)
-        gone = is_missing(texts, spec.missing, spec.exact_spelling)
+        gone = is_missing(texts, spec.missing, spec.exact_codes, spec.reading)
         return pc.if_else(pa.array(gone), None, texts)
 
     return Originals(

@@ -26,7 +26,7 @@ from shoal.encoding.missing import is_declared
 from shoal.encoding.reading import AS_FOUND, ValueReading
 from shoal.encoding.spelling import is_blank
 from shoal.errors import VerificationFailed
-from shoal.hierarchy.text import known_text, text_of
+from shoal.hierarchy.text import is_bytes, known_text, text_of, text_of_bytes
 from shoal.io.arrow import one_chunk
 from shoal.policy import Policy
 from shoal.policy.released_columns import suppressible_components
@@ -281,7 +281,7 @@ def covered_pairs(
 def _unknown(values: pa.Array, spec: ColumnSpec) -> Bools:
     """(values,) whether each stands for a missing value."""
     found: Bools = _flags(is_blank(values))
-    return found | is_declared(values, spec.missing, spec.exact_spelling) if spec.missing else found
+    return found | is_declared(values, spec.missing, spec.exact_codes) if spec.missing else found
 
 
 def _equal(labels: pa.Array, values: pa.Array, at_label: Ints, at_value: Ints) -> Bools:
@@ -410,6 +410,8 @@ def different(published: pa.Array, values: pa.Array, rows: Ints) -> Bools | None
 
 
 def _canonical_texts(column: pa.Array) -> pa.Array:
+    if is_bytes(column.type):  # beside a star they are published as text
+        column = text_of_bytes(column)
     return canonical(without_nan(column)).dictionary_decode().cast(pa.large_string())
 
 

@@ -41,7 +41,7 @@ from shoal.models.requirement import Requirement, in_both_spellings
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress, no_progress
 from shoal.release import Release, RunSummary
-from shoal.seeds import Seed, choose
+from shoal.seeds import Seed, choose, seed_warnings
 from shoal.verification.check import require
 
 MANY_SUPPRESSED = 0.05
@@ -444,6 +444,7 @@ def _release(
             warnings=(
                 *warnings,
                 *policy.warnings(),
+                *seed_warnings(seed),
                 *(text for one in engine.sensitive_domains.values() for text in one.warnings()),
                 *suppression_warnings(policy, measured),
                 *loss_warnings(measured.metrics["mean-ncp"]),

@@ -245,6 +245,7 @@ class Policy(BaseModel):
             missing=self.missing_codes(name),
             states_missing=column.missing is not None or self.read.missing == (),
             exact_spelling=column.spelling == "exact",
+            exact_codes=column.spelling == "exact",
         )
 
     @property

@@ -34,6 +34,7 @@ from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.columns import BY_VALUES, ColumnSpec, as_published
 from shoal.encoding.missing import is_missing
 from shoal.encoding.people import People, read_people
+from shoal.encoding.reading import declared_texts
 from shoal.encoding.spelling import fold, fold_texts
 from shoal.engines.anatomy_release import require_files, sensitive_files
 from shoal.engines.person_key import PersonKey, read_key
@@ -517,8 +518,10 @@ class _Folded:
         texts = pa.array([text for one in both for text in one.texts], pa.string())
         spec = policy.columns[name]
         exact = spec.spelling == "exact"
-        missing = is_missing(texts, policy.missing_codes(name), exact)
-        value = (texts if exact else fold_texts(texts)).dictionary_encode()
+        reading = policy.value_reading(name)
+        missing = is_missing(texts, policy.missing_codes(name), exact, reading)
+        folded = texts if exact else fold_texts(declared_texts(texts, reading))
+        value = folded.dictionary_encode()
         n = len(value.dictionary)
         codes = np.where(missing, n, value.indices.to_numpy(zero_copy_only=False)).astype(np.int64)
         first = len(both[0].texts)
@@ -595,8 +598,10 @@ def _values(name: str, column: pa.ChunkedArray, policy: Policy) -> Texts:
     if name in policy.preferences or not found.texts:
         return found
     texts, exact = pa.array(found.texts, pa.string()), policy.columns[name].spelling == "exact"
-    missing = is_missing(texts, policy.missing_codes(name), exact)
-    folded = (texts if exact else fold_texts(texts)).dictionary_encode()
+    reading = policy.value_reading(name)
+    missing = is_missing(texts, policy.missing_codes(name), exact, reading)
+    folded = texts if exact else fold_texts(declared_texts(texts, reading))
+    folded = folded.dictionary_encode()
     codes = folded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     known = folded.dictionary.to_pylist()
     codes = np.append(np.where(missing, len(known), codes), len(known))[found.codes]

@@ -12,6 +12,7 @@ from shoal.encoding.columns import ColumnSpec, encode_sensitive, undeclared_erro
 from shoal.encoding.counts import Counts, group_histograms
 from shoal.encoding.domain import Domain
 from shoal.encoding.missing import is_missing, likely_codes
+from shoal.encoding.reading import declared_texts
 from shoal.errors import HierarchyError, InputError
 
 
@@ -83,8 +84,8 @@ def require_codes_declared(name: str, texts: pa.Array, how: ColumnSpec) -> None:
     """The same for its different texts."""
     if how.states_missing:
         return
-    known = texts.filter(pa.array(~is_missing(texts, how.missing, how.exact_spelling)))
-    if found := likely_codes(known):
+    known = texts.filter(pa.array(~is_missing(texts, how.missing, how.exact_codes, how.reading)))
+    if found := likely_codes(declared_texts(known, how.reading)):
         raise InputError(undeclared_error(name, found, how, None))
 
 

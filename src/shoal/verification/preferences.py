@@ -103,7 +103,7 @@ def at_worst(counts: Counts, how: ColumnSpec, folder: Path) -> Counts:
     known = texts_of_tree(domain.hierarchy)
     texts = counts.domain.texts.to_pylist()
     nodes = [known.get(text) for text in texts]
-    gone = is_missing(counts.domain.texts, how.missing, how.exact_spelling)
+    gone = is_missing(counts.domain.texts, how.missing, how.exact_codes, how.reading)
     strange = sum(node is None and not out for node, out in zip(nodes, gone, strict=True))
     if strange:
         raise VerificationFailed(

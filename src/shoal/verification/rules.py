@@ -45,7 +45,7 @@ class PublishedRule:
         texts = pc.unique(text_of(column)).drop_null().cast(pa.string())
         if self.rule is None:
             return any(text != STAR and not TOKEN.fullmatch(text) for text in texts.to_pylist())
-        unknown = is_missing(texts, self.rule.missing)
+        unknown = is_missing(texts, self.rule.missing, reading=self.rule.reading)
         return any(
             not missing and text != STAR and not self._holds(text, self.rule)
             for text, missing in zip(texts.to_pylist(), unknown, strict=True)
