@@ -99,7 +99,7 @@ def assert_holds(rows: list[Row], constraints: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.parametrize(("method", "constraints"), list(cases()))
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 @given(table=tables())
 def test_people_counted_by_plain_code_meet_the_promise(
     method: str, constraints: list[dict[str, Any]], table: pd.DataFrame
@@ -117,7 +117,7 @@ def test_people_counted_by_plain_code_meet_the_promise(
     ("method", "constraints"),
     [(m, c) for m, c in cases() if not issubclass(plugins.method(m), FullDomainMethod)],
 )
-@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
 @given(table=tables())
 def test_the_rows_of_a_person_are_protected_together(
     method: str, constraints: list[dict[str, Any]], table: pd.DataFrame
