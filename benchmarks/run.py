@@ -14,6 +14,7 @@ SCRIPTS = [
     "lattice.py",
     "clustering.py",
     "top_down.py",
+    "people.py",
     "truth.py",
     "minimality.py",
 ]

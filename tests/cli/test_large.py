@@ -375,7 +375,6 @@ def test_a_part_without_a_header_is_not_quoted(shoal, tmp_path):
         (folder / f"{second}.csv").write_text("77,gout\n1,x\n")
         result = shoal("verify", "release", "p.yaml", *MEMORY)
         assert result.code == 2
-        asked = "first line looks like data" if second == "a" else "must have the same header"
-        assert asked in result.err
+        assert "must have the same header" in result.err
         assert "77" not in result.err
         assert "gout" not in result.err
