@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.engines.database.staging import staging
-from shoal.engines.database.tables import open_table
+from shoal.engines.database.staging import open_table, staging
 from shoal.engines.files import LocalFiles
 from shoal.errors import InputError, VerificationFailed
 from shoal.io.address import Address, place_of

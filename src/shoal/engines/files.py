@@ -12,8 +12,7 @@ from narwhals.stable.v2.dependencies import is_duckdb_relation
 
 from shoal.encoding.counts import Counts
 from shoal.engines.database.base import BATCH
-from shoal.engines.database.staging import StagedTable, Stored
-from shoal.engines.database.tables import open_table
+from shoal.engines.database.staging import StagedTable, Stored, open_table
 from shoal.engines.duckdb.classes import count_csv, count_table
 from shoal.engines.formats.base import FileFormat, format_of, format_to_write, located
 from shoal.engines.formats.comparison import require_same_rows, sums_of

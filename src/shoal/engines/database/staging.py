@@ -279,3 +279,13 @@ def _converted(batch: pa.RecordBatch, schema: pa.Schema, where: Address) -> pa.R
                 "cannot hold, such as times with more than microseconds. Convert them first."
             ) from None
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+@contextmanager
+def open_table(place: Address | StagedTable) -> Iterator[OpenTable]:
+    """A table or query, read in one transaction; a staged table in the one that wrote it."""
+    if isinstance(place, StagedTable):
+        yield place.open()
+        return
+    with open_database(place) as database:
+        yield OpenTable(database, database.source(place))

@@ -21,8 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.engines.database.connections import feeding
-from shoal.engines.database.staging import StagedTable, Stored
-from shoal.engines.database.tables import open_table
+from shoal.engines.database.staging import StagedTable, Stored, open_table
 from shoal.engines.duckdb.connection import Connection, connect, interruptible, settings
 from shoal.engines.duckdb.csv import check_separators, copy_csv, open_csv
 from shoal.engines.formats.base import FileFormat, format_of
