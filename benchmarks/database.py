@@ -54,8 +54,7 @@ def memory(field: str) -> int:
 def stream(source: str, target: str) -> dict[str, float]:
     """The table from one place to the other as a run does it, but unchanged: read in batches, written
     to a staging table, read back, compared and committed."""
-    from shoal.engines.database.staging import staging
-    from shoal.engines.database.tables import open_table
+    from shoal.engines.database.staging import open_table, staging
     from shoal.io.address import Address, place_of
 
     began = time.perf_counter()
