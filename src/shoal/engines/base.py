@@ -20,12 +20,17 @@ from shoal.engines.release_table import ReleaseTable
 from shoal.engines.sources import Source
 from shoal.engines.targets import Target
 from shoal.errors import VerificationFailed
+from shoal.evidence.detail import FormCounts
 from shoal.evidence.disclosure import Disclosure
+from shoal.evidence.label_forms import LabelReader
 from shoal.io.address import Place
 from shoal.io.csv_dialect import CsvOptions
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress
+
+LabelForms = dict[str, list[FormCounts]]
+"""Per column, its labels by form and size."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +143,11 @@ class Engine(ABC):
     @abstractmethod
     def disclosure(self, table: ReleaseTable) -> Disclosure:
         """What others can do with all published columns; `table` is the release as it was verified."""
+
+    @abstractmethod
+    def label_forms(self, table: ReleaseTable, readers: Mapping[str, LabelReader]) -> LabelForms:
+        """The forms of the published labels of some columns; `table` is the release as it was
+        verified."""
 
     @property
     def key(self) -> PersonKey | None:

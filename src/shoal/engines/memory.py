@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import Cells, codes_in_order, encode
@@ -22,13 +23,14 @@ from shoal.encoding.grouping import (
 from shoal.encoding.population import with_population
 from shoal.encoding.preferences import read_preferences
 from shoal.engines.anatomy_release import AnatomyRelease
-from shoal.engines.base import Engine, Expected
+from shoal.engines.base import Engine, Expected, LabelForms
 from shoal.engines.changes import ChangedTable, changes_of
 from shoal.engines.dropped_identifiers import (
     given_away,
     repeated_ids,
     repeating_identifiers,
 )
+from shoal.engines.duckdb.classes import number_texts
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.formats.base import format_to_write
 from shoal.engines.measured import (
@@ -49,7 +51,9 @@ from shoal.engines.targets import Target
 from shoal.engines.truth import Claim, require_anatomy, require_truth
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
+from shoal.evidence.detail import FormCounts
 from shoal.evidence.disclosure import Determined, Disclosure, coarsened, disclosure_of
+from shoal.evidence.label_forms import LabelReader, counted_forms
 from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.evidence.repeated_ids import RepeatedId
 from shoal.io.arrow import kind_name, one_chunk, without_category_order
@@ -428,6 +432,20 @@ class MemoryEngine(Engine):
         determined = coarsened(self._determined, column_loss_of(labelled.parts, 1))
         found = disclosure_of(counts, determined, exact=policy.publish == "anatomy")
         return replace(found, repeated=self._repeated)
+
+    def label_forms(self, table: ReleaseTable, readers: Mapping[str, LabelReader]) -> LabelForms:  # noqa: ARG002
+        """Count the labels of the rows that are handed over."""
+        release = wrap(self._tables[0])
+
+        def count(name: str) -> list[FormCounts]:
+            labels = number_texts(name, pa.chunked_array([release.column(name)]))
+            codes = pc.fill_null(labels.codes, len(labels.texts)).to_numpy(zero_copy_only=False)
+            rows = np.bincount(codes, minlength=len(labels.texts) + 1)
+            texts = pa.concat_arrays([labels.texts.cast(pa.string()), pa.nulls(1, pa.string())])
+            some = np.flatnonzero(rows)
+            return counted_forms(readers[name].forms(texts.take(pa.array(some)), rows[some]))
+
+        return dict(zip(readers, each(count, readers), strict=True))
 
     @property
     def key(self) -> PersonKey | None:
