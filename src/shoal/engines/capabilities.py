@@ -149,7 +149,9 @@ def check_method(policy: Policy) -> None:
                 "cover more people than were counted. Leave `least` out; `shoal verify` can check it "
                 "afterwards."
             )
-    if policy.together and policy.method.only_counts:
+    from shoal.methods.base import FullDomainMethod
+
+    if policy.together and isinstance(policy.method, FullDomainMethod):
         raise PolicyError(
             f"method: {policy.method.name} gives every value the same level everywhere, so it cannot "
             f"protect the rows of a person together (`together` on the column '{policy.person}'). Use "
