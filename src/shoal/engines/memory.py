@@ -55,7 +55,8 @@ from shoal.evidence.repeated_ids import RepeatedId
 from shoal.io.arrow import kind_name, one_chunk, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
-from shoal.methods.blocks import group_rows
+from shoal.methods.blocks import group_rows, refine_rows
+from shoal.methods.refinement import passes_of
 from shoal.metrics.base import ReleaseView, chosen_metrics
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
@@ -195,6 +196,16 @@ class MemoryEngine(Engine):
         self._groupings = group_rows(policy.method, self._cells, requirement, self.seed, progress)
         check_groupings(self._cells, self._groupings, policy.method.name)
         return int(self._suppressed.sum())
+
+    def refine(self, requirement: Requirement, progress: Progress) -> None:
+        """Rearrange the rows of the groups."""
+        policy, groupings = self._policy, self._groupings
+        assert policy.refine is not None
+        passes = passes_of(policy.refine)
+        self._groupings = refine_rows(
+            policy.method, self._cells, requirement, groupings, passes, self.seed, progress
+        )
+        check_groupings(self._cells, self._groupings, "refine")
 
     @property
     def _suppressed(self) -> Any:

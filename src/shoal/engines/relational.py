@@ -106,6 +106,7 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.methods.base import check_holds
 from shoal.methods.blocks import block_requirement
 from shoal.methods.partition import WIDEST_ROUNDED
+from shoal.methods.refinement import passes_of
 from shoal.metrics.base import (
     AdditiveMetric,
     ReleaseView,
@@ -224,6 +225,12 @@ class RelationalEngine(Engine):
             self._finish = GroupFragment(method, requirement, encoded.n_rows, self.seed)
             self._requirement = requirement
         return None
+
+    def refine(self, requirement: Requirement, progress: Progress) -> None:  # noqa: ARG002
+        """Fragments are refined when they are grouped, as they are published."""
+        assert self._policy.refine is not None
+        self._finish = replace(self._finish, passes=passes_of(self._policy.refine))
+        progress(1.0)
 
     @property
     def _suppressed(self) -> Any:

@@ -45,6 +45,9 @@ class Method(plugins.Plugin, ABC):
     """Whether equal rows are always treated alike, so that the distinct rows and their counts are all
     that the method needs."""
 
+    refinable: ClassVar[bool] = True
+    """Whether the rows of its groups may be rearranged afterwards (`refine` in a policy)."""
+
     @property
     def weights(self) -> Mapping[str, float] | None:
         """How much each quasi-identifier counts in the loss; None where all count alike."""
@@ -124,6 +127,7 @@ class FullDomainMethod(Method):
     """A method that generalises along hierarchies, the same value in the same way everywhere."""
 
     only_counts: ClassVar[bool] = True
+    refinable: ClassVar[bool] = False
     uses_hierarchies: ClassVar[str]
     """What the method does with hierarchies, for the message where a column has none."""
 

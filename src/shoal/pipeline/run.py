@@ -359,6 +359,9 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
         suppressed = engine.group(requirement, progress)
     if suppressed is not None:
         check_suppression(policy, suppressed, rows)
+    if policy.refine is not None:
+        with clock.step("refine") as progress:
+            engine.refine(requirement, progress)
     with clock.step("publish") as progress:
         engine.publish(evidence, progress)
     with clock.step("measure") as progress:

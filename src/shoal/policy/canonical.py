@@ -34,6 +34,7 @@ def to_data(policy: "Policy", seed: int | None = None) -> dict[str, Any]:
         "columns": {name: _column(column) for name, column in policy.columns.items()},
         "constraints": [plain_constraint(model) for model in policy.constraints],
         "method": plain_named(policy.method),
+        "refine": policy.refine,
         "default": policy.default,
         "suppression": policy.suppression,
         "suppressed": policy.suppressed,

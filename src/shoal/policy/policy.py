@@ -42,6 +42,9 @@ else:  # importing them would load pyarrow
     Method = Metric = Any
 
 DEFAULT_METHOD = "least-loss-partition"
+EFFORTS = ("quick", "thorough")
+"""How much refinement a policy can ask for by name."""
+MOST_PASSES = 10_000
 
 
 def _share(value: Any) -> Any:
@@ -58,6 +61,17 @@ def _no_bool(value: Any) -> Any:
     return value
 
 
+def _passes(value: Any) -> Any:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if value is None or value in EFFORTS or (whole and 1 <= value <= MOST_PASSES):
+        return value
+    words = (
+        f"found {found(value)}; must be {' or '.join(EFFORTS)}, or a number of passes over all rows, "
+        f"1 to {MOST_PASSES:,}"
+    )
+    raise as_error(Problem((), words))
+
+
 class Policy(BaseModel):
     """What to publish of a table, and which guarantees the release must meet."""
 
@@ -71,6 +85,9 @@ class Policy(BaseModel):
         default_factory=lambda: parts.method(DEFAULT_METHOD)
     )
     """How rows are put into groups, with the method's options."""
+    refine: Annotated[Literal["quick", "thorough"] | int | None, PlainValidator(_passes)] = None
+    """Whether the rows of the groups are rearranged afterwards, so that the release loses less: `quick`,
+    `thorough`, or how often all rows are looked at. Not done when left out."""
     default: Literal["drop"] | None = None
     """`drop` leaves out the table's columns that are not listed; without it they are an error."""
     suppression: Annotated[float, BeforeValidator(_share)] | None = None
