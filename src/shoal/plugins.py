@@ -1,9 +1,9 @@
-"""The registry of methods, models, metrics and file formats.
+"""The registry of methods, models, metrics, presets and file formats.
 
-A plug-in is a concrete subclass of `Method`, `Model`, `Metric` or `FileFormat`. Those that belong to
-Shoal are found by walking the folders `methods/`, `models/`, `metrics/` and `engines/formats/`: a new
-file is picked up by itself. Other distributions declare theirs as entry points of the groups
-`shoal.methods`, `shoal.models`, `shoal.metrics` and `shoal.formats`::
+A plug-in is a concrete subclass of `Method`, `Model`, `Metric`, `Preset` or `FileFormat`. Those that
+belong to Shoal are found by walking the folders `methods/`, `models/`, `metrics/`, `presets/` and
+`engines/formats/`: a new file is picked up by itself. Other distributions declare theirs as entry points
+of the groups `shoal.methods`, `shoal.models`, `shoal.metrics`, `shoal.presets` and `shoal.formats`::
 
     [project.entry-points."shoal.methods"]
     grid-cells = "acme.grid:GridCells"
@@ -39,12 +39,13 @@ from shoal.errors import PolicyError, listed, nearest
 REQUIRED = "required"
 """What `describe` gives as the default of an option that has none."""
 
-Kind = Literal["methods", "models", "metrics", "formats"]
+Kind = Literal["methods", "models", "metrics", "presets", "formats"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 FOLDERS: dict[Kind, str] = {
     "methods": "shoal.methods",
     "models": "shoal.models",
     "metrics": "shoal.metrics",
+    "presets": "shoal.presets",
     "formats": "shoal.engines.formats",
 }
 """The package of each kind."""
@@ -52,6 +53,7 @@ BASES: dict[Kind, str] = {
     "methods": "Method",
     "models": "Model",
     "metrics": "Metric",
+    "presets": "Preset",
     "formats": "FileFormat",
 }
 """The base class of each kind."""
@@ -61,7 +63,7 @@ WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class Plugin:
-    """The base class of `Method`, `Model`, `Metric` and `FileFormat`.
+    """The base class of `Method`, `Model`, `Metric`, `Preset` and `FileFormat`.
 
     A plug-in is a frozen pydantic dataclass: its fields are the options of the plug-in, and the
     docstring under a field describes the option.
@@ -115,6 +117,11 @@ def metrics() -> dict[str, type[Any]]:
     return _every("metrics")
 
 
+def presets() -> dict[str, type[Any]]:
+    """Return every preset by its name, without those that `problems` reports."""
+    return _every("presets")
+
+
 def formats() -> dict[str, type[Any]]:
     """Return every file format by its name, without those that `problems` reports."""
     return _every("formats")
@@ -133,6 +140,11 @@ def model(name: str) -> type[Any]:
 def metric(name: str) -> type[Any]:
     """Return the metric of that name."""
     return find("metrics", name)
+
+
+def preset(name: str) -> type[Any]:
+    """Return the preset of that name."""
+    return find("presets", name)
 
 
 def find(kind: Kind, name: str) -> type[Any]:
