@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 else:  # importing it would load pyarrow
     Hierarchy = Any
 
-Role = Literal["identifier", "pseudonym", "person", "quasi", "sensitive", "plain", "preference"]
+Role = Literal[
+    "identifier", "pseudonym", "person", "quasi", "sensitive", "plain", "preference", "weight"
+]
 ROLES: tuple[str, ...] = get_args(Role)
 UNDECIDED = "undecided"
 """What a draft writes in place of a role that only a person can choose."""
@@ -104,7 +106,9 @@ class Column(BaseModel):
     """`identifier`: identifies people, dropped. `pseudonym`: identifies people, published as a keyed
     token that links their rows. `person`: tells which rows are one person's, so that
     people are counted; dropped. `quasi`: known to others, generalised. `sensitive`: to
-    be protected, published. `plain`: published unchanged. `preference`: read, never published."""
+    be protected, published. `plain`: published unchanged. `preference`: read, never published.
+    `weight`: the sampling weight of a survey, by which the population is estimated; published only
+    if `publish` says so."""
     kind: Literal["ordered", "unordered"] | None = None
     """Quasi or sensitive. An `ordered` quasi column generalises to `[a~b]`, an `unordered` one to
     `{a, b}`; decided from the data when left out. A sensitive column is `unordered` when left out."""
@@ -138,7 +142,10 @@ class Column(BaseModel):
     bottom: Figure = None
     """Quasi, sensitive or plain. Numbers up to here are published together, as `≤18`."""
     round: Figure = None
-    """Quasi, sensitive or plain. Numbers are rounded to multiples of this."""
+    """Quasi, sensitive, plain or weight. Numbers are rounded to multiples of this."""
+    publish: Literal["withheld", "rounded", "exact"] | None = None
+    """Weight only. `withheld`: it is read and not published; this is the default. `rounded`: it is
+    published rounded to multiples of `round`. `exact`: it is published as it is."""
 
     @property
     def has_rule(self) -> bool:
@@ -148,12 +155,15 @@ class Column(BaseModel):
     @property
     def is_published(self) -> bool:
         """Whether the release has the column."""
+        if self.role == "weight":
+            return self.publish not in (None, "withheld")
         return self.role in ("quasi", "sensitive", "plain", "pseudonym")
 
     @model_validator(mode="before")
     @classmethod
     def _short_form(cls, data: Any) -> Any:
-        """`age: quasi` for `age: {role: quasi}`; an `order` says that the kind is ordered."""
+        """`age: quasi` for `age: {role: quasi}`; an `order` says that the kind is ordered, and `round`
+        that a weight is published rounded."""
         role = data.get("role") if isinstance(data, Mapping) else data
         if role == UNDECIDED:
             raise as_error(Problem((), DECIDE))
@@ -164,6 +174,8 @@ class Column(BaseModel):
             raise as_error(Problem((), words))
         if data.get("order") is not None and data.get("kind") is None:
             return {**data, "kind": "ordered"}
+        if role == "weight" and data.get("publish") is None and data.get("round") is not None:
+            return {**data, "publish": "rounded"}
         return data
 
     @model_validator(mode="after")
@@ -183,7 +195,8 @@ class Column(BaseModel):
             "together": ("person",),
             "top": ("quasi", "sensitive", "plain"),
             "bottom": ("quasi", "sensitive", "plain"),
-            "round": ("quasi", "sensitive", "plain"),
+            "round": ("quasi", "sensitive", "plain", "weight"),
+            "publish": ("weight",),
         }
         given = [key for key in allowed if getattr(self, key) is not None]
         if self.order is not None:  # it implies the kind
@@ -199,7 +212,21 @@ class Column(BaseModel):
         ]
 
     def _contradictions(self) -> list[Problem]:
-        return [*self._rule_problems(), *self._other_contradictions()]
+        return [*self._rule_problems(), *self._weight_problems(), *self._other_contradictions()]
+
+    def _weight_problems(self) -> Iterator[Problem]:
+        """A weight is rounded if, and only if, it is published so."""
+        if self.role != "weight":
+            return
+        if self.publish == "rounded" and self.round is None:
+            words = "needs `round`, the step that weights are rounded to, as in `round: 10`"
+            yield Problem(("publish",), words)
+        elif self.publish != "rounded" and self.round is not None:
+            words = f"cannot be combined with `publish: {self.publish}`; choose one of the two"
+            yield Problem(("round",), words)
+        if self.type in ("date", "text") or self.dates is not None:
+            key = "dates" if self.dates is not None else "type"
+            yield Problem((key,), "a weight is a number; leave this out")
 
     def _rule_problems(self) -> Iterator[Problem]:
         if self.round is not None and self.round <= 0:

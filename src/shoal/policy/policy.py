@@ -184,13 +184,15 @@ class Policy(BaseModel):
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """The columns published unchanged, or as pseudonyms, in the policy's order."""
-        return tuple(n for n, c in self.columns.items() if c.role in ("plain", "pseudonym"))
+        """The columns published unchanged, or as pseudonyms, and a weight that is published, in the
+        policy's order."""
+        roles = ("plain", "pseudonym", "weight")
+        return tuple(n for n, c in self.columns.items() if c.role in roles and c.is_published)
 
     @property
     def unchanged(self) -> tuple[str, ...]:
-        """The columns with the role plain, in the policy's order."""
-        return self.columns_with("plain")
+        """The columns with the role plain, and a weight that is published, in the policy's order."""
+        return tuple(name for name in self.plain if self.columns[name].role != "pseudonym")
 
     @property
     def pseudonyms(self) -> tuple[str, ...]:
@@ -220,6 +222,16 @@ class Policy(BaseModel):
     def person(self) -> str | None:
         """The column that tells which rows are one person's; None where every row is a person."""
         return next(iter(self.columns_with("person")), None)
+
+    @property
+    def weight(self) -> str | None:
+        """The column with the sampling weight of each row; None where there is none."""
+        return next(iter(self.columns_with("weight")), None)
+
+    @property
+    def withholds_weight(self) -> bool:
+        """Whether there are weights that the release does not have."""
+        return self.weight is not None and not self.columns[self.weight].is_published
 
     @property
     def together(self) -> bool:
@@ -287,7 +299,8 @@ class Policy(BaseModel):
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
         """The columns of a table that a run must read, in the table's order."""
         names = tuple(names)
-        required = {*self.published(names), *self.preferences.values(), self.person}
+        hidden = {*self.preferences.values(), self.person, self.weight}
+        required = {*self.published(names), *hidden}
         return tuple(name for name in names if name in required)
 
     def published(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -319,7 +332,7 @@ class Policy(BaseModel):
             different figures.
         columns
             Per column a role or the settings to change, such as `{"age": {"kind": "unordered"}}`.
-        quasi, sensitive, identifiers, plain, person
+        quasi, sensitive, identifiers, plain, person, weight
             Columns that take another role.
         hierarchies, kinds, orders
             Per column its hierarchy, its kind or the order of its values.

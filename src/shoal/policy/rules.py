@@ -22,6 +22,7 @@ def problems(policy: "Policy") -> list[Problem]:
     return [
         *_no_quasi(policy),
         *_person(policy),
+        *_weight(policy),
         *_preferences(policy),
         *_constraints(policy),
         *_repeated(policy),
@@ -42,6 +43,7 @@ def warnings(policy: "Policy") -> list[str]:
         *_weak(policy),
         *_kept_order(policy),
         *_linkable(policy),
+        *_exact_weight(policy),
         *anatomy.warnings(policy),
     ]
 
@@ -118,6 +120,17 @@ def _person(policy: "Policy") -> Iterator[Problem]:
             f"'{people[0]}'; leave one of the two out"
         )
         yield Problem(("columns", name, "preference"), words)
+
+
+def _weight(policy: "Policy") -> Iterator[Problem]:
+    """There is one weight: a population cannot be estimated by two."""
+    weights = policy.columns_with("weight")
+    if len(weights) > 1:
+        words = (
+            f"{listed(weights)} all have the role weight; the population is estimated by one. Give the "
+            "role to the weight of a row's person, and make the others identifiers"
+        )
+        yield Problem(("columns",), words)
 
 
 def _preferences(policy: "Policy") -> Iterator[Problem]:
@@ -312,6 +325,16 @@ def _pseudonyms(policy: "Policy") -> Iterator[Problem]:
             "`pseudonym: {key_file: linkage.key}` or `pseudonym: {key_env: LINKAGE_KEY}`"
         )
         yield Problem(("pseudonym",), words)
+
+
+def _exact_weight(policy: "Policy") -> Iterator[str]:
+    name = policy.weight
+    if name is not None and policy.columns[name].publish == "exact":
+        yield (
+            f"{name} is published exactly: sampling weights follow from strata, regions and adjustment "
+            "cells, so a rare weight gives away where a person lives or which group she belongs to, and "
+            "a weight that one row has singles it out. Round it (`round: 10`) or withhold it."
+        )
 
 
 def _linkable(policy: "Policy") -> Iterator[str]:
