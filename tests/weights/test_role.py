@@ -82,7 +82,7 @@ def test_bad_weights_are_refused_without_a_value_in_the_message(weights: Any, wo
 
 
 def test_a_step_that_makes_weights_0_is_refused() -> None:
-    with pytest.raises(shoal.InputError, match="`round: 50` makes 0.*smaller `round`"):
+    with pytest.raises(shoal.InputError, match=r"`round: 50` makes 0.*smaller `round`"):
         release({"role": "weight", "round": 50})
 
 
