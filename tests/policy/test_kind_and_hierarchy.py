@@ -17,8 +17,17 @@ def people(n: int = 200) -> pd.DataFrame:
 def policy(method: str, **age: object) -> dict[str, object]:
     return {
         "columns": {
-            "age": {"role": "quasi", "kind": "ordered", "hierarchy": {"intervals": [10, 40]}, **age},
-            "sex": {"role": "quasi", "kind": "unordered", "hierarchy": {"tree": {"any": ["f", "m"]}}},
+            "age": {
+                "role": "quasi",
+                "kind": "ordered",
+                "hierarchy": {"intervals": [10, 40]},
+                **age,
+            },
+            "sex": {
+                "role": "quasi",
+                "kind": "unordered",
+                "hierarchy": {"tree": {"any": ["f", "m"]}},
+            },
         },
         "constraints": [{"k": 5}],
         "method": method,

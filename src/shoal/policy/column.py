@@ -15,9 +15,7 @@ from shoal.policy.reading import Dates
 
 FORMS = "write a level per value, as in {flu: 1, HIV: 4}, or values per level, as in {1: [flu]}"
 
-NO_OPEN_END = (
-    "cannot be combined with `hierarchy`, whose nodes would not say that an end is open"
-)
+NO_OPEN_END = "cannot be combined with `hierarchy`, whose nodes would not say that an end is open"
 
 HIGHEST_LEVEL = 100
 """Sensitivity levels correspond to those of a hierarchy, and none needs more."""
@@ -114,8 +112,8 @@ class Column(BaseModel):
     """Quasi or sensitive. An `ordered` quasi column generalises to `[a~b]`, an `unordered` one to
     `{a, b}`; decided from the data when left out. A sensitive column is `unordered` when left out."""
     hierarchy: Annotated[Hierarchy | None, PlainValidator(parts.hierarchy)] = None
-    """Quasi or sensitive. The tree of more general values. A quasi column may have a `kind` too: full-domain
-    methods then take the hierarchy, and all others the kind."""
+    """Quasi or sensitive. The tree of more general values. A quasi column may have a `kind` too:
+    full-domain methods then take the hierarchy, and all others the kind."""
     order: Annotated[
         tuple[Annotated[str, BeforeValidator(label_of)], ...] | None, Field(min_length=1)
     ] = None

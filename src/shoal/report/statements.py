@@ -97,7 +97,9 @@ def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
     else:
         alike: dict[str, list[str]] = {}
         for name in policy.quasi:
-            alike.setdefault(_coarser(policy.columns[name], policy.hierarchy_of(name)), []).append(name)
+            alike.setdefault(_coarser(policy.columns[name], policy.hierarchy_of(name)), []).append(
+                name
+            )
         each = [f"{listed(named, MOST_NAMES)} {how}" for how, named in alike.items()]
         yield (
             "Others may know these quasi columns, so they are published only as coarsely as the "
