@@ -163,6 +163,6 @@ def check_method(policy: Policy) -> None:
             f"protect the rows of a person together (`together` on the column '{policy.person}'). Use "
             "least-loss-partition, flexible-partition, mondrian, k-clustering, top-down or bottom-up."
         )
-    trees = {name: policy.columns[name].hierarchy is not None for name in policy.quasi}
+    trees = {name: policy.hierarchy_of(name) is not None for name in policy.quasi}
     requirement = Requirement(policy.constraints, counts_people=policy.person is not None)
     policy.method.check(requirement, trees)

@@ -324,7 +324,7 @@ class MemoryEngine(Engine):
             parts,
             labelled.published.sizes,
             column_loss_of(parts, cells.n_rows),
-            {name: policy.columns[name].hierarchy for name in policy.quasi},
+            {name: policy.hierarchy_of(name) for name in policy.quasi},
             policy.sensitive,
             self._schema,
         )

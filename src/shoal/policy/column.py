@@ -15,6 +15,8 @@ from shoal.policy.reading import Dates
 
 FORMS = "write a level per value, as in {flu: 1, HIV: 4}, or values per level, as in {1: [flu]}"
 
+NO_OPEN_END = "cannot be combined with `hierarchy`, whose nodes would not say that an end is open"
+
 HIGHEST_LEVEL = 100
 """Sensitivity levels correspond to those of a hierarchy, and none needs more."""
 
@@ -29,10 +31,11 @@ Role = Literal[
 ROLES: tuple[str, ...] = get_args(Role)
 UNDECIDED = "undecided"
 """What a draft writes in place of a role that only a person can choose."""
-DECIDE = (
-    "is undecided: write plain if nobody else knows its values, quasi if others may, sensitive if they "
-    "must not be learnt, or identifier to leave it out"
+HOW_TO_DECIDE = (
+    "write plain if nobody else knows its values, quasi if others may, sensitive if they must not be "
+    "learnt, or identifier to leave it out"
 )
+DECIDE = f"is undecided: {HOW_TO_DECIDE}"
 
 
 def read_levels(value: Any) -> dict[str, int] | None:
@@ -113,7 +116,8 @@ class Column(BaseModel):
     """Quasi or sensitive. An `ordered` quasi column generalises to `[a~b]`, an `unordered` one to
     `{a, b}`; decided from the data when left out. A sensitive column is `unordered` when left out."""
     hierarchy: Annotated[Hierarchy | None, PlainValidator(parts.hierarchy)] = None
-    """Quasi or sensitive. The tree of more general values; then `kind` is left out."""
+    """Quasi or sensitive. The tree of more general values. A quasi column may have a `kind` too:
+    full-domain methods then take the hierarchy, and all others the kind."""
     order: Annotated[
         tuple[Annotated[str, BeforeValidator(label_of)], ...] | None, Field(min_length=1)
     ] = None
@@ -234,11 +238,8 @@ class Column(BaseModel):
         if self.top is not None and self.bottom is not None and self.bottom >= self.top:
             yield Problem(("bottom",), f"found {self.bottom:g}; must be below `top`, {self.top:g}")
         ends = [key for key in ("top", "bottom") if getattr(self, key) is not None]
-        if ends and self.hierarchy is not None:
-            words = (
-                "cannot be combined with `hierarchy`, whose nodes would not say that an end is open"
-            )
-            yield Problem((ends[0],), words)
+        if ends and self.hierarchy is not None and self.kind is None:
+            yield Problem((ends[0],), NO_OPEN_END)
         if self.has_rule and (
             self.order is not None or self.type in ("date", "text") or self.dates
         ):
@@ -258,14 +259,11 @@ class Column(BaseModel):
             needed = [key for key in ("levels", "hierarchy") if getattr(self, key) is None]
             words = f"needs {' and '.join(f'`{key}`' for key in needed)} too"
             return [Problem(("preference",), words)]
-        if self.hierarchy is not None and self.order is not None:
-            return [
-                Problem(("order",), "cannot be combined with `hierarchy`; choose one of the two")
-            ]
-        if self.hierarchy is not None and self.kind is not None:
-            return [
-                Problem(("kind",), "cannot be combined with `hierarchy`; choose one of the two")
-            ]
+        if self.hierarchy is not None and self.role != "quasi":
+            both = [key for key in ("order", "kind") if getattr(self, key) is not None]
+            words = "cannot be combined with `hierarchy`; choose one of the two"
+            if both:
+                return [Problem((both[0],), words)]
         if self.order is None:
             return []
         if self.kind == "unordered":

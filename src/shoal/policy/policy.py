@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from shoal.encoding.columns import ColumnSpec
     from shoal.encoding.reading import ValueReading
     from shoal.encoding.rules import ColumnRule
+    from shoal.hierarchy import Hierarchy
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric
 else:  # importing them would load pyarrow
@@ -160,7 +161,8 @@ class Policy(BaseModel):
         try:
             policy = validated(data)
         except ValidationError as error:
-            problems = rules.with_sensitive(problems_of(error, GUIDE), data)
+            problems = rules.with_undecided(problems_of(error, GUIDE))
+            problems = rules.with_sensitive(problems, data)
             raise refusal(problems, source.where) from None
         policy._source = source
         if contradictions := rules.problems(policy):
@@ -242,15 +244,23 @@ class Policy(BaseModel):
         """The columns with a role, in the policy's order."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
 
+    def hierarchy_of(self, name: str) -> "Hierarchy | None":
+        """The hierarchy by which a column is made coarser: where it has a kind too, only a method that
+        generalises along hierarchies alone takes the hierarchy."""
+        column = self.columns[name]
+        if column.kind is not None and not self.method.along_hierarchies:
+            return None
+        return column.hierarchy
+
     def column_spec(self, name: str) -> "ColumnSpec":
         """What the policy says about the values of a quasi-identifier or sensitive column."""
         from shoal.encoding.columns import ColumnSpec  # it loads pyarrow
 
-        column = self.columns[name]
+        column, hierarchy = self.columns[name], self.hierarchy_of(name)
         return ColumnSpec(
-            column.kind,
-            column.order,
-            column.hierarchy,
+            column.kind if hierarchy is None else None,
+            column.order if hierarchy is None else None,
+            hierarchy,
             column.levels,
             reading=self.value_reading(name),
             rule=self._rule_of(name),

@@ -10,6 +10,7 @@ from shoal import plugins
 from shoal.errors import listed, nearest
 from shoal.models.base import SIZES_ONLY
 from shoal.policy import anatomy
+from shoal.policy.column import DECIDE, HOW_TO_DECIDE, NO_OPEN_END
 from shoal.policy.messages import FieldPath, Problem, choice
 from shoal.policy.parts import plain_constraint
 
@@ -28,6 +29,7 @@ def problems(policy: "Policy") -> list[Problem]:
         *_repeated(policy),
         *_target(policy),
         *_metrics(policy),
+        *_open_ends(policy),
         *anatomy.problems(policy),
         *_population(policy),
         *_pseudonyms(policy),
@@ -86,6 +88,17 @@ def with_sensitive(problems: Sequence[Problem], data: Any) -> list[Problem]:
         else Problem(path, text)
         for path, text in problems
     ]
+
+
+def with_undecided(problems: Sequence[Problem]) -> list[Problem]:
+    """The problems, with one for all columns that nobody has decided: every one of them is named."""
+    open_ = [problem for problem in problems if problem.text == DECIDE]
+    if len(open_) < 2:
+        return list(problems)
+    names = ", ".join(str(problem.path[-1]) for problem in open_)
+    words = f"{len(open_)} columns are undecided: {names}. For each, {HOW_TO_DECIDE}"
+    others = [problem for problem in problems if problem.text != DECIDE]
+    return [Problem(("columns",), words), *others]
 
 
 def _no_quasi(policy: "Policy") -> Iterator[Problem]:
@@ -246,6 +259,15 @@ def _metrics(policy: "Policy") -> Iterator[Problem]:
             name = plugins.name_of(type(metric))
             yield Problem(("metrics", place), f"'{name}' is listed twice; keep one")
         seen.add(type(metric))
+
+
+def _open_ends(policy: "Policy") -> Iterator[Problem]:
+    """A hierarchy beside a kind is only in the way of `top` and `bottom` where the method takes it."""
+    for name in policy.quasi:
+        column = policy.columns[name]
+        ends = [key for key in ("top", "bottom") if getattr(column, key) is not None]
+        if ends and policy.hierarchy_of(name) is not None:
+            yield Problem(("columns", name, ends[0]), NO_OPEN_END)
 
 
 def _population(policy: "Policy") -> Iterator[Problem]:
