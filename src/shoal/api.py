@@ -103,6 +103,7 @@ def anonymize(
     sensitive: Names | None = None,
     plain: Names | None = None,
     person: str | None = None,
+    weight: str | None = None,
     k: int | None = None,
     l: int | None = None,  # noqa: E741 - the field's own letter
     t: float | None = None,
@@ -149,6 +150,9 @@ def anonymize(
     person
         The column that tells which rows are one person's, where people have several: never
         published. People are then counted in place of rows.
+    weight
+        The column with the sampling weights of a survey, by which the population is estimated;
+        published only if the policy says so.
     k
         k-anonymity: every class has at least `k` rows (or people).
     l
@@ -254,6 +258,7 @@ def anonymize(
         sensitive=sensitive,
         plain=plain,
         person=person,
+        weight=weight,
         k=k,
         l=l,
         t=t,

@@ -12,15 +12,18 @@ A plug-in is named after its class: `LeastLossPartition` is `least-loss-partitio
 command line and in the docs.
 """
 
+import ast
 import dataclasses
 import importlib
 import inspect
 import pkgutil
 import re
+import textwrap
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
+from itertools import pairwise
 from pathlib import Path
 from typing import (
     Annotated,
@@ -75,7 +78,6 @@ class Plugin:
     unless the class states another one."""
     on_request: ClassVar[bool] = False
     """Whether it takes long, so that it is used only where a policy names it."""
-    __pydantic_config__: ClassVar[dict[str, Any]] = {"use_attribute_docstrings": True}
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -329,10 +331,28 @@ def _options(plugin: type) -> Iterator[Option]:
 
 
 def _description(plugin: type, field: str) -> str:
-    """The docstring under a field, on one line; pydantic keeps it in the class that owns the field."""
-    owned = (vars(owner).get("__pydantic_fields__", {}) for owner in plugin.__mro__)
-    texts = (fields[field].description for fields in owned if field in fields)
-    return " ".join(next((text for text in texts if text), "").split())
+    """The docstring under a field, on one line, from the class that has one."""
+    texts = (_field_docstrings(owner).get(field, "") for owner in plugin.__mro__)
+    return " ".join(next(filter(None, texts), "").split())
+
+
+@cache
+def _field_docstrings(cls: type) -> dict[str, str]:
+    """The docstrings under the fields of a class: read from its source when somebody asks, because
+    having pydantic keep them (`use_attribute_docstrings`) parses every plug-in at every start."""
+    if not dataclasses.is_dataclass(cls):
+        return {}
+    try:
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    except (OSError, TypeError):  # made by a program: there is no source
+        return {}
+    body = tree.body if isinstance(tree, ast.ClassDef) else []
+    found = {}
+    for field, text in pairwise(body):
+        match field, text:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(docstring))):
+                found[name] = docstring
+    return found
 
 
 def _default_words(field: "dataclasses.Field[Any]") -> str:

@@ -128,6 +128,7 @@ def _column(column: "Column") -> str | dict[str, Any]:
         "top": column.top,
         "bottom": column.bottom,
         "round": column.round,
+        "publish": column.publish,
     }
     given = {key: value for key, value in data.items() if value is not None}
     return column.role if len(given) == 1 else given

@@ -97,7 +97,9 @@ def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
     else:
         alike: dict[str, list[str]] = {}
         for name in policy.quasi:
-            alike.setdefault(_coarser(policy.columns[name]), []).append(name)
+            alike.setdefault(_coarser(policy.columns[name], policy.hierarchy_of(name)), []).append(
+                name
+            )
         each = [f"{listed(named, MOST_NAMES)} {how}" for how, named in alike.items()]
         yield (
             "Others may know these quasi columns, so they are published only as coarsely as the "
@@ -131,9 +133,8 @@ def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
         )
 
 
-def _coarser(column: Column) -> str:
-    """How a quasi column is generalised, in brackets."""
-    spec: Any = column.hierarchy
+def _coarser(column: Column, spec: Any) -> str:
+    """How a quasi column is generalised, in brackets; `spec`: its hierarchy, if that is used."""
     if isinstance(spec, Mask):
         side = "last" if spec.side == "right" else "first"
         return f"(its {side} characters hidden)"
