@@ -128,6 +128,8 @@ def _column(column: "Column") -> str | dict[str, Any]:
         "top": column.top,
         "bottom": column.bottom,
         "round": column.round,
+        "part": column.part,
+        "zip3": column.zip3,
         "publish": column.publish,
     }
     given = {key: value for key, value in data.items() if value is not None}
