@@ -12,8 +12,8 @@ expect of somebody who tries everybody.
 
 Source: Benedetti and Franconi, "Statistical and technological solutions for controlled data
 dissemination", New Techniques and Technologies for Statistics, 1998; Franconi and Polettini, "Individual
-risk estimation in mu-Argus: a review", Privacy in Statistical Databases, 2004. As in sdcMicro, but that a
-class with no more people in the population than in the sample has the risk 1 / f.
+risk estimation in mu-Argus: a review", Privacy in Statistical Databases, 2004. As in sdcMicro, but that
+a class with no more people in the population than in the sample has the risk 1 / f.
 """
 
 from dataclasses import dataclass
@@ -101,7 +101,9 @@ def risk_of_classes(
     """
     times = np.ones(len(sizes), np.int64) if times is None else times
     risks = individual_risks(sizes, weights / SCALE)
-    return _summary(risks, sizes * times, weights, int(times.sum()), total(weights, times), threshold)
+    return _summary(
+        risks, sizes * times, weights, int(times.sum()), total(weights, times), threshold
+    )
 
 
 def risk_of_rows(
