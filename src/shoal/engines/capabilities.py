@@ -70,6 +70,14 @@ def _person(policy: Policy) -> Iterator[str]:
         )
 
 
+def _weight(policy: Policy) -> Iterator[str]:
+    if policy.weight is not None:
+        yield (
+            f"Column '{policy.weight}' has the role weight: a population is not estimated from weights "
+            f"for tables larger than memory. Make it an identifier to leave it out, or {IN_MEMORY}."
+        )
+
+
 def _order(policy: Policy) -> Iterator[str]:
     if policy.order == "kept":
         yield (
@@ -105,7 +113,7 @@ def _method(policy: Policy) -> Iterator[str]:
 REFUSED: dict[str, dict[Step, tuple[Callable[[Policy], Iterator[str]], ...]]] = {
     "memory": {"run": (), "verify": ()},
     "large": {
-        "run": (_preferences, _anatomy, _population, _models, _person, _order, _method),
+        "run": (_preferences, _anatomy, _population, _models, _person, _weight, _order, _method),
         "verify": (_preferences, _anatomy, _population, _models),
     },
 }
@@ -155,6 +163,6 @@ def check_method(policy: Policy) -> None:
             f"protect the rows of a person together (`together` on the column '{policy.person}'). Use "
             "least-loss-partition, flexible-partition, mondrian, k-clustering, top-down or bottom-up."
         )
-    trees = {name: policy.columns[name].hierarchy is not None for name in policy.quasi}
+    trees = {name: policy.hierarchy_of(name) is not None for name in policy.quasi}
     requirement = Requirement(policy.constraints, counts_people=policy.person is not None)
     policy.method.check(requirement, trees)

@@ -21,6 +21,7 @@ from shoal.encoding.grouping import (
 )
 from shoal.encoding.population import with_population
 from shoal.encoding.preferences import read_preferences
+from shoal.encoding.weights import check_constant, differing_people, read_weights
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.base import Engine, Expected
 from shoal.engines.changes import ChangedTable, changes_of
@@ -176,6 +177,8 @@ class MemoryEngine(Engine):
         if policy.population is not None:
             population = population_of_policy(policy)
             cells = with_population(cells, population.column, quasi, population.people)
+        if policy.weight is not None:
+            cells = replace(cells, weights=self._read_weights(policy.weight, cells))
         self._cells = cells
         self._preferences = {
             name: read_preferences(cells, name, level, table.column(level))
@@ -183,6 +186,19 @@ class MemoryEngine(Engine):
         }
         progress(1.0)
         return cells.n_rows
+
+    def _read_weights(self, name: str, cells: Cells) -> Ints:
+        """(n_rows,) the weight of each canonical row."""
+        policy, table = self._policy, self._table
+        assert table is not None
+        column, missing = table.column(name), policy.missing_codes(name)
+        reading, step = policy.value_reading(name), policy.columns[name].round
+        weights = read_weights(name, column, missing, reading, step)[cells.rows]
+        if cells.people is not None:
+            assert policy.person is not None
+            differing = differing_people(cells.people.number.astype(np.int64), weights)
+            check_constant(name, policy.person, differing, cells.people.count)
+        return weights
 
     @property
     def sensitive_domains(self) -> Mapping[str, Domain]:
@@ -307,7 +323,7 @@ class MemoryEngine(Engine):
             parts,
             labelled.published.sizes,
             column_loss_of(parts, cells.n_rows),
-            {name: policy.columns[name].hierarchy for name in policy.quasi},
+            {name: policy.hierarchy_of(name) for name in policy.quasi},
             policy.sensitive,
             self._schema,
         )

@@ -311,7 +311,7 @@ class RelationalEngine(Engine):
                 for name in policy.sensitive
             },
             n_rows=encoded.n_rows,
-            how={name: policy.columns[name].hierarchy for name in policy.quasi},
+            how={name: policy.hierarchy_of(name) for name in policy.quasi},
             schema={n: kind_name(read[n]) if n in read else None for n in self._names},
             people=self._people_of_values(),
         )
