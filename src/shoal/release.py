@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shoal.engines.release_table import ReleaseTable
     from shoal.policy import Policy
     from shoal.verification.check import Finding
+    from shoal.verification.presets import PresetOutcome
 
 
 class Frame(Protocol):
@@ -99,6 +100,8 @@ class Release(Result, Generic[FrameT]):
     largest_share: dict[str, float] = field(default_factory=dict)
     """With `publish: anatomy`, per sensitive column the largest share that one value has of the rows
     of a group: how likely the best guess is."""
+    presets: "tuple[PresetOutcome, ...]" = ()
+    """The policy's presets, as found in the published rows, with what a person must still judge."""
     key: "PersonKey | None" = None
     """Private. Where people were counted, which rows are one person's, by random numbers; None where
     they are only in the key that the run wrote."""
@@ -333,10 +336,16 @@ class Release(Result, Generic[FrameT]):
         return texts(self, targets, table)
 
     @property
+    def to_judge(self) -> tuple[str, ...]:
+        """What the policy's presets leave to a person, a sentence each."""
+        return tuple(dict.fromkeys(text for one in self.presets for text in one.to_judge))
+
+    @property
     def verified(self) -> bool:
         """Whether every guarantee was found in what was published; a release that fails is never
         handed out."""
-        return all(finding.holds for finding in self.findings)
+        held = all(finding.holds for finding in self.findings)
+        return held and all(outcome.holds for outcome in self.presets)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the rows, as plain values for JSON."""
@@ -357,6 +366,7 @@ class Release(Result, Generic[FrameT]):
             "method": self.method,
             "verified": self.verified,
             "guarantees": [finding.to_dict() for finding in self.findings],
+            "presets": [outcome.to_dict() for outcome in self.presets],
             "metrics": self.metrics,
             "column_loss": self.column_loss,
             "largest_share": self.largest_share,

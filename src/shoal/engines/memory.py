@@ -265,8 +265,7 @@ class MemoryEngine(Engine):
             table, [name for name in ids if name in policy.identifiers], sorted(policy.unchanged)
         )
         if isinstance(published, PublishedRows):
-            found = repeated_ids(policy, cells, ids, published.rows, published.labels)
-            self._repeated = tuple(found)
+            self._repeated = tuple(repeated_ids(policy, cells, ids, published))
         self._schema = self._schema_of(table)
         progress(1.0)
 

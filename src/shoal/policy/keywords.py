@@ -130,8 +130,10 @@ def policy_from_keywords(
         for entry in _new_constraints(name, figure, roles["sensitive"])
     ]
     models += constraints
-    if not models:
-        raise PolicyError("k: missing; give k, l or t, such as k=5, or `constraints`.")
+    if not models and not options.get("preset"):
+        raise PolicyError(
+            "k: missing; give k, l or t, such as k=5, or `constraints`, or a `preset`."
+        )
     columns = _column_settings({**roles, **settings})
     return Policy.load({"columns": columns, "constraints": models, **options})
 

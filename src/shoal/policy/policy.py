@@ -24,7 +24,7 @@ from pydantic import (
 
 from shoal.errors import PolicyError
 from shoal.models.base import Model
-from shoal.policy import canonical, parts, rules
+from shoal.policy import canonical, parts, presets, rules
 from shoal.policy.column import ROLES, Column
 from shoal.policy.messages import Guide, Problem, as_error, found, problems_of, refusal, unknown_key
 from shoal.policy.pseudonym import PseudonymKey
@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from shoal.hierarchy import Hierarchy
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric
+    from shoal.presets.base import Preset
 else:  # importing them would load pyarrow
-    Method = Metric = Any
+    Method = Metric = Preset = Any
 
 DEFAULT_METHOD = "least-loss-partition"
 
@@ -67,7 +68,13 @@ class Policy(BaseModel):
     columns: dict[str, Column]
     """Every column of the table with its role. The order of quasi columns breaks ties."""
     constraints: tuple[Annotated[Model, PlainValidator(parts.constraint)], ...]
-    """The privacy models that the release must hold, all of them."""
+    """The privacy models that the release must hold, all of them; those of presets included."""
+    preset: Annotated[
+        tuple[Annotated[Preset, PlainValidator(parts.preset)], ...],
+        BeforeValidator(parts.one_or_more),
+    ] = ()
+    """What authorities ask for: each preset adds constraints and column settings, which the policy may
+    only make stricter, and checks of the release."""
     method: Annotated[Method, PlainValidator(parts.method)] = Field(
         default_factory=lambda: parts.method(DEFAULT_METHOD)
     )
@@ -158,6 +165,8 @@ class Policy(BaseModel):
     ) -> Self:
         """Report all mistakes at once, in one `PolicyError`."""
         source = info.context if isinstance(info.context, Source) else Source()
+        if isinstance(data, Mapping) and data.get("preset") and "constraints" not in data:
+            data = {**data, "constraints": []}  # those of the presets
         try:
             policy = validated(data)
         except ValidationError as error:
@@ -165,6 +174,10 @@ class Policy(BaseModel):
             problems = rules.with_sensitive(problems, data)
             raise refusal(problems, source.where) from None
         policy._source = source
+        if refused := presets.problems(policy):
+            raise refusal(refused, source.where)
+        # a frozen model can be completed only here, before anyone has seen it
+        policy.__dict__.update(presets.added(policy))
         if contradictions := rules.problems(policy):
             raise refusal(contradictions, source.where)
         return policy

@@ -119,6 +119,9 @@ def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
     if policy.unchanged:
         plain = listed(policy.unchanged, MOST_NAMES)
         yield f"Published as they are, without any guarantee: {plain}."
+    for preset in policy.preset:
+        sources = "; ".join(map(str, preset.sources))
+        yield f"The preset {preset.name} applies: {preset.title}. Source: {sources}."
     for name, rule in policy.column_rules.items():
         yield f"By a rule of the policy, before anything else: {name} ({rule.words})."
     if policy.pseudonyms:

@@ -201,7 +201,7 @@ def inspection_of(
     given = {person: OF_PEOPLE, weight: OF_WEIGHT}
     suggested = [given.get(column.name) or suggest(column) for column in contents]
     if person is None:
-        suggested = with_person(contents, suggested)
+        suggested = with_person(table, contents, suggested)
     suggested = with_undecided(table, contents, suggested)
     quasi = [c for c, s in zip(contents, suggested, strict=True) if s.role == "quasi"]
     names = [column.name for column in quasi]

@@ -28,6 +28,7 @@ from shoal.engines.duckdb.classes import STAR
 from shoal.engines.encode import MAX_VALUES
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.queries import class_sizes, count_missing, count_rows, select, value_counts
+from shoal.engines.session_identifiers import agreements_in_session
 from shoal.engines.session_weights import ReadWeights, read_weights_in, weights_of_classes
 from shoal.engines.sessions import (
     LOCAL,
@@ -47,6 +48,7 @@ from shoal.engines.sources import refuse_folder, source_at
 from shoal.errors import InputError, listed, nearest
 from shoal.evidence.estimated_risk import EstimatedRisk, risk_of_classes, risk_of_rows
 from shoal.evidence.people import PeopleSizes, people_sizes
+from shoal.evidence.repeated_ids import Agreement, agreements, equal_by_chance
 from shoal.io.address import Place, as_place
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
@@ -108,6 +110,10 @@ class CountedTable(ABC):
         """Rows that no other row equals in all these columns."""
         sizes, times = self.class_sizes(names)
         return int(times[sizes == 1].sum())
+
+    @abstractmethod
+    def agreements(self, ids: Contents, columns: Sequence[Contents]) -> list[Agreement]:
+        """How the rows with one value of a column agree in each of some others."""
 
     @abstractmethod
     def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:
@@ -210,6 +216,10 @@ class TableInMemory(CountedTable):
     def unique_without_each(self, names: Sequence[str]) -> Iterable[int]:
         """For each column, the rows that stay unique when it alone is left out."""
         return unique_without_each(self.rows, [self.contents(name) for name in names])
+
+    def agreements(self, ids: Contents, columns: Sequence[Contents]) -> list[Agreement]:
+        """How the rows with one value of a column agree in each of some others."""
+        return agreements(ids.codes.astype(np.int64), [column.codes for column in columns])
 
     def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:
         """The minimal sample uniques of up to `largest` of these columns."""
@@ -343,6 +353,13 @@ class TableInSession(CountedTable):
     def unique_without_each(self, names: Sequence[str]) -> Iterable[int]:
         """For each column, the rows that stay unique when it alone is left out."""
         return (self.unique_rows([n for n in names if n != left_out]) for left_out in names)
+
+    def agreements(self, ids: Contents, columns: Sequence[Contents]) -> list[Agreement]:
+        """How the rows with one value of a column agree in each of some others."""
+        place = {name: f"p{i}" for i, name in enumerate(self.names)}
+        chances = {place[c.name]: equal_by_chance(c.counts, c.times) for c in columns}
+        known = f"{place[ids.name]} IS NOT NULL"
+        return agreements_in_session(self.session, self.table, place[ids.name], chances, known)
 
     def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:  # noqa: ARG002
         """Refused: it needs every row beside every other."""
