@@ -17,6 +17,7 @@ from shoal.engines.measured import (
 )
 from shoal.evidence.disclosure import Disclosure
 from shoal.evidence.evidence import Evidence
+from shoal.evidence.weighted import Weighted
 from shoal.io.address import Place, place_of
 from shoal.results import Record, Result
 from shoal.seeds import Seed
@@ -196,6 +197,12 @@ class Release(Result, Generic[FrameT]):
     def disclosure(self) -> Disclosure:
         """Who is alone on all published columns, and the plain columns that make them so."""
         return self.measured.disclosure
+
+    @property
+    def weighted(self) -> Weighted | None:
+        """The population behind the release and its risk, estimated from sampling weights; None where
+        the policy has none."""
+        return self.measured.weighted
 
     @property
     def method(self) -> str:
@@ -379,6 +386,7 @@ class Release(Result, Generic[FrameT]):
                 for name, one in self.personal.items()
             },
             "disclosure": self.disclosure.to_dict(),
+            "weighted": None if (w := self.measured.weighted) is None else w.to_dict(),
             "group_recognition": {name: list(one.groups) for name, one in self.recognition.items()},
             "seconds": {step: round(taken, 4) for step, taken in self.seconds.items()},
             "warnings": list(self.warnings),

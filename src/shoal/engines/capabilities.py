@@ -125,6 +125,7 @@ REFUSED_TASKS: dict[str, dict[str, str]] = {
         "msu": f"msu: minimal sample uniques need all rows in memory. {INSTEAD}",
         "population": f"population: not supported for tables larger than memory. {INSTEAD}",
         "person": f"person: people are not counted in tables larger than memory. {INSTEAD}",
+        "household": f"household: households are not counted in tables larger than memory. {INSTEAD}",
         "key": "key: Spark writes folders of files, and a key must be one private file. Leave it out, "
         "or work on one machine, with --memory or in memory.",
         "compare": "Methods are compared on tables in memory. Give a sample of the Spark table, such as "

@@ -21,7 +21,7 @@ from shoal.encoding.grouping import (
 )
 from shoal.encoding.population import with_population
 from shoal.encoding.preferences import read_preferences
-from shoal.encoding.weights import check_constant, differing_people, read_weights
+from shoal.encoding.weights import SCALE, check_constant, differing_people, read_weights
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.base import Engine, Expected
 from shoal.engines.changes import ChangedTable, changes_of
@@ -37,6 +37,7 @@ from shoal.engines.measured import (
     RecognitionRates,
     column_loss_of,
     measure_release,
+    metrics_of,
     recognition_rates,
     report_personal,
 )
@@ -51,13 +52,15 @@ from shoal.engines.truth import Claim, require_anatomy, require_truth
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
 from shoal.evidence.disclosure import Determined, Disclosure, coarsened, disclosure_of
+from shoal.evidence.estimated_risk import risk_of_rows
 from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.evidence.repeated_ids import RepeatedId
+from shoal.evidence.weighted import Weighted
 from shoal.io.arrow import kind_name, one_chunk, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
 from shoal.methods.blocks import group_rows
-from shoal.metrics.base import ReleaseView, chosen_metrics
+from shoal.metrics.base import ReleaseView
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.policy.anatomy import count_name, group_name
@@ -262,8 +265,7 @@ class MemoryEngine(Engine):
             table, [name for name in ids if name in policy.identifiers], sorted(policy.unchanged)
         )
         if isinstance(published, PublishedRows):
-            found = repeated_ids(policy, cells, ids, published.rows, published.labels)
-            self._repeated = tuple(found)
+            self._repeated = tuple(repeated_ids(policy, cells, ids, published))
         self._schema = self._schema_of(table)
         progress(1.0)
 
@@ -319,7 +321,7 @@ class MemoryEngine(Engine):
         """Measure the release cell by cell."""
         policy, labelled = self._policy, self._labelled
         parts, cells = labelled.parts, self._cells
-        metrics = chosen_metrics(policy.metrics)
+        metrics = metrics_of(policy)
         evidence = collect(
             parts,
             labelled.published.sizes,
@@ -342,7 +344,28 @@ class MemoryEngine(Engine):
             evidence=evidence,
         )
         progress(1.0)
-        return measured
+        return replace(measured, weighted=self._weighted())
+
+    def _weighted(self) -> Weighted | None:
+        """The population behind the release, where the policy has sampling weights."""
+        cells, published = self._cells, self._labelled.published
+        if cells.weights is None or self._policy.weight is None:
+            return None
+        weights = np.empty(cells.n_rows, np.int64)
+        weights[cells.rows] = cells.weights
+        person, after = None, None
+        if cells.people is not None:
+            person = np.empty(cells.n_rows, np.int64)
+            person[cells.rows] = cells.people.number
+        cell = np.repeat(np.arange(cells.n_cells), cells.counts)
+        numbers = None if cells.people is None else cells.people.number
+        before = risk_of_rows(cell, cells.weights, numbers)
+        if isinstance(published, PublishedRows):
+            rows = published.rows
+            whose = None if person is None else person[rows]
+            after = risk_of_rows(published.class_of, weights[rows], whose)
+        below = int((weights < SCALE).sum())
+        return Weighted(self._policy.weight, before, after, below, cells.n_rows)
 
     @property
     def domains(self) -> tuple[Domain, ...]:

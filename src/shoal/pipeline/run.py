@@ -453,6 +453,7 @@ def _release(
                 *loss_warnings(measured.metrics["mean-ncp"]),
                 *personal_warnings(measured.personal),
                 *people_warnings(policy, measured),
+                *(() if measured.weighted is None else measured.weighted.warnings()),
                 *measured.disclosure.warnings,
             ),
             notes=(
