@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         list_methods as list_methods,
         list_metrics as list_metrics,
         list_models as list_models,
+        list_presets as list_presets,
         reproduce as reproduce,
         run as run,
         verify as verify,
@@ -86,7 +87,7 @@ else:
     _NAMES = {
         "shoal.api": (
             "Demo Listing anonymize assess attack compare demo draft_policy inspect "
-            "list_methods list_metrics list_models reproduce run verify write_sample "
+            "list_methods list_metrics list_models list_presets reproduce run verify write_sample "
         ),
         "shoal.comparison.comparison": "Comparison",
         "shoal.errors": (

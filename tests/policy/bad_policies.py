@@ -121,11 +121,11 @@ BAD_POLICIES = [
         "quasi or sensitive column has one",
     ),
     (
-        age_is("{role: quasi, kind: ordered, hierarchy: {mask: right}}"),
+        age_is("{role: sensitive, kind: ordered, hierarchy: {mask: right}}"),
         "policy:2: columns.age.kind: cannot be combined with `hierarchy`; choose one of the two",
     ),
     (
-        age_is("{role: quasi, order: [a, b], hierarchy: {mask: right}}"),
+        age_is("{role: sensitive, order: [a, b], hierarchy: {mask: right}}"),
         "policy:2: columns.age.order: cannot be combined with `hierarchy`; choose one of the two",
     ),
     (

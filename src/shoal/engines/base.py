@@ -44,8 +44,8 @@ class Expected:
 class Engine(ABC):
     """One run's table and the steps that touch its rows.
 
-    The pipeline calls `load` or `read`, then `encode`, `group`, `publish` and `measure` in this
-    order, and then takes the release with `frames` or `write`. An engine serves one run.
+    The pipeline calls `load` or `read`, then `encode`, `group`, `refine`, `publish` and `measure` in
+    this order, and then takes the release with `frames` or `write`. An engine serves one run.
     """
 
     seed: int
@@ -96,6 +96,10 @@ class Engine(ABC):
     @abstractmethod
     def group(self, requirement: Requirement, progress: Progress) -> int | None:
         """Put the rows into groups; returns how many are suppressed, where that is known already."""
+
+    @abstractmethod
+    def refine(self, requirement: Requirement, progress: Progress) -> None:
+        """Rearrange the rows of the groups so that they lose less, where the policy has `refine`."""
 
     @abstractmethod
     def publish(self, evidence: bool, progress: Progress) -> None:

@@ -18,11 +18,13 @@ from shoal.evidence.detail import Detail
 from shoal.evidence.disclosure import Disclosure
 from shoal.evidence.evidence import Evidence
 from shoal.evidence.levels import ChosenLevel, chosen_levels
+from shoal.evidence.weighted import Weighted
 from shoal.methods.constraints import Constraint, implies, without_implied
-from shoal.metrics.base import ReleaseView
+from shoal.metrics.base import Metric, ReleaseView, chosen_metrics
 from shoal.metrics.ncp import column_losses
 from shoal.metrics.precision import column_precision
 from shoal.metrics.recognition_rate import RecognitionRate, group_rates, row_rates
+from shoal.metrics.weighted import WeightedMeanNcp, WeightedSuppression
 from shoal.models.k import K
 from shoal.policy import Policy
 from shoal.verification.check import Finding
@@ -165,6 +167,14 @@ class Measured:
     """For full-domain methods: the level of each column, in the policy's order."""
     merged_ids: int = 0
     """Ids of people that were read as another spelling of one."""
+    weighted: Weighted | None = None
+    """The population behind the release, where the policy has sampling weights."""
+
+
+def metrics_of(policy: Policy) -> dict[str, Metric]:
+    """The metrics that a release of the policy is measured by, by name."""
+    weighted = (WeightedMeanNcp(), WeightedSuppression()) if policy.weight is not None else ()
+    return chosen_metrics((*weighted, *policy.metrics))
 
 
 def column_loss_of(parts: ReleaseView, rows: int) -> dict[str, float]:

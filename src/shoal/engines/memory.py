@@ -22,6 +22,7 @@ from shoal.encoding.grouping import (
 )
 from shoal.encoding.population import with_population
 from shoal.encoding.preferences import read_preferences
+from shoal.encoding.weights import SCALE, check_constant, differing_people, read_weights
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.base import Engine, Expected, LabelForms
 from shoal.engines.changes import ChangedTable, changes_of
@@ -38,6 +39,7 @@ from shoal.engines.measured import (
     RecognitionRates,
     column_loss_of,
     measure_release,
+    metrics_of,
     recognition_rates,
     report_personal,
 )
@@ -53,14 +55,17 @@ from shoal.errors import InputError
 from shoal.evidence.collect import collect
 from shoal.evidence.detail import FormCounts
 from shoal.evidence.disclosure import Determined, Disclosure, coarsened, disclosure_of
+from shoal.evidence.estimated_risk import risk_of_rows
 from shoal.evidence.label_forms import LabelReader, counted_forms
 from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.evidence.repeated_ids import RepeatedId
+from shoal.evidence.weighted import Weighted
 from shoal.io.arrow import kind_name, one_chunk, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
-from shoal.methods.blocks import group_rows
-from shoal.metrics.base import ReleaseView, chosen_metrics
+from shoal.methods.blocks import group_rows, refine_rows
+from shoal.methods.refinement import passes_of
+from shoal.metrics.base import ReleaseView
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.policy.anatomy import count_name, group_name
@@ -180,6 +185,8 @@ class MemoryEngine(Engine):
         if policy.population is not None:
             population = population_of_policy(policy)
             cells = with_population(cells, population.column, quasi, population.people)
+        if policy.weight is not None:
+            cells = replace(cells, weights=self._read_weights(policy.weight, cells))
         self._cells = cells
         self._preferences = {
             name: read_preferences(cells, name, level, table.column(level))
@@ -187,6 +194,19 @@ class MemoryEngine(Engine):
         }
         progress(1.0)
         return cells.n_rows
+
+    def _read_weights(self, name: str, cells: Cells) -> Ints:
+        """(n_rows,) the weight of each canonical row."""
+        policy, table = self._policy, self._table
+        assert table is not None
+        column, missing = table.column(name), policy.missing_codes(name)
+        reading, step = policy.value_reading(name), policy.columns[name].round
+        weights = read_weights(name, column, missing, reading, step)[cells.rows]
+        if cells.people is not None:
+            assert policy.person is not None
+            differing = differing_people(cells.people.number.astype(np.int64), weights)
+            check_constant(name, policy.person, differing, cells.people.count)
+        return weights
 
     @property
     def sensitive_domains(self) -> Mapping[str, Domain]:
@@ -199,6 +219,16 @@ class MemoryEngine(Engine):
         self._groupings = group_rows(policy.method, self._cells, requirement, self.seed, progress)
         check_groupings(self._cells, self._groupings, policy.method.name)
         return int(self._suppressed.sum())
+
+    def refine(self, requirement: Requirement, progress: Progress) -> None:
+        """Rearrange the rows of the groups."""
+        policy, groupings = self._policy, self._groupings
+        assert policy.refine is not None
+        passes = passes_of(policy.refine)
+        self._groupings = refine_rows(
+            policy.method, self._cells, requirement, groupings, passes, self.seed, progress
+        )
+        check_groupings(self._cells, self._groupings, "refine")
 
     @property
     def _suppressed(self) -> Any:
@@ -250,8 +280,7 @@ class MemoryEngine(Engine):
             table, [name for name in ids if name in policy.identifiers], sorted(policy.unchanged)
         )
         if isinstance(published, PublishedRows):
-            found = repeated_ids(policy, cells, ids, published.rows, published.labels)
-            self._repeated = tuple(found)
+            self._repeated = tuple(repeated_ids(policy, cells, ids, published))
         self._schema = self._schema_of(table)
         progress(1.0)
 
@@ -307,12 +336,12 @@ class MemoryEngine(Engine):
         """Measure the release cell by cell."""
         policy, labelled = self._policy, self._labelled
         parts, cells = labelled.parts, self._cells
-        metrics = chosen_metrics(policy.metrics)
+        metrics = metrics_of(policy)
         evidence = collect(
             parts,
             labelled.published.sizes,
             column_loss_of(parts, cells.n_rows),
-            {name: policy.columns[name].hierarchy for name in policy.quasi},
+            {name: policy.hierarchy_of(name) for name in policy.quasi},
             policy.sensitive,
             self._schema,
         )
@@ -330,7 +359,28 @@ class MemoryEngine(Engine):
             evidence=evidence,
         )
         progress(1.0)
-        return measured
+        return replace(measured, weighted=self._weighted())
+
+    def _weighted(self) -> Weighted | None:
+        """The population behind the release, where the policy has sampling weights."""
+        cells, published = self._cells, self._labelled.published
+        if cells.weights is None or self._policy.weight is None:
+            return None
+        weights = np.empty(cells.n_rows, np.int64)
+        weights[cells.rows] = cells.weights
+        person, after = None, None
+        if cells.people is not None:
+            person = np.empty(cells.n_rows, np.int64)
+            person[cells.rows] = cells.people.number
+        cell = np.repeat(np.arange(cells.n_cells), cells.counts)
+        numbers = None if cells.people is None else cells.people.number
+        before = risk_of_rows(cell, cells.weights, numbers)
+        if isinstance(published, PublishedRows):
+            rows = published.rows
+            whose = None if person is None else person[rows]
+            after = risk_of_rows(published.class_of, weights[rows], whose)
+        below = int((weights < SCALE).sum())
+        return Weighted(self._policy.weight, before, after, below, cells.n_rows)
 
     @property
     def domains(self) -> tuple[Domain, ...]:

@@ -70,6 +70,13 @@ from shoal.engines.queries import (
     with_numbers,
 )
 from shoal.engines.release_table import ReleaseTable
+from shoal.engines.session_identifiers import (
+    dropped_columns,
+    ids_of_people,
+    least_rows,
+    repeated_in_session,
+    types_in,
+)
 from shoal.engines.session_people import (
     DrawWords,
     PublishedPeople,
@@ -102,11 +109,13 @@ from shoal.evidence.disclosure import Disclosure, coarsened
 from shoal.evidence.evidence import Evidence, Histogram, histogram
 from shoal.evidence.label_forms import LabelReader
 from shoal.evidence.people import PeopleSizes
+from shoal.evidence.repeated_ids import RepeatedId
 from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
 from shoal.methods.base import check_holds
 from shoal.methods.blocks import block_requirement
 from shoal.methods.partition import WIDEST_ROUNDED
+from shoal.methods.refinement import passes_of
 from shoal.metrics.base import (
     AdditiveMetric,
     ReleaseView,
@@ -144,6 +153,9 @@ class RelationalEngine(Engine):
     _names: list[str]
     _people: PublishedPeople | None = None
     _people_before: PeopleSizes | None = None
+    _identifiers: tuple[str, ...] = ()
+    """Identifiers that are dropped, but read to see whether they repeat."""
+    _repeated: tuple[RepeatedId, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -153,7 +165,8 @@ class RelationalEngine(Engine):
     def read(self, source: Source, policy: Policy, clock: Clock, progress: Progress) -> None:
         """Read the columns that the policy needs."""
         self._policy, self._names = policy, list(source.names)
-        columns = columns_to_read(policy)
+        self._identifiers = dropped_columns(policy, self._names, types_in(source))
+        columns = columns_to_read(policy, self._identifiers)
         self._schema = read_source(self.session, RAW, source, columns, clock, progress)
 
     def _change_columns(self) -> str:
@@ -161,7 +174,7 @@ class RelationalEngine(Engine):
         changes = changes_of(self._policy)
         if not changes:
             return RAW
-        names = columns_to_read(self._policy)
+        names = columns_to_read(self._policy, self._identifiers)
         check_types(names, self._schema)
         for name in ruled_values(self._policy):
             i = names.index(name)
@@ -182,7 +195,13 @@ class RelationalEngine(Engine):
         """Number the values from their counts, and encode the rows where they are."""
         raw = self._change_columns()
         self._encoded = encode_table(
-            self.session, self._policy, self._schema, self.seed, raw, progress=progress
+            self.session,
+            self._policy,
+            self._schema,
+            self.seed,
+            raw,
+            progress=progress,
+            identifiers=self._identifiers,
         )
         d = len(self._encoded.payload) + len(self._encoded.quasi)
         places = tuple((field.name, field.type) for field in self._schema)[:d]
@@ -226,6 +245,12 @@ class RelationalEngine(Engine):
             self._requirement = requirement
         return None
 
+    def refine(self, requirement: Requirement, progress: Progress) -> None:  # noqa: ARG002
+        """Fragments are refined when they are grouped, as they are published."""
+        assert self._policy.refine is not None
+        self._finish = replace(self._finish, passes=passes_of(self._policy.refine))
+        progress(1.0)
+
     @property
     def _suppressed(self) -> Any:
         return np.all([one.group == SUPPRESSED for one in self._groupings], axis=0)
@@ -235,6 +260,8 @@ class RelationalEngine(Engine):
         self._facts = self._facts_of_table() if evidence else None
         plain = sorted(self._policy.unchanged)
         self._determined = determined_in_session(self.session, self._encoded, plain)
+        several = least_rows(self._policy) > 1
+        self._ids = ids_of_people(self.session, self._encoded) if several else {}
         with passing(self.session, progress, 0, 1, self._encoded.n_rows):
             if self._cells is None:
                 self._publish_fragments(self._tree)
@@ -248,6 +275,14 @@ class RelationalEngine(Engine):
                 self._types,
                 dict(zip(names, columns, strict=True)),
                 state="g" if self._cells is None else "x",
+            )
+            self._repeated = repeated_in_session(
+                self.session,
+                self._policy,
+                self._encoded,
+                self._ids,
+                PUBLISHED,
+                "g >= 0" if self._cells is None else "x <= 1",
             )
 
     def require_truth(self, released: ReleaseTable, progress: Progress) -> None:
@@ -274,7 +309,8 @@ class RelationalEngine(Engine):
 
     def _facts_of_table(self) -> Facts:
         policy, encoded = self._policy, self._encoded
-        read = dict(zip(columns_to_read(policy), self._schema.types, strict=True))
+        # what is read of an identifier is no part of the release
+        read = dict(zip(columns_to_read(policy), self._schema.types, strict=False))
         return Facts(
             domains=encoded.domains,
             rows_of_values=encoded.rows_of_values,
@@ -283,7 +319,7 @@ class RelationalEngine(Engine):
                 for name in policy.sensitive
             },
             n_rows=encoded.n_rows,
-            how={name: policy.columns[name].hierarchy for name in policy.quasi},
+            how={name: policy.hierarchy_of(name) for name in policy.quasi},
             schema={n: kind_name(read[n]) if n in read else None for n in self._names},
             people=self._people_of_values(),
         )
@@ -320,6 +356,7 @@ class RelationalEngine(Engine):
             measure=self._sums,
             has_people=encoded.n_people is not None,
             pieces=self._pieces if self._judges_classes else 0,
+            ids=tuple(self._ids.values()),
         )
         types = [*((f.name, f.type) for f in encoded.schema), *self._behind.items()]
         stored = pa.schema([(name, storage_type(kind)) for name, kind in types])
@@ -438,9 +475,10 @@ class RelationalEngine(Engine):
         sensitive = SensitiveColumns(
             session, PUBLISHED, encoded, cells, reported=self._facts is not None
         )
-        make = PublishRows(labelled, payload, sensitive.codes, tuple(self._behind.items()))
+        behind, ids = tuple(self._behind.items()), tuple(self._ids.values())
+        make = PublishRows(labelled, payload, sensitive.codes, behind, ids)
         codes = [f"c{j}" for j in range(len(encoded.domains))]
-        needed = [*codes, *(name for name, _ in payload), *sensitive.codes, *self._behind]
+        needed = [*codes, *(name for name, _ in payload), *sensitive.codes, *self._behind, *ids]
         session.map(PUBLISHED, select(ENCODED, needed), make, make.schema)
         self._types = encoded.schema
         if labelled.has_stars:
@@ -572,7 +610,8 @@ class RelationalEngine(Engine):
         release = ReleaseInSession(
             self.session, table.table, policy.quasi, plain, places, self._people
         )
-        return disclosure_in_session(release, coarsened(self._determined, self._losses))
+        found = disclosure_in_session(release, coarsened(self._determined, self._losses))
+        return replace(found, repeated=self._repeated)
 
     def label_forms(self, table: ReleaseTable, readers: Mapping[str, LabelReader]) -> LabelForms:
         """Read the different labels where they are; only their forms come back."""

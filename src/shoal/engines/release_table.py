@@ -33,6 +33,13 @@ from shoal.policy.released_columns import (
     exempt_columns,
     suppressible_components,
 )
+from shoal.presets.base import ValueCheck
+from shoal.presets.checking import (
+    outcomes,
+    rows_that_break,
+    text_counts,
+    value_checks,
+)
 from shoal.progress import Progress, no_progress
 from shoal.verification.check import ClassCounter, Finding, Strength, check, strengths
 from shoal.verification.digest import Fingerprint, fingerprint, read_text
@@ -45,6 +52,7 @@ from shoal.verification.people import (
     without_exempt,
 )
 from shoal.verification.preferences import at_worst
+from shoal.verification.presets import PresetOutcome
 from shoal.verification.rules import require_rules
 
 
@@ -62,6 +70,8 @@ class Verdict:
     """Anatomy: per sensitive column the largest share that one value has of a group's known values."""
     people: int | None = None
     """Where people were counted: those with a row that is not suppressed."""
+    presets: tuple[PresetOutcome, ...] = ()
+    """The presets of the policy, in its order."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,10 @@ class ReleaseTable(ABC):
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes have each size, by the text of some columns."""
 
+    @abstractmethod
+    def broken_rows(self, checks: Sequence[ValueCheck]) -> dict[ValueCheck, int]:
+        """For each check of a published column, the rows whose text breaks it."""
+
     def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:  # noqa: ARG002
         """The classes by the text of some columns, in people; None where these are not known."""
         return None
@@ -116,6 +130,13 @@ class ReleaseTable(ABC):
     ) -> Verdict:
         """Check the policy's models on the rows; with `survey` also every other model that needs
         nothing but its figure."""
+
+
+def with_presets(table: ReleaseTable, policy: Policy, verdict: Verdict) -> Verdict:
+    """The verdict with what was found of the policy's presets."""
+    checks = value_checks(policy.preset, policy)
+    broken = table.broken_rows(checks)
+    return replace(verdict, presets=outcomes(policy.preset, policy, verdict.findings, broken))
 
 
 class MemoryRelease(ReleaseTable):
@@ -182,6 +203,12 @@ class MemoryRelease(ReleaseTable):
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes have each size, by the text of some columns."""
         return histogram(LocalFiles().count_classes(self.read(columns), columns, [])[""].sizes)
+
+    def broken_rows(self, checks: Sequence[ValueCheck]) -> dict[ValueCheck, int]:
+        """For each check of a published column, the rows whose text breaks it."""
+        columns = dict.fromkeys(check.column for check in checks)
+        read = {name: text_counts(self.column(name)) for name in columns}
+        return {check: rows_that_break(check, *read[check.column]) for check in checks}
 
     def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:
         """The classes by the text of some columns, in people; None where these are not known."""

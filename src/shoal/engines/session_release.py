@@ -19,7 +19,7 @@ from shoal.encoding.columns import ColumnSpec, as_spelled
 from shoal.encoding.counts import Counts, group_histograms, size_counts
 from shoal.encoding.domain import Domain, Kind
 from shoal.engines.capabilities import check_capabilities
-from shoal.engines.changes import BROKEN, CheckBatch, published_rules
+from shoal.engines.changes import BROKEN, BROKEN_ROWS, CheckBatch, CountBroken, published_rules
 from shoal.engines.class_findings import CHECKED, finding_of_pieces, judge_classes
 from shoal.engines.column_types import check_types, restore_type
 from shoal.engines.encode import MAX_VALUES, as_signed, as_unsigned
@@ -60,6 +60,7 @@ from shoal.policy.released_columns import (
     columns_to_verify,
     exempt_columns,
 )
+from shoal.presets.base import ValueCheck
 from shoal.progress import Progress, no_progress
 from shoal.verification.check import Finding, Strength, models_of
 from shoal.verification.digest import (
@@ -141,6 +142,21 @@ class SessionRelease(ReleaseTable):
         found = self.session.query(count_forms(forms))
         self.session.drop(forms)
         return forms_of(found)
+
+    def broken_rows(self, checks: Sequence[ValueCheck]) -> dict[ValueCheck, int]:
+        """For each check of a published column, the rows whose text breaks it."""
+        if not checks:
+            return {}
+        table = f"{self.table}_rules"
+        counter = CountBroken(tuple((*self.stored(check.column), check) for check in checks))
+        rows = select(self.table, list(dict.fromkeys(place for place, _, _ in counter.columns)))
+        self.session.map(table, rows, counter, BROKEN_ROWS, once=True)
+        found = self.session.query(select(table, BROKEN_ROWS.names)).to_pylist()
+        self.session.drop(table)
+        counts = dict.fromkeys(checks, 0)
+        for one in found:
+            counts[checks[one["i"]]] += one["n"]
+        return counts
 
     def _read_texts(self, columns: Sequence[str]) -> str:
         """Create a table of the texts k0, k1, ... of some columns, to be read once; its name."""

@@ -41,9 +41,16 @@ class Method(plugins.Plugin, ABC):
 
     kind: ClassVar[plugins.Kind] = "methods"
 
+    along_hierarchies: ClassVar[bool] = False
+    """Whether the method generalises along hierarchies alone. Where a column has a hierarchy and a kind
+    too, such a method takes the hierarchy, and every other one the kind."""
+
     only_counts: ClassVar[bool] = False
     """Whether equal rows are always treated alike, so that the distinct rows and their counts are all
     that the method needs."""
+
+    refinable: ClassVar[bool] = True
+    """Whether the rows of its groups may be rearranged afterwards (`refine` in a policy)."""
 
     @property
     def weights(self) -> Mapping[str, float] | None:
@@ -123,7 +130,9 @@ class BlockMethod(Method):
 class FullDomainMethod(Method):
     """A method that generalises along hierarchies, the same value in the same way everywhere."""
 
+    along_hierarchies: ClassVar[bool] = True
     only_counts: ClassVar[bool] = True
+    refinable: ClassVar[bool] = False
     uses_hierarchies: ClassVar[str]
     """What the method does with hierarchies, for the message where a column has none."""
 

@@ -27,7 +27,7 @@ from shoal.engines.measured import (
 )
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.originals import require_same
-from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
+from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict, with_presets
 from shoal.engines.selection import choose_engine, engine_for_frame
 from shoal.engines.sessions import LOCAL, is_spark, part_of
 from shoal.engines.sources import Source, source_at
@@ -45,6 +45,7 @@ from shoal.progress import Clock, Progress, no_progress
 from shoal.release import Release, RunSummary
 from shoal.seeds import Seed, choose, seed_warnings
 from shoal.verification.check import require
+from shoal.verification.presets import require_presets
 
 MANY_SUPPRESSED = 0.05
 """Above this share of suppressed rows a run without a limit warns."""
@@ -361,6 +362,9 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
         suppressed = engine.group(requirement, progress)
     if suppressed is not None:
         check_suppression(policy, suppressed, rows)
+    if policy.refine is not None:
+        with clock.step("refine") as progress:
+            engine.refine(requirement, progress)
     with clock.step("publish") as progress:
         engine.publish(evidence, progress)
     with clock.step("measure") as progress:
@@ -394,8 +398,9 @@ def _verified(
 ) -> Verdict:
     """The findings about a release; raises unless it holds every guarantee, and exactly the columns
     and rows that it must."""
-    verdict = table.verify(policy, progress=progress)
+    verdict = with_presets(table, policy, table.verify(policy, progress=progress))
     require(verdict.findings)
+    require_presets(verdict.presets)
     tables = (table, *table.sensitive_tables.values())
     for i, (found, wanted) in enumerate(zip(tables, expected, strict=True)):
         if tuple(found.names) != wanted.names:
@@ -450,6 +455,7 @@ def _release(
         policy=policy,
         findings=verdict.findings,
         constraints=report_constraints(policy, measured.components, verdict.findings),
+        presets=verdict.presets,
         largest_share=verdict.largest_share,
         measured=measured,
         key=engine.key,
@@ -469,6 +475,7 @@ def _release(
                 *many_values_warnings(_unordered(policy, engine.domains)),
                 *personal_warnings(measured.personal),
                 *people_warnings(policy, measured),
+                *(() if measured.weighted is None else measured.weighted.warnings()),
                 *measured.disclosure.warnings,
             ),
             notes=(

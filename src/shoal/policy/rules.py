@@ -10,6 +10,7 @@ from shoal import plugins
 from shoal.errors import listed, nearest
 from shoal.models.base import SIZES_ONLY
 from shoal.policy import anatomy
+from shoal.policy.column import DECIDE, HOW_TO_DECIDE, NO_OPEN_END
 from shoal.policy.messages import FieldPath, Problem, choice
 from shoal.policy.parts import plain_constraint
 
@@ -22,14 +23,17 @@ def problems(policy: "Policy") -> list[Problem]:
     return [
         *_no_quasi(policy),
         *_person(policy),
+        *_weight(policy),
         *_preferences(policy),
         *_constraints(policy),
         *_repeated(policy),
         *_target(policy),
         *_metrics(policy),
+        *_open_ends(policy),
         *anatomy.problems(policy),
         *_population(policy),
         *_pseudonyms(policy),
+        *_refine(policy),
     ]
 
 
@@ -42,6 +46,7 @@ def warnings(policy: "Policy") -> list[str]:
         *_weak(policy),
         *_kept_order(policy),
         *_linkable(policy),
+        *_exact_weight(policy),
         *anatomy.warnings(policy),
     ]
 
@@ -86,6 +91,17 @@ def with_sensitive(problems: Sequence[Problem], data: Any) -> list[Problem]:
     ]
 
 
+def with_undecided(problems: Sequence[Problem]) -> list[Problem]:
+    """The problems, with one for all columns that nobody has decided: every one of them is named."""
+    open_ = [problem for problem in problems if problem.text == DECIDE]
+    if len(open_) < 2:
+        return list(problems)
+    names = ", ".join(str(problem.path[-1]) for problem in open_)
+    words = f"{len(open_)} columns are undecided: {names}. For each, {HOW_TO_DECIDE}"
+    others = [problem for problem in problems if problem.text != DECIDE]
+    return [Problem(("columns",), words), *others]
+
+
 def _no_quasi(policy: "Policy") -> Iterator[Problem]:
     if not policy.quasi:
         yield Problem(
@@ -118,6 +134,17 @@ def _person(policy: "Policy") -> Iterator[Problem]:
             f"'{people[0]}'; leave one of the two out"
         )
         yield Problem(("columns", name, "preference"), words)
+
+
+def _weight(policy: "Policy") -> Iterator[Problem]:
+    """There is one weight: a population cannot be estimated by two."""
+    weights = policy.columns_with("weight")
+    if len(weights) > 1:
+        words = (
+            f"{listed(weights)} all have the role weight; the population is estimated by one. Give the "
+            "role to the weight of a row's person, and make the others identifiers"
+        )
+        yield Problem(("columns",), words)
 
 
 def _preferences(policy: "Policy") -> Iterator[Problem]:
@@ -235,6 +262,15 @@ def _metrics(policy: "Policy") -> Iterator[Problem]:
         seen.add(type(metric))
 
 
+def _open_ends(policy: "Policy") -> Iterator[Problem]:
+    """A hierarchy beside a kind is only in the way of `top` and `bottom` where the method takes it."""
+    for name in policy.quasi:
+        column = policy.columns[name]
+        ends = [key for key in ("top", "bottom") if getattr(column, key) is not None]
+        if ends and policy.hierarchy_of(name) is not None:
+            yield Problem(("columns", name, ends[0]), NO_OPEN_END)
+
+
 def _population(policy: "Policy") -> Iterator[Problem]:
     models = [model.name for model in policy.constraints if model.needs_population]
     if models and policy.population is None:
@@ -305,6 +341,22 @@ def _kept_order(policy: "Policy") -> Iterator[str]:
             )
 
 
+def _refine(policy: "Policy") -> Iterator[Problem]:
+    if policy.refine is not None and policy.publish == "anatomy":
+        words = (
+            "has no effect with `publish: anatomy`, where quasi columns stay exact; leave it out, or "
+            "choose generalised"
+        )
+        yield Problem(("refine",), words)
+    if policy.refine is not None and policy.together:
+        words = (
+            f"cannot be combined with `together` of column '{policy.person}': every class of a group of "
+            "people has a row of each of them, and rows that change places would break that; leave one "
+            "of the two out"
+        )
+        yield Problem(("refine",), words)
+
+
 def _pseudonyms(policy: "Policy") -> Iterator[Problem]:
     if policy.pseudonyms and policy.pseudonym is None:
         words = (
@@ -312,6 +364,16 @@ def _pseudonyms(policy: "Policy") -> Iterator[Problem]:
             "`pseudonym: {key_file: linkage.key}` or `pseudonym: {key_env: LINKAGE_KEY}`"
         )
         yield Problem(("pseudonym",), words)
+
+
+def _exact_weight(policy: "Policy") -> Iterator[str]:
+    name = policy.weight
+    if name is not None and policy.columns[name].publish == "exact":
+        yield (
+            f"{name} is published exactly: sampling weights follow from strata, regions and adjustment "
+            "cells, so a rare weight gives away where a person lives or which group she belongs to, and "
+            "a weight that one row has singles it out. Round it (`round: 10`) or withhold it."
+        )
 
 
 def _linkable(policy: "Policy") -> Iterator[str]:

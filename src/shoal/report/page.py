@@ -87,6 +87,7 @@ def _sections(certificate: dict[str, Any]) -> list[tuple[str, str]]:
         ("warnings", "To think about", certificate["warnings"]),
         ("asked", "What the policy asks", True),
         ("guaranteed", "What is guaranteed", True),
+        ("presets", "What authorities ask", certificate["presets"]),
         ("risk", "Risk", True),
         ("cost", "Cost", True),
         ("sizes", "Group sizes", True),

@@ -97,7 +97,9 @@ def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
     else:
         alike: dict[str, list[str]] = {}
         for name in policy.quasi:
-            alike.setdefault(_coarser(policy.columns[name]), []).append(name)
+            alike.setdefault(_coarser(policy.columns[name], policy.hierarchy_of(name)), []).append(
+                name
+            )
         each = [f"{listed(named, MOST_NAMES)} {how}" for how, named in alike.items()]
         yield (
             "Others may know these quasi columns, so they are published only as coarsely as the "
@@ -117,6 +119,9 @@ def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
     if policy.unchanged:
         plain = listed(policy.unchanged, MOST_NAMES)
         yield f"Published as they are, without any guarantee: {plain}."
+    for preset in policy.preset:
+        sources = "; ".join(map(str, preset.sources))
+        yield f"The preset {preset.name} applies: {preset.title}. Source: {sources}."
     for name, rule in policy.column_rules.items():
         yield f"By a rule of the policy, before anything else: {name} ({rule.words})."
     if policy.pseudonyms:
@@ -128,9 +133,8 @@ def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
         )
 
 
-def _coarser(column: Column) -> str:
-    """How a quasi column is generalised, in brackets."""
-    spec: Any = column.hierarchy
+def _coarser(column: Column, spec: Any) -> str:
+    """How a quasi column is generalised, in brackets; `spec`: its hierarchy, if that is used."""
     if isinstance(spec, Mask):
         side = "last" if spec.side == "right" else "first"
         return f"(its {side} characters hidden)"

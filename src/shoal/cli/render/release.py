@@ -18,6 +18,7 @@ from shoal.cli.render.page import (
     safe,
     wrapped,
 )
+from shoal.cli.render.presets import show_presets
 from shoal.cli.render.verification import best_guess, facts_table, findings_table, panel
 from shoal.errors import percent
 
@@ -77,6 +78,7 @@ def show_summary(console: Console, release: "Release[Any]") -> None:
         block(console, _levels(console, release))
     for name, report in release.personal.items():
         block(console, _personal(name, report))
+    show_presets(console, release.presets)
     for note in release.notes:
         message(console, f"Note: {note}")
     print_warnings(console, release.warnings)
