@@ -15,6 +15,8 @@ import pyarrow.compute as pc
 from shoal.arrays import Bools, Floats, Ints
 from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.domain import Domain, Kind
+from shoal.encoding.rules import ColumnRule, Recoding
+from shoal.encoding.zip_areas import ZipAreas
 from shoal.evidence.detail import EXACT, HIDDEN, MASKED, ONE_OF, RANGE, FormCounts
 from shoal.hierarchy.dates import DateParts
 from shoal.hierarchy.intervals import Intervals
@@ -106,6 +108,8 @@ class LabelReader:
     """Whether stars hide characters."""
     base: float | None = None
     """What values were rounded to before anything else."""
+    shortened: bool = False
+    """Whether a rule of the policy cut every value off, as zip codes to their area."""
     open_ends: tuple[str, ...] = ()
     """Labels such as `90+`, which a rule of the policy gives."""
 
@@ -120,6 +124,8 @@ class LabelReader:
             self._nodes(texts, rest, found)
         else:
             self._by_text(texts.take(pa.array(rest)), rest, found)
+        if self.shortened:
+            found.form[found.form == EXACT] = MASKED
         return found.table(rows)
 
     def _nodes(self, texts: pa.Array, at: Ints, found: "_Found") -> None:
@@ -212,11 +218,10 @@ def label_reader(spec: ColumnSpec, domain: Domain) -> LabelReader:
     domain: what its codes mean. No value of it is needed but the nodes of a tree, and what orders a
     column.
     """
-    rule = spec.rule
-    base = None if rule is None or rule.base is None else float(rule.base)
-    ends = () if rule is None else tuple(filter(None, (rule.top_label, rule.bottom_label)))
+    base, ends = _rounding(spec.rule)
     if domain.kind == Kind.SET:
-        return LabelReader(open_ends=ends, base=base)
+        shortened = isinstance(spec.rule, ZipAreas)
+        return LabelReader(open_ends=ends, base=base, shortened=shortened)
     if domain.kind == Kind.RANGE:
         if domain.interval_ends is not None:
             order = tuple(domain.texts.drop_null().to_pylist())
@@ -235,6 +240,14 @@ def label_reader(spec: ColumnSpec, domain: Domain) -> LabelReader:
     if isinstance(spec.hierarchy, Intervals):
         return LabelReader(Axis("numbers"), intervals=True, root=root)
     return LabelReader(leaves=_leaves(domain, tree), root=root)
+
+
+def _rounding(rule: Recoding | None) -> tuple[float | None, tuple[str, ...]]:
+    """What values were rounded to, a year for dates, and the labels of open ends."""
+    if not isinstance(rule, ColumnRule):
+        return None, ()
+    base = 1.0 if rule.year else None if rule.base is None else float(rule.base)
+    return base, tuple(filter(None, (rule.top_label, rule.bottom_label)))
 
 
 def _is_listed(domain: Domain) -> bool:
