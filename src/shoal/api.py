@@ -315,6 +315,7 @@ def run(
     seed: int | None = None,
     seed_file: PathLike | None = None,
     report: PathLike | None = None,
+    external_report: PathLike | None = None,
     key: PathLike | None = None,
     force: bool = False,
     engine: str = "local",
@@ -349,6 +350,9 @@ def run(
     report
         Also write a report: a page as .html with its certificate beside it, or the certificate alone
         as .json.
+    external_report
+        Also write the report for those who get the release, in the same forms. It is made from the
+        published rows and says nothing of the table behind them.
     key
         Also write the private key, where the policy has a person column: a .parquet, .csv or .arrow
         file that only its owner may read, with the published rows and a random number for the person
@@ -412,6 +416,7 @@ def run(
             Clock(callback),
             force=force,
             report=None if report is None else Path(report),
+            external_report=None if external_report is None else Path(external_report),
             key=None if key is None else Path(key),
             engine=engine,
             memory=memory,

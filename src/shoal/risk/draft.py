@@ -142,6 +142,17 @@ class Draft(Result):
         return f"{counted(len(self.roles), 'column')}, {counted(len(quasi), 'quasi-identifier')}"
 
 
+ABOUT = """\
+# about:        # for the first page of the report; take the marks away and complete it
+#   title:      # what is published
+#   purpose:    # what it is for
+#   recipient:  # who gets it
+#   contact:    # who answers questions
+# A column may say why it has its role, as in `age: {role: quasi, why: neighbours know it}`.
+"""
+"""What a person may add."""
+
+
 def draft_policy(
     data: Any,
     *,
@@ -240,6 +251,7 @@ def _text(inspection: Inspection, name: str, presets: Sequence[str] = ()) -> str
                 rows=inspection.rows,
                 columns=counted(len(columns), "column"),
             ),
+            ABOUT,
             *_read(inspection),
             "columns:",
             *(f"  {_column(column):{width}}  # {_reason(column)}" for column in columns),
