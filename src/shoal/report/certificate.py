@@ -43,6 +43,7 @@ from shoal.risk.assessment import (
     reidentification_of_people,
 )
 from shoal.risk.columns import Contents, contents_of, hint_of, suggest
+from shoal.risk.criteria import criteria_of
 from shoal.risk.table import contents_in_session
 from shoal.verification.check import Finding
 from shoal.verification.digest import Fingerprint
@@ -130,6 +131,7 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
         "checked": _checked(release),
         "risk": {"before": _risk_entry(before), "after": _risk_entry(after)},
         "disclosure": release.disclosure.to_dict(),
+        "criteria": _criteria(release, published),
         "class_sizes": _class_sizes(evidence),
         "groups": {
             "formed": release.groups,
@@ -153,6 +155,15 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
         "environment": _environment(release),
         "reproduce": _reproduce(release),
     }
+
+
+def _criteria(release: Release, published: ReleaseTable) -> dict[str, Any] | None:
+    """Singling out, linkability and inference; None where people count and are not known here."""
+    if release.people is not None:
+        if release.key is None or not isinstance(published, MemoryRelease):
+            return None
+        published = published.counting(release.key.people_of(published.read()))
+    return criteria_of(published, release.policy).to_dict()
 
 
 def guarantee(finding: Finding, policy: Policy) -> dict[str, Any]:

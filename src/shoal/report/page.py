@@ -88,6 +88,7 @@ def _sections(certificate: dict[str, Any]) -> list[tuple[str, str]]:
         ("guaranteed", "What is guaranteed", True),
         ("presets", "What authorities ask", certificate["presets"]),
         ("risk", "Risk", True),
+        ("criteria", "Singling out, linkability, inference", True),
         ("cost", "Cost", True),
         ("sizes", "Group sizes", True),
         ("suppression", "Suppression", True),
