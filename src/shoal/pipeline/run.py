@@ -284,7 +284,8 @@ def write_release(
             digests = file_digests(files)
             table = engine.read_back(places.tables, written, progress)
             places.describe(table)
-        if policy.preferences:  # the models were checked on the original values of these very rows
+        if policy.preferences or policy.checks_hidden_weights:
+            # the models were checked on the original values, or the weights, of these very rows
             for rows, what in (
                 (engine.published(), "The release's table"),
                 (table, "The written file"),
@@ -438,6 +439,7 @@ def _release(
         largest_share=verdict.largest_share,
         measured=measured,
         key=engine.key,
+        row_weights=engine.weights,
         run=RunSummary(
             method=plugins.name_of(type(policy.method)),
             private_seed=seed,
