@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shoal.comparison.outcome import Figures as Figures
     from shoal.engines.measured import PersonalReport as PersonalReport
     from shoal.evidence.disclosure import Disclosure as Disclosure
+    from shoal.evidence.estimated_risk import EstimatedRisk as EstimatedRisk
     from shoal.hierarchy import Hierarchy
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric as Metric
@@ -112,6 +113,7 @@ def anonymize(
     kinds: Mapping[str, Literal["ordered", "unordered"]] | None = None,
     orders: Mapping[str, Iterable[str]] | None = None,
     method: MethodName | Method | Mapping[str, Any] | None = None,
+    refine: Literal["quick", "thorough"] | int | None = None,
     metrics: Iterable[MetricName | Metric | Mapping[str, Any]] | None = None,
     suppression: float | None = None,
     suppressed: Literal["withheld", "starred"] | None = None,
@@ -173,6 +175,9 @@ def anonymize(
     method
         The method that forms the groups: its name, an object with its options, or a mapping with
         `name` and options.
+    refine
+        Rearrange the rows of the groups afterwards, so that the release loses less: `quick`,
+        `thorough`, or how often all rows are looked at.
     metrics
         Metrics to measure in addition to the usual ones.
     suppression
@@ -267,6 +272,7 @@ def anonymize(
         kinds=kinds,
         orders=orders,
         method=method,
+        refine=refine,
         metrics=metrics,
         suppression=suppression,
         suppressed=suppressed,
@@ -546,6 +552,7 @@ def inspect(
     data: Frame | PathLike,
     *,
     person: str | None = None,
+    weight: str | None = None,
     fraction: float | None = None,
     msu: int | None = None,
     engine: str = "local",
@@ -564,6 +571,8 @@ def inspect(
         A frame, the path of a file, or the address of a table or query in a database.
     person
         The column that tells which rows are one person's: people are counted in place of rows.
+    weight
+        The column of sampling weights of a survey: the risk in the population is estimated from it.
     fraction
         The share of a population that is in the table, to estimate how many people are unique there.
     msu
@@ -595,6 +604,7 @@ def inspect(
         found = inspect(
             _located(data),
             person=person,
+            weight=weight,
             fraction=fraction,
             msu=msu,
             engine=engine,
@@ -686,6 +696,8 @@ def assess(
     policy: PolicyLike | None = None,
     population: Frame | PathLike | None = None,
     person: str | None = None,
+    weight: str | None = None,
+    household: str | None = None,
     key: Frame | PathLike | None = None,
     fraction: float | None = None,
     msu: int | None = None,
@@ -709,6 +721,13 @@ def assess(
     person
         The column that tells which rows are one person's: people are counted, each where she shares
         her values with the fewest others. A policy may name it.
+    weight
+        The column of sampling weights of a survey: individual and global risk in the population are
+        estimated from it. A policy may name it; of a release without its weights the estimate of the
+        run is returned.
+    household
+        The column that tells which rows are one household's, beside a weight: if somebody is
+        re-identified, so is the household.
     key
         The private key of a published table, by which its people are counted; a `Release` has its
         own.
@@ -748,6 +767,8 @@ def assess(
         population=_located(population),
         policy=policy,
         person=person,
+        weight=weight,
+        household=household,
         key=_located(key),
         fraction=fraction,
         msu=msu,

@@ -36,7 +36,9 @@ from shoal.encoding.values import PADDED_NUMBER, is_padded
 from shoal.hierarchy.text import text_of
 
 Hint = Literal["person", "quasi", "sensitive", "preference"]
-Role = Literal["identifier", "person", "quasi", "sensitive", "plain", "preference", "undecided"]
+Role = Literal[
+    "identifier", "person", "quasi", "sensitive", "plain", "preference", "undecided", "weight"
+]
 Treatment = Literal["dropped", "kept", "read", "ordered", "unordered", "mask", "date"]
 
 BY_TYPE = "the column has this type"
