@@ -113,6 +113,7 @@ def anonymize(
     kinds: Mapping[str, Literal["ordered", "unordered"]] | None = None,
     orders: Mapping[str, Iterable[str]] | None = None,
     method: MethodName | Method | Mapping[str, Any] | None = None,
+    refine: Literal["quick", "thorough"] | int | None = None,
     metrics: Iterable[MetricName | Metric | Mapping[str, Any]] | None = None,
     suppression: float | None = None,
     suppressed: Literal["withheld", "starred"] | None = None,
@@ -174,6 +175,9 @@ def anonymize(
     method
         The method that forms the groups: its name, an object with its options, or a mapping with
         `name` and options.
+    refine
+        Rearrange the rows of the groups afterwards, so that the release loses less: `quick`,
+        `thorough`, or how often all rows are looked at.
     metrics
         Metrics to measure in addition to the usual ones.
     suppression
@@ -268,6 +272,7 @@ def anonymize(
         kinds=kinds,
         orders=orders,
         method=method,
+        refine=refine,
         metrics=metrics,
         suppression=suppression,
         suppressed=suppressed,

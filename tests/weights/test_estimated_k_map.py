@@ -64,7 +64,7 @@ def test_whole_people_count() -> None:
 def test_a_fraction_short_is_not_enough() -> None:
     rows = pa.table({"age": [1, 1], "w": [1.5, 1.499]})
     columns = {"age": "quasi", "w": EXACT}
-    with pytest.raises(shoal.Infeasible, match="add up to 2 people.*largest it allows is 2"):
+    with pytest.raises(shoal.Infeasible, match=r"add up to 2 people.*largest it allows is 2"):
         shoal.anonymize(rows, {"columns": columns, "constraints": [{"estimated-k-map": 3}]})
 
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Ints
 from shoal.encoding.pseudonyms import Pseudonyms
-from shoal.encoding.rules import ColumnRule
+from shoal.encoding.rules import Recoding
 from shoal.engines.column_types import restore_type, storage_type
 from shoal.hierarchy.text import known_text
 from shoal.io.arrow import gather, one_chunk
@@ -24,7 +24,7 @@ from shoal.presets.checking import rows_that_break, text_counts
 from shoal.verification.meaning import require_codes_declared
 from shoal.verification.rules import PublishedRule
 
-Change = ColumnRule | Pseudonyms
+Change = Recoding | Pseudonyms
 
 
 def changes_of(policy: Policy) -> dict[str, Change]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import Cells, codes_in_order, encode
@@ -23,13 +24,14 @@ from shoal.encoding.population import with_population
 from shoal.encoding.preferences import read_preferences
 from shoal.encoding.weights import SCALE, check_constant, differing_people, read_weights
 from shoal.engines.anatomy_release import AnatomyRelease
-from shoal.engines.base import Engine, Expected
+from shoal.engines.base import Engine, Expected, LabelForms
 from shoal.engines.changes import ChangedTable, changes_of
 from shoal.engines.dropped_identifiers import (
     given_away,
     repeated_ids,
     repeating_identifiers,
 )
+from shoal.engines.duckdb.classes import number_texts
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.formats.base import format_to_write
 from shoal.engines.measured import (
@@ -51,15 +53,18 @@ from shoal.engines.targets import Target
 from shoal.engines.truth import Claim, require_anatomy, require_truth
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
+from shoal.evidence.detail import FormCounts
 from shoal.evidence.disclosure import Determined, Disclosure, coarsened, disclosure_of
 from shoal.evidence.estimated_risk import risk_of_rows
+from shoal.evidence.label_forms import LabelReader, counted_forms
 from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.evidence.repeated_ids import RepeatedId
 from shoal.evidence.weighted import Weighted
 from shoal.io.arrow import kind_name, one_chunk, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
-from shoal.methods.blocks import group_rows
+from shoal.methods.blocks import group_rows, refine_rows
+from shoal.methods.refinement import passes_of
 from shoal.metrics.base import ReleaseView
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
@@ -215,6 +220,16 @@ class MemoryEngine(Engine):
         self._groupings = group_rows(policy.method, self._cells, requirement, self.seed, progress)
         check_groupings(self._cells, self._groupings, policy.method.name)
         return int(self._suppressed.sum())
+
+    def refine(self, requirement: Requirement, progress: Progress) -> None:
+        """Rearrange the rows of the groups."""
+        policy, groupings = self._policy, self._groupings
+        assert policy.refine is not None
+        passes = passes_of(policy.refine)
+        self._groupings = refine_rows(
+            policy.method, self._cells, requirement, groupings, passes, self.seed, progress
+        )
+        check_groupings(self._cells, self._groupings, "refine")
 
     @property
     def _suppressed(self) -> Any:
@@ -472,6 +487,20 @@ class MemoryEngine(Engine):
         determined = coarsened(self._determined, column_loss_of(labelled.parts, 1))
         found = disclosure_of(counts, determined, exact=policy.publish == "anatomy")
         return replace(found, repeated=self._repeated)
+
+    def label_forms(self, table: ReleaseTable, readers: Mapping[str, LabelReader]) -> LabelForms:  # noqa: ARG002
+        """Count the labels of the rows that are handed over."""
+        release = wrap(self._tables[0])
+
+        def count(name: str) -> list[FormCounts]:
+            labels = number_texts(name, pa.chunked_array([release.column(name)]))
+            codes = pc.fill_null(labels.codes, len(labels.texts)).to_numpy(zero_copy_only=False)
+            rows = np.bincount(codes, minlength=len(labels.texts) + 1)
+            texts = pa.concat_arrays([labels.texts.cast(pa.string()), pa.nulls(1, pa.string())])
+            some = np.flatnonzero(rows)
+            return counted_forms(readers[name].forms(texts.take(pa.array(some)), rows[some]))
+
+        return dict(zip(readers, each(count, readers), strict=True))
 
     @property
     def key(self) -> PersonKey | None:

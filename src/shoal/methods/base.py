@@ -49,6 +49,9 @@ class Method(plugins.Plugin, ABC):
     """Whether equal rows are always treated alike, so that the distinct rows and their counts are all
     that the method needs."""
 
+    refinable: ClassVar[bool] = True
+    """Whether the rows of its groups may be rearranged afterwards (`refine` in a policy)."""
+
     @property
     def weights(self) -> Mapping[str, float] | None:
         """How much each quasi-identifier counts in the loss; None where all count alike."""
@@ -129,6 +132,7 @@ class FullDomainMethod(Method):
 
     along_hierarchies: ClassVar[bool] = True
     only_counts: ClassVar[bool] = True
+    refinable: ClassVar[bool] = False
     uses_hierarchies: ClassVar[str]
     """What the method does with hierarchies, for the message where a column has none."""
 

@@ -35,6 +35,7 @@ def to_data(policy: "Policy", seed: int | None = None) -> dict[str, Any]:
         "constraints": [plain_constraint(model) for model in policy.constraints],
         "preset": [plain_named(preset) for preset in policy.preset] or None,
         "method": plain_named(policy.method),
+        "refine": policy.refine,
         "default": policy.default,
         "suppression": policy.suppression,
         "suppressed": policy.suppressed,
@@ -128,6 +129,8 @@ def _column(column: "Column") -> str | dict[str, Any]:
         "top": column.top,
         "bottom": column.bottom,
         "round": column.round,
+        "part": column.part,
+        "zip3": column.zip3,
         "publish": column.publish,
     }
     given = {key: value for key, value in data.items() if value is not None}

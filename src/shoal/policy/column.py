@@ -1,5 +1,6 @@
 """A column of a policy: its role, how its values generalise, and how sensitive they are."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import isfinite
@@ -97,6 +98,11 @@ def read_figure(value: Any) -> Any:
     return value
 
 
+def _path(value: Any) -> Any:
+    """The path of a file as text."""
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
 Figure = Annotated[int | float | None, PlainValidator(read_figure)]
 
 
@@ -147,14 +153,23 @@ class Column(BaseModel):
     """Quasi, sensitive or plain. Numbers up to here are published together, as `≤18`."""
     round: Figure = None
     """Quasi, sensitive, plain or weight. Numbers are rounded to multiples of this."""
+    part: Literal["year"] | None = None
+    """Quasi, sensitive or plain. Dates are published by this part of them: `1964`. The years can be
+    rounded and coded at an end as numbers are."""
+    zip3: Annotated[str, BeforeValidator(_path)] | None = None
+    """Quasi, sensitive or plain. US zip codes are published by their first three digits where these
+    cover more than 20,000 people, all others as `000`: the path of a CSV file with the people of every
+    such area."""
     publish: Literal["withheld", "rounded", "exact"] | None = None
     """Weight only. `withheld`: it is read and not published; this is the default. `rounded`: it is
     published rounded to multiples of `round`. `exact`: it is published as it is."""
 
     @property
     def has_rule(self) -> bool:
-        """Whether its numbers are rounded, or coded at an end."""
-        return any(one is not None for one in (self.top, self.bottom, self.round))
+        """Whether its values are changed before anything else: rounded, coded at an end, published by
+        their year or by the area of their zip code."""
+        rules = (self.top, self.bottom, self.round, self.part, self.zip3)
+        return any(one is not None for one in rules)
 
     @property
     def is_published(self) -> bool:
@@ -200,6 +215,8 @@ class Column(BaseModel):
             "top": ("quasi", "sensitive", "plain"),
             "bottom": ("quasi", "sensitive", "plain"),
             "round": ("quasi", "sensitive", "plain", "weight"),
+            "part": ("quasi", "sensitive", "plain"),
+            "zip3": ("quasi", "sensitive", "plain"),
             "publish": ("weight",),
         }
         given = [key for key in allowed if getattr(self, key) is not None]
@@ -240,13 +257,40 @@ class Column(BaseModel):
         ends = [key for key in ("top", "bottom") if getattr(self, key) is not None]
         if ends and self.hierarchy is not None and self.kind is None:
             yield Problem((ends[0],), NO_OPEN_END)
-        if self.has_rule and (
-            self.order is not None or self.type in ("date", "text") or self.dates
+        for_numbers = [k for k in ("top", "bottom", "round") if getattr(self, k) is not None]
+        is_date = self.type == "date" or bool(self.dates)
+        if for_numbers and (
+            self.order is not None or self.type == "text" or (is_date and self.part is None)
         ):
-            key = next(k for k in ("top", "bottom", "round") if getattr(self, k) is not None)
-            yield Problem((key,), "is for numbers; this column holds none according to the policy")
+            yield Problem(
+                (for_numbers[0],), "is for numbers; this column holds none according to the policy"
+            )
         if self.has_rule and self.preference is not None:
-            yield Problem(("preference",), "cannot be combined with `top`, `bottom` or `round`")
+            rule = "`top`, `bottom` or `round`" if for_numbers else "`part` or `zip3`"
+            yield Problem(("preference",), f"cannot be combined with {rule}")
+        if self.part is not None:
+            yield from self._part_problems()
+        if self.zip3 is not None:
+            yield from self._zip3_problems(for_numbers)
+
+    def _part_problems(self) -> Iterator[Problem]:
+        """Dates that are published by their year are numbers from then on."""
+        if self.order is not None or self.type in ("number", "text"):
+            yield Problem(("part",), "is for dates; this column holds none according to the policy")
+        if self.hierarchy is not None and self.hierarchy.reads == "date":
+            words = (
+                "leaves years, for which a hierarchy of dates is too fine; leave the hierarchy out, or "
+                "write `hierarchy: {intervals: [5, 10]}`"
+            )
+            yield Problem(("part",), words)
+
+    def _zip3_problems(self, for_numbers: list[str]) -> Iterator[Problem]:
+        """Areas of zip codes are texts without an order."""
+        others = [*for_numbers, *(k for k in ("part", "order", "dates") if getattr(self, k))]
+        if others:
+            yield Problem((others[0],), "cannot be combined with `zip3`; choose one of the two")
+        if self.kind == "ordered" or self.type in ("number", "date"):
+            yield Problem(("zip3",), "leaves texts without an order; leave `kind` and `type` out")
 
     def _other_contradictions(self) -> list[Problem]:
         if self.dates is not None and self.type in ("number", "text"):

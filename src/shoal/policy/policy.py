@@ -35,7 +35,7 @@ from shoal.seeds import LIMIT
 if TYPE_CHECKING:
     from shoal.encoding.columns import ColumnSpec
     from shoal.encoding.reading import ValueReading
-    from shoal.encoding.rules import ColumnRule
+    from shoal.encoding.rules import Recoding
     from shoal.hierarchy import Hierarchy
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric
@@ -44,6 +44,9 @@ else:  # importing them would load pyarrow
     Method = Metric = Preset = Any
 
 DEFAULT_METHOD = "least-loss-partition"
+EFFORTS = ("quick", "thorough")
+"""How much refinement a policy can ask for by name."""
+MOST_PASSES = 10_000
 
 
 def _share(value: Any) -> Any:
@@ -58,6 +61,17 @@ def _no_bool(value: Any) -> Any:
     if isinstance(value, bool):
         raise as_error(Problem((), f"found {found(value)}; must be a whole number"))
     return value
+
+
+def _passes(value: Any) -> Any:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if value is None or value in EFFORTS or (whole and 1 <= value <= MOST_PASSES):
+        return value
+    words = (
+        f"found {found(value)}; must be {' or '.join(EFFORTS)}, or a number of passes over all rows, "
+        f"1 to {MOST_PASSES:,}"
+    )
+    raise as_error(Problem((), words))
 
 
 class Policy(BaseModel):
@@ -79,6 +93,9 @@ class Policy(BaseModel):
         default_factory=lambda: parts.method(DEFAULT_METHOD)
     )
     """How rows are put into groups, with the method's options."""
+    refine: Annotated[Literal["quick", "thorough"] | int | None, PlainValidator(_passes)] = None
+    """Whether the rows of the groups are rearranged afterwards, so that the release loses less: `quick`,
+    `thorough`, or how often all rows are looked at. Not done when left out."""
     default: Literal["drop"] | None = None
     """`drop` leaves out the table's columns that are not listed; without it they are an error."""
     suppression: Annotated[float, BeforeValidator(_share)] | None = None
@@ -215,18 +232,33 @@ class Policy(BaseModel):
         return self.columns_with("pseudonym")
 
     @property
-    def column_rules(self) -> "dict[str, ColumnRule]":
-        """The columns whose numbers are rounded or coded at an end, with their rules."""
+    def column_rules(self) -> "dict[str, Recoding]":
+        """The columns whose values are changed before anything else, with their rules: rounded, coded
+        at an end, published by their year or by the area of their zip code."""
         return {name: rule for name in self.columns if (rule := self._rule_of(name)) is not None}
 
-    def _rule_of(self, name: str) -> "ColumnRule | None":
+    def _rule_of(self, name: str) -> "Recoding | None":
         column = self.columns[name]
         if not column.has_rule:
             return None
         from shoal.encoding.rules import rule_of
+        from shoal.encoding.zip_areas import ZipAreas, read_large_areas
 
         reading, missing = self.value_reading(name), self.missing_codes(name)
-        return rule_of(name, column.top, column.bottom, column.round, reading, missing)
+        if column.zip3 is not None:
+            return ZipAreas(name, read_large_areas(self.folder / column.zip3), missing)
+        ends, year = (column.top, column.bottom, column.round), column.part == "year"
+        return rule_of(name, *ends, reading, missing, year)
+
+    def _reading_after_rules(self, name: str) -> "ValueReading":
+        """How the values of a column are written once its rule was applied: years are numbers, and the
+        areas of zip codes texts."""
+        from shoal.encoding.reading import ValueReading
+
+        column = self.columns[name]
+        if column.zip3 is not None:
+            return ValueReading("text")
+        return ValueReading() if column.part is not None else self.value_reading(name)
 
     @property
     def identifiers(self) -> tuple[str, ...]:
@@ -280,7 +312,7 @@ class Policy(BaseModel):
             column.order if hierarchy is None else None,
             hierarchy,
             column.levels,
-            reading=self.value_reading(name),
+            reading=self._reading_after_rules(name),
             rule=self._rule_of(name),
             missing=self.missing_codes(name),
             states_missing=column.missing is not None or self.read.missing == (),

@@ -34,6 +34,7 @@ def problems(policy: "Policy") -> list[Problem]:
         *_population(policy),
         *_estimated(policy),
         *_pseudonyms(policy),
+        *_refine(policy),
     ]
 
 
@@ -350,6 +351,22 @@ def _kept_order(policy: "Policy") -> Iterator[str]:
                 "be one person's, and whoever guesses so puts them together. Leave `order` out, and "
                 "rows are sorted by what is published of them."
             )
+
+
+def _refine(policy: "Policy") -> Iterator[Problem]:
+    if policy.refine is not None and policy.publish == "anatomy":
+        words = (
+            "has no effect with `publish: anatomy`, where quasi columns stay exact; leave it out, or "
+            "choose generalised"
+        )
+        yield Problem(("refine",), words)
+    if policy.refine is not None and policy.together:
+        words = (
+            f"cannot be combined with `together` of column '{policy.person}': every class of a group of "
+            "people has a row of each of them, and rows that change places would break that; leave one "
+            "of the two out"
+        )
+        yield Problem(("refine",), words)
 
 
 def _pseudonyms(policy: "Policy") -> Iterator[Problem]:

@@ -33,6 +33,22 @@ class DeclaredColumn(Protocol):
         """Numbers from here on are published together."""
 
     @property
+    def bottom(self) -> float | None:
+        """Numbers up to here are published together."""
+
+    @property
+    def zip3(self) -> str | None:
+        """The path of a table of people by area, where zip codes are published by their area."""
+
+    @property
+    def type(self) -> str | None:
+        """How texts are read: `number`, `date` or `text`."""
+
+    @property
+    def dates(self) -> str | None:
+        """The format of its dates."""
+
+    @property
     def is_published(self) -> bool:
         """Whether the release has the column."""
 

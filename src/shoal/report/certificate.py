@@ -80,6 +80,7 @@ def file_digests(policy: Policy) -> dict[str, str | None]:
     paths = [c.hierarchy.path for c in policy.columns.values() if isinstance(c.hierarchy, CsvFile)]
     if isinstance(policy.population, str):
         paths.append(policy.population)
+    paths += [column.zip3 for column in policy.columns.values() if column.zip3 is not None]
     paths += [path for preset in policy.preset for path in preset.files]
     found: dict[str, str | None] = {}
     for path in sorted(set(paths)):
@@ -141,6 +142,8 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
             "metrics": release.metrics,
             "columns": {name: asdict(column) for name, column in evidence.columns.items()},
         },
+        "detail": release.detail.to_dict(),
+        "levels": {name: asdict(one) for name, one in release.levels.items()},
         "people": _people(release),
         "suppression": _suppression(release),
         "personal": _personal(release),
