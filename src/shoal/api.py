@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from shoal.engines.measured import PersonalReport as PersonalReport
     from shoal.evidence.disclosure import Disclosure as Disclosure
     from shoal.evidence.estimated_risk import EstimatedRisk as EstimatedRisk
+    from shoal.evidence.weighted import Weighted as Weighted
     from shoal.hierarchy import Hierarchy
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric as Metric

@@ -130,6 +130,7 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
         "checked": _checked(release),
         "risk": {"before": _risk_entry(before), "after": _risk_entry(after)},
         "disclosure": release.disclosure.to_dict(),
+        "weighted": None if release.weighted is None else release.weighted.to_dict(),
         "class_sizes": _class_sizes(evidence),
         "groups": {
             "formed": release.groups,
@@ -321,6 +322,16 @@ def _checked(release: Release) -> list[str]:
         checks.append(
             "All rows of a person were judged together: for every person there are as many people as "
             "k asks for who share all of her classes."
+        )
+    if any(model.needs_weights for model in policy.constraints):
+        hidden = (
+            " The weights are not published, so the release alone does not show it."
+            if policy.withholds_weight
+            else ""
+        )
+        checks.append(
+            "The sampling weights of every class were added up to find how many people of the "
+            f"population it stands for. That is an estimate: nobody counted these people.{hidden}"
         )
     if policy.suppressed == "starred" or len(release.components) > 1:
         checks.append(
