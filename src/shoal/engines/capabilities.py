@@ -78,6 +78,15 @@ def _weight(policy: Policy) -> Iterator[str]:
         )
 
 
+def _estimated(policy: Policy) -> Iterator[str]:
+    for model in policy.constraints:
+        if model.needs_weights:
+            yield (
+                f"{model.name} is estimated from sampling weights, which is not supported for tables "
+                f"larger than memory. {INSTEAD}"
+            )
+
+
 def _order(policy: Policy) -> Iterator[str]:
     if policy.order == "kept":
         yield (
@@ -136,11 +145,12 @@ REFUSED: dict[str, dict[Step, tuple[Callable[[Policy], Iterator[str]], ...]]] = 
             _models,
             _person,
             _weight,
+            _estimated,
             _order,
             _method,
             _refine,
         ),
-        "verify": (_preferences, _anatomy, _population, _models),
+        "verify": (_preferences, _anatomy, _population, _models, _estimated),
     },
 }
 """Per kind of engine and step, what a policy may not contain."""

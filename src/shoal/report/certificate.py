@@ -142,6 +142,8 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
             "metrics": release.metrics,
             "columns": {name: asdict(column) for name, column in evidence.columns.items()},
         },
+        "detail": release.detail.to_dict(),
+        "levels": {name: asdict(one) for name, one in release.levels.items()},
         "people": _people(release),
         "suppression": _suppression(release),
         "personal": _personal(release),

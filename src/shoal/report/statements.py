@@ -27,6 +27,8 @@ MODELS = {
     "delta": "The share of a value of {of} among rows that share {on} differs from that in the whole "
     "table by a factor of at most e to the {asked}",
     "k-map": "Every combination of {on} fits at least {asked} people of the population",
+    "estimated-k-map": "Every combination of {on} stands for at least {asked} people of the population, "
+    "an ESTIMATE from the sampling weights and not a count",
     "delta-presence": "Whoever finds somebody in the population learns with a certainty of at most "
     "{percent} that they are in the table",
     "average-risk": "The chance to pick the right row of a person is at most {percent} on average",
