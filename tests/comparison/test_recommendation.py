@@ -71,8 +71,8 @@ def test_a_larger_k_with_less_loss_and_less_risk_is_recommended():
     found = recommend(runs, "a", 5)
     assert (found.method, found.k) == ("b", 10)
     assert found.reason == (
-        "b at k = 10 loses 16.4 % of the information, in 0.50 s, with no more loss and no more risk than a "
-        "at k = 5 (16.8 %), the best there; its release holds k = 5 too."
+        "b at k = 10 loses 16.4 % of the information, in 0.50 s, with no more loss and no more risk "
+        "than a at k = 5 (16.8 %), the best there; its release holds k = 5 too."
     )
 
 
