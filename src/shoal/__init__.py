@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from shoal.models.average_risk import AverageRisk as AverageRisk
     from shoal.models.beta import Beta as Beta
     from shoal.models.delta import Delta as Delta
+    from shoal.models.estimated_k_map import EstimatedKMap as EstimatedKMap
     from shoal.models.k import K as K
     from shoal.models.l import (
         EntropyL as EntropyL,
@@ -114,6 +115,7 @@ else:
         "shoal.models.average_risk": "AverageRisk",
         "shoal.models.beta": "Beta",
         "shoal.models.delta": "Delta",
+        "shoal.models.estimated_k_map": "EstimatedKMap",
         "shoal.models.k": "K",
         "shoal.models.l": "EntropyL L RecursiveL",
         "shoal.models.population": "DeltaPresence KMap",

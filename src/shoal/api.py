@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from shoal.engines.measured import PersonalReport as PersonalReport
     from shoal.evidence.disclosure import Disclosure as Disclosure
     from shoal.evidence.estimated_risk import EstimatedRisk as EstimatedRisk
+    from shoal.evidence.weighted import Weighted as Weighted
     from shoal.hierarchy import Hierarchy
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric as Metric
@@ -114,6 +115,7 @@ def anonymize(
     kinds: Mapping[str, Literal["ordered", "unordered"]] | None = None,
     orders: Mapping[str, Iterable[str]] | None = None,
     method: MethodName | Method | Mapping[str, Any] | None = None,
+    refine: Literal["quick", "thorough"] | int | None = None,
     metrics: Iterable[MetricName | Metric | Mapping[str, Any]] | None = None,
     suppression: float | None = None,
     suppressed: Literal["withheld", "starred"] | None = None,
@@ -175,6 +177,9 @@ def anonymize(
     method
         The method that forms the groups: its name, an object with its options, or a mapping with
         `name` and options.
+    refine
+        Rearrange the rows of the groups afterwards, so that the release loses less: `quick`,
+        `thorough`, or how often all rows are looked at.
     metrics
         Metrics to measure in addition to the usual ones.
     suppression
@@ -269,6 +274,7 @@ def anonymize(
         kinds=kinds,
         orders=orders,
         method=method,
+        refine=refine,
         metrics=metrics,
         suppression=suppression,
         suppressed=suppressed,

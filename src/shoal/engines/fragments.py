@@ -20,7 +20,7 @@ from shoal.encoding.people import People
 from shoal.engines.queries import PERSON
 from shoal.kernels.sorting import run_starts
 from shoal.methods.base import Method
-from shoal.methods.blocks import group_blocks, group_rows
+from shoal.methods.blocks import group_blocks, group_rows, refine_rows
 from shoal.methods.partition import Totals, cut_down, whole_table
 from shoal.metrics.base import ReleaseView
 from shoal.models.requirement import Requirement
@@ -63,12 +63,26 @@ class GroupFragment:
     """Whether the fragment is the whole table: then it is grouped as in memory, published classes and
     all."""
 
+    passes: int = 0
+    """How often the rows of the groups are looked at afterwards, to refine them."""
+
     def __call__(self, cells: Cells, depth: int, totals: Totals) -> Grouping:
         """The groups of a fragment `depth` cuts down; `totals` are the whole table's."""
         rule = self.method.partition_rule()
         if rule is None or self.is_table:
             group = group_rows if self.is_table else group_blocks
-            (grouping,) = group(self.method, cells, self.requirement, self.seed, lambda _: None)
+            found = group(self.method, cells, self.requirement, self.seed, lambda _: None)
+            if self.passes:
+                found = refine_rows(
+                    self.method,
+                    cells,
+                    self.requirement,
+                    found,
+                    self.passes,
+                    self.seed,
+                    lambda _: None,
+                )
+            (grouping,) = found
             return grouping
         return cut_down(
             cells,

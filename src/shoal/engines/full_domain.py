@@ -54,8 +54,8 @@ def collect_cells(
     """
     if encoded.n_rows > max_rows:
         raise InputError(
-            f"The table has {encoded.n_rows:,} rows, but a full-domain method keeps a few numbers for "
-            f"each of them in this process and takes at most {max_rows:,}. {ALTERNATIVES}"
+            f"The table has {encoded.n_rows:,} rows, but a method that works on distinct rows keeps a "
+            f"few numbers for each row in this process and takes at most {max_rows:,}. {ALTERNATIVES}"
         )
     d = len(encoded.domains)
     names = {name: f"s{encoded.sensitive.index(name)}" for name in sensitive}
@@ -68,7 +68,7 @@ def collect_cells(
     if answer.num_rows > max_cells:
         raise InputError(
             f"The table has more than {max_cells:,} distinct combinations of quasi-identifiers"
-            f"{' and sensitive values' if names else ''}, too many for a full-domain method, which "
+            f"{' and sensitive values' if names else ''}, too many for a method that "
             "needs them all in this process. Make columns coarser first, or list fewer quasi columns. "
             f"{ALTERNATIVES}"
         )

@@ -60,6 +60,15 @@ def count_combinations(table: str, columns: Sequence[str], limit: int | None = N
     return f"SELECT {names}, count(*) AS n FROM {table} GROUP BY {names}{most}"
 
 
+def count_forms(table: str) -> str:
+    """Labels by form and size: their rows, how many they are, and the places between which they lie."""
+    return (
+        "SELECT form, size, sum(n) AS n_rows, count(*) AS n_labels, min(low) AS low, "
+        "max(high) AS high "
+        f"FROM {table} GROUP BY form, size"
+    )
+
+
 def class_sizes(table: str, columns: Sequence[str], where: str = "") -> str:
     """size: a number of rows that some class has, times: how many classes have it.
 

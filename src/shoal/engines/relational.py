@@ -18,7 +18,7 @@ from shoal.arrays import Ints
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, check_groupings
-from shoal.engines.base import Engine, Expected
+from shoal.engines.base import Engine, Expected, LabelForms
 from shoal.engines.changes import (
     ChangeBatch,
     changes_of,
@@ -107,6 +107,7 @@ from shoal.errors import Infeasible, VerificationFailed, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
 from shoal.evidence.disclosure import Disclosure, coarsened
 from shoal.evidence.evidence import Evidence, Histogram, histogram
+from shoal.evidence.label_forms import LabelReader
 from shoal.evidence.people import PeopleSizes
 from shoal.evidence.repeated_ids import RepeatedId
 from shoal.io.arrow import kind_name
@@ -114,6 +115,7 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.methods.base import check_holds
 from shoal.methods.blocks import block_requirement
 from shoal.methods.partition import WIDEST_ROUNDED
+from shoal.methods.refinement import passes_of
 from shoal.metrics.base import (
     AdditiveMetric,
     ReleaseView,
@@ -242,6 +244,12 @@ class RelationalEngine(Engine):
             self._finish = GroupFragment(method, requirement, encoded.n_rows, self.seed)
             self._requirement = requirement
         return None
+
+    def refine(self, requirement: Requirement, progress: Progress) -> None:  # noqa: ARG002
+        """Fragments are refined when they are grouped, as they are published."""
+        assert self._policy.refine is not None
+        self._finish = replace(self._finish, passes=passes_of(self._policy.refine))
+        progress(1.0)
 
     @property
     def _suppressed(self) -> Any:
@@ -604,6 +612,11 @@ class RelationalEngine(Engine):
         )
         found = disclosure_in_session(release, coarsened(self._determined, self._losses))
         return replace(found, repeated=self._repeated)
+
+    def label_forms(self, table: ReleaseTable, readers: Mapping[str, LabelReader]) -> LabelForms:
+        """Read the different labels where they are; only their forms come back."""
+        assert isinstance(table, SessionRelease)
+        return {name: table.label_forms(name, reader) for name, reader in readers.items()}
 
 
 LOSSES, CLIMBS, LEVELS, EVIDENCE = "\0losses", "\0climbs", "\0levels", "\0evidence"

@@ -35,6 +35,7 @@ def to_data(policy: "Policy", seed: int | None = None) -> dict[str, Any]:
         "constraints": [plain_constraint(model) for model in policy.constraints],
         "preset": [plain_named(preset) for preset in policy.preset] or None,
         "method": plain_named(policy.method),
+        "refine": policy.refine,
         "default": policy.default,
         "suppression": policy.suppression,
         "suppressed": policy.suppressed,

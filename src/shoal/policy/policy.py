@@ -44,6 +44,9 @@ else:  # importing them would load pyarrow
     Method = Metric = Preset = Any
 
 DEFAULT_METHOD = "least-loss-partition"
+EFFORTS = ("quick", "thorough")
+"""How much refinement a policy can ask for by name."""
+MOST_PASSES = 10_000
 
 
 def _share(value: Any) -> Any:
@@ -58,6 +61,17 @@ def _no_bool(value: Any) -> Any:
     if isinstance(value, bool):
         raise as_error(Problem((), f"found {found(value)}; must be a whole number"))
     return value
+
+
+def _passes(value: Any) -> Any:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if value is None or value in EFFORTS or (whole and 1 <= value <= MOST_PASSES):
+        return value
+    words = (
+        f"found {found(value)}; must be {' or '.join(EFFORTS)}, or a number of passes over all rows, "
+        f"1 to {MOST_PASSES:,}"
+    )
+    raise as_error(Problem((), words))
 
 
 class Policy(BaseModel):
@@ -79,6 +93,9 @@ class Policy(BaseModel):
         default_factory=lambda: parts.method(DEFAULT_METHOD)
     )
     """How rows are put into groups, with the method's options."""
+    refine: Annotated[Literal["quick", "thorough"] | int | None, PlainValidator(_passes)] = None
+    """Whether the rows of the groups are rearranged afterwards, so that the release loses less: `quick`,
+    `thorough`, or how often all rows are looked at. Not done when left out."""
     default: Literal["drop"] | None = None
     """`drop` leaves out the table's columns that are not listed; without it they are an error."""
     suppression: Annotated[float, BeforeValidator(_share)] | None = None
@@ -262,6 +279,11 @@ class Policy(BaseModel):
     def withholds_weight(self) -> bool:
         """Whether there are weights that the release does not have."""
         return self.weight is not None and not self.columns[self.weight].is_published
+
+    @property
+    def checks_hidden_weights(self) -> bool:
+        """Whether a constraint is estimated from weights that the release does not have."""
+        return self.withholds_weight and any(model.needs_weights for model in self.constraints)
 
     @property
     def together(self) -> bool:

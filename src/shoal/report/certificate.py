@@ -132,6 +132,7 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
         "risk": {"before": _risk_entry(before), "after": _risk_entry(after)},
         "disclosure": release.disclosure.to_dict(),
         "criteria": _criteria(release, published),
+        "weighted": None if release.weighted is None else release.weighted.to_dict(),
         "class_sizes": _class_sizes(evidence),
         "groups": {
             "formed": release.groups,
@@ -144,6 +145,8 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
             "metrics": release.metrics,
             "columns": {name: asdict(column) for name, column in evidence.columns.items()},
         },
+        "detail": release.detail.to_dict(),
+        "levels": {name: asdict(one) for name, one in release.levels.items()},
         "people": _people(release),
         "suppression": _suppression(release),
         "personal": _personal(release),
@@ -330,6 +333,16 @@ def _checked(release: Release) -> list[str]:
         checks.append(
             "All rows of a person were judged together: for every person there are as many people as "
             "k asks for who share all of her classes."
+        )
+    if any(model.needs_weights for model in policy.constraints):
+        hidden = (
+            " The weights are not published, so the release alone does not show it."
+            if policy.withholds_weight
+            else ""
+        )
+        checks.append(
+            "The sampling weights of every class were added up to find how many people of the "
+            f"population it stands for. That is an estimate: nobody counted these people.{hidden}"
         )
     if policy.suppressed == "starred" or len(release.components) > 1:
         checks.append(
