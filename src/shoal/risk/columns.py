@@ -114,6 +114,8 @@ class Contents:
     """The lines of a policy of which one answers the question."""
     likely_missing: tuple[str, ...] = ()
     """Texts that are likely codes for missing values, such as `NA`, which count as values here."""
+    blank: bool = False
+    """Whether some texts are empty or only spaces."""
     identifiers: tuple[Recognised, ...] = ()
     """Direct identifiers that cells are or contain."""
     spread: Spread | None = None
@@ -168,7 +170,7 @@ class Suggestion:
 def suggest(column: Contents) -> Suggestion:
     """The role that fits a column best: by what its cells are, by its name, or by its values."""
     role, reason = _role_by_contents(column) or _role_by_name(column) or _role_by_values(column)
-    if column.identifiers and role not in ("identifier", "person"):
+    if column.identifiers and listed_kinds(column.identifiers) not in reason:
         reason = f"{reason}; {listed_kinds(column.identifiers)}"
     treatments: dict[Role, Treatment] = {"identifier": "dropped", "preference": "read"}
     treatment = quasi_treatment(column) if role == "quasi" else treatments.get(role, "kept")
@@ -180,10 +182,11 @@ def _role_by_contents(column: Contents) -> tuple[Role, str] | None:
     if not column.identifiers:
         return None
     hint = hint_of(column.name)
+    if hint is not None and hint[0] == "person":
+        return None
     whole = [one for one in column.identifiers if not one.inside]
-    known = hint is not None and hint[0] != "person"
     # names of people are recognised by a short list, and places are called like people
-    if (whole and whole[0].kind != "names of people") or not known:
+    if (whole and whole[0].kind != "names of people") or hint is None:
         return "identifier", listed_kinds(column.identifiers)
     if column.text_length >= LONG_TEXT:
         return "identifier", f"free text: {listed_kinds(column.identifiers)}"
@@ -315,6 +318,7 @@ def contents_of(
         taken.question,
         taken.answers,
         likely_missing=tuple(likely),
+        blank=bool(is_missing(texts).any()),
         identifiers=_recognised(taken, texts, shared, gone),
         spread=_spread(taken, values, shared, gone),
         listed=_listed(kind, texts, shared, gone),

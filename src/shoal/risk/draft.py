@@ -261,7 +261,7 @@ def _text(inspection: Inspection, name: str) -> str:
                 source=quoted(name),
                 rows=inspection.rows,
                 columns=counted(len(columns), "column"),
-                left=_left(inspection),
+                left=_printable(_left(inspection)),
             ),
             *_read(inspection),
             "columns:",
@@ -293,7 +293,7 @@ def _left(inspection: Inspection) -> str:
 def _with_comment(written: str, comment: str, width: int) -> str:
     """A column with its reason at the end of its first line."""
     first, *rest = written.split("\n")
-    return "\n".join([f"  {first:{width}}  # {comment}", *(f"  {line}" for line in rest)])
+    return "\n".join([f"  {first:{width}}  # {_printable(comment)}", *(f"  {line}" for line in rest)])
 
 
 def _column(inspection: Inspection, column: ColumnReport) -> str:
@@ -323,8 +323,9 @@ def _how(inspection: Inspection, column: ColumnReport) -> dict[str, Any]:
         how["kind"] = "ordered"
     if "dates" in column.written and column.role in ("quasi", "sensitive"):
         how["dates"] = column.written["dates"]
-    if column.likely_missing and column.role in ("quasi", "sensitive", "undecided"):
-        how["missing"] = Verbatim(code_list(column.likely_missing))
+    codes = (*([""] if column.blank else ()), *column.likely_missing)
+    if codes and column.role in ("quasi", "sensitive", "undecided"):
+        how["missing"] = Verbatim(code_list(codes))
     return how
 
 
@@ -429,6 +430,11 @@ def quoted(name: str) -> str:
     if PLAIN_NAME.fullmatch(name) and name.lower() not in NOT_TEXT:
         return name
     return '"' + "".join(_escaped(character) for character in name) + '"'
+
+
+def _printable(text: str) -> str:
+    """A text for a comment: names of columns may hold anything."""
+    return "".join(c if c.isprintable() else _escaped(c) for c in text)
 
 
 def _escaped(character: str) -> str:

@@ -85,6 +85,8 @@ class ColumnReport:
     """The lines of a policy of which one answers the question."""
     likely_missing: tuple[str, ...] = ()
     """Values such as `NA` or -9 that are likely to stand for a missing one."""
+    blank: bool = False
+    """Whether some texts are empty or only spaces, which stands for a missing value too."""
     identifiers: tuple[str, ...] = ()
     """Direct identifiers that its cells are or contain, with their share."""
     alone_in_group: float | None = None
@@ -277,6 +279,7 @@ def inspection_of(
                 question=column.question,
                 answers=column.answers,
                 likely_missing=column.likely_missing,
+                blank=column.blank,
                 identifiers=tuple(one.words for one in column.identifiers),
                 alone_in_group=alone.get(column.name),
                 as_quasi=quasi_treatment(column),
