@@ -93,7 +93,7 @@ def test_what_the_folders_hold() -> None:
     assert "requirement" not in plugins.models()
     assert "additive-metric" not in plugins.metrics(), "a base class is no plug-in"
     assert {"groups", "largest-group", "dm", "dm-kept"} <= set(plugins.metrics())
-    assert [plugins.problems(kind) for kind in KINDS] == [{}, {}, {}, {}]
+    assert [plugins.problems(kind) for kind in KINDS] == [{}] * len(KINDS)
     for room in (plugins.methods(), plugins.models(), plugins.metrics()):
         assert list(room) == sorted(room)
         assert all(plugins.name_of(plugin) == name for name, plugin in room.items())

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         list_methods as list_methods,
         list_metrics as list_metrics,
         list_models as list_models,
+        list_presets as list_presets,
         reproduce as reproduce,
         run as run,
         verify as verify,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from shoal.models.average_risk import AverageRisk as AverageRisk
     from shoal.models.beta import Beta as Beta
     from shoal.models.delta import Delta as Delta
+    from shoal.models.estimated_k_map import EstimatedKMap as EstimatedKMap
     from shoal.models.k import K as K
     from shoal.models.l import (
         EntropyL as EntropyL,
@@ -86,7 +88,7 @@ else:
     _NAMES = {
         "shoal.api": (
             "Demo Listing anonymize assess attack compare demo draft_policy inspect "
-            "list_methods list_metrics list_models reproduce run verify write_sample "
+            "list_methods list_metrics list_models list_presets reproduce run verify write_sample "
         ),
         "shoal.comparison.comparison": "Comparison",
         "shoal.errors": (
@@ -111,6 +113,7 @@ else:
         "shoal.models.average_risk": "AverageRisk",
         "shoal.models.beta": "Beta",
         "shoal.models.delta": "Delta",
+        "shoal.models.estimated_k_map": "EstimatedKMap",
         "shoal.models.k": "K",
         "shoal.models.l": "EntropyL L RecursiveL",
         "shoal.models.population": "DeltaPresence KMap",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shoal.comparison.outcome import Figures as Figures
     from shoal.engines.measured import PersonalReport as PersonalReport
     from shoal.evidence.disclosure import Disclosure as Disclosure
+    from shoal.evidence.estimated_risk import EstimatedRisk as EstimatedRisk
     from shoal.hierarchy import Hierarchy
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric as Metric
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from shoal.plugins import Option as Option
     from shoal.policy import Policy
     from shoal.policy.reading import Reading
+    from shoal.presets.base import Preset
     from shoal.release import Frame, FrameT
     from shoal.release import Release as Release
     from shoal.reproduction.base import Claim as Claim
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from shoal.sample import SamplePaths
     from shoal.verification.check import Finding as Finding
     from shoal.verification.check import Strength as Strength
+    from shoal.verification.presets import PresetOutcome as PresetOutcome
     from shoal.verification.verification import CertificateCheck as CertificateCheck
     from shoal.verification.verification import Verification as Verification
 
@@ -89,7 +92,7 @@ MetricName = Literal[
     "suppressed-rows",
 ]
 """The metrics that come with Shoal; those of other packages are given as objects."""
-PluginKind = Literal["methods", "models", "metrics"]
+PluginKind = Literal["methods", "models", "metrics", "presets"]
 
 
 def anonymize(
@@ -101,6 +104,7 @@ def anonymize(
     sensitive: Names | None = None,
     plain: Names | None = None,
     person: str | None = None,
+    weight: str | None = None,
     k: int | None = None,
     l: int | None = None,  # noqa: E741 - the field's own letter
     t: float | None = None,
@@ -109,11 +113,13 @@ def anonymize(
     kinds: Mapping[str, Literal["ordered", "unordered"]] | None = None,
     orders: Mapping[str, Iterable[str]] | None = None,
     method: MethodName | Method | Mapping[str, Any] | None = None,
+    refine: Literal["quick", "thorough"] | int | None = None,
     metrics: Iterable[MetricName | Metric | Mapping[str, Any]] | None = None,
     suppression: float | None = None,
     suppressed: Literal["withheld", "starred"] | None = None,
     order: Literal["sorted", "kept"] | None = None,
     publish: Literal["generalised", "anatomy"] | None = None,
+    preset: str | Mapping[str, Any] | Iterable[Any] | None = None,
     default: Literal["drop"] | None = None,
     target: str | None = None,
     population: Frame | PathLike | None = None,
@@ -146,6 +152,9 @@ def anonymize(
     person
         The column that tells which rows are one person's, where people have several: never
         published. People are then counted in place of rows.
+    weight
+        The column with the sampling weights of a survey, by which the population is estimated;
+        published only if the policy says so.
     k
         k-anonymity: every class has at least `k` rows (or people).
     l
@@ -166,6 +175,9 @@ def anonymize(
     method
         The method that forms the groups: its name, an object with its options, or a mapping with
         `name` and options.
+    refine
+        Rearrange the rows of the groups afterwards, so that the release loses less: `quick`,
+        `thorough`, or how often all rows are looked at.
     metrics
         Metrics to measure in addition to the usual ones.
     suppression
@@ -176,6 +188,9 @@ def anonymize(
         Whether the rows are sorted by what is published, or kept in the order of the input.
     publish
         `anatomy` publishes exact quasi-identifiers, and sensitive values in tables of their own.
+    preset
+        What an authority asks for: the name of a preset such as `cell-size-11`, or several, as in a
+        policy. Its constraints need not be given.
     default
         `drop` leaves out the columns that have no role; otherwise such columns are an error.
     target
@@ -248,6 +263,7 @@ def anonymize(
         sensitive=sensitive,
         plain=plain,
         person=person,
+        weight=weight,
         k=k,
         l=l,
         t=t,
@@ -256,11 +272,13 @@ def anonymize(
         kinds=kinds,
         orders=orders,
         method=method,
+        refine=refine,
         metrics=metrics,
         suppression=suppression,
         suppressed=suppressed,
         order=order,
         publish=publish,
+        preset=preset,
         default=default,
         target=target,
         population=population,
@@ -526,6 +544,7 @@ def verify(
         people=verdict.people,
         warnings=tuple(key_warnings(_located(key))),
         unread=unread,
+        presets=verdict.presets,
     )
 
 
@@ -533,6 +552,7 @@ def inspect(
     data: Frame | PathLike,
     *,
     person: str | None = None,
+    weight: str | None = None,
     fraction: float | None = None,
     msu: int | None = None,
     engine: str = "local",
@@ -551,6 +571,8 @@ def inspect(
         A frame, the path of a file, or the address of a table or query in a database.
     person
         The column that tells which rows are one person's: people are counted in place of rows.
+    weight
+        The column of sampling weights of a survey: the risk in the population is estimated from it.
     fraction
         The share of a population that is in the table, to estimate how many people are unique there.
     msu
@@ -582,6 +604,7 @@ def inspect(
         found = inspect(
             _located(data),
             person=person,
+            weight=weight,
             fraction=fraction,
             msu=msu,
             engine=engine,
@@ -597,6 +620,7 @@ def draft_policy(
     data: Frame | PathLike,
     path: PathLike | None = None,
     *,
+    presets: Names = (),
     force: bool = False,
     engine: str = "local",
     memory: str | None = None,
@@ -614,6 +638,8 @@ def draft_policy(
         A frame, the path of a file, or the address of a table or query in a database.
     path
         Where to write the policy; nothing is written if not given.
+    presets
+        What an authority asks for: names of presets, which the draft writes.
     force
         Replace a file that exists.
     engine, memory, separator, quote, encoding, read, progress
@@ -641,14 +667,21 @@ def draft_policy(
         from shoal.risk.draft import draft_policy, write_draft
 
         given = _reading(read, separator, quote, encoding)
+        chosen = [presets] if isinstance(presets, str) else list(presets)
         if path is None:
             return draft_policy(
-                _located(data), engine=engine, memory=memory, read=given, progress=callback
+                _located(data),
+                presets=chosen,
+                engine=engine,
+                memory=memory,
+                read=given,
+                progress=callback,
             )
         return write_draft(
             _located(data),
             Path(path),
             force=force,
+            presets=chosen,
             engine=engine,
             memory=memory,
             read=given,
@@ -663,6 +696,8 @@ def assess(
     policy: PolicyLike | None = None,
     population: Frame | PathLike | None = None,
     person: str | None = None,
+    weight: str | None = None,
+    household: str | None = None,
     key: Frame | PathLike | None = None,
     fraction: float | None = None,
     msu: int | None = None,
@@ -686,6 +721,13 @@ def assess(
     person
         The column that tells which rows are one person's: people are counted, each where she shares
         her values with the fewest others. A policy may name it.
+    weight
+        The column of sampling weights of a survey: individual and global risk in the population are
+        estimated from it. A policy may name it; of a release without its weights the estimate of the
+        run is returned.
+    household
+        The column that tells which rows are one household's, beside a weight: if somebody is
+        re-identified, so is the household.
     key
         The private key of a published table, by which its people are counted; a `Release` has its
         own.
@@ -725,6 +767,8 @@ def assess(
         population=_located(population),
         policy=policy,
         person=person,
+        weight=weight,
+        household=household,
         key=_located(key),
         fraction=fraction,
         msu=msu,
@@ -1063,7 +1107,7 @@ def demo(
 
 @dataclass(frozen=True)
 class Entry:
-    """A method, model or metric in words."""
+    """A method, model, metric or preset in words."""
 
     name: str
     summary: str
@@ -1084,9 +1128,31 @@ class Entry:
         }
 
 
+@dataclass(frozen=True)
+class PresetEntry(Entry):
+    """A preset in words."""
+
+    title: str
+    sources: tuple[str, ...]
+    """Where its figures come from: title, section and year."""
+    asks: tuple[str, ...]
+    """What it requires and checks, a sentence each."""
+    to_judge: tuple[str, ...]
+    """What a person must judge, a sentence each."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values for JSON."""
+        return super().to_dict() | {
+            "title": self.title,
+            "sources": list(self.sources),
+            "asks": list(self.asks),
+            "to_judge": list(self.to_judge),
+        }
+
+
 @dataclass(frozen=True, repr=False)
 class Listing(Result):
-    """Methods, models or metrics, by name."""
+    """Methods, models, metrics or presets, by name."""
 
     kind: PluginKind
     entries: tuple[Entry, ...]
@@ -1126,29 +1192,64 @@ def list_metrics(name: str | None = None) -> Listing:
     return _listing("metrics", name)
 
 
+def list_presets(name: str | None = None) -> Listing:
+    """List the presets, which hold what authorities ask of a release, or explain the one of a name.
+
+    Each entry has its sources, what it requires and checks, and what a person must still judge.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.list_presets("cell-size-11").entries[0].title
+    'Cells of at least 11 people (CMS)'
+    """
+    return _listing("presets", name)
+
+
 def _listing(kind: PluginKind, name: str | None) -> Listing:
+    from shoal import plugins
+
+    every = {
+        "methods": plugins.methods,
+        "models": plugins.models,
+        "metrics": plugins.metrics,
+        "presets": plugins.presets,
+    }
+    chosen = list(every[kind]().values()) if name is None else [plugins.find(kind, name)]
+    entries = [_preset_entry(one) if kind == "presets" else _entry(one) for one in chosen]
+    problems = plugins.problems(kind).values() if name is None else ()
+    return Listing(kind, tuple(entries), tuple(problems))
+
+
+def _entry(plugin: type[Any]) -> Entry:
     import inspect
 
     from shoal import plugins
 
-    every = {"methods": plugins.methods, "models": plugins.models, "metrics": plugins.metrics}
-    find = {"methods": plugins.method, "models": plugins.model, "metrics": plugins.metric}
-    chosen = list(every[kind]().values()) if name is None else [find[kind](name)]
-    entries = []
-    for plugin in chosen:
-        described = plugins.describe(plugin)
-        text = (inspect.getdoc(plugin) or "").split("\n\n")
-        entries.append(
-            Entry(
-                described.name,
-                described.summary,
-                "\n\n".join(" ".join(paragraph.split()) for paragraph in text),
-                tuple(described.options),
-                described.on_request,
-            )
-        )
-    problems = plugins.problems(kind).values() if name is None else ()
-    return Listing(kind, tuple(entries), tuple(problems))
+    described = plugins.describe(plugin)
+    text = (inspect.getdoc(plugin) or "").split("\n\n")
+    return Entry(
+        described.name,
+        described.summary,
+        "\n\n".join(" ".join(paragraph.split()) for paragraph in text),
+        tuple(described.options),
+        described.on_request,
+    )
+
+
+def _preset_entry(preset: type[Preset]) -> PresetEntry:
+    entry = _entry(preset)
+    return PresetEntry(
+        entry.name,
+        entry.summary,
+        entry.text,
+        entry.options,
+        entry.on_request,
+        title=preset.title,
+        sources=tuple(map(str, preset.sources)),
+        asks=preset.asks,
+        to_judge=preset.judged_by_people,
+    )
 
 
 def _given(**keywords: Any) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""The registry of methods, models, metrics and file formats.
+"""The registry of methods, models, metrics, presets and file formats.
 
-A plug-in is a concrete subclass of `Method`, `Model`, `Metric` or `FileFormat`. Those that belong to
-Shoal are found by walking the folders `methods/`, `models/`, `metrics/` and `engines/formats/`: a new
-file is picked up by itself. Other distributions declare theirs as entry points of the groups
-`shoal.methods`, `shoal.models`, `shoal.metrics` and `shoal.formats`::
+A plug-in is a concrete subclass of `Method`, `Model`, `Metric`, `Preset` or `FileFormat`. Those that
+belong to Shoal are found by walking the folders `methods/`, `models/`, `metrics/`, `presets/` and
+`engines/formats/`: a new file is picked up by itself. Other distributions declare theirs as entry points
+of the groups `shoal.methods`, `shoal.models`, `shoal.metrics`, `shoal.presets` and `shoal.formats`::
 
     [project.entry-points."shoal.methods"]
     grid-cells = "acme.grid:GridCells"
@@ -12,15 +12,18 @@ A plug-in is named after its class: `LeastLossPartition` is `least-loss-partitio
 command line and in the docs.
 """
 
+import ast
 import dataclasses
 import importlib
 import inspect
 import pkgutil
 import re
+import textwrap
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
+from itertools import pairwise
 from pathlib import Path
 from typing import (
     Annotated,
@@ -39,12 +42,13 @@ from shoal.errors import PolicyError, listed, nearest
 REQUIRED = "required"
 """What `describe` gives as the default of an option that has none."""
 
-Kind = Literal["methods", "models", "metrics", "formats"]
+Kind = Literal["methods", "models", "metrics", "presets", "formats"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 FOLDERS: dict[Kind, str] = {
     "methods": "shoal.methods",
     "models": "shoal.models",
     "metrics": "shoal.metrics",
+    "presets": "shoal.presets",
     "formats": "shoal.engines.formats",
 }
 """The package of each kind."""
@@ -52,6 +56,7 @@ BASES: dict[Kind, str] = {
     "methods": "Method",
     "models": "Model",
     "metrics": "Metric",
+    "presets": "Preset",
     "formats": "FileFormat",
 }
 """The base class of each kind."""
@@ -61,7 +66,7 @@ WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class Plugin:
-    """The base class of `Method`, `Model`, `Metric` and `FileFormat`.
+    """The base class of `Method`, `Model`, `Metric`, `Preset` and `FileFormat`.
 
     A plug-in is a frozen pydantic dataclass: its fields are the options of the plug-in, and the
     docstring under a field describes the option.
@@ -73,7 +78,6 @@ class Plugin:
     unless the class states another one."""
     on_request: ClassVar[bool] = False
     """Whether it takes long, so that it is used only where a policy names it."""
-    __pydantic_config__: ClassVar[dict[str, Any]] = {"use_attribute_docstrings": True}
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -115,6 +119,11 @@ def metrics() -> dict[str, type[Any]]:
     return _every("metrics")
 
 
+def presets() -> dict[str, type[Any]]:
+    """Return every preset by its name, without those that `problems` reports."""
+    return _every("presets")
+
+
 def formats() -> dict[str, type[Any]]:
     """Return every file format by its name, without those that `problems` reports."""
     return _every("formats")
@@ -133,6 +142,11 @@ def model(name: str) -> type[Any]:
 def metric(name: str) -> type[Any]:
     """Return the metric of that name."""
     return find("metrics", name)
+
+
+def preset(name: str) -> type[Any]:
+    """Return the preset of that name."""
+    return find("presets", name)
 
 
 def find(kind: Kind, name: str) -> type[Any]:
@@ -317,10 +331,28 @@ def _options(plugin: type) -> Iterator[Option]:
 
 
 def _description(plugin: type, field: str) -> str:
-    """The docstring under a field, on one line; pydantic keeps it in the class that owns the field."""
-    owned = (vars(owner).get("__pydantic_fields__", {}) for owner in plugin.__mro__)
-    texts = (fields[field].description for fields in owned if field in fields)
-    return " ".join(next((text for text in texts if text), "").split())
+    """The docstring under a field, on one line, from the class that has one."""
+    texts = (_field_docstrings(owner).get(field, "") for owner in plugin.__mro__)
+    return " ".join(next(filter(None, texts), "").split())
+
+
+@cache
+def _field_docstrings(cls: type) -> dict[str, str]:
+    """The docstrings under the fields of a class: read from its source when somebody asks, because
+    having pydantic keep them (`use_attribute_docstrings`) parses every plug-in at every start."""
+    if not dataclasses.is_dataclass(cls):
+        return {}
+    try:
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    except (OSError, TypeError):  # made by a program: there is no source
+        return {}
+    body = tree.body if isinstance(tree, ast.ClassDef) else []
+    found = {}
+    for field, text in pairwise(body):
+        match field, text:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(docstring))):
+                found[name] = docstring
+    return found
 
 
 def _default_words(field: "dataclasses.Field[Any]") -> str:

@@ -123,6 +123,7 @@ LABELS = {
     "search": "Searching",
     "encode": "Encoding",
     "group": "Grouping",
+    "refine": "Refining",
     "publish": "Labelling",
     "measure": "Measuring",
     "write": "Writing",

@@ -15,17 +15,23 @@ from shoal.engines.measured import (
     PersonalReport,
     RecognitionReport,
 )
+from shoal.errors import percent
+from shoal.evidence.detail import Detail
 from shoal.evidence.disclosure import Disclosure
 from shoal.evidence.evidence import Evidence
+from shoal.evidence.levels import ChosenLevel
+from shoal.evidence.weighted import Weighted
 from shoal.io.address import Place, place_of
 from shoal.results import Record, Result
 from shoal.seeds import Seed
 
 if TYPE_CHECKING:
+    from shoal.arrays import Ints
     from shoal.engines.person_key import PersonKey
     from shoal.engines.release_table import ReleaseTable
     from shoal.policy import Policy
     from shoal.verification.check import Finding
+    from shoal.verification.presets import PresetOutcome
 
 
 class Frame(Protocol):
@@ -98,9 +104,14 @@ class Release(Result, Generic[FrameT]):
     largest_share: dict[str, float] = field(default_factory=dict)
     """With `publish: anatomy`, per sensitive column the largest share that one value has of the rows
     of a group: how likely the best guess is."""
+    presets: "tuple[PresetOutcome, ...]" = ()
+    """The policy's presets, as found in the published rows, with what a person must still judge."""
     key: "PersonKey | None" = None
     """Private. Where people were counted, which rows are one person's, by random numbers; None where
     they are only in the key that the run wrote."""
+    row_weights: "Ints | None" = None
+    """Private. The weights of the rows in millionths, where a constraint is estimated from weights that
+    are not published."""
 
     @property
     def rows(self) -> int:
@@ -165,6 +176,16 @@ class Release(Result, Generic[FrameT]):
         return self.measured.columns
 
     @property
+    def detail(self) -> Detail:
+        """What an analyst finds in the quasi columns: exact values, ranges and sets by size."""
+        return self.measured.detail
+
+    @property
+    def levels(self) -> dict[str, ChosenLevel]:
+        """For full-domain methods: the level of each column, with what a value became."""
+        return self.measured.levels
+
+    @property
     def components(self) -> tuple[ComponentReport, ...]:
         """The sets of columns that were generalised apart from one another."""
         return self.measured.components
@@ -193,6 +214,12 @@ class Release(Result, Generic[FrameT]):
     def disclosure(self) -> Disclosure:
         """Who is alone on all published columns, and the plain columns that make them so."""
         return self.measured.disclosure
+
+    @property
+    def weighted(self) -> Weighted | None:
+        """The population behind the release and its risk, estimated from sampling weights; None where
+        the policy has none."""
+        return self.measured.weighted
 
     @property
     def method(self) -> str:
@@ -326,10 +353,16 @@ class Release(Result, Generic[FrameT]):
         return texts(self, targets, table)
 
     @property
+    def to_judge(self) -> tuple[str, ...]:
+        """What the policy's presets leave to a person, a sentence each."""
+        return tuple(dict.fromkeys(text for one in self.presets for text in one.to_judge))
+
+    @property
     def verified(self) -> bool:
         """Whether every guarantee was found in what was published; a release that fails is never
         handed out."""
-        return all(finding.holds for finding in self.findings)
+        held = all(finding.holds for finding in self.findings)
+        return held and all(outcome.holds for outcome in self.presets)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the rows, as plain values for JSON."""
@@ -350,7 +383,10 @@ class Release(Result, Generic[FrameT]):
             "method": self.method,
             "verified": self.verified,
             "guarantees": [finding.to_dict() for finding in self.findings],
+            "presets": [outcome.to_dict() for outcome in self.presets],
             "metrics": self.metrics,
+            "detail": self.detail.to_dict(),
+            "levels": {name: asdict(one) for name, one in self.levels.items()},
             "column_loss": self.column_loss,
             "largest_share": self.largest_share,
             "constraints": [asdict(one) for one in self.constraints],
@@ -369,6 +405,7 @@ class Release(Result, Generic[FrameT]):
                 for name, one in self.personal.items()
             },
             "disclosure": self.disclosure.to_dict(),
+            "weighted": None if (w := self.measured.weighted) is None else w.to_dict(),
             "group_recognition": {name: list(one.groups) for name, one in self.recognition.items()},
             "seconds": {step: round(taken, 4) for step, taken in self.seconds.items()},
             "warnings": list(self.warnings),
@@ -402,8 +439,8 @@ class Release(Result, Generic[FrameT]):
             return f"{rows} in {groups}, publish: anatomy; found {found}; by {self.method}"
         n = self.published_classes
         classes = f"{n:,} class{'' if n == 1 else 'es'}"
-        loss = self.metrics.get("mean-ncp")
-        return f"{rows} in {classes}; found {found}; loss {loss:.1%} by {self.method}"
+        exact = percent(self.detail.exact)
+        return f"{rows} in {classes}; found {found}; {exact} of cells exact; by {self.method}"
 
     def _repr_html_(self) -> str | None:
         """The notebook display, or nothing (so that `repr` is shown) where it fails."""

@@ -78,7 +78,10 @@ def test_lists_that_cannot_be_meant() -> None:
 
 def test_guarantees_that_cannot_be_meant() -> None:
     rest = {"default": "drop", "quasi": "age"}
-    assert refused(**rest) == "k: missing; give k, l or t, such as k=5, or `constraints`."
+    assert (
+        refused(**rest)
+        == "k: missing; give k, l or t, such as k=5, or `constraints`, or a `preset`."
+    )
     assert refused(l=2, **rest) == (
         "l: needs a sensitive column; give `sensitive`, or leave `l` out."
     )

@@ -1,8 +1,11 @@
 """Certificates written by hand, for pages of tables that would take long to make or are hard to find."""
 
+from dataclasses import asdict
 from typing import Any
 
+from shoal.evidence.detail import Bin, ColumnDetail, Detail
 from shoal.evidence.disclosure import Determined, Disclosure, PinningSet
+from shoal.evidence.levels import ChosenLevel
 
 ALL = ("age", "sex", "nationality", "zip")
 
@@ -42,6 +45,25 @@ def column(kind: str, loss: float | None, labels: list[str], levels: list[str]) 
         ],
         "lumped": 2 if len(labels) > 3 else 0,
     }
+
+
+def detail(exact: dict[str, float]) -> dict[str, Any]:
+    """Columns of which the other half of what is not exact is in ranges, and one of many values."""
+    columns = {
+        name: ColumnDetail(
+            1_000,
+            (
+                Bin("exact", "exact", round(1_000 * share)),
+                Bin("range-5", "range up to 5 % of the column", round(500 * (1 - share))),
+                Bin("one-of-many", "one of 10 or more values", round(500 * (1 - share))),
+            ),
+            labels=852,
+            median_width=8,
+            median_members=40,
+        )
+        for name, share in exact.items()
+    }
+    return Detail(columns).to_dict()
 
 
 def sizes(*bins: tuple[int, int, int, int]) -> list[dict[str, int]]:
@@ -128,6 +150,11 @@ def hospital(**changes: Any) -> dict[str, Any]:
                 "disease": column("sensitive", None, ["Flu", "Asthma", "Cancer", "others"], []),
             },
         },
+        "detail": detail({"age": 0.05, "sex": 1.0, "nationality": 0.6, "zip": 0.0}),
+        "levels": {
+            "zip": asdict(ChosenLevel(2, 5, "2 characters hidden", "02138", "021**")),
+            "age": asdict(ChosenLevel(3, 3, "anything (*)")),
+        },
         "people": None,
         "suppression": {
             "rows": 100,
@@ -165,7 +192,11 @@ def many_columns(n: int = 14) -> dict[str, Any]:
     columns = {f"column {i}": column("ordered", i / n, labels, levels) for i in range(n)}
     made = hospital()
     found = [guarantee("k", 5, 7, columns=list(columns))]
-    return made | {"guarantees": found, "cost": made["cost"] | {"columns": columns}}
+    return made | {
+        "guarantees": found,
+        "cost": made["cost"] | {"columns": columns},
+        "detail": detail({name: i / n for i, name in enumerate(columns)}),
+    }
 
 
 AWKWARD = (
@@ -195,6 +226,7 @@ def awkward() -> dict[str, Any]:
     }
     return made | {
         "cost": made["cost"] | {"columns": columns},
+        "detail": detail(dict.fromkeys(AWKWARD, 0.5)),
         "guarantees": [
             guarantee("l", 3, 3, of=AWKWARD[0], columns=list(AWKWARD), words=AWKWARD[8])
         ],
@@ -218,6 +250,8 @@ def bare() -> dict[str, Any]:
         "class_sizes": {"before": single, "after": single},
         "groups": one,
         "cost": {"mean_ncp": 0.0, "metrics": {}, "columns": {}},
+        "detail": Detail().to_dict(),
+        "levels": {},
         "suppression": made["suppression"] | {"rows": 0, "share": 0.0, "limit": None},
         "warnings": [],
         "notes": [],

@@ -116,11 +116,17 @@ def test_households_and_weights_are_recognised() -> None:
     found = reasons(table)
     assert found["hhid"][0] == "person"
     assert "households are counted; write identifier to count people" in found["hhid"][1]
-    assert found["fnlwgt"][0] == "identifier"
+    assert found["fnlwgt"][0] == "weight"
     assert "survey weight" in found["fnlwgt"][1]
     assert found["weight"][0] == "quasi"
     table["weight"] = rng.lognormal(8, 1, 300).round(1)
-    assert "survey weight" in reasons(table)["weight"][1]
+    assert reasons(table)["weight"] == (
+        "identifier",
+        "a survey weight beside another, by which the population is estimated",
+    )
+    assert reasons(table.drop(columns="fnlwgt"))["weight"][0] == "weight"
+    table.loc[3, "fnlwgt"] = 0
+    assert reasons(table)["fnlwgt"][0] == "identifier"
     table["pid"] = np.repeat(np.arange(100), 3)
     found = reasons(table)
     assert (found["pid"][0], found["hhid"][0]) == ("person", "identifier")

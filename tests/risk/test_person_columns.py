@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import shoal
-from shoal.evidence.repeated_ids import agree, classes_below, is_panel
+from shoal.evidence.repeated_ids import agree, agreements, classes_below, is_panel
 from shoal.risk.people import is_person_id
 
 
@@ -89,16 +89,18 @@ def test_a_value_with_several_rows_is_no_panel_without_a_column_that_numbers_the
     days = rng.integers(0, 400, n)  # 0 on most rows, and then another column is always the same
     days[: n // 2] = 0
     others = [np.arange(n), (days > 0).astype(int), rng.integers(0, 1000, n), rng.integers(0, 3, n)]
-    assert not is_panel(days, others)
+    assert not is_panel(agreements(days, others))
     visit = np.empty(n, int)
     order = np.argsort(days, kind="stable")
     starts = np.searchsorted(days[order], days[order])
     visit[order] = np.arange(n) - starts
-    assert is_panel(days, [*others, visit])
-    assert not is_panel(days, [*others[2:], visit])  # nothing in which the rows of a value agree
+    assert is_panel(agreements(days, [*others, visit]))
+    assert not is_panel(
+        agreements(days, [*others[2:], visit])
+    )  # nothing in which the rows of a value agree
 
 
-def test_out_of_core_the_name_decides(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_names_decide_out_of_core_too(tmp_path) -> None:  # type: ignore[no-untyped-def]
     visits().to_csv(tmp_path / "v.csv", index=False)
     assert shoal.inspect(tmp_path / "v.csv", memory="1GB").columns[0].role == "person"
 
@@ -137,7 +139,7 @@ def test_classes_are_counted_as_by_sets() -> None:
 def test_chance_is_no_agreement() -> None:
     rng = np.random.default_rng(0)
     ids, sex, age = rng.integers(0, 100, 500), rng.integers(0, 2, 500), rng.integers(0, 60, 500)
-    assert not agree(ids, [sex, age])
-    assert agree(ids, [ids % 2, ids % 37])
-    assert not agree(ids, [sex, age, ids % 7])
-    assert not agree(np.arange(500), [sex, age])
+    assert not agree(agreements(ids, [sex, age]))
+    assert agree(agreements(ids, [ids % 2, ids % 37]))
+    assert not agree(agreements(ids, [sex, age, ids % 7]))
+    assert not agree(agreements(np.arange(500), [sex, age]))

@@ -11,6 +11,7 @@ import shoal
 from shoal.engines.spark.session import SparkTables
 from shoal.policy import Policy
 from shoal.release import Release
+from tests.out_of_core import test_repeated_ids as repeated
 from tests.out_of_core.session_runs import run_in
 from tests.out_of_core.test_people import ROLES, require_people, visits
 from tests.spark.cases import read_all, rows_of
@@ -54,3 +55,25 @@ def test_the_same_rows_and_findings_as_in_memory(
     assert found.findings == memory.findings
     assert {finding.counted for finding in found.findings} == {"people"}
     assert found.measured.people == memory.measured.people
+
+
+@pytest.mark.parametrize("as_frame", [True, False])
+def test_ids_that_repeat_are_noticed(session: SparkTables, tmp_path: Path, as_frame: bool) -> None:
+    """In the same words as in memory, with the same figures as a plain count has."""
+    table = repeated.visits(Random(4))
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(table, source)
+    policy = repeated.policy("least-loss-partition" if as_frame else "datafly")
+    memory = shoal.run(source, policy, tmp_path / "here.parquet")
+    found: Release
+    if as_frame:
+        found = shoal.anonymize(session._spark.read.parquet(str(source)), policy)
+        rows = found.table.toArrow()
+        found.table.unpersist()
+    else:
+        found = run_in(session, source, policy, target, folders=True)
+        rows = read_all(target)
+    assert found.disclosure == memory.disclosure
+    (one,) = found.disclosure.repeated
+    repeated.require_counted(one, table, rows)
+    assert one.warning in found.warnings

@@ -18,6 +18,7 @@ from shoal.cli.inspect import inspect
 from shoal.cli.methods import methods
 from shoal.cli.metrics import metrics
 from shoal.cli.models import models
+from shoal.cli.presets import presets
 from shoal.cli.reproduce import reproduce
 from shoal.cli.run import run
 from shoal.cli.verify import verify
@@ -68,6 +69,7 @@ for command in (
     methods,
     models,
     metrics,
+    presets,
 ):
     app.command()(command)
 

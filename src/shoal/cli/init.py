@@ -25,6 +25,15 @@ def init(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="POLICY", help="Where to write the policy.")
     ] = Path("policy.yaml"),
+    preset: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--preset",
+            metavar="NAME",
+            help="Write this preset, such as cell-size-11; may be repeated. `shoal presets` lists them.",
+            show_default=False,
+        ),
+    ] = None,
     force: Force = False,
     engine: Engine = "local",
     memory: Memory = None,
@@ -42,6 +51,7 @@ def init(
     draft = api.draft_policy(
         place,
         output,
+        presets=preset or (),
         force=force,
         engine=engine,
         memory=memory,

@@ -30,6 +30,14 @@ def inspect(
             show_default=False,
         ),
     ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Estimate the risk in the population from these sampling weights.",
+            show_default=False,
+        ),
+    ] = None,
     fraction: Annotated[
         float | None,
         typer.Option(
@@ -58,6 +66,7 @@ def inspect(
     found = api.inspect(
         place,
         person=person,
+        weight=weight,
         fraction=fraction,
         msu=msu,
         engine=engine,

@@ -1,7 +1,7 @@
 """The ranking of a comparison: the order of its runs, the recommended method, and what has no result.
 
 The method with the least loss is recommended; of methods within 2 % of it, the fastest. With Anatomy,
-which loses no detail whatever the method, risk takes the place of loss.
+which loses nothing whatever the method, risk takes the place of loss.
 """
 
 import re
@@ -62,16 +62,16 @@ class Criterion:
         return (risk, loss, outcome.method) if self.by_risk else (loss, risk, outcome.method)
 
     def verdict(self, outcome: Outcome, would: bool = False) -> str:
-        """`loses 7.4 % of the detail`, or in short `would lose 7.4 %`."""
+        """`loses 7.4 % of the information`, or in short `would lose 7.4 %`."""
         share = percent(self.cost(outcome))
         if self.by_risk:
             return f"{'would leave' if would else 'leaves'} a best guess right in {share} of cases"
-        return f"would lose {share}" if would else f"loses {share} of the detail"
+        return f"would lose {share}" if would else f"loses {share} of the information"
 
     @property
     def praise(self) -> str:
         """What the best method does."""
-        return "leaves the least to be guessed" if self.by_risk else "keeps the most detail"
+        return "leaves the least to be guessed" if self.by_risk else "keeps the most information"
 
 
 def ranked(outcomes: Sequence[Outcome], k: int | None, by_risk: bool) -> list[Outcome]:

@@ -58,6 +58,8 @@ class Cells:
     population: Ints | None = None
     """(n_rows,) population rows that equal each canonical row, divided among equal ones; where the
     policy names a population."""
+    weights: Ints | None = None
+    """(n_rows,) the sampling weight of each canonical row, in millionths; where the policy has one."""
     whole: dict[str, Reference] | None = None
     """Where these are some of a table's cells: the `totals` of the whole table."""
     people: People | None = None
@@ -149,6 +151,7 @@ def subset(cells: Cells, rows: npt.NDArray[np.integer]) -> Cells:
         sensitive_domains=cells.sensitive_domains,
         target=some(cells.target),
         population=some(cells.population),
+        weights=some(cells.weights),
         whole=cells.totals,
         people=None if cells.people is None else cells.people.of_rows(rows),
     )

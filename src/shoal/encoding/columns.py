@@ -34,7 +34,7 @@ from shoal.encoding.reading import (
     read_ordered,
     standard_texts,
 )
-from shoal.encoding.rules import ColumnRule
+from shoal.encoding.rules import Recoding
 from shoal.encoding.spelling import is_blank, merge_spellings
 from shoal.encoding.values import (
     DATE_FORMATS,
@@ -84,8 +84,8 @@ class ColumnSpec:
     """Whether a code for a missing value is one in the policy's spelling alone."""
     reading: ValueReading = AS_FOUND
     """How texts are read."""
-    rule: ColumnRule | None = None
-    """What was done to its numbers before they came here."""
+    rule: Recoding | None = None
+    """What was done to its values before they came here."""
 
     def as_read(self, domain: Domain) -> "ColumnSpec":
         """This spec with the way in which the texts of a column were read."""
@@ -378,7 +378,7 @@ def read_column(tally: Tally, spec: ColumnSpec) -> Ordered | None:
     InputError
         If they can be read in several ways, or if nearly all, but not all, are numbers or dates.
     """
-    if spec.rule is not None:  # plain numbers, but for the labels of the ends
+    if spec.rule is not None and spec.rule.gives_numbers:  # but for the labels of the ends
         return read_ordered(spec.rule.without_marks(tally.values), False, NUMBERS)
     try:
         return read_ordered(tally.values, spec.kind is None, spec.reading)

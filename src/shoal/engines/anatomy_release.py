@@ -16,6 +16,7 @@ from shoal.io.frames import Table
 from shoal.io.output_names import sensitive_places
 from shoal.policy import Policy
 from shoal.policy.anatomy import COUNT, GROUP, count_name, group_name
+from shoal.presets.base import ValueCheck
 from shoal.progress import Progress, no_progress
 from shoal.verification.anatomy import (
     PEOPLE,
@@ -102,6 +103,15 @@ class AnatomyRelease(ReleaseTable):
     def labels(self, name: str) -> LabelCounts:
         """The different labels of a column of the table of people."""
         return self._people.labels(name)
+
+    def broken_rows(self, checks: Sequence[ValueCheck]) -> dict[ValueCheck, int]:
+        """For each check of a published column, the rows whose text breaks it; a sensitive column is
+        in a table of its own."""
+        found: dict[ValueCheck, int] = {}
+        for name in dict.fromkeys(one.column for one in checks):
+            table = self._sensitive.get(name, self._people)
+            found |= table.broken_rows([one for one in checks if one.column == name])
+        return found
 
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes of people have each size."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from shoal.arrays import Ints
 from shoal.encoding.domain import Domain
 from shoal.engines.capabilities import refuse_task
 from shoal.engines.formats.base import format_to_write
@@ -20,12 +21,17 @@ from shoal.engines.release_table import ReleaseTable
 from shoal.engines.sources import Source
 from shoal.engines.targets import Target
 from shoal.errors import VerificationFailed
+from shoal.evidence.detail import FormCounts
 from shoal.evidence.disclosure import Disclosure
+from shoal.evidence.label_forms import LabelReader
 from shoal.io.address import Place
 from shoal.io.csv_dialect import CsvOptions
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress
+
+LabelForms = dict[str, list[FormCounts]]
+"""Per column, its labels by form and size."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +45,8 @@ class Expected:
 class Engine(ABC):
     """One run's table and the steps that touch its rows.
 
-    The pipeline calls `load` or `read`, then `encode`, `group`, `publish` and `measure` in this
-    order, and then takes the release with `frames` or `write`. An engine serves one run.
+    The pipeline calls `load` or `read`, then `encode`, `group`, `refine`, `publish` and `measure` in
+    this order, and then takes the release with `frames` or `write`. An engine serves one run.
     """
 
     seed: int
@@ -93,6 +99,10 @@ class Engine(ABC):
         """Put the rows into groups; returns how many are suppressed, where that is known already."""
 
     @abstractmethod
+    def refine(self, requirement: Requirement, progress: Progress) -> None:
+        """Rearrange the rows of the groups so that they lose less, where the policy has `refine`."""
+
+    @abstractmethod
     def publish(self, evidence: bool, progress: Progress) -> None:
         """Label the groups. `evidence`: whether to count what a report needs."""
 
@@ -139,9 +149,19 @@ class Engine(ABC):
     def disclosure(self, table: ReleaseTable) -> Disclosure:
         """What others can do with all published columns; `table` is the release as it was verified."""
 
+    @abstractmethod
+    def label_forms(self, table: ReleaseTable, readers: Mapping[str, LabelReader]) -> LabelForms:
+        """The forms of the published labels of some columns; `table` is the release as it was
+        verified."""
+
     @property
     def key(self) -> PersonKey | None:
         """Where people were counted and their numbers are in this process: whose row is whose."""
+        return None
+
+    @property
+    def weights(self) -> Ints | None:
+        """Where a constraint is estimated from weights that are not published: those of the rows."""
         return None
 
     key_asked: bool = False

@@ -70,6 +70,23 @@ def _person(policy: Policy) -> Iterator[str]:
         )
 
 
+def _weight(policy: Policy) -> Iterator[str]:
+    if policy.weight is not None:
+        yield (
+            f"Column '{policy.weight}' has the role weight: a population is not estimated from weights "
+            f"for tables larger than memory. Make it an identifier to leave it out, or {IN_MEMORY}."
+        )
+
+
+def _estimated(policy: Policy) -> Iterator[str]:
+    for model in policy.constraints:
+        if model.needs_weights:
+            yield (
+                f"{model.name} is estimated from sampling weights, which is not supported for tables "
+                f"larger than memory. {INSTEAD}"
+            )
+
+
 def _order(policy: Policy) -> Iterator[str]:
     if policy.order == "kept":
         yield (
@@ -102,11 +119,38 @@ def _method(policy: Policy) -> Iterator[str]:
         )
 
 
+def _refine(policy: Policy) -> Iterator[str]:
+    if policy.refine is None or not policy.method.refinable:
+        return
+    if policy.method.block_rows is None:
+        yield (
+            f"refine: the groups of {policy.method.name} are refined in memory only, where all rows are "
+            "in one place. Leave `refine` out, use a method that runs inside blocks, as in `method: "
+            f"{{name: k-clustering, block_rows: 10000}}`, or {IN_MEMORY}."
+        )
+    elif policy.person is not None:
+        yield (
+            f"refine: where the people of '{policy.person}' are counted, groups are refined in memory "
+            f"only. {INSTEAD}"
+        )
+
+
 REFUSED: dict[str, dict[Step, tuple[Callable[[Policy], Iterator[str]], ...]]] = {
     "memory": {"run": (), "verify": ()},
     "large": {
-        "run": (_preferences, _anatomy, _population, _models, _person, _order, _method),
-        "verify": (_preferences, _anatomy, _population, _models),
+        "run": (
+            _preferences,
+            _anatomy,
+            _population,
+            _models,
+            _person,
+            _weight,
+            _estimated,
+            _order,
+            _method,
+            _refine,
+        ),
+        "verify": (_preferences, _anatomy, _population, _models, _estimated),
     },
 }
 """Per kind of engine and step, what a policy may not contain."""
@@ -117,6 +161,7 @@ REFUSED_TASKS: dict[str, dict[str, str]] = {
         "msu": f"msu: minimal sample uniques need all rows in memory. {INSTEAD}",
         "population": f"population: not supported for tables larger than memory. {INSTEAD}",
         "person": f"person: people are not counted in tables larger than memory. {INSTEAD}",
+        "household": f"household: households are not counted in tables larger than memory. {INSTEAD}",
         "key": "key: Spark writes folders of files, and a key must be one private file. Leave it out, "
         "or work on one machine, with --memory or in memory.",
         "compare": "Methods are compared on tables in memory. Give a sample of the Spark table, such as "
@@ -149,11 +194,19 @@ def check_method(policy: Policy) -> None:
                 "cover more people than were counted. Leave `least` out; `shoal verify` can check it "
                 "afterwards."
             )
-    if policy.together and policy.method.only_counts:
+    from shoal.methods.base import FullDomainMethod
+
+    if policy.together and isinstance(policy.method, FullDomainMethod):
         raise PolicyError(
             f"method: {policy.method.name} gives every value the same level everywhere, so it cannot "
             f"protect the rows of a person together (`together` on the column '{policy.person}'). Use "
             "least-loss-partition, flexible-partition, mondrian, k-clustering, top-down or bottom-up."
+        )
+    if policy.refine is not None and not policy.method.refinable:
+        raise PolicyError(
+            f"refine: method: {policy.method.name} gives every value the same level everywhere, so rows "
+            "cannot change their groups. Leave `refine` out, or use a method that forms groups of rows, "
+            "such as least-loss-partition or k-clustering."
         )
     trees = {name: policy.hierarchy_of(name) is not None for name in policy.quasi}
     requirement = Requirement(policy.constraints, counts_people=policy.person is not None)

@@ -13,16 +13,18 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Ints
 from shoal.encoding.pseudonyms import Pseudonyms
-from shoal.encoding.rules import ColumnRule
+from shoal.encoding.rules import Recoding
 from shoal.engines.column_types import restore_type, storage_type
 from shoal.hierarchy.text import known_text
 from shoal.io.arrow import gather, one_chunk
 from shoal.io.frames import Table
 from shoal.policy import Policy
+from shoal.presets.base import ValueCheck
+from shoal.presets.checking import rows_that_break, text_counts
 from shoal.verification.meaning import require_codes_declared
 from shoal.verification.rules import PublishedRule
 
-Change = ColumnRule | Pseudonyms
+Change = Recoding | Pseudonyms
 
 
 def changes_of(policy: Policy) -> dict[str, Change]:
@@ -153,6 +155,30 @@ class CheckBatch:
         ]
         numbers = pa.array(range(len(found)), pa.int32())
         return pa.RecordBatch.from_arrays([numbers, pa.array(found, pa.bool_())], schema=BROKEN)
+
+
+BROKEN_ROWS = pa.schema([("i", pa.int32()), ("n", pa.int64())])
+"""What is found in a batch: the number of a check, and the rows that break it there."""
+
+
+@dataclass(frozen=True)
+class CountBroken:
+    """Counts the rows of a batch that break the rules of presets, wherever it is."""
+
+    columns: tuple[tuple[str, pa.DataType, ValueCheck], ...]
+    """The name in the session, the type in the file, and the check of each."""
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """How many rows of a batch break each check."""
+        texts = {
+            place: text_counts(restore_type(batch.column(place), kind))
+            for place, kind, _ in self.columns
+        }
+        found = [rows_that_break(check, *texts[place]) for place, _, check in self.columns]
+        numbers = pa.array(range(len(found)), pa.int32())
+        return pa.RecordBatch.from_arrays(
+            [numbers, pa.array(found, pa.int64())], schema=BROKEN_ROWS
+        )
 
 
 def published_rules(policy: Policy, names: Sequence[str]) -> list[PublishedRule]:

@@ -24,7 +24,7 @@ SIGNED = {8: pa.int16(), 16: pa.int32(), 32: pa.int64(), 64: pa.decimal128(20, 0
 def check_types(names: Sequence[str], schema: pa.Schema) -> None:
     """Raise `InputError` for columns whose values would not come back unchanged."""
     for name, kind in zip(names, schema.types, strict=True):
-        if not _is_supported(value_type_of(kind)):
+        if not is_supported(kind):
             raise InputError(
                 f"Column '{name}' has the type {kind}, which is not supported for tables larger than "
                 f"memory; supported are {listed(SUPPORTED)}. {_advice(value_type_of(kind))} first, or "
@@ -64,8 +64,9 @@ def storage_type(kind: pa.DataType) -> pa.DataType:
     return pa.date32() if types.is_date64(kind) else kind
 
 
-def _is_supported(kind: pa.DataType) -> bool:
-    types = pa.types
+def is_supported(kind: pa.DataType) -> bool:
+    """Whether values of a type come back unchanged."""
+    kind, types = value_type_of(kind), pa.types
     if types.is_timestamp(kind):
         return kind.unit != "ns" and kind.tz in UTC_ZONES
     number = types.is_integer(kind) or types.is_float32(kind) or types.is_float64(kind)

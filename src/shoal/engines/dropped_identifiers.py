@@ -1,13 +1,13 @@
 """Identifiers that a run drops: whether they repeat, and whether a plain column stands for them.
 
-They are read for this alone, of tables in memory.
+They are read for this alone. Here are those of tables in memory; `session_identifiers.py` has the
+others.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import Cells
@@ -18,10 +18,17 @@ from shoal.encoding.values import canonical, countable
 from shoal.errors import ShoalError
 from shoal.evidence.disclosure import Determined
 from shoal.evidence.mappings import SAMPLED, Coded, is_possible, relation, spread_of
-from shoal.evidence.repeated_ids import RepeatedId, agree, classes_below, is_panel
+from shoal.evidence.repeated_ids import (
+    RepeatedId,
+    agree,
+    agreements,
+    classes_below,
+    is_panel,
+)
 from shoal.io.arrow import gather
 from shoal.io.frames import Table
 from shoal.policy import Policy
+from shoal.publish.assemble import PublishedRows
 
 
 def repeating_identifiers(policy: Policy, table: Table) -> dict[str, Ints]:
@@ -46,42 +53,50 @@ def repeating_identifiers(policy: Policy, table: Table) -> dict[str, Ints]:
 
 
 def repeated_ids(
-    policy: Policy,
-    cells: Cells,
-    ids: Mapping[str, Ints],
-    rows: Ints,
-    labels: Mapping[str, pa.DictionaryArray],
+    policy: Policy, cells: Cells, ids: Mapping[str, Ints], published: PublishedRows
 ) -> Iterator[RepeatedId]:
-    """The repeating identifiers by which several rows look like one person's.
-
-    rows: (published,) the input row of each published row. labels: (published,) by quasi-identifier.
-    """
+    """The repeating identifiers by which several rows look like one person's."""
     k = max(model.min_rows for model in policy.constraints)
     if not ids or k < 2:
         return
-    cell = np.empty(cells.n_rows, np.int64)
-    cell[cells.rows] = np.repeat(np.arange(cells.n_cells), cells.counts)
+    cell = np.repeat(np.arange(cells.n_cells), cells.counts)
     quasi = [cells.codes[cell, j] for j in range(len(cells.domains))]
-    classes: Ints | None = None
-    for name, one in ids.items():
-        if not agree(one, quasi) and not is_panel(one, quasi):
+    places: Ints | None = None
+    for name, one in _in_canonical_order(cells, cell, ids).items():
+        found = agreements(one, quasi)
+        if not agree(found) and not is_panel(found):
             continue
-        classes = _classes([labels[n] for n in policy.quasi]) if classes is None else classes
+        if places is None:
+            places = np.empty(cells.n_rows, np.int64)
+            places[cells.rows] = np.arange(cells.n_rows)
+            places = places[published.rows]
         known = one[one >= 0]
-        below = classes_below(classes, one[rows], k)
+        below = classes_below(published.class_of.astype(np.int64), one[places], k)
         role = policy.columns[name].role
         yield RepeatedId(name, role, len(known), len(np.unique(known)), k, *below)
 
 
-def _classes(labels: Sequence[pa.DictionaryArray]) -> Ints:
-    """(published,) the class of each row."""
-    found = np.zeros(len(labels[0]), np.int64)
-    for label in labels:
-        missing = len(label.dictionary)
-        codes = pc.fill_null(label.indices, missing).to_numpy(zero_copy_only=False)
-        wide = found * (missing + 1) + codes
-        found = np.unique(wide, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return found
+def _in_canonical_order(cells: Cells, cell: Ints, ids: Mapping[str, Ints]) -> dict[str, Ints]:
+    """(n,) ids in canonical order, which of equal rows has which following from the ids alone.
+
+    Rows that are published alike are told apart by their place in the input, which other engines do
+    not have: they take such rows by their ids.
+    """
+    here = {name: one[cells.rows] for name, one in ids.items()}
+    order = np.lexsort((cells.hashes, cell))
+    same = (cells.hashes[order][1:] == cells.hashes[order][:-1]) & (
+        cell[order][1:] == cell[order][:-1]
+    )
+    twins = order[np.append(same, False) | np.append(False, same)]
+    if len(twins):
+        alike = cells.hashes[twins], cell[twins]
+        by_place = twins[np.lexsort((cells.rows[twins], *alike))]
+        by_id = twins[np.lexsort((*(one[twins] for one in reversed(here.values())), *alike))]
+        for name, one in here.items():
+            moved = one.copy()
+            moved[by_place] = one[by_id]
+            here[name] = moved
+    return here
 
 
 def given_away(table: Table, identifiers: Sequence[str], plain: Sequence[str]) -> list[Determined]:

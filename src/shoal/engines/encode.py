@@ -4,7 +4,7 @@ The distinct values of each column are counted in the session and numbered here;
 where they are, with the hash and the canonical order that they would have in memory.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,7 +48,8 @@ class EncodedTable:
     """The meaning of the encoded table of a session.
 
     Its columns: `node` (0), `c0..` the quasi codes, `s0..` the sensitive codes, `t` the code of the
-    target if the policy has one, `u` the hash of the person's id if it names a person column, `h` the
+    target if the policy has one, `u` the hash of the person's id if it names a person column or else
+    `i0..` the hashes of identifiers that repeat, `h` the
     rows' hash and `key` the order of rows inside a cell (both
     unsigned, as signed numbers of the same order), `p0..` the other published columns as they are,
     `v0..` the values of the quasi-identifiers, which are compared with their labels at the end.
@@ -78,6 +79,8 @@ class EncodedTable:
     """How many people there are, where the policy names a person column."""
     merged_ids: int = 0
     """How many of their ids are another spelling of one."""
+    ids: tuple["RepeatingIds", ...] = ()
+    """The identifiers that repeat, whose hashes are `i0..`, where the policy names no person column."""
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:
@@ -86,10 +89,25 @@ class EncodedTable:
         return tuple(name for name in self.sensitive if domains[name].spelled_of is None)
 
 
-def columns_to_read(policy: Policy) -> list[str]:
-    """The columns of the raw table p0, p1, ..., in this order."""
+@dataclass(frozen=True)
+class RepeatingIds:
+    """An identifier of which several rows have the same."""
+
+    name: str
+    rows: int
+    """Rows with an id."""
+    ids: int
+    """Different ids."""
+
+
+def columns_to_read(policy: Policy, identifiers: Sequence[str] = ()) -> list[str]:
+    """The columns of the raw table p0, p1, ..., in this order.
+
+    identifiers: those that are dropped, but read to see whether they repeat.
+    """
     person = [] if policy.person is None else [policy.person]
-    return [*sorted(policy.plain), *sorted(policy.sensitive), *policy.quasi, *person]
+    published = [*sorted(policy.plain), *sorted(policy.sensitive), *policy.quasi]
+    return [*published, *person, *identifiers]
 
 
 def encode_table(
@@ -100,13 +118,14 @@ def encode_table(
     raw: str = "raw",
     max_values: int = MAX_VALUES,
     progress: Progress = no_progress,
+    identifiers: Sequence[str] = (),
 ) -> EncodedTable:
     """Create the encoded table of a raw one.
 
     Parameters
     ----------
     session : Session
-        It has the table `raw`, with the columns of `columns_to_read(policy)`.
+        It has the table `raw`, with the columns of `columns_to_read(policy, identifiers)`.
     policy : Policy
         Says what each column is.
     schema : pa.Schema
@@ -131,7 +150,7 @@ def encode_table(
         Where a type is not supported, a column has too many values, the table has no rows, or ids do
         not tell people apart.
     """
-    names = columns_to_read(policy)
+    names = columns_to_read(policy, identifiers)
     check_types(names, schema)
     quasi, sensitive = tuple(policy.quasi), tuple(sorted(policy.sensitive))
     places = {name: f"p{i}" for i, name in enumerate(names)}
@@ -142,6 +161,11 @@ def encode_table(
         ids = ReadIds(policy.person, place, types[policy.person], policy.no_ids)
         n_people = _count_people(session, raw, ids)
         spellings = query_number(session, count_values(raw, ids.place)) - n_people
+    read = [
+        ReadIds(name, places[name], types[name])
+        for name in ((*identifiers, *policy.pseudonyms) if policy.person is None else ())
+    ]
+    repeating = _repeating(session, raw, read)
     counted = dict.fromkeys((*quasi, *sensitive, *([policy.target] if policy.target else ())))
     with passing(session, progress, 0, COUNTED, None):
         tallies = _count(session, raw, {n: places[n] for n in counted}, types, max_values)
@@ -180,6 +204,7 @@ def encode_table(
         tuple((places[name], types[name]) for name in payload),
         seed,
         ids,
+        tuple(one for one in read if one.name in repeating),
     )
     n_rows = _n_rows(tallies[quasi[0]])
     _encode_rows(session, raw, encode, n_rows, progress)
@@ -199,6 +224,7 @@ def encode_table(
         has_target=target is not None,
         n_people=n_people,
         merged_ids=spellings,
+        ids=tuple(repeating.values()),
     )
 
 
@@ -212,14 +238,32 @@ def _known(rows: Ints, domain: Domain) -> Ints:
 
 def _count_people(session: Session, raw: str, ids: "ReadIds") -> int:
     """How many people a table has; raises `InputError` for ids that do not tell them apart."""
+    rows, missing, people = _count_ids(session, raw, ids)
+    if rows:  # that there are none is said of the table
+        check_ids(ids.name, rows, missing, people)
+    return people
+
+
+def _repeating(
+    session: Session, raw: str, identifiers: Sequence["ReadIds"]
+) -> dict[str, RepeatingIds]:
+    """The identifiers that repeat, by name."""
+    found = {}
+    for ids in identifiers:
+        rows, missing, different = _count_ids(session, raw, ids)
+        if different < rows - missing:
+            found[ids.name] = RepeatingIds(ids.name, rows - missing, different)
+    return found
+
+
+def _count_ids(session: Session, raw: str, ids: "ReadIds") -> tuple[int, int, int]:
+    """All rows, those without an id, and the different ids."""
     table = f"{raw}_people"
     session.map(table, select(raw, [ids.place]), ids, ids.schema, once=True)
     (found,) = session.query(count_ids(table)).to_pylist()
     session.drop(table)
-    rows, missing, people = (int(found[name] or 0) for name in ("n", "missing", "people"))
-    if rows:  # that there are none is said of the table
-        check_ids(ids.name, rows, missing, people)
-    return people
+    rows, missing, different = (int(found[name] or 0) for name in ("n", "missing", "people"))
+    return rows, missing, different
 
 
 def _totals_of_people(session: Session, domains: Mapping[str, Domain]) -> dict[str, Reference]:
@@ -307,21 +351,25 @@ def _encode_rows(
 ) -> None:
     """Create the encoded table: codes and hashes first, then the order of equal rows."""
     d, people = len(encode.quasi), encode.person is not None
+    ids = [f"i{i}" for i in range(len(encode.ids))]
     codes = [f"c{i}" for i in range(d)]
     numbers = [*codes, *(f"s{i}" for i in range(len(encode.sensitive)))]
     numbers += ["t"] if encode.target else []
     payload = [(f"p{i}", storage_type(kind)) for i, (_, kind) in enumerate(encode.payload)]
-    rows = select(raw, [f"p{i}" for i in range(len(payload) + d + people)])
+    needed = [f"p{i}" for i in range(len(payload) + d + people)]
+    needed += [one.place for one in encode.ids if one.place not in needed]
+    rows = select(raw, needed)
     payload += [(f"v{i}", storage_type(one.kind)) for i, one in enumerate(encode.quasi)]
     head = [("node", pa.int64()), *((name, pa.int32()) for name in numbers)]
-    head += [(name, pa.int64()) for name in ([PERSON, "h"] if people else ["h"])]
+    head += [(name, pa.int64()) for name in ([PERSON, "h"] if people else [*ids, "h"])]
     without_key = pa.schema([*head, *payload])
     with_key = pa.schema([*head, ("key", pa.int64()), *payload])
     hashed = f"{ENCODED}_hashed"
     with passing(session, progress, COUNTED, HASHED, n_rows):
         session.map(hashed, rows, encode, without_key, once=True)
     # rows that are published alike may be of different people
-    rows = number_duplicates(hashed, without_key.names, [*codes, "h"], PERSON if people else "h")
+    by = PERSON if people else ", ".join(ids) or "h"
+    rows = number_duplicates(hashed, without_key.names, [*codes, "h"], by)
     with passing(session, progress, HASHED, 1, n_rows):
         session.map(ENCODED, rows, AddKey(tuple(with_key.names)), with_key)
     session.drop(hashed)
@@ -419,6 +467,8 @@ class EncodeRows:
     seed: int
     person: ReadIds | None = None
     """Where people are counted: reads their ids."""
+    ids: tuple[ReadIds, ...] = ()
+    """Reads the identifiers that repeat."""
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Encode a batch."""
@@ -434,6 +484,8 @@ class EncodeRows:
             columns["t"] = pa.array(self.target(batch.column(self.target.place)))
         if self.person is not None:
             columns[PERSON] = pa.array(self.person.of(batch))
+        for i, ids in enumerate(self.ids):
+            columns[f"i{i}"] = pa.array(ids.of(batch))
         columns["h"] = pa.array(as_signed(hash_rows(n, sensitive, payload, self.seed)))
         for i, column in enumerate(payload):
             columns[f"p{i}"] = column.cast(storage_type(column.type))

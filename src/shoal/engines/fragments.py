@@ -20,7 +20,7 @@ from shoal.encoding.people import People
 from shoal.engines.queries import PERSON
 from shoal.kernels.sorting import run_starts
 from shoal.methods.base import Method
-from shoal.methods.blocks import group_blocks, group_rows
+from shoal.methods.blocks import group_blocks, group_rows, refine_rows
 from shoal.methods.partition import Totals, cut_down, whole_table
 from shoal.metrics.base import ReleaseView
 from shoal.models.requirement import Requirement
@@ -63,12 +63,26 @@ class GroupFragment:
     """Whether the fragment is the whole table: then it is grouped as in memory, published classes and
     all."""
 
+    passes: int = 0
+    """How often the rows of the groups are looked at afterwards, to refine them."""
+
     def __call__(self, cells: Cells, depth: int, totals: Totals) -> Grouping:
         """The groups of a fragment `depth` cuts down; `totals` are the whole table's."""
         rule = self.method.partition_rule()
         if rule is None or self.is_table:
             group = group_rows if self.is_table else group_blocks
-            (grouping,) = group(self.method, cells, self.requirement, self.seed, lambda _: None)
+            found = group(self.method, cells, self.requirement, self.seed, lambda _: None)
+            if self.passes:
+                found = refine_rows(
+                    self.method,
+                    cells,
+                    self.requirement,
+                    found,
+                    self.passes,
+                    self.seed,
+                    lambda _: None,
+                )
+            (grouping,) = found
             return grouping
         return cut_down(
             cells,
@@ -104,6 +118,8 @@ class Finish:
     """Measures the fragment; then one more row has the result as text in `sums`, with g = NO_GROUP."""
     has_people: bool = False
     """Whether people are counted; then they stay beside their published rows, as `u`."""
+    ids: tuple[str, ...] = ()
+    """Hashes of identifiers that stay beside the published rows."""
     pieces: int = 0
     """Where published classes are looked at again: into how many pieces, as `b`. Sensitive codes then
     stay beside the rows too."""
@@ -113,24 +129,24 @@ class Finish:
         """What it needs of the encoded table, beside `node`."""
         quasi = [f"c{j}" for j in range(len(self.domains))]
         own = [*self.payload, *self.behind]
-        return [*quasi, *self._secret, *self.more, *self._person, "key", "h", *own]
+        return [*quasi, *self._secret, *self.more, *self._owners, "key", "h", *own]
 
     @property
     def _secret(self) -> list[str]:
         return [f"s{i}" for i in range(len(self.sensitive))]
 
     @property
-    def _person(self) -> list[str]:
-        return [PERSON] if self.has_people else []
+    def _owners(self) -> list[str]:
+        return [PERSON] if self.has_people else [*self.ids]
 
     def schema(self, encoded: pa.Schema) -> pa.Schema:
         """What it gives, where the payload has the types of `encoded`."""
         quasi = [pa.field(f"q{j}", pa.string()) for j in range(len(self.domains))]
         shown = [encoded.field(p) for p in (*self.payload, *self.behind)]
-        person = [(name, pa.int64()) for name in self._person]
+        owners = [(name, pa.int64()) for name in self._owners]
         judged = [(name, pa.int32()) for name in (["b", *self._secret] if self.pieces else [])]
         last = [("g", pa.int64()), ("sums", pa.string())]
-        return pa.schema([*quasi, *shown, *person, *judged, *last])
+        return pa.schema([*quasi, *shown, *owners, *judged, *last])
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         """Group and label the rows of one fragment."""
@@ -146,7 +162,7 @@ class Finish:
             labels = labels_of(self.domains[column], spans, j)
             texts = labels.texts.take(pa.array(labels.of_group[group])).cast(pa.string())
             found[f"q{column}"] = pa.concat_arrays([texts, pa.nulls(len(left), pa.string())])
-        as_they_are = [*self.payload, *self.behind, *self._person]
+        as_they_are = [*self.payload, *self.behind, *self._owners]
         as_they_are += self._secret if self.pieces else []
         taken = rows.select(as_they_are).take(pa.array(cells.rows[np.concatenate([kept, left])]))
         found |= dict(zip(as_they_are, taken.columns, strict=True))

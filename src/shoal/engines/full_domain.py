@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Codes, Ints
+from shoal.arrays import Bools, Codes, Ints
 from shoal.encoding.cells import Cells
 from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, spans_of
 from shoal.engines.column_types import storage_type
@@ -54,8 +54,8 @@ def collect_cells(
     """
     if encoded.n_rows > max_rows:
         raise InputError(
-            f"The table has {encoded.n_rows:,} rows, but a full-domain method keeps a few numbers for "
-            f"each of them in this process and takes at most {max_rows:,}. {ALTERNATIVES}"
+            f"The table has {encoded.n_rows:,} rows, but a method that works on distinct rows keeps a "
+            f"few numbers for each row in this process and takes at most {max_rows:,}. {ALTERNATIVES}"
         )
     d = len(encoded.domains)
     names = {name: f"s{encoded.sensitive.index(name)}" for name in sensitive}
@@ -68,7 +68,7 @@ def collect_cells(
     if answer.num_rows > max_cells:
         raise InputError(
             f"The table has more than {max_cells:,} distinct combinations of quasi-identifiers"
-            f"{' and sensitive values' if names else ''}, too many for a full-domain method, which "
+            f"{' and sensitive values' if names else ''}, too many for a method that "
             "needs them all in this process. Make columns coarser first, or list fewer quasi columns. "
             f"{ALTERNATIVES}"
         )
@@ -111,6 +111,8 @@ class CellLabels:
     """(classes,) rows of every combination of labels that is published."""
     group: Codes
     """(cells,) the group of each in the first set of columns."""
+    suppressed: Bools
+    """(cells,) whether its rows are in no group at all."""
 
     @property
     def has_stars(self) -> bool:
@@ -147,7 +149,10 @@ def label_cells(
     sizes = _class_sizes(texts, label[~suppressed], cells.counts[~suppressed])
     group = groupings[0].group[heads].astype(np.int32)
     index = cell_index(cells)
-    return CellLabels(index, tuple(texts), label, outcome.astype(np.int8), sizes, group), spans
+    found = CellLabels(
+        index, tuple(texts), label, outcome.astype(np.int8), sizes, group, suppressed
+    )
+    return found, spans
 
 
 def _class_sizes(texts: list[pa.Array], label: Codes, rows: Ints) -> Ints:
@@ -201,6 +206,8 @@ class PublishRows:
     """Codes that are kept, -1 in starred rows; then `g` is the row's group."""
     behind: tuple[tuple[str, pa.DataType], ...] = ()
     """The values behind the labels, and their types in the file."""
+    ids: tuple[str, ...] = ()
+    """Hashes of identifiers that are kept, -2 in rows that are suppressed."""
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows that are published and those behind them, in any order."""
@@ -239,6 +246,9 @@ class PublishRows:
             columns["g"] = pa.array(group.astype(np.int32))
         for name, _ in self.behind:
             columns[name] = rows.column(name)
+        for name in self.ids:
+            number = rows.column(name).to_numpy(zero_copy_only=False)
+            columns[name] = pa.array(np.where(labels.suppressed[cell], -2, number))
         columns["x"] = pa.array(state)
         return pa.RecordBatch.from_pydict(columns, schema=self.schema)
 
@@ -252,7 +262,8 @@ class PublishRows:
         ]
         codes = [(name, pa.int32()) for name in (*self.codes, *(["g"] if self.codes else []))]
         behind = [(name, storage_type(kind)) for name, kind in self.behind]
-        return pa.schema([*labels, *others, *codes, *behind, ("x", pa.int32())])
+        ids = [(name, pa.int64()) for name in self.ids]
+        return pa.schema([*labels, *others, *codes, *behind, *ids, ("x", pa.int32())])
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import Cells, codes_in_order, encode
@@ -21,14 +22,16 @@ from shoal.encoding.grouping import (
 )
 from shoal.encoding.population import with_population
 from shoal.encoding.preferences import read_preferences
+from shoal.encoding.weights import SCALE, check_constant, differing_people, read_weights
 from shoal.engines.anatomy_release import AnatomyRelease
-from shoal.engines.base import Engine, Expected
+from shoal.engines.base import Engine, Expected, LabelForms
 from shoal.engines.changes import ChangedTable, changes_of
 from shoal.engines.dropped_identifiers import (
     given_away,
     repeated_ids,
     repeating_identifiers,
 )
+from shoal.engines.duckdb.classes import number_texts
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.formats.base import format_to_write
 from shoal.engines.measured import (
@@ -36,6 +39,7 @@ from shoal.engines.measured import (
     RecognitionRates,
     column_loss_of,
     measure_release,
+    metrics_of,
     recognition_rates,
     report_personal,
 )
@@ -49,14 +53,19 @@ from shoal.engines.targets import Target
 from shoal.engines.truth import Claim, require_anatomy, require_truth
 from shoal.errors import InputError
 from shoal.evidence.collect import collect
+from shoal.evidence.detail import FormCounts
 from shoal.evidence.disclosure import Determined, Disclosure, coarsened, disclosure_of
+from shoal.evidence.estimated_risk import risk_of_rows
+from shoal.evidence.label_forms import LabelReader, counted_forms
 from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.evidence.repeated_ids import RepeatedId
+from shoal.evidence.weighted import Weighted
 from shoal.io.arrow import kind_name, one_chunk, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
-from shoal.methods.blocks import group_rows
-from shoal.metrics.base import ReleaseView, chosen_metrics
+from shoal.methods.blocks import group_rows, refine_rows
+from shoal.methods.refinement import passes_of
+from shoal.metrics.base import ReleaseView
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.policy.anatomy import count_name, group_name
@@ -102,6 +111,7 @@ class MemoryEngine(Engine):
         self._rows: Ints = np.zeros(0, np.int64)
         self._originals = NO_ORIGINALS
         self._people: Ints | None = None
+        self._weights: Ints | None = None
         self._people_sizes: tuple[PeopleSizes, PeopleSizes] | None = None
         self._determined: list[Determined] = []
         self._in_order = True
@@ -176,6 +186,8 @@ class MemoryEngine(Engine):
         if policy.population is not None:
             population = population_of_policy(policy)
             cells = with_population(cells, population.column, quasi, population.people)
+        if policy.weight is not None:
+            cells = replace(cells, weights=self._read_weights(policy.weight, cells))
         self._cells = cells
         self._preferences = {
             name: read_preferences(cells, name, level, table.column(level))
@@ -183,6 +195,19 @@ class MemoryEngine(Engine):
         }
         progress(1.0)
         return cells.n_rows
+
+    def _read_weights(self, name: str, cells: Cells) -> Ints:
+        """(n_rows,) the weight of each canonical row."""
+        policy, table = self._policy, self._table
+        assert table is not None
+        column, missing = table.column(name), policy.missing_codes(name)
+        reading, step = policy.value_reading(name), policy.columns[name].round
+        weights = read_weights(name, column, missing, reading, step)[cells.rows]
+        if cells.people is not None:
+            assert policy.person is not None
+            differing = differing_people(cells.people.number.astype(np.int64), weights)
+            check_constant(name, policy.person, differing, cells.people.count)
+        return weights
 
     @property
     def sensitive_domains(self) -> Mapping[str, Domain]:
@@ -195,6 +220,16 @@ class MemoryEngine(Engine):
         self._groupings = group_rows(policy.method, self._cells, requirement, self.seed, progress)
         check_groupings(self._cells, self._groupings, policy.method.name)
         return int(self._suppressed.sum())
+
+    def refine(self, requirement: Requirement, progress: Progress) -> None:
+        """Rearrange the rows of the groups."""
+        policy, groupings = self._policy, self._groupings
+        assert policy.refine is not None
+        passes = passes_of(policy.refine)
+        self._groupings = refine_rows(
+            policy.method, self._cells, requirement, groupings, passes, self.seed, progress
+        )
+        check_groupings(self._cells, self._groupings, "refine")
 
     @property
     def _suppressed(self) -> Any:
@@ -230,6 +265,10 @@ class MemoryEngine(Engine):
             self._gather(published, table)
         if policy.preferences:
             self._originals = originals_of(table, policy, self._rows)
+        if cells.weights is not None and policy.checks_hidden_weights:
+            self._weights = np.empty(cells.n_rows, np.int64)
+            self._weights[cells.rows] = cells.weights
+            self._weights = self._weights[self._rows]
         if cells.people is not None:
             person = np.empty(cells.n_rows, np.int64)
             person[cells.rows] = cells.people.number
@@ -246,8 +285,7 @@ class MemoryEngine(Engine):
             table, [name for name in ids if name in policy.identifiers], sorted(policy.unchanged)
         )
         if isinstance(published, PublishedRows):
-            found = repeated_ids(policy, cells, ids, published.rows, published.labels)
-            self._repeated = tuple(found)
+            self._repeated = tuple(repeated_ids(policy, cells, ids, published))
         self._schema = self._schema_of(table)
         progress(1.0)
 
@@ -303,7 +341,7 @@ class MemoryEngine(Engine):
         """Measure the release cell by cell."""
         policy, labelled = self._policy, self._labelled
         parts, cells = labelled.parts, self._cells
-        metrics = chosen_metrics(policy.metrics)
+        metrics = metrics_of(policy)
         evidence = collect(
             parts,
             labelled.published.sizes,
@@ -326,7 +364,28 @@ class MemoryEngine(Engine):
             evidence=evidence,
         )
         progress(1.0)
-        return measured
+        return replace(measured, weighted=self._weighted())
+
+    def _weighted(self) -> Weighted | None:
+        """The population behind the release, where the policy has sampling weights."""
+        cells, published = self._cells, self._labelled.published
+        if cells.weights is None or self._policy.weight is None:
+            return None
+        weights = np.empty(cells.n_rows, np.int64)
+        weights[cells.rows] = cells.weights
+        person, after = None, None
+        if cells.people is not None:
+            person = np.empty(cells.n_rows, np.int64)
+            person[cells.rows] = cells.people.number
+        cell = np.repeat(np.arange(cells.n_cells), cells.counts)
+        numbers = None if cells.people is None else cells.people.number
+        before = risk_of_rows(cell, cells.weights, numbers)
+        if isinstance(published, PublishedRows):
+            rows = published.rows
+            whose = None if person is None else person[rows]
+            after = risk_of_rows(published.class_of, weights[rows], whose)
+        below = int((weights < SCALE).sum())
+        return Weighted(self._policy.weight, before, after, below, cells.n_rows)
 
     @property
     def domains(self) -> tuple[Domain, ...]:
@@ -349,7 +408,7 @@ class MemoryEngine(Engine):
 
     def published(self) -> ReleaseTable:
         """The rows of the release, as they are handed over."""
-        return release_of_frames(*self.frames(), self._originals, self._people)
+        return release_of_frames(*self.frames(), self._originals, self._people, self._weights)
 
     def write(self, paths: Sequence[Target], options: CsvOptions, progress: Progress) -> None:
         """Write the tables of the release."""
@@ -370,7 +429,7 @@ class MemoryEngine(Engine):
         if others:
             apart = dict(zip(self._sensitive, map(MemoryRelease, others), strict=True))
             return AnatomyRelease(MemoryRelease(first), apart)
-        return MemoryRelease(first, options, self._originals, self._people)
+        return MemoryRelease(first, options, self._originals, self._people, self._weights)
 
     def _in_database(self, paths: Sequence[Target], options: CsvOptions) -> ReleaseTable:
         """The release as a database holds it, which does not keep the order of rows; that its rows are
@@ -379,8 +438,8 @@ class MemoryEngine(Engine):
         first, *others = (MemoryRelease(path, options) for path in paths)
         if others:
             return AnatomyRelease(first, dict(zip(self._sensitive, others, strict=True)))
-        if self._originals.values or self._people is not None:
-            # originals and people are paired with rows by their position
+        if self._originals.values or self._people is not None or self._weights is not None:
+            # originals, people and weights are paired with rows by their position
             return self.published()
         return MemoryRelease(paths[0], options, self._originals, self._people)
 
@@ -429,6 +488,20 @@ class MemoryEngine(Engine):
         found = disclosure_of(counts, determined, exact=policy.publish == "anatomy")
         return replace(found, repeated=self._repeated)
 
+    def label_forms(self, table: ReleaseTable, readers: Mapping[str, LabelReader]) -> LabelForms:  # noqa: ARG002
+        """Count the labels of the rows that are handed over."""
+        release = wrap(self._tables[0])
+
+        def count(name: str) -> list[FormCounts]:
+            labels = number_texts(name, pa.chunked_array([release.column(name)]))
+            codes = pc.fill_null(labels.codes, len(labels.texts)).to_numpy(zero_copy_only=False)
+            rows = np.bincount(codes, minlength=len(labels.texts) + 1)
+            texts = pa.concat_arrays([labels.texts.cast(pa.string()), pa.nulls(1, pa.string())])
+            some = np.flatnonzero(rows)
+            return counted_forms(readers[name].forms(texts.take(pa.array(some)), rows[some]))
+
+        return dict(zip(readers, each(count, readers), strict=True))
+
     @property
     def key(self) -> PersonKey | None:
         """Where people were counted: whose row is whose."""
@@ -457,8 +530,14 @@ class MemoryEngine(Engine):
 
     @property
     def digest(self) -> str:
-        """Of a release that was checked on original values: the digest of the rows."""
-        return digest_of(self._first_rows()) if self._policy.preferences else ""
+        """Of a release that was checked on original values or hidden weights: the digest of the rows."""
+        behind = self._policy.preferences or self._policy.checks_hidden_weights
+        return digest_of(self._first_rows()) if behind else ""
+
+    @property
+    def weights(self) -> Ints | None:
+        """Where a constraint is estimated from weights that are not published: those of the rows."""
+        return self._weights
 
 
 def release_of_frames(
@@ -466,9 +545,10 @@ def release_of_frames(
     sensitive: Mapping[str, Any],
     originals: Originals = NO_ORIGINALS,
     people: Ints | None = None,
+    weights: Ints | None = None,
 ) -> ReleaseTable:
     """The rows of a release in frames; `sensitive` are the further tables of an Anatomy release."""
-    rows = MemoryRelease(wrap(table), DETECT, originals, people)
+    rows = MemoryRelease(wrap(table), DETECT, originals, people, weights)
     if not sensitive:
         return rows
     return AnatomyRelease(rows, {name: MemoryRelease(wrap(one)) for name, one in sensitive.items()})

@@ -14,6 +14,8 @@ KEY_NUMBER = "person_number"
 """The column of a person's number in a key."""
 PERSON = "u"
 """The column of the hash of a person's id."""
+WEIGHT = "wt"
+"""The column of a row's sampling weight, in millionths."""
 HASH = "r"
 """The column of the hash of a published row."""
 
@@ -56,6 +58,15 @@ def count_combinations(table: str, columns: Sequence[str], limit: int | None = N
     names = ", ".join(columns)
     most = "" if limit is None else f" LIMIT {limit}"
     return f"SELECT {names}, count(*) AS n FROM {table} GROUP BY {names}{most}"
+
+
+def count_forms(table: str) -> str:
+    """Labels by form and size: their rows, how many they are, and the places between which they lie."""
+    return (
+        "SELECT form, size, sum(n) AS n_rows, count(*) AS n_labels, min(low) AS low, "
+        "max(high) AS high "
+        f"FROM {table} GROUP BY form, size"
+    )
 
 
 def class_sizes(table: str, columns: Sequence[str], where: str = "") -> str:
@@ -102,6 +113,60 @@ def people_with_values(table: str, columns: Mapping[str, int]) -> str:
             of = f"CAST({value} AS INTEGER) AS v"
             parts.append(f"SELECT {i} AS i, {of}, count(*) AS n FROM ({pairs}) AS pairs{by}")
     return " UNION ALL ".join(parts)
+
+
+# Sampling weights: whole numbers, negative where a row has none.
+
+
+def count_weights(table: str, faults: Sequence[int]) -> str:
+    """n: all rows; fault1, fault2, …: those without a weight, by reason; total: the sum of all weights,
+    as a floating-point number that cannot overflow."""
+    each = (f"count(CASE WHEN {WEIGHT} = {one} THEN 1 END) AS fault{-one}" for one in faults)
+    total = f"sum(CAST(CASE WHEN {WEIGHT} > 0 THEN {WEIGHT} ELSE 0 END AS DOUBLE)) AS total"
+    return f"SELECT count(*) AS n, {', '.join(each)}, {total} FROM {table}"
+
+
+def weighted_classes(table: str, columns: Sequence[str], where: str = "") -> str:
+    """size: a number of rows that some class has, total: the sum of their weights, times: how many
+    classes have both."""
+    alike = f" GROUP BY {', '.join(columns)}" if columns else ""
+    each = f"SELECT count(*) AS n, CAST(sum({WEIGHT}) AS BIGINT) AS w FROM {table}{where}{alike}"
+    return (
+        f"SELECT n AS size, w AS total, count(*) AS times FROM ({each}) AS found WHERE n > 0 "
+        "GROUP BY n, w"
+    )
+
+
+def agreement_counts(table: str, ids: str, columns: Sequence[str], where: str) -> str:
+    """How often rows of one id are equal in each of some columns: j, the column; size, a number of rows
+    from 2 on that ids have; ids, how many have it; equal, the pairs of rows of one of them, both ways,
+    that are equal in the column."""
+    parts = []
+    for j, column in enumerate(columns):
+        pairs = f"SELECT {ids} AS who, count(*) AS n FROM {table} WHERE {where} GROUP BY {ids}, {column}"
+        sums = "CAST(sum(n) AS BIGINT) AS size, CAST(sum(n * (n - 1)) AS BIGINT) AS same"
+        sized = f"SELECT {sums} FROM ({pairs}) AS pairs GROUP BY who"
+        parts.append(
+            f"SELECT {j} AS j, size, count(*) AS ids, CAST(sum(same) AS BIGINT) AS equal "
+            f"FROM ({sized}) AS sized WHERE size > 1 GROUP BY size"
+        )
+    return " UNION ALL ".join(parts)
+
+
+def classes_of_ids(table: str, labels: Sequence[str], ids: str, where: str, least: int) -> str:
+    """classes: the classes of some rows by their labels; below: those with fewer different ids than
+    `least`. A row without an id (-1) counts as one of its own; rows with -2 are left out."""
+    names = ", ".join(labels)
+    pairs = (
+        f"SELECT {names}, {ids} AS who, count(*) AS n FROM {table} WHERE {where} AND {ids} > -2 "
+        f"GROUP BY {names}, {ids}"
+    )
+    different = "CAST(sum(CASE WHEN who < 0 THEN n ELSE 1 END) AS BIGINT) AS different"
+    sizes = f"SELECT {different} FROM ({pairs}) AS pairs GROUP BY {names}"
+    return (
+        f"SELECT count(*) AS classes, count(CASE WHEN different < {least} THEN 1 END) AS below "
+        f"FROM ({sizes}) AS sizes"
+    )
 
 
 # Published rows: the sums of each fragment stand in rows of their own, in the column `sums`.

@@ -18,7 +18,7 @@ from shoal.arrays import Ints
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, check_groupings
-from shoal.engines.base import Engine, Expected
+from shoal.engines.base import Engine, Expected, LabelForms
 from shoal.engines.changes import (
     ChangeBatch,
     changes_of,
@@ -70,6 +70,13 @@ from shoal.engines.queries import (
     with_numbers,
 )
 from shoal.engines.release_table import ReleaseTable
+from shoal.engines.session_identifiers import (
+    dropped_columns,
+    ids_of_people,
+    least_rows,
+    repeated_in_session,
+    types_in,
+)
 from shoal.engines.session_people import (
     DrawWords,
     PublishedPeople,
@@ -100,12 +107,15 @@ from shoal.errors import Infeasible, VerificationFailed, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
 from shoal.evidence.disclosure import Disclosure, coarsened
 from shoal.evidence.evidence import Evidence, Histogram, histogram
+from shoal.evidence.label_forms import LabelReader
 from shoal.evidence.people import PeopleSizes
+from shoal.evidence.repeated_ids import RepeatedId
 from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
 from shoal.methods.base import check_holds
 from shoal.methods.blocks import block_requirement
 from shoal.methods.partition import WIDEST_ROUNDED
+from shoal.methods.refinement import passes_of
 from shoal.metrics.base import (
     AdditiveMetric,
     ReleaseView,
@@ -143,6 +153,9 @@ class RelationalEngine(Engine):
     _names: list[str]
     _people: PublishedPeople | None = None
     _people_before: PeopleSizes | None = None
+    _identifiers: tuple[str, ...] = ()
+    """Identifiers that are dropped, but read to see whether they repeat."""
+    _repeated: tuple[RepeatedId, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -152,7 +165,8 @@ class RelationalEngine(Engine):
     def read(self, source: Source, policy: Policy, clock: Clock, progress: Progress) -> None:
         """Read the columns that the policy needs."""
         self._policy, self._names = policy, list(source.names)
-        columns = columns_to_read(policy)
+        self._identifiers = dropped_columns(policy, self._names, types_in(source))
+        columns = columns_to_read(policy, self._identifiers)
         self._schema = read_source(self.session, RAW, source, columns, clock, progress)
 
     def _change_columns(self) -> str:
@@ -160,7 +174,7 @@ class RelationalEngine(Engine):
         changes = changes_of(self._policy)
         if not changes:
             return RAW
-        names = columns_to_read(self._policy)
+        names = columns_to_read(self._policy, self._identifiers)
         check_types(names, self._schema)
         for name in ruled_values(self._policy):
             i = names.index(name)
@@ -181,7 +195,13 @@ class RelationalEngine(Engine):
         """Number the values from their counts, and encode the rows where they are."""
         raw = self._change_columns()
         self._encoded = encode_table(
-            self.session, self._policy, self._schema, self.seed, raw, progress=progress
+            self.session,
+            self._policy,
+            self._schema,
+            self.seed,
+            raw,
+            progress=progress,
+            identifiers=self._identifiers,
         )
         d = len(self._encoded.payload) + len(self._encoded.quasi)
         places = tuple((field.name, field.type) for field in self._schema)[:d]
@@ -225,6 +245,12 @@ class RelationalEngine(Engine):
             self._requirement = requirement
         return None
 
+    def refine(self, requirement: Requirement, progress: Progress) -> None:  # noqa: ARG002
+        """Fragments are refined when they are grouped, as they are published."""
+        assert self._policy.refine is not None
+        self._finish = replace(self._finish, passes=passes_of(self._policy.refine))
+        progress(1.0)
+
     @property
     def _suppressed(self) -> Any:
         return np.all([one.group == SUPPRESSED for one in self._groupings], axis=0)
@@ -234,6 +260,8 @@ class RelationalEngine(Engine):
         self._facts = self._facts_of_table() if evidence else None
         plain = sorted(self._policy.unchanged)
         self._determined = determined_in_session(self.session, self._encoded, plain)
+        several = least_rows(self._policy) > 1
+        self._ids = ids_of_people(self.session, self._encoded) if several else {}
         with passing(self.session, progress, 0, 1, self._encoded.n_rows):
             if self._cells is None:
                 self._publish_fragments(self._tree)
@@ -247,6 +275,14 @@ class RelationalEngine(Engine):
                 self._types,
                 dict(zip(names, columns, strict=True)),
                 state="g" if self._cells is None else "x",
+            )
+            self._repeated = repeated_in_session(
+                self.session,
+                self._policy,
+                self._encoded,
+                self._ids,
+                PUBLISHED,
+                "g >= 0" if self._cells is None else "x <= 1",
             )
 
     def require_truth(self, released: ReleaseTable, progress: Progress) -> None:
@@ -273,7 +309,8 @@ class RelationalEngine(Engine):
 
     def _facts_of_table(self) -> Facts:
         policy, encoded = self._policy, self._encoded
-        read = dict(zip(columns_to_read(policy), self._schema.types, strict=True))
+        # what is read of an identifier is no part of the release
+        read = dict(zip(columns_to_read(policy), self._schema.types, strict=False))
         return Facts(
             domains=encoded.domains,
             rows_of_values=encoded.rows_of_values,
@@ -319,6 +356,7 @@ class RelationalEngine(Engine):
             measure=self._sums,
             has_people=encoded.n_people is not None,
             pieces=self._pieces if self._judges_classes else 0,
+            ids=tuple(self._ids.values()),
         )
         types = [*((f.name, f.type) for f in encoded.schema), *self._behind.items()]
         stored = pa.schema([(name, storage_type(kind)) for name, kind in types])
@@ -437,9 +475,10 @@ class RelationalEngine(Engine):
         sensitive = SensitiveColumns(
             session, PUBLISHED, encoded, cells, reported=self._facts is not None
         )
-        make = PublishRows(labelled, payload, sensitive.codes, tuple(self._behind.items()))
+        behind, ids = tuple(self._behind.items()), tuple(self._ids.values())
+        make = PublishRows(labelled, payload, sensitive.codes, behind, ids)
         codes = [f"c{j}" for j in range(len(encoded.domains))]
-        needed = [*codes, *(name for name, _ in payload), *sensitive.codes, *self._behind]
+        needed = [*codes, *(name for name, _ in payload), *sensitive.codes, *self._behind, *ids]
         session.map(PUBLISHED, select(ENCODED, needed), make, make.schema)
         self._types = encoded.schema
         if labelled.has_stars:
@@ -571,7 +610,13 @@ class RelationalEngine(Engine):
         release = ReleaseInSession(
             self.session, table.table, policy.quasi, plain, places, self._people
         )
-        return disclosure_in_session(release, coarsened(self._determined, self._losses))
+        found = disclosure_in_session(release, coarsened(self._determined, self._losses))
+        return replace(found, repeated=self._repeated)
+
+    def label_forms(self, table: ReleaseTable, readers: Mapping[str, LabelReader]) -> LabelForms:
+        """Read the different labels where they are; only their forms come back."""
+        assert isinstance(table, SessionRelease)
+        return {name: table.label_forms(name, reader) for name, reader in readers.items()}
 
 
 LOSSES, CLIMBS, LEVELS, EVIDENCE = "\0losses", "\0climbs", "\0levels", "\0evidence"

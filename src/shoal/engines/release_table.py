@@ -10,8 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Ints
+from shoal.arrays import Bools, Ints
 from shoal.encoding.counts import Counts
+from shoal.encoding.reading import AS_FOUND
+from shoal.encoding.weights import read_weights
 from shoal.engines.changes import published_rules
 from shoal.engines.database.staging import Stored
 from shoal.engines.duckdb.classes import STAR, TextCodes, number_texts
@@ -19,19 +21,26 @@ from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.formats.base import format_of, located
 from shoal.engines.originals import NO_ORIGINALS, Originals, with_originals
 from shoal.engines.population import count_population, population_of_classes
-from shoal.errors import VerificationFailed
+from shoal.errors import InputError, VerificationFailed
 from shoal.evidence.evidence import Histogram, histogram
 from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
-from shoal.models.base import POPULATION, SIZES_ONLY
+from shoal.models.base import POPULATION, SIZES_ONLY, WEIGHTS
 from shoal.policy import Policy
 from shoal.policy.released_columns import (
     check_released_columns,
     columns_to_verify,
     exempt_columns,
     suppressible_components,
+)
+from shoal.presets.base import ValueCheck
+from shoal.presets.checking import (
+    outcomes,
+    rows_that_break,
+    text_counts,
+    value_checks,
 )
 from shoal.progress import Progress, no_progress
 from shoal.verification.check import ClassCounter, Finding, Strength, check, strengths
@@ -45,7 +54,9 @@ from shoal.verification.people import (
     without_exempt,
 )
 from shoal.verification.preferences import at_worst
+from shoal.verification.presets import PresetOutcome
 from shoal.verification.rules import require_rules
+from shoal.verification.weights import weights_of_classes
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,8 @@ class Verdict:
     """Anatomy: per sensitive column the largest share that one value has of a group's known values."""
     people: int | None = None
     """Where people were counted: those with a row that is not suppressed."""
+    presets: tuple[PresetOutcome, ...] = ()
+    """The presets of the policy, in its order."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +119,10 @@ class ReleaseTable(ABC):
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes have each size, by the text of some columns."""
 
+    @abstractmethod
+    def broken_rows(self, checks: Sequence[ValueCheck]) -> dict[ValueCheck, int]:
+        """For each check of a published column, the rows whose text breaks it."""
+
     def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:  # noqa: ARG002
         """The classes by the text of some columns, in people; None where these are not known."""
         return None
@@ -118,6 +135,13 @@ class ReleaseTable(ABC):
         nothing but its figure."""
 
 
+def with_presets(table: ReleaseTable, policy: Policy, verdict: Verdict) -> Verdict:
+    """The verdict with what was found of the policy's presets."""
+    checks = value_checks(policy.preset, policy)
+    broken = table.broken_rows(checks)
+    return replace(verdict, presets=outcomes(policy.preset, policy, verdict.findings, broken))
+
+
 class MemoryRelease(ReleaseTable):
     """Published rows in a frame, or in a file that fits into memory."""
 
@@ -127,11 +151,14 @@ class MemoryRelease(ReleaseTable):
         options: CsvOptions = DETECT,
         originals: Originals = NO_ORIGINALS,
         people: Ints | None = None,
+        weights: Ints | None = None,
     ) -> None:
         """`originals` are the values and preferences behind the rows, for columns with preferences:
         these are then checked on the originals instead of at their worst. `people` are the numbers of
-        the rows' people: people are then counted, not rows."""
+        the rows' people: people are then counted, not rows. `weights` are the rows' sampling weights
+        in millionths, where they are not published."""
         self._source, self._originals, self._people = source, originals, people
+        self._weights = weights
         self._options = options
         if isinstance(source, Stored):
             self._options, _ = LocalFiles().settle(source, options)
@@ -183,6 +210,12 @@ class MemoryRelease(ReleaseTable):
         """How many classes have each size, by the text of some columns."""
         return histogram(LocalFiles().count_classes(self.read(columns), columns, [])[""].sizes)
 
+    def broken_rows(self, checks: Sequence[ValueCheck]) -> dict[ValueCheck, int]:
+        """For each check of a published column, the rows whose text breaks it."""
+        columns = dict.fromkeys(check.column for check in checks)
+        read = {name: text_counts(self.column(name)) for name in columns}
+        return {check: rows_that_break(check, *read[check.column]) for check in checks}
+
     def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:
         """The classes by the text of some columns, in people; None where these are not known."""
         if self._people is None:
@@ -224,7 +257,11 @@ class MemoryRelease(ReleaseTable):
 
     def counting(self, people: Ints) -> "MemoryRelease":
         """The same rows with the numbers of their people: these are then counted."""
-        return MemoryRelease(self._source, self._options, self._originals, people)
+        return MemoryRelease(self._source, self._options, self._originals, people, self._weights)
+
+    def weighing(self, weights: Ints) -> "MemoryRelease":
+        """The same rows with their sampling weights, which are not published."""
+        return MemoryRelease(self._source, self._options, self._originals, self._people, weights)
 
     def _published_people(self, policy: Policy, people: Ints) -> int:
         """People with a row that does not read `*` throughout."""
@@ -246,11 +283,13 @@ class MemoryRelease(ReleaseTable):
 
         def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
             starred = exempt_columns(policy, columns, names)
-            own = [name for name in of if name != POPULATION]
+            own = [name for name in of if name not in (POPULATION, WEIGHTS)]
             counts = LocalFiles().count_classes(rows, columns, own, self._options, starred)
             found = _with_meaning(counts, policy, self._originals.values)
             if POPULATION in of:
                 found[POPULATION] = count_population(self.read(policy.quasi), policy)
+            if WEIGHTS in of:
+                found[WEIGHTS] = self._weights_of_classes(policy, columns)
             return found
 
         return count
@@ -281,6 +320,9 @@ class MemoryRelease(ReleaseTable):
                 shared = sharing_all(group, people[kept])
                 found[SIZES_ONLY] = replace(found[SIZES_ONLY], shared=shared)
             for name in of:
+                if name == WEIGHTS:
+                    found[name] = self._weights_of_classes(policy, columns)
+                    continue
                 if name == POPULATION:
                     _, first = np.unique(group, return_index=True)
                     classes = rows.take(pa.array(np.flatnonzero(kept)[first]))
@@ -293,6 +335,47 @@ class MemoryRelease(ReleaseTable):
             return found
 
         return count
+
+    def _weights_of_classes(self, policy: Policy, columns: Sequence[str]) -> Counts:
+        """The classes with the sampling weights of their rows; exempt rows weigh nothing."""
+        starred = exempt_columns(policy, columns, self.names)
+        rows = self.read(list(dict.fromkeys((*columns, *starred))))
+        texts = {name: number_texts(name, rows.column(name)) for name in rows.column_names}
+        group = number_classes([_codes(texts[name]) for name in columns], rows.num_rows)
+        exempt = np.full(rows.num_rows, bool(starred))
+        for name in starred:
+            star = pc.index(texts[name].texts, STAR).as_py()
+            codes = _codes(texts[name])
+            exempt &= (codes == star) & (codes >= 0)
+        weights = np.where(exempt, 0, self._row_weights(policy, exempt))
+        group, kept = without_exempt(group, exempt)
+        people = None if self._people is None else self._people[kept]
+        return weights_of_classes(group, weights[kept], people)
+
+    def _row_weights(self, policy: Policy, exempt: Bools) -> Ints:
+        """(n,) the weight of each row: as published, or those that stayed behind."""
+        name = policy.weight
+        assert name is not None, "a model that needs weights has a column of them"
+        if name in self.names:
+            column, found = self.column(name), np.zeros(len(exempt), np.int64)
+            # what a rule made is written with a decimal point
+            reading = AS_FOUND if policy.columns[name].has_rule else policy.value_reading(name)
+            known = column.filter(pa.array(~exempt))
+            found[~exempt] = read_weights(name, known, policy.missing_codes(name), reading)
+            return found
+        if self._weights is None:
+            model = next(model.name for model in policy.constraints if model.needs_weights)
+            raise InputError(
+                f"{model} is estimated from the weights of '{name}', which the release withholds, so "
+                "that only the run that makes a release can check it. Publish the weights (`round: "
+                "10`), or check the other constraints with a policy that leaves it out."
+            )
+        if len(self._weights) != len(exempt):
+            raise VerificationFailed(
+                f"The published table has {len(exempt):,} rows, but the weights of "
+                f"{len(self._weights):,} rows are known: they do not belong together."
+            )
+        return self._weights
 
     def _paired(self, rows: pa.Table, policy: Policy) -> pa.Table:
         """The rows with the original values beside them, which must be as many."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from shoal.engines.memory import MemoryEngine
 from shoal.engines.queries import select
 from shoal.engines.relational import RelationalEngine
 from shoal.engines.release_table import ReleaseTable
+from shoal.engines.session_identifiers import dropped_columns
 from shoal.engines.session_release import SessionRelease
 from shoal.engines.session_truth import new_keys, sum_table
 from shoal.engines.sessions import (
@@ -124,8 +126,10 @@ class SparkEngine(RelationalEngine):
         """Take the frame that the engine was made for."""
         self._policy = policy
         with clock.step("read"):
-            self._schema = self._adopt(RAW, columns_to_read(policy))
             session: Any = self.session
+            types = partial(session.types, self._frame)
+            self._identifiers = dropped_columns(policy, self._names, types)
+            self._schema = self._adopt(RAW, columns_to_read(policy, self._identifiers))
             clock.rows = int(session.rows(RAW))
 
     def check_target(self, target: Place) -> None:

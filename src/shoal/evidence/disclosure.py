@@ -127,8 +127,7 @@ class Disclosure(Result):
     nearly_unique: tuple[NearlyUnique, ...] = ()
     determined: tuple[Determined, ...] = ()
     repeated: tuple[RepeatedId, ...] = ()
-    """Dropped identifiers by which several rows are one person's, where people are not counted; looked
-    for in tables in memory."""
+    """Dropped identifiers by which several rows are one person's, where people are not counted."""
     exact: bool = False
     """Whether quasi-identifiers are published as they are, with sensitive values apart (Anatomy): people
     are alone on them by intent then."""

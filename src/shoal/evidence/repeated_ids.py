@@ -56,67 +56,104 @@ class RepeatedId:
         )
 
 
-def agree(ids: Ints, columns: Sequence[npt.NDArray[np.integer]]) -> bool:
-    """Whether rows with the same id agree in most columns, so that they look like one person's.
+@dataclass(frozen=True)
+class Agreement:
+    """How often the rows of one id are equal in a column, beside rows at random.
 
-    ids: (n,) of each row, negative where it has none. columns: (n,) codes each.
+    It follows from counts alone, so that it does not depend on the order of rows or on the engine.
     """
-    first, second = _neighbours(ids)
-    if len(first) < FEWEST_REPEATS:
+
+    rows: Ints
+    """(m,) every number of rows, from 2 on, that some id has, ascending."""
+    ids: Ints
+    """(m,) how many ids have so many rows."""
+    equal: Ints
+    """(m,) pairs of two rows of such an id, both ways, that are equal in the column."""
+    by_chance: float
+    """How often two different rows of the table at random are equal in the column."""
+
+    @property
+    def repeats(self) -> int:
+        """Rows that repeat an id."""
+        return int((self.ids * (self.rows - 1)).sum())
+
+    @property
+    def pairs(self) -> float:
+        """Pairs of two rows with one id."""
+        return float((self.ids * self.rows * (self.rows - 1)).sum()) / 2
+
+    @property
+    def varies(self) -> bool:
+        """Whether the column has several values."""
+        return self.by_chance < 1
+
+    @property
+    def agrees(self) -> bool:
+        """Whether rows of one id are equal in the column far more often than by chance.
+
+        As often as two neighbours are, in an order of the id's rows at random: ids with many rows
+        do not count more than their rows.
+        """
+        found = float((self.equal / self.rows).sum()) / max(1, self.repeats)
+        return self.varies and found - self.by_chance >= AGREEING * (1 - self.by_chance)
+
+    @property
+    def numbers(self) -> bool:
+        """Whether no value occurs twice among the rows of an id, where many would by chance."""
+        return self.pairs * self.by_chance >= FEWEST_BY_CHANCE and not self.equal.any()
+
+
+def agree(columns: Sequence[Agreement]) -> bool:
+    """Whether rows with the same id agree in most columns, so that they look like one person's."""
+    if not columns or columns[0].repeats < FEWEST_REPEATS:
         return False
-    agreeing = considered = 0
-    for codes in columns:
-        by_chance = _equal_by_chance(codes)
-        considered += by_chance < 1
-        agreeing += _agrees(codes, first, second)
+    considered, agreeing = sum(c.varies for c in columns), sum(c.agrees for c in columns)
     return considered > 0 and agreeing >= min(2, considered) and 2 * agreeing >= considered
 
 
-def is_panel(ids: Ints, columns: Sequence[npt.NDArray[np.integer]]) -> bool:
+def is_panel(columns: Sequence[Agreement]) -> bool:
     """Whether rows with the same id agree in a column, and another one numbers them.
 
     As `year` numbers the rows of a person in a panel: no value of it occurs twice among the rows of an
-    id, where many would by chance. ids: (n,) of each row, negative where it has none. columns: (n,)
-    codes each.
+    id, where many would by chance.
     """
-    first, second = _neighbours(ids)
-    if len(first) < FEWEST_REPEATS or not any(_agrees(c, first, second) for c in columns):
+    if not columns or columns[0].repeats < FEWEST_REPEATS:
         return False
-    known = ids >= 0
-    sizes = np.unique(ids[known], return_counts=True)[1].astype(np.float64)
-    pairs = float((sizes * (sizes - 1)).sum()) / 2
-    return any(
-        pairs * _equal_by_chance(codes) >= FEWEST_BY_CHANCE and _numbers(ids[known], codes[known])
-        for codes in columns
-    )
+    return any(c.agrees for c in columns) and any(c.numbers for c in columns)
 
 
-def _neighbours(ids: Ints) -> tuple[Ints, Ints]:
-    """Rows, and for each of them the next one with the same id."""
+def agreements(ids: Ints, columns: Sequence[npt.NDArray[np.integer]]) -> list[Agreement]:
+    """How the rows of ids agree in each of some columns.
+
+    ids: (n,) of each row, negative where it has none. columns: (n,) codes each, from 0 on.
+    """
     known = np.flatnonzero(ids >= 0)
-    order = known[np.argsort(ids[known], kind="stable")]
-    same = ids[order][1:] == ids[order][:-1]
-    return order[:-1][same], order[1:][same]
+    _, who, sizes = np.unique(ids[known], return_inverse=True, return_counts=True)
+    several = sizes[who] > 1
+    known, who = known[several], who.reshape(-1)[several].astype(np.int64)
+    rows, at, n = np.unique(sizes[sizes > 1], return_inverse=True, return_counts=True)
+    place = np.zeros(len(sizes), np.int64)
+    place[sizes > 1] = at.reshape(-1)
+    found = []
+    for codes in columns:
+        size = int(codes.max(initial=0)) + 1
+        keys, times = np.unique(who * size + codes[known].astype(np.int64), return_counts=True)
+        equal = np.zeros(len(rows), np.int64)
+        np.add.at(equal, place[keys // size], times.astype(np.int64) * (times - 1))
+        by_chance = equal_by_chance(np.bincount(codes))
+        found.append(Agreement(rows.astype(np.int64), n.astype(np.int64), equal, by_chance))
+    return found
 
 
-def _equal_by_chance(codes: npt.NDArray[np.integer]) -> float:
-    """How often two different rows at random have the same value."""
-    counts = np.bincount(codes).astype(np.float64)
-    n = max(2.0, float(counts.sum()))
-    return float((counts * (counts - 1)).sum() / (n * (n - 1)))
+def equal_by_chance(counts: Ints, times: Ints | None = None) -> float:
+    """How often two different rows at random have the same value.
 
-
-def _agrees(codes: npt.NDArray[np.integer], first: Ints, second: Ints) -> bool:
-    by_chance = _equal_by_chance(codes)
-    found = float((codes[first] == codes[second]).mean())
-    return by_chance < 1 and found - by_chance >= AGREEING * (1 - by_chance)
-
-
-def _numbers(ids: Ints, codes: npt.NDArray[np.integer]) -> bool:
-    """Whether no value occurs twice among the rows of an id."""
-    order = np.lexsort((codes, ids))
-    same = (ids[order][1:] == ids[order][:-1]) & (codes[order][1:] == codes[order][:-1])
-    return not bool(same.any())
+    counts: rows of each value. times: how many values have each count; one where left out.
+    """
+    rows = counts.astype(np.int64)
+    weight = np.ones(len(rows), np.int64) if times is None else times
+    n = max(2, int((rows * weight).sum()))
+    return int((rows * (rows - 1) * weight).sum()) / (n * (n - 1))
 
 
 def classes_below(classes: Ints, ids: Ints, k: int) -> tuple[int, int]:

@@ -13,10 +13,12 @@ import numpy as np
 
 from shoal.encoding.cells import Cells, subset
 from shoal.encoding.grouping import SUPPRESSED, Grouping, rows_by_group
+from shoal.errors import PolicyError
 from shoal.kernels.jit import mix
 from shoal.methods.base import Method, Progress
 from shoal.methods.partition import WIDEST_ROUNDED, cut_down, whole_table
 from shoal.methods.people import grouped_together, settled
+from shoal.methods.refinement import loss_of, refined
 from shoal.models.k import K
 from shoal.models.requirement import Requirement
 from shoal.seeds import LARGE, derived
@@ -39,6 +41,73 @@ def group_rows(
         if only.levels is None:
             return (settled(cells, requirement, only),)
     return groupings
+
+
+def refine_rows(
+    method: Method,
+    cells: Cells,
+    requirement: Requirement,
+    groupings: tuple[Grouping, ...],
+    passes: int,
+    seed: int,
+    progress: Progress,
+) -> tuple[Grouping, ...]:
+    """Rearrange the rows of a method's groups, see `methods/refinement.py`: inside its blocks where it
+    has `block_rows`.
+
+    Where people are counted, or groups that hold may not hold together, the published classes are
+    looked at again, and the groups stay as they were if nothing is won.
+    """
+    if len(groupings) != 1 or groupings[0].levels is not None:
+        raise PolicyError(
+            f"refine: the method {method.name} fixes the labels of its groups, so their rows cannot "
+            "change places. Leave `refine` out, or use another method."
+        )
+    (before,) = groupings
+    if method.block_rows is None:
+        after = refined(cells, requirement, before, passes, seed, progress, method.weights)
+    else:
+        after = _refined_blocks(method, cells, requirement, before, passes, seed, progress)
+    if not requirement.holds_when_merged:
+        after = settled(cells, requirement, after)
+        if loss_of(cells, after, method.weights) >= loss_of(cells, before, method.weights):
+            return groupings
+    return (after,)
+
+
+def _refined_blocks(
+    method: Method,
+    cells: Cells,
+    requirement: Requirement,
+    grouping: Grouping,
+    passes: int,
+    seed: int,
+    progress: Progress,
+) -> Grouping:
+    assert method.block_rows is not None
+    blocks = blocks_of(cells, requirement, method.block_rows)
+    rows, starts = rows_by_group(blocks.group, blocks.n_groups)
+    group = np.full(cells.n_rows, SUPPRESSED, np.int32)
+    n_groups = 0
+    for begin, end in pairwise(starts):
+        mine = rows[begin:end]
+        block = subset(cells, mine)
+
+        def within(share: float, begin: int = begin, size: int = end - begin) -> None:
+            progress((begin + share * size) / cells.n_rows)
+
+        found, dense = np.unique(grouping.group[mine], return_inverse=True)
+        hidden = int(found[0] == SUPPRESSED)
+        its = Grouping(
+            dense.reshape(-1).astype(np.int32) - np.int32(hidden),
+            len(found) - hidden,
+            grouping.columns,
+        )
+        key = block_seed(block, seed)
+        its = refined(block, requirement, its, passes, key, within, method.weights)
+        group[mine] = np.where(its.group >= 0, its.group + n_groups, SUPPRESSED)
+        n_groups += its.n_groups
+    return replace(grouping, group=group, n_groups=n_groups)
 
 
 def group_blocks(

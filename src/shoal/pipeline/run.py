@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal import plugins
 from shoal.drawing.page import require_drawing
-from shoal.encoding.domain import Domain
+from shoal.encoding.domain import Domain, Kind
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
 from shoal.engines.base import Engine, Expected, require_same_rows
 from shoal.engines.capabilities import check_capabilities, check_method
@@ -27,12 +27,14 @@ from shoal.engines.measured import (
 )
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.originals import require_same
-from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
+from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict, with_presets
 from shoal.engines.selection import choose_engine, engine_for_frame
 from shoal.engines.sessions import LOCAL, is_spark, part_of
 from shoal.engines.sources import Source, source_at
 from shoal.engines.targets import check_targets, targets_of
 from shoal.errors import Infeasible, InputError, VerificationFailed, listed
+from shoal.evidence.detail import Detail, column_detail, many_values_warnings
+from shoal.evidence.label_forms import label_reader
 from shoal.io.address import Place, as_place, public
 from shoal.io.commit import replacing_all
 from shoal.io.csv_dialect import DETECT, CsvOptions
@@ -43,6 +45,7 @@ from shoal.progress import Clock, Progress, no_progress
 from shoal.release import Release, RunSummary
 from shoal.seeds import Seed, choose, seed_warnings
 from shoal.verification.check import require
+from shoal.verification.presets import require_presets
 
 MANY_SUPPRESSED = 0.05
 """Above this share of suppressed rows a run without a limit warns."""
@@ -109,7 +112,7 @@ def _hand_over(
     with clock.step("verify") as progress:
         table = engine.published()
         verdict = _verified(table, policy, engine.expected, part_of(progress, 0, COUNTED))
-        measured = replace(measured, disclosure=engine.disclosure(table))
+        measured = _with_published(measured, engine, table, policy)
     with clock.step("truth") as progress:
         engine.require_truth(table, progress)
     return _release(engine, policy, seed, measured, verdict, clock, warnings)
@@ -198,7 +201,7 @@ def run_with(
             left = part_of(progress, READ_BACK, COUNTED)
             verdict = _verified(table, policy, engine.expected, left)
             places.describe(table)
-            measured = replace(measured, disclosure=engine.disclosure(table))
+            measured = _with_published(measured, engine, table, policy)
         with clock.step("truth") as progress:
             engine.require_truth(table, progress)
         release = _release(engine, policy, seed, measured, verdict, clock, source.warnings)
@@ -283,7 +286,8 @@ def write_release(
             digests = file_digests(files)
             table = engine.read_back(places.tables, written, progress)
             places.describe(table)
-        if policy.preferences:  # the models were checked on the original values of these very rows
+        if policy.preferences or policy.checks_hidden_weights:
+            # the models were checked on the original values, or the weights, of these very rows
             for rows, what in (
                 (engine.published(), "The release's table"),
                 (table, "The written file"),
@@ -359,6 +363,9 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
         suppressed = engine.group(requirement, progress)
     if suppressed is not None:
         check_suppression(policy, suppressed, rows)
+    if policy.refine is not None:
+        with clock.step("refine") as progress:
+            engine.refine(requirement, progress)
     with clock.step("publish") as progress:
         engine.publish(evidence, progress)
     with clock.step("measure") as progress:
@@ -366,6 +373,22 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
     check_suppression(policy, measured.suppressed_rows, rows)
     check_suppressed_people(policy, measured)
     return measured
+
+
+def _with_published(
+    measured: Measured, engine: Engine, table: ReleaseTable, policy: Policy
+) -> Measured:
+    """What is measured, with what others can do with the release and what an analyst finds in it."""
+    domains = {one.name: one for one in engine.domains}
+    readers = {name: label_reader(policy.column_spec(name), domains[name]) for name in policy.quasi}
+    forms = engine.label_forms(table, readers)
+    found = Detail({name: column_detail(forms[name], readers[name].unit) for name in policy.quasi})
+    withheld = measured.rows - engine.expected[0].rows
+    return replace(
+        measured,
+        detail=found.with_withheld(withheld),
+        disclosure=engine.disclosure(table),
+    )
 
 
 def _verified(
@@ -376,8 +399,9 @@ def _verified(
 ) -> Verdict:
     """The findings about a release; raises unless it holds every guarantee, and exactly the columns
     and rows that it must."""
-    verdict = table.verify(policy, progress=progress)
+    verdict = with_presets(table, policy, table.verify(policy, progress=progress))
     require(verdict.findings)
+    require_presets(verdict.presets)
     tables = (table, *table.sensitive_tables.values())
     for i, (found, wanted) in enumerate(zip(tables, expected, strict=True)):
         if tuple(found.names) != wanted.names:
@@ -432,9 +456,11 @@ def _release(
         policy=policy,
         findings=verdict.findings,
         constraints=report_constraints(policy, measured.components, verdict.findings),
+        presets=verdict.presets,
         largest_share=verdict.largest_share,
         measured=measured,
         key=engine.key,
+        row_weights=engine.weights,
         run=RunSummary(
             method=plugins.name_of(type(policy.method)),
             private_seed=seed,
@@ -448,8 +474,10 @@ def _release(
                 *(text for one in engine.sensitive_domains.values() for text in one.warnings()),
                 *suppression_warnings(policy, measured),
                 *loss_warnings(measured.metrics["mean-ncp"]),
+                *many_values_warnings(_unordered(policy, engine.domains)),
                 *personal_warnings(measured.personal),
                 *people_warnings(policy, measured),
+                *(() if measured.weighted is None else measured.weighted.warnings()),
                 *measured.disclosure.warnings,
             ),
             notes=(
@@ -461,6 +489,17 @@ def _release(
             digest=engine.digest,
         ),
     )
+
+
+def _unordered(policy: Policy, domains: Sequence[Domain]) -> dict[str, int]:
+    """How many values each unordered quasi column has that may be published as sets."""
+    if policy.publish == "anatomy":
+        return {}
+    return {
+        one.name: one.size - (one.missing >= 0)
+        for one in domains
+        if one.kind == Kind.SET and one.name in policy.quasi
+    }
 
 
 def reading_notes(domains: Sequence[Domain]) -> list[str]:

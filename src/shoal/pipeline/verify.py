@@ -7,8 +7,9 @@ from typing import Any
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.capabilities import check_capabilities
 from shoal.engines.memory import release_of_frames
+from shoal.engines.originals import require_same
 from shoal.engines.person_key import read_key
-from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict
+from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict, with_presets
 from shoal.engines.selection import release_in_session
 from shoal.engines.session_release import SessionRelease, release_with_key
 from shoal.engines.sessions import (
@@ -47,6 +48,7 @@ def examine(table: ReleaseTable, policy: Policy, clock: Clock) -> Verdict:
     """The step that verifies a release that is open."""
     with clock.step("verify") as progress:
         verdict = table.verify(policy, survey=True, progress=progress)
+        verdict = with_presets(table, policy, verdict)
         clock.rows = max(finding.rows for finding in verdict.findings)
     return verdict
 
@@ -92,7 +94,7 @@ def open_release(
         check_capabilities("large", policy, "verify")
         names = list(frame.columns)
         check_released_columns(policy, names)
-        columns = names if every_column else columns_to_verify(policy, names)
+        columns = names if every_column or policy.preset else columns_to_verify(policy, names)
         with release_in_session(frame, columns) as table:
             clock.rows = table.n_rows
             yield table
@@ -135,7 +137,12 @@ def _in_memory(release: Any, policy: Policy, options: CsvOptions, key: Any = Non
 def _rows_in_memory(release: Any, policy: Policy, options: CsvOptions) -> ReleaseTable:
     anatomy = policy.publish == "anatomy"
     if isinstance(release, Release):
-        return release_of_frames(release.table, release.sensitive_tables)
+        rows = release_of_frames(release.table, release.sensitive_tables)
+        if policy.checks_hidden_weights and release.row_weights is not None:
+            assert isinstance(rows, MemoryRelease)
+            require_same(rows.read(), release.digest, "The release's table")
+            return rows.weighing(release.row_weights)
+        return rows
     if isinstance(release, Place):
         refuse_folder(release)
         if anatomy:
@@ -172,7 +179,7 @@ def _in_session(
     source = source_at(path, options)
     names = list(source.names)
     check_released_columns(policy, names)
-    columns = names if every_column else columns_to_verify(policy, names)
+    columns = names if every_column or policy.preset else columns_to_verify(policy, names)
     check_source(engine, source, columns)
     with open_session(engine, memory, clock) as session:
         with clock.step("read") as progress:

@@ -33,7 +33,9 @@ def to_data(policy: "Policy", seed: int | None = None) -> dict[str, Any]:
     data = {
         "columns": {name: _column(column) for name, column in policy.columns.items()},
         "constraints": [plain_constraint(model) for model in policy.constraints],
+        "preset": [plain_named(preset) for preset in policy.preset] or None,
         "method": plain_named(policy.method),
+        "refine": policy.refine,
         "default": policy.default,
         "suppression": policy.suppression,
         "suppressed": policy.suppressed,
@@ -73,6 +75,8 @@ def to_yaml(policy: "Policy") -> str:
     data["columns"] = {name: _short(column) for name, column in data["columns"].items()}
     data["constraints"] = [_short(constraint) for constraint in data["constraints"]]
     data["method"] = _short(data["method"])
+    if "preset" in data:
+        data["preset"] = [_short(preset) for preset in data["preset"]]
     if "read" in data:
         data["read"] = _short(data["read"])
     if "metrics" in data:
@@ -125,6 +129,9 @@ def _column(column: "Column") -> str | dict[str, Any]:
         "top": column.top,
         "bottom": column.bottom,
         "round": column.round,
+        "part": column.part,
+        "zip3": column.zip3,
+        "publish": column.publish,
     }
     given = {key: value for key, value in data.items() if value is not None}
     return column.role if len(given) == 1 else given

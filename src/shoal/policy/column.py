@@ -1,5 +1,6 @@
 """A column of a policy: its role, how its values generalise, and how sensitive they are."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import isfinite
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 else:  # importing it would load pyarrow
     Hierarchy = Any
 
-Role = Literal["identifier", "pseudonym", "person", "quasi", "sensitive", "plain", "preference"]
+Role = Literal[
+    "identifier", "pseudonym", "person", "quasi", "sensitive", "plain", "preference", "weight"
+]
 ROLES: tuple[str, ...] = get_args(Role)
 UNDECIDED = "undecided"
 """What a draft writes in place of a role that only a person can choose."""
@@ -95,6 +98,11 @@ def read_figure(value: Any) -> Any:
     return value
 
 
+def _path(value: Any) -> Any:
+    """The path of a file as text."""
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
 Figure = Annotated[int | float | None, PlainValidator(read_figure)]
 
 
@@ -107,7 +115,9 @@ class Column(BaseModel):
     """`identifier`: identifies people, dropped. `pseudonym`: identifies people, published as a keyed
     token that links their rows. `person`: tells which rows are one person's, so that
     people are counted; dropped. `quasi`: known to others, generalised. `sensitive`: to
-    be protected, published. `plain`: published unchanged. `preference`: read, never published."""
+    be protected, published. `plain`: published unchanged. `preference`: read, never published.
+    `weight`: the sampling weight of a survey, by which the population is estimated; published only
+    if `publish` says so."""
     kind: Literal["ordered", "unordered"] | None = None
     """Quasi or sensitive. An `ordered` quasi column generalises to `[a~b]`, an `unordered` one to
     `{a, b}`; decided from the data when left out. A sensitive column is `unordered` when left out."""
@@ -142,22 +152,37 @@ class Column(BaseModel):
     bottom: Figure = None
     """Quasi, sensitive or plain. Numbers up to here are published together, as `≤18`."""
     round: Figure = None
-    """Quasi, sensitive or plain. Numbers are rounded to multiples of this."""
+    """Quasi, sensitive, plain or weight. Numbers are rounded to multiples of this."""
+    part: Literal["year"] | None = None
+    """Quasi, sensitive or plain. Dates are published by this part of them: `1964`. The years can be
+    rounded and coded at an end as numbers are."""
+    zip3: Annotated[str, BeforeValidator(_path)] | None = None
+    """Quasi, sensitive or plain. US zip codes are published by their first three digits where these
+    cover more than 20,000 people, all others as `000`: the path of a CSV file with the people of every
+    such area."""
+    publish: Literal["withheld", "rounded", "exact"] | None = None
+    """Weight only. `withheld`: it is read and not published; this is the default. `rounded`: it is
+    published rounded to multiples of `round`. `exact`: it is published as it is."""
 
     @property
     def has_rule(self) -> bool:
-        """Whether its numbers are rounded, or coded at an end."""
-        return any(one is not None for one in (self.top, self.bottom, self.round))
+        """Whether its values are changed before anything else: rounded, coded at an end, published by
+        their year or by the area of their zip code."""
+        rules = (self.top, self.bottom, self.round, self.part, self.zip3)
+        return any(one is not None for one in rules)
 
     @property
     def is_published(self) -> bool:
         """Whether the release has the column."""
+        if self.role == "weight":
+            return self.publish not in (None, "withheld")
         return self.role in ("quasi", "sensitive", "plain", "pseudonym")
 
     @model_validator(mode="before")
     @classmethod
     def _short_form(cls, data: Any) -> Any:
-        """`age: quasi` for `age: {role: quasi}`; an `order` says that the kind is ordered."""
+        """`age: quasi` for `age: {role: quasi}`; an `order` says that the kind is ordered, and `round`
+        that a weight is published rounded."""
         role = data.get("role") if isinstance(data, Mapping) else data
         if role == UNDECIDED:
             raise as_error(Problem((), DECIDE))
@@ -168,6 +193,8 @@ class Column(BaseModel):
             raise as_error(Problem((), words))
         if data.get("order") is not None and data.get("kind") is None:
             return {**data, "kind": "ordered"}
+        if role == "weight" and data.get("publish") is None and data.get("round") is not None:
+            return {**data, "publish": "rounded"}
         return data
 
     @model_validator(mode="after")
@@ -187,7 +214,10 @@ class Column(BaseModel):
             "together": ("person",),
             "top": ("quasi", "sensitive", "plain"),
             "bottom": ("quasi", "sensitive", "plain"),
-            "round": ("quasi", "sensitive", "plain"),
+            "round": ("quasi", "sensitive", "plain", "weight"),
+            "part": ("quasi", "sensitive", "plain"),
+            "zip3": ("quasi", "sensitive", "plain"),
+            "publish": ("weight",),
         }
         given = [key for key in allowed if getattr(self, key) is not None]
         if self.order is not None:  # it implies the kind
@@ -203,7 +233,21 @@ class Column(BaseModel):
         ]
 
     def _contradictions(self) -> list[Problem]:
-        return [*self._rule_problems(), *self._other_contradictions()]
+        return [*self._rule_problems(), *self._weight_problems(), *self._other_contradictions()]
+
+    def _weight_problems(self) -> Iterator[Problem]:
+        """A weight is rounded if, and only if, it is published so."""
+        if self.role != "weight":
+            return
+        if self.publish == "rounded" and self.round is None:
+            words = "needs `round`, the step that weights are rounded to, as in `round: 10`"
+            yield Problem(("publish",), words)
+        elif self.publish != "rounded" and self.round is not None:
+            words = f"cannot be combined with `publish: {self.publish}`; choose one of the two"
+            yield Problem(("round",), words)
+        if self.type in ("date", "text") or self.dates is not None:
+            key = "dates" if self.dates is not None else "type"
+            yield Problem((key,), "a weight is a number; leave this out")
 
     def _rule_problems(self) -> Iterator[Problem]:
         if self.round is not None and self.round <= 0:
@@ -213,13 +257,40 @@ class Column(BaseModel):
         ends = [key for key in ("top", "bottom") if getattr(self, key) is not None]
         if ends and self.hierarchy is not None and self.kind is None:
             yield Problem((ends[0],), NO_OPEN_END)
-        if self.has_rule and (
-            self.order is not None or self.type in ("date", "text") or self.dates
+        for_numbers = [k for k in ("top", "bottom", "round") if getattr(self, k) is not None]
+        is_date = self.type == "date" or bool(self.dates)
+        if for_numbers and (
+            self.order is not None or self.type == "text" or (is_date and self.part is None)
         ):
-            key = next(k for k in ("top", "bottom", "round") if getattr(self, k) is not None)
-            yield Problem((key,), "is for numbers; this column holds none according to the policy")
+            yield Problem(
+                (for_numbers[0],), "is for numbers; this column holds none according to the policy"
+            )
         if self.has_rule and self.preference is not None:
-            yield Problem(("preference",), "cannot be combined with `top`, `bottom` or `round`")
+            rule = "`top`, `bottom` or `round`" if for_numbers else "`part` or `zip3`"
+            yield Problem(("preference",), f"cannot be combined with {rule}")
+        if self.part is not None:
+            yield from self._part_problems()
+        if self.zip3 is not None:
+            yield from self._zip3_problems(for_numbers)
+
+    def _part_problems(self) -> Iterator[Problem]:
+        """Dates that are published by their year are numbers from then on."""
+        if self.order is not None or self.type in ("number", "text"):
+            yield Problem(("part",), "is for dates; this column holds none according to the policy")
+        if self.hierarchy is not None and self.hierarchy.reads == "date":
+            words = (
+                "leaves years, for which a hierarchy of dates is too fine; leave the hierarchy out, or "
+                "write `hierarchy: {intervals: [5, 10]}`"
+            )
+            yield Problem(("part",), words)
+
+    def _zip3_problems(self, for_numbers: list[str]) -> Iterator[Problem]:
+        """Areas of zip codes are texts without an order."""
+        others = [*for_numbers, *(k for k in ("part", "order", "dates") if getattr(self, k))]
+        if others:
+            yield Problem((others[0],), "cannot be combined with `zip3`; choose one of the two")
+        if self.kind == "ordered" or self.type in ("number", "date"):
+            yield Problem(("zip3",), "leaves texts without an order; leave `kind` and `type` out")
 
     def _other_contradictions(self) -> list[Problem]:
         if self.dates is not None and self.type in ("number", "text"):

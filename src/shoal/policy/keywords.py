@@ -24,6 +24,7 @@ ROLES = {
     "identifiers": "identifier",
     "plain": "plain",
     "person": "person",
+    "weight": "weight",
 }
 """The keywords that list columns, and the role that each gives."""
 SETTINGS = {"hierarchies": "hierarchy", "kinds": "kind", "orders": "order"}
@@ -60,6 +61,7 @@ def policy_from_keywords(
     identifiers: Names = (),
     plain: Names = (),
     person: Names = (),
+    weight: Names = (),
     k: int | None = None,
     l: int | None = None,  # noqa: E741 - the field's own letter
     t: float | None = None,
@@ -75,9 +77,9 @@ def policy_from_keywords(
     ----------
     names
         The columns of the table.
-    quasi, sensitive, identifiers, plain, person
-        The columns with each role; at most one tells which rows are one person's. The order of
-        quasi-identifiers breaks ties.
+    quasi, sensitive, identifiers, plain, person, weight
+        The columns with each role; at most one tells which rows are one person's, and at most one
+        has the sampling weights. The order of quasi-identifiers breaks ties.
     k
         k-anonymity on all quasi-identifiers.
     l, t
@@ -115,6 +117,7 @@ def policy_from_keywords(
         "identifiers": identifiers,
         "plain": plain,
         "person": person,
+        "weight": weight,
     }
     roles = {role: _as_list(columns) for role, columns in given.items()}
     settings = {"hierarchies": hierarchies or {}, "kinds": kinds or {}, "orders": orders or {}}
@@ -127,8 +130,10 @@ def policy_from_keywords(
         for entry in _new_constraints(name, figure, roles["sensitive"])
     ]
     models += constraints
-    if not models:
-        raise PolicyError("k: missing; give k, l or t, such as k=5, or `constraints`.")
+    if not models and not options.get("preset"):
+        raise PolicyError(
+            "k: missing; give k, l or t, such as k=5, or `constraints`, or a `preset`."
+        )
     columns = _column_settings({**roles, **settings})
     return Policy.load({"columns": columns, "constraints": models, **options})
 

@@ -1,4 +1,4 @@
-"""Constraints, methods, metrics and hierarchies of a policy as objects, and back as plain data.
+"""Constraints, methods, metrics, presets and hierarchies of a policy as objects, and back as plain data.
 
 A constraint names its model by a key (`{k: 5}`), a method by `name`, a hierarchy by its kind. Each
 becomes a frozen dataclass whose fields are the allowed options. Objects of these classes are accepted
@@ -52,9 +52,15 @@ def metric(value: Any) -> Any:
     return _named(value, "metrics", "a metric's name, as in `metrics: [query-error]`")
 
 
+def preset(value: Any) -> Any:
+    """A preset from its name or `{name: hipaa-safe-harbor, zip_codes: zip3.csv}`; objects are
+    unchanged."""
+    return _named(value, "presets", "a preset's name, as in `preset: cell-size-11`")
+
+
 def one_or_more(value: Any) -> Any:
     """A list from a list, or from a single entry."""
-    return [value] if isinstance(value, str | Mapping) else value
+    return [value] if isinstance(value, str | Mapping | plugins.Plugin) else value
 
 
 def population(value: Any) -> Any:
@@ -123,8 +129,7 @@ def _named(value: Any, room: plugins.Kind, wanted: str) -> Any:
     if value["name"] not in known:
         raise as_error(Problem((), choice(value["name"], known)))
     options = {key: value[key] for key in value if key != "name"}
-    load = {"methods": plugins.method, "metrics": plugins.metric, "models": plugins.model}
-    return _build(load[room](value["name"]), options)
+    return _build(plugins.find(room, value["name"]), options)
 
 
 def _object(value: Any, kind: plugins.Kind, wanted: str) -> Any:

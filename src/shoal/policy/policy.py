@@ -24,7 +24,7 @@ from pydantic import (
 
 from shoal.errors import PolicyError
 from shoal.models.base import Model
-from shoal.policy import canonical, parts, rules
+from shoal.policy import canonical, parts, presets, rules
 from shoal.policy.column import ROLES, Column
 from shoal.policy.messages import Guide, Problem, as_error, found, problems_of, refusal, unknown_key
 from shoal.policy.pseudonym import PseudonymKey
@@ -35,14 +35,18 @@ from shoal.seeds import LIMIT
 if TYPE_CHECKING:
     from shoal.encoding.columns import ColumnSpec
     from shoal.encoding.reading import ValueReading
-    from shoal.encoding.rules import ColumnRule
+    from shoal.encoding.rules import Recoding
     from shoal.hierarchy import Hierarchy
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric
+    from shoal.presets.base import Preset
 else:  # importing them would load pyarrow
-    Method = Metric = Any
+    Method = Metric = Preset = Any
 
 DEFAULT_METHOD = "least-loss-partition"
+EFFORTS = ("quick", "thorough")
+"""How much refinement a policy can ask for by name."""
+MOST_PASSES = 10_000
 
 
 def _share(value: Any) -> Any:
@@ -59,6 +63,17 @@ def _no_bool(value: Any) -> Any:
     return value
 
 
+def _passes(value: Any) -> Any:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if value is None or value in EFFORTS or (whole and 1 <= value <= MOST_PASSES):
+        return value
+    words = (
+        f"found {found(value)}; must be {' or '.join(EFFORTS)}, or a number of passes over all rows, "
+        f"1 to {MOST_PASSES:,}"
+    )
+    raise as_error(Problem((), words))
+
+
 class Policy(BaseModel):
     """What to publish of a table, and which guarantees the release must meet."""
 
@@ -67,11 +82,20 @@ class Policy(BaseModel):
     columns: dict[str, Column]
     """Every column of the table with its role. The order of quasi columns breaks ties."""
     constraints: tuple[Annotated[Model, PlainValidator(parts.constraint)], ...]
-    """The privacy models that the release must hold, all of them."""
+    """The privacy models that the release must hold, all of them; those of presets included."""
+    preset: Annotated[
+        tuple[Annotated[Preset, PlainValidator(parts.preset)], ...],
+        BeforeValidator(parts.one_or_more),
+    ] = ()
+    """What authorities ask for: each preset adds constraints and column settings, which the policy may
+    only make stricter, and checks of the release."""
     method: Annotated[Method, PlainValidator(parts.method)] = Field(
         default_factory=lambda: parts.method(DEFAULT_METHOD)
     )
     """How rows are put into groups, with the method's options."""
+    refine: Annotated[Literal["quick", "thorough"] | int | None, PlainValidator(_passes)] = None
+    """Whether the rows of the groups are rearranged afterwards, so that the release loses less: `quick`,
+    `thorough`, or how often all rows are looked at. Not done when left out."""
     default: Literal["drop"] | None = None
     """`drop` leaves out the table's columns that are not listed; without it they are an error."""
     suppression: Annotated[float, BeforeValidator(_share)] | None = None
@@ -158,6 +182,8 @@ class Policy(BaseModel):
     ) -> Self:
         """Report all mistakes at once, in one `PolicyError`."""
         source = info.context if isinstance(info.context, Source) else Source()
+        if isinstance(data, Mapping) and data.get("preset") and "constraints" not in data:
+            data = {**data, "constraints": []}  # those of the presets
         try:
             policy = validated(data)
         except ValidationError as error:
@@ -165,6 +191,10 @@ class Policy(BaseModel):
             problems = rules.with_sensitive(problems, data)
             raise refusal(problems, source.where) from None
         policy._source = source
+        if refused := presets.problems(policy):
+            raise refusal(refused, source.where)
+        # a frozen model can be completed only here, before anyone has seen it
+        policy.__dict__.update(presets.added(policy))
         if contradictions := rules.problems(policy):
             raise refusal(contradictions, source.where)
         return policy
@@ -186,13 +216,15 @@ class Policy(BaseModel):
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """The columns published unchanged, or as pseudonyms, in the policy's order."""
-        return tuple(n for n, c in self.columns.items() if c.role in ("plain", "pseudonym"))
+        """The columns published unchanged, or as pseudonyms, and a weight that is published, in the
+        policy's order."""
+        roles = ("plain", "pseudonym", "weight")
+        return tuple(n for n, c in self.columns.items() if c.role in roles and c.is_published)
 
     @property
     def unchanged(self) -> tuple[str, ...]:
-        """The columns with the role plain, in the policy's order."""
-        return self.columns_with("plain")
+        """The columns with the role plain, and a weight that is published, in the policy's order."""
+        return tuple(name for name in self.plain if self.columns[name].role != "pseudonym")
 
     @property
     def pseudonyms(self) -> tuple[str, ...]:
@@ -200,18 +232,33 @@ class Policy(BaseModel):
         return self.columns_with("pseudonym")
 
     @property
-    def column_rules(self) -> "dict[str, ColumnRule]":
-        """The columns whose numbers are rounded or coded at an end, with their rules."""
+    def column_rules(self) -> "dict[str, Recoding]":
+        """The columns whose values are changed before anything else, with their rules: rounded, coded
+        at an end, published by their year or by the area of their zip code."""
         return {name: rule for name in self.columns if (rule := self._rule_of(name)) is not None}
 
-    def _rule_of(self, name: str) -> "ColumnRule | None":
+    def _rule_of(self, name: str) -> "Recoding | None":
         column = self.columns[name]
         if not column.has_rule:
             return None
         from shoal.encoding.rules import rule_of
+        from shoal.encoding.zip_areas import ZipAreas, read_large_areas
 
         reading, missing = self.value_reading(name), self.missing_codes(name)
-        return rule_of(name, column.top, column.bottom, column.round, reading, missing)
+        if column.zip3 is not None:
+            return ZipAreas(name, read_large_areas(self.folder / column.zip3), missing)
+        ends, year = (column.top, column.bottom, column.round), column.part == "year"
+        return rule_of(name, *ends, reading, missing, year)
+
+    def _reading_after_rules(self, name: str) -> "ValueReading":
+        """How the values of a column are written once its rule was applied: years are numbers, and the
+        areas of zip codes texts."""
+        from shoal.encoding.reading import ValueReading
+
+        column = self.columns[name]
+        if column.zip3 is not None:
+            return ValueReading("text")
+        return ValueReading() if column.part is not None else self.value_reading(name)
 
     @property
     def identifiers(self) -> tuple[str, ...]:
@@ -222,6 +269,21 @@ class Policy(BaseModel):
     def person(self) -> str | None:
         """The column that tells which rows are one person's; None where every row is a person."""
         return next(iter(self.columns_with("person")), None)
+
+    @property
+    def weight(self) -> str | None:
+        """The column with the sampling weight of each row; None where there is none."""
+        return next(iter(self.columns_with("weight")), None)
+
+    @property
+    def withholds_weight(self) -> bool:
+        """Whether there are weights that the release does not have."""
+        return self.weight is not None and not self.columns[self.weight].is_published
+
+    @property
+    def checks_hidden_weights(self) -> bool:
+        """Whether a constraint is estimated from weights that the release does not have."""
+        return self.withholds_weight and any(model.needs_weights for model in self.constraints)
 
     @property
     def together(self) -> bool:
@@ -250,7 +312,7 @@ class Policy(BaseModel):
             column.order if hierarchy is None else None,
             hierarchy,
             column.levels,
-            reading=self.value_reading(name),
+            reading=self._reading_after_rules(name),
             rule=self._rule_of(name),
             missing=self.missing_codes(name),
             states_missing=column.missing is not None or self.read.missing == (),
@@ -297,7 +359,8 @@ class Policy(BaseModel):
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
         """The columns of a table that a run must read, in the table's order."""
         names = tuple(names)
-        required = {*self.published(names), *self.preferences.values(), self.person}
+        hidden = {*self.preferences.values(), self.person, self.weight}
+        required = {*self.published(names), *hidden}
         return tuple(name for name in names if name in required)
 
     def published(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -329,7 +392,7 @@ class Policy(BaseModel):
             different figures.
         columns
             Per column a role or the settings to change, such as `{"age": {"kind": "unordered"}}`.
-        quasi, sensitive, identifiers, plain, person
+        quasi, sensitive, identifiers, plain, person, weight
             Columns that take another role.
         hierarchies, kinds, orders
             Per column its hierarchy, its kind or the order of its values.

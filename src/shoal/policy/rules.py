@@ -23,6 +23,7 @@ def problems(policy: "Policy") -> list[Problem]:
     return [
         *_no_quasi(policy),
         *_person(policy),
+        *_weight(policy),
         *_preferences(policy),
         *_constraints(policy),
         *_repeated(policy),
@@ -31,7 +32,9 @@ def problems(policy: "Policy") -> list[Problem]:
         *_open_ends(policy),
         *anatomy.problems(policy),
         *_population(policy),
+        *_estimated(policy),
         *_pseudonyms(policy),
+        *_refine(policy),
     ]
 
 
@@ -44,6 +47,8 @@ def warnings(policy: "Policy") -> list[str]:
         *_weak(policy),
         *_kept_order(policy),
         *_linkable(policy),
+        *_exact_weight(policy),
+        *_estimate_alone(policy),
         *anatomy.warnings(policy),
     ]
 
@@ -131,6 +136,17 @@ def _person(policy: "Policy") -> Iterator[Problem]:
             f"'{people[0]}'; leave one of the two out"
         )
         yield Problem(("columns", name, "preference"), words)
+
+
+def _weight(policy: "Policy") -> Iterator[Problem]:
+    """There is one weight: a population cannot be estimated by two."""
+    weights = policy.columns_with("weight")
+    if len(weights) > 1:
+        words = (
+            f"{listed(weights)} all have the role weight; the population is estimated by one. Give the "
+            "role to the weight of a row's person, and make the others identifiers"
+        )
+        yield Problem(("columns",), words)
 
 
 def _preferences(policy: "Policy") -> Iterator[Problem]:
@@ -270,6 +286,16 @@ def _population(policy: "Policy") -> Iterator[Problem]:
         yield Problem(("population",), words)
 
 
+def _estimated(policy: "Policy") -> Iterator[Problem]:
+    for place, model in enumerate(policy.constraints):
+        if model.needs_weights and policy.weight is None:
+            words = (
+                f"{model.name} is estimated from sampling weights, but no column has the role weight; "
+                "give it to the column of weights, or use k"
+            )
+            yield Problem(("constraints", place), words)
+
+
 def _unprotected(policy: "Policy") -> Iterator[str]:
     protected = {model.column for model in policy.constraints}
     for name in policy.sensitive:
@@ -307,7 +333,7 @@ def _weak(policy: "Policy") -> Iterator[str]:
         name, value = next(iter(plain_constraint(model).items()))
         if name in ("k", "l") and value == 1:
             yield f"{name} of 1 has no effect: every table satisfies it. Choose 2 or more."
-        if name in ("entropy-l", "k-map") and value == 1:
+        if name in ("entropy-l", "k-map", "estimated-k-map") and value == 1:
             yield f"{name} of 1 has almost no effect. Choose a larger one."
         if name in ("t", "alpha", "average-risk", "delta-presence") and value == 1:
             yield f"{name} of 1 has almost no effect. Choose a smaller one."
@@ -327,6 +353,22 @@ def _kept_order(policy: "Policy") -> Iterator[str]:
             )
 
 
+def _refine(policy: "Policy") -> Iterator[Problem]:
+    if policy.refine is not None and policy.publish == "anatomy":
+        words = (
+            "has no effect with `publish: anatomy`, where quasi columns stay exact; leave it out, or "
+            "choose generalised"
+        )
+        yield Problem(("refine",), words)
+    if policy.refine is not None and policy.together:
+        words = (
+            f"cannot be combined with `together` of column '{policy.person}': every class of a group of "
+            "people has a row of each of them, and rows that change places would break that; leave one "
+            "of the two out"
+        )
+        yield Problem(("refine",), words)
+
+
 def _pseudonyms(policy: "Policy") -> Iterator[Problem]:
     if policy.pseudonyms and policy.pseudonym is None:
         words = (
@@ -334,6 +376,25 @@ def _pseudonyms(policy: "Policy") -> Iterator[Problem]:
             "`pseudonym: {key_file: linkage.key}` or `pseudonym: {key_env: LINKAGE_KEY}`"
         )
         yield Problem(("pseudonym",), words)
+
+
+def _estimate_alone(policy: "Policy") -> Iterator[str]:
+    names = [model.name for model in policy.constraints if model.needs_weights]
+    if names and all(model.needs_weights or model.column for model in policy.constraints):
+        yield (
+            f"{names[0]} is an estimate, and speaks of people who do not know who took part: a class "
+            "may hold a single row. Add a `k`, which is counted."
+        )
+
+
+def _exact_weight(policy: "Policy") -> Iterator[str]:
+    name = policy.weight
+    if name is not None and policy.columns[name].publish == "exact":
+        yield (
+            f"{name} is published exactly: sampling weights follow from strata, regions and adjustment "
+            "cells, so a rare weight gives away where a person lives or which group she belongs to, and "
+            "a weight that one row has singles it out. Round it (`round: 10`) or withhold it."
+        )
 
 
 def _linkable(policy: "Policy") -> Iterator[str]:

@@ -81,6 +81,8 @@ def file_digests(policy: Policy) -> dict[str, str | None]:
     paths = [c.hierarchy.path for c in policy.columns.values() if isinstance(c.hierarchy, CsvFile)]
     if isinstance(policy.population, str):
         paths.append(policy.population)
+    paths += [column.zip3 for column in policy.columns.values() if column.zip3 is not None]
+    paths += [path for preset in policy.preset for path in preset.files]
     found: dict[str, str | None] = {}
     for path in sorted(set(paths)):
         file = policy.folder / path
@@ -124,6 +126,7 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
         "method": method_of(policy),
         "seed_commitment": release.seed_commitment,
         "guarantees": [guarantee(finding, policy) for finding in release.findings],
+        "presets": [outcome.to_dict() for outcome in release.presets],
         "verified": release.verified,
         "checked": _checked(release),
         "risk": {"before": _risk_entry(before), "after": _risk_entry(after)},
@@ -140,6 +143,8 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
             "metrics": release.metrics,
             "columns": {name: asdict(column) for name, column in evidence.columns.items()},
         },
+        "detail": release.detail.to_dict(),
+        "levels": {name: asdict(one) for name, one in release.levels.items()},
         "people": _people(release),
         "suppression": _suppression(release),
         "personal": _personal(release),

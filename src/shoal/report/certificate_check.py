@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.engines.release_table import MemoryRelease, ReleaseTable
+from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict, with_presets
 from shoal.errors import InputError, VerificationFailed, listed
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
@@ -112,6 +112,7 @@ def differences_of(
         *_people(certificate, policy, people),
         *_rows(certificate["release"], released, apart),
         *_guarantees(certificate["guarantees"], findings, policy),
+        *_presets(certificate, policy, released, findings, people),
     ]
 
 
@@ -267,6 +268,30 @@ def _guarantees(
                     f"{_number(found[figure])} in the release, {_number(theirs.get(figure))} in the "
                     "certificate."
                 )
+
+
+def _presets(
+    certificate: Mapping[str, Any],
+    policy: Policy,
+    released: ReleaseTable,
+    findings: Sequence[Finding],
+    people: int | None,
+) -> Iterator[str]:
+    """What became of the policy's presets; without its key only the rows of a release are counted."""
+    found = with_presets(released, policy, Verdict(tuple(findings))).presets
+    ours, theirs = [_plain(one.to_dict()) for one in found], certificate.get("presets", [])
+    if policy.person is not None and people is None:
+        ours, theirs = _without_counts(ours), _without_counts(theirs)
+    if ours != theirs:
+        yield "What the certificate states about presets is not what was found in the release."
+
+
+def _without_counts(presets: Any) -> Any:
+    """Presets without what depends on whether people or rows were counted."""
+    if not isinstance(presets, list) or not all(isinstance(one, dict) for one in presets):
+        return presets
+    kept = ("name", "title", "sources", "to_judge", "options")
+    return [{key: one.get(key) for key in kept} for one in presets]
 
 
 def _same(one: Any) -> Any:

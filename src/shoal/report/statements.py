@@ -27,6 +27,8 @@ MODELS = {
     "delta": "The share of a value of {of} among rows that share {on} differs from that in the whole "
     "table by a factor of at most e to the {asked}",
     "k-map": "Every combination of {on} fits at least {asked} people of the population",
+    "estimated-k-map": "Every combination of {on} stands for at least {asked} people of the population, "
+    "an ESTIMATE from the sampling weights and not a count",
     "delta-presence": "Whoever finds somebody in the population learns with a certainty of at most "
     "{percent} that they are in the table",
     "average-risk": "The chance to pick the right row of a person is at most {percent} on average",
@@ -119,6 +121,9 @@ def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
     if policy.unchanged:
         plain = listed(policy.unchanged, MOST_NAMES)
         yield f"Published as they are, without any guarantee: {plain}."
+    for preset in policy.preset:
+        sources = "; ".join(map(str, preset.sources))
+        yield f"The preset {preset.name} applies: {preset.title}. Source: {sources}."
     for name, rule in policy.column_rules.items():
         yield f"By a rule of the policy, before anything else: {name} ({rule.words})."
     if policy.pseudonyms:

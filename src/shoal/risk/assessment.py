@@ -22,6 +22,7 @@ from shoal.arrays import Ints
 from shoal.engines.person_key import PersonKey, read_key
 from shoal.engines.sessions import LOCAL
 from shoal.errors import InputError, percent
+from shoal.evidence.estimated_risk import EstimatedRisk
 from shoal.evidence.people import PeopleSizes
 from shoal.policy import Policy
 from shoal.release import Release
@@ -96,6 +97,8 @@ class Assessment(Result):
     """Given a sampling fraction."""
     minimal_uniques: MinimalUniques | None = None
     """On request."""
+    estimated: EstimatedRisk | None = None
+    """The risk in the population, estimated from sampling weights, where there are any."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole result as plain values that JSON can hold."""
@@ -127,6 +130,8 @@ def assess(
     population: Any = None,
     policy: Any = None,
     person: str | None = None,
+    weight: str | None = None,
+    household: str | None = None,
     key: Any = None,
     fraction: float | None = None,
     msu: int | None = None,
@@ -149,6 +154,11 @@ def assess(
         The policy of a published table; a `Release` brings its own.
     person
         The column that tells which rows are one person's: people are counted. A policy may name it.
+    weight
+        The column of sampling weights, from which the risk in the population is estimated. A policy
+        may name it; of a release without its weights the estimate of the run is returned.
+    household
+        The column that tells which rows are one household's, with `weight`.
     key
         The private key of a published table, by which people are counted; a `Release` has its own.
     fraction
@@ -171,7 +181,10 @@ def assess(
         If a column is missing, or an option cannot be used.
     """
     own: PersonKey | None = None
+    of_run: EstimatedRisk | None = None
     if isinstance(data, Release):
+        if quasi is None and policy is None and data.measured.weighted is not None:
+            of_run = data.measured.weighted.after
         policy, own, data = policy or data.policy, data.key, data.table
     rules = None if policy is None else Policy.load(policy)
     if quasi is None and rules is None:
@@ -181,8 +194,15 @@ def assess(
         raise InputError(f"threshold: found {threshold:g}; must be above 0 and at most 1.")
     require_memory(data, engine, memory, population=population, msu=msu, person=person, key=key)
     # a key has all columns of a release; a policy's own person column is in a raw table alone
-    every = key is not None or own is not None or (rules is not None and rules.person is not None)
-    wanted = None if every else [*known, *([] if person is None else [person])]
+    named = rules is not None and (rules.person is not None or rules.weight is not None)
+    every = key is not None or own is not None or named
+    more = [name for name in (person, weight, household) if name is not None]
+    wanted = None if every else list(dict.fromkeys((*known, *more)))
+    if household is not None and weight is None and (rules is None or rules.weight is None):
+        raise InputError(
+            "household: the risk of households is estimated from sampling weights. Name their column "
+            "with weight=."
+        )
     with counted_table(data, wanted, engine=engine, memory=memory) as table:
         table.prepare()
         require_columns(table.names, known, "The table")
@@ -194,7 +214,13 @@ def assess(
         if population is not None:
             assert isinstance(table, TableInMemory)
             people = _class_sizes_in(population, table, known, rules)
-        return assessment_of(table, known, fraction, msu, threshold, people)
+        found = assessment_of(table, known, fraction, msu, threshold, people)
+        if weight is None and rules is not None and rules.weight in table.names:
+            weight = rules.weight
+        require_columns(table.names, [n for n in (weight, household) if n] or known, "The table")
+        if weight is None:
+            return replace(found, estimated=of_run)
+        return replace(found, estimated=table.estimated_risk(known, weight, threshold, household))
 
 
 def _in_people(

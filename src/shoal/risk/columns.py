@@ -34,7 +34,9 @@ from shoal.risk.identifiers import Recognised, listed_kinds, recognise
 from shoal.risk.spread import Spread, spread_of
 from shoal.risk.vocabulary import hint_of, is_number_name, is_postal, may_be_weight, words_of
 
-Role = Literal["identifier", "person", "quasi", "sensitive", "plain", "preference", "undecided"]
+Role = Literal[
+    "identifier", "person", "quasi", "sensitive", "plain", "preference", "undecided", "weight"
+]
 Treatment = Literal["dropped", "kept", "read", "ordered", "unordered", "mask", "date"]
 
 BY_TYPE = "the column has this type"
@@ -172,7 +174,11 @@ def suggest(column: Contents) -> Suggestion:
     role, reason = _role_by_contents(column) or _role_by_name(column) or _role_by_values(column)
     if column.identifiers and listed_kinds(column.identifiers) not in reason:
         reason = f"{reason}; {listed_kinds(column.identifiers)}"
-    treatments: dict[Role, Treatment] = {"identifier": "dropped", "preference": "read"}
+    treatments: dict[Role, Treatment] = {
+        "identifier": "dropped",
+        "preference": "read",
+        "weight": "read",
+    }
     treatment = quasi_treatment(column) if role == "quasi" else treatments.get(role, "kept")
     return Suggestion(role, treatment, reason)
 
@@ -219,7 +225,7 @@ def _role_by_name(column: Contents) -> tuple[Role, str] | None:
     if meaning == "household":
         return "identifier", f"{by_name} it is the number of a household"
     if meaning == "weight":
-        return "identifier", f"{by_name} {A_WEIGHT}"
+        return _weight(column, by_name)
     if meaning == "preference":
         return "preference", f"{by_name} it says what people asked for"
     if column.type == Type.OTHER or (meaning == "quasi" and column.distinct == 0):
@@ -239,7 +245,15 @@ def _weight_by_values(column: Contents) -> tuple[Role, str] | None:
             "quasi",
             "by its name and its numbers it is the weight of a body, which others may guess",
         )
-    return "identifier", f"by its name and its numbers {A_WEIGHT}"
+    return _weight(column, "by its name and its numbers")
+
+
+def _weight(column: Contents, why: str) -> tuple[Role, str]:
+    """A survey weight; one that some rows lack cannot be used, and is left out."""
+    found = column.spread
+    if found is None or found.low <= 0 or column.missing or column.likely_missing:
+        return "identifier", f"{why} {A_WEIGHT}, but some rows have none"
+    return "weight", f"{why} {A_WEIGHT}: the population is estimated by it, and it is not published"
 
 
 def _role_by_values(column: Contents) -> tuple[Role, str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from shoal import plugins
 from shoal.encoding.missing import code_list
 from shoal.engines.sessions import LOCAL
 from shoal.errors import InputError, counted, listed, nearest
@@ -18,6 +19,7 @@ from shoal.io.address import Place, as_place
 from shoal.io.commit import replacing
 from shoal.policy import Policy
 from shoal.policy.reading import AS_WRITTEN, Reading
+from shoal.presets.base import Preset
 from shoal.progress import ProgressCallback, ignore_event
 from shoal.results import Record, Result
 from shoal.risk.columns import Role, Treatment, Type
@@ -50,6 +52,7 @@ HEAD = """\
 #   plain        neither: published as it is
 #   undecided    neither by its name, but telling with others: stops a run until you choose a role
 #   preference   what people asked for: read, never published
+#   weight       how many people of the population a row stands for: read, not published
 #
 # `missing` lists values such as NA that are likely to stand for a missing one: check these too.
 """
@@ -82,6 +85,8 @@ class Draft(Result):
     """What it is based on; its roles are those of the draft."""
     name: str = "the table"
     """What it calls the table."""
+    presets: tuple[str, ...] = ()
+    """What authorities ask for, by name."""
 
     @property
     def policy(self) -> Policy:
@@ -125,7 +130,7 @@ class Draft(Result):
             for column in self.inspection.columns
         )
         found = replace(self.inspection, columns=columns)
-        return Draft(_text(found, self.name), found, self.name)
+        return Draft(_text(found, self.name, self.presets), found, self.name, self.presets)
 
     @property
     def roles(self) -> dict[str, str]:
@@ -164,6 +169,7 @@ def draft_policy(
     data: Any,
     *,
     name: str | None = None,
+    presets: Sequence[str] = (),
     engine: str = LOCAL,
     memory: str | None = None,
     read: Reading = AS_WRITTEN,
@@ -177,6 +183,8 @@ def draft_policy(
         A frame, or the path of a file, or an `Inspection`.
     name
         What the draft calls the table; the name of its file when left out.
+    presets
+        Names of presets, which the draft writes.
     engine, memory, read, progress
         See `inspect`.
 
@@ -190,6 +198,7 @@ def draft_policy(
     InputError
         If the table cannot be read, has no rows, or no column that can be published.
     """
+    preset_entries(presets)  # a name that does not exist is refused before any work
     if name is None:
         place = as_place(data)
         name = place.name if isinstance(place, Place) else "the table"
@@ -204,7 +213,7 @@ def draft_policy(
             f"{name} has no column that holds text, numbers or dates: there is nothing to publish."
         )
     found = replace(found, columns=tuple(columns))
-    return Draft(_text(found, name), found, name)
+    return Draft(_text(found, name, presets), found, name, tuple(presets))
 
 
 def write_draft(
@@ -212,6 +221,7 @@ def write_draft(
     target: str | Path,
     *,
     force: bool = False,
+    presets: Sequence[str] = (),
     engine: str = LOCAL,
     memory: str | None = None,
     read: Reading = AS_WRITTEN,
@@ -221,7 +231,9 @@ def write_draft(
     place = as_place(data)
     source = place if isinstance(place, Path) else None
     with replacing(Path(target), force, source) as file:
-        draft = draft_policy(data, engine=engine, memory=memory, read=read, progress=progress)
+        draft = draft_policy(
+            data, presets=presets, engine=engine, memory=memory, read=read, progress=progress
+        )
         file.path.write_text(draft.text, encoding="utf-8")
         file.commit()
     return draft
@@ -251,7 +263,7 @@ def _with_role(column: ColumnReport, role: Role) -> ColumnReport:
     return replace(column, role=role, treatment=treatments.get(role, "kept"), reason="decided")
 
 
-def _text(inspection: Inspection, name: str) -> str:
+def _text(inspection: Inspection, name: str, presets: Sequence[str] = ()) -> str:
     columns = inspection.columns
     written = [_column(inspection, column) for column in columns]
     width = min(WIDEST, max((len(one) for one in written if "\n" not in one), default=0))
@@ -269,7 +281,8 @@ def _text(inspection: Inspection, name: str) -> str:
             "",
             *_as_quasi(inspection),
             TREATMENTS,
-            *_constraints(inspection.rows, columns),
+            *_presets(presets),
+            *_constraints(inspection.rows, columns, presets),
             "",
             METHOD.format(suppression=SUPPRESSION),
         ]
@@ -293,7 +306,9 @@ def _left(inspection: Inspection) -> str:
 def _with_comment(written: str, comment: str, width: int) -> str:
     """A column with its reason at the end of its first line."""
     first, *rest = written.split("\n")
-    return "\n".join([f"  {first:{width}}  # {_printable(comment)}", *(f"  {line}" for line in rest)])
+    return "\n".join(
+        [f"  {first:{width}}  # {_printable(comment)}", *(f"  {line}" for line in rest)]
+    )
 
 
 def _column(inspection: Inspection, column: ColumnReport) -> str:
@@ -414,15 +429,40 @@ def _flow_entry(key: str, value: Any) -> str:
     return f"{quoted(key)}: {_flow(value)}" if value is not None else f"{quoted(key)}:"
 
 
-def _constraints(rows: int, columns: Sequence[ColumnReport]) -> list[str]:
+def preset_entries(names: Sequence[str]) -> list[Preset]:
+    """The presets of some names, with nothing stated beside them."""
+    return [plugins.preset(name)() for name in names]
+
+
+def _presets(names: Sequence[str]) -> list[str]:
+    """The presets, each with its title and what a person must judge as a comment."""
+    if not names:
+        return []
+    lines = ["preset:"]
+    for preset in preset_entries(names):
+        lines.append(
+            f"  - {preset.name}  # {preset.title}; `shoal presets {preset.name}` explains it"
+        )
+        lines += [f"    # to be judged: {sentence}" for sentence in preset.judged_by_people]
+    return [*lines, ""]
+
+
+def _constraints(
+    rows: int, columns: Sequence[ColumnReport], presets: Sequence[str] = ()
+) -> list[str]:
     people = [column.distinct for column in columns if column.role == "person"]
     k, units = min(K, rows, *people), "people" if people else "rows"
     lines = [(f"- {{k: {k}}}", f"anyone who looks for a person finds at least {k} {units}")]
+    for model in (model for preset in preset_entries(presets) for model in preset.constraints()):
+        if model.name == "k":
+            lines = [("# - {k: ..}", "the presets ask for it; a line here may only ask for more")]
     for column in columns:
         if column.role == "sensitive" and column.protection is not None:
             lines.append((column.protection.line(quoted(column.name)), column.protection.reason))
     width = min(WIDEST, max(len(line) for line, _ in lines))
-    return ["constraints:", *(f"  {line:{width}}  # {reason}" for line, reason in lines)]
+    none = all(line.startswith("#") for line, _ in lines)  # the presets have them all
+    head = "# constraints:" if none else "constraints:"
+    return [head, *(f"  {line:{width}}  # {reason}" for line, reason in lines)]
 
 
 def quoted(name: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from shoal.engines.sessions import LOCAL
 from shoal.errors import percent
+from shoal.evidence.estimated_risk import EstimatedRisk
 from shoal.io.address import Place, as_place
 from shoal.policy.reading import AS_WRITTEN, Reading
 from shoal.progress import Clock, ProgressCallback, ignore_event
@@ -50,6 +51,7 @@ from shoal.risk.uniqueness import (
 )
 
 OF_PEOPLE = Suggestion("person", "dropped", "given as the column that tells people apart")
+OF_WEIGHT = Suggestion("weight", "read", "given as the column of sampling weights")
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,8 @@ class Inspection(Result):
     people: int | None = None
     """How many people there are, where the column of people was given: they are then counted in place
     of rows."""
+    estimated: EstimatedRisk | None = None
+    """The risk in the population by the suspected quasi-identifiers, given sampling weights."""
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -164,6 +168,7 @@ def inspect(
     data: Any,
     *,
     person: str | None = None,
+    weight: str | None = None,
     fraction: float | None = None,
     msu: int | None = None,
     engine: str = LOCAL,
@@ -180,6 +185,8 @@ def inspect(
         files and need not fit into memory; a Spark frame is counted in Spark.
     person
         The column that tells which rows are one person's: people are counted in place of rows.
+    weight
+        The column of sampling weights, from which the risk in the population is estimated.
     fraction
         The share of a population that is in the table, to estimate population uniques.
     msu
@@ -207,7 +214,9 @@ def inspect(
             assert isinstance(table, TableInMemory)
             require_columns(table.names, [person], "The table")
             table = count_people_of(table, person)
-        found = inspection_of(table, fraction, msu, clock, person)
+        if weight is not None:
+            require_columns(table.names, [weight], "The table")
+        found = inspection_of(table, fraction, msu, clock, person, weight)
     place = as_place(data)
     require_rows(found.rows, str(place) if isinstance(place, Place) else "The table")
     return found
@@ -219,17 +228,20 @@ def inspection_of(
     msu: int | None = None,
     clock: Clock | None = None,
     person: str | None = None,
+    weight: str | None = None,
 ) -> Inspection:
     """The inspection of a table that is open for counting; see `inspect`.
 
-    person: the column of people, where these are counted.
+    person: the column of people, where these are counted. weight: that of sampling weights.
     """
     clock = clock or Clock()
     with clock.step("count") as progress:
         contents = table.count(progress)
-    suggested = [OF_PEOPLE if column.name == person else suggest(column) for column in contents]
+    given = {person: OF_PEOPLE, weight: OF_WEIGHT}
+    suggested = [given.get(column.name) or suggest(column) for column in contents]
+    suggested = _one_weight(suggested, weight is not None)
     if person is None:
-        suggested = with_person(contents, suggested)
+        suggested = with_person(table, contents, suggested)
     suggested = with_derived(contents, suggested)
     suggested, alone = with_undecided(table, contents, suggested)
     quasi = [c for c, s in zip(contents, suggested, strict=True) if s.role == "quasi"]
@@ -261,6 +273,9 @@ def inspection_of(
             advance()
         sets = search(quasi, units, unique_rows)
         risk = assessment_of(table, names, fraction, msu)
+        estimated = None
+        if weight is not None and names:
+            estimated = table.estimated_risk(names, weight, risk.reidentification.threshold)
     return Inspection(
         rows=rows,
         columns=tuple(
@@ -298,7 +313,20 @@ def inspection_of(
         read=_read(table, contents),
         hierarchies=_hierarchies(contents, quasi),
         people=None if person is None else units,
+        estimated=estimated,
     )
+
+
+def _one_weight(suggested: Sequence[Suggestion], given: bool) -> list[Suggestion]:
+    """The suggestions with one weight, the given one or the first; others are left out."""
+    found = list(suggested)
+    weights = [i for i, one in enumerate(found) if one.role == "weight"]
+    kept = [i for i in weights if not given or found[i] is OF_WEIGHT][:1]
+    for i in weights:
+        if i not in kept:
+            why = "a survey weight beside another, by which the population is estimated"
+            found[i] = Suggestion("identifier", "dropped", why)
+    return found
 
 
 def _reason(suggestion: Suggestion, alone: float) -> str:

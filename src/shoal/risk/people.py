@@ -3,17 +3,14 @@
 By its name, a column is an id of people (`patient_id`, `idnr`, `pid`) and repeats. By its values, it has
 many different ones that repeat, and rows with the same value agree in most suspected quasi-identifiers,
 as only rows of one person do, or agree in some column and are numbered by another, as in a panel
-(`evidence/repeated_ids.py`). With rows outside of memory the name alone
-decides.
+(`evidence/repeated_ids.py`).
 """
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from shoal.arrays import Ints
 from shoal.evidence.repeated_ids import agree, is_panel
 from shoal.risk.columns import FEWEST_ROWS, MANY_VALUES, Contents, Suggestion, Type
+from shoal.risk.table import CountedTable
 from shoal.risk.vocabulary import ID_WORDS, hint_of, words_of
 
 PERSON_IDS = frozenset(
@@ -27,7 +24,9 @@ FEWEST_PER_ID, MOST_PER_ID = 1.2, 20
 """Rows per value of a column that is taken for ids by its values."""
 
 
-def with_person(contents: Sequence[Contents], suggested: Sequence[Suggestion]) -> list[Suggestion]:
+def with_person(
+    table: CountedTable, contents: Sequence[Contents], suggested: Sequence[Suggestion]
+) -> list[Suggestion]:
     """The suggested roles, that of the ids of people among them where ids repeat."""
     found = list(suggested)
     place = _by_name(contents, found)
@@ -36,7 +35,7 @@ def with_person(contents: Sequence[Contents], suggested: Sequence[Suggestion]) -
         why = "by its name it is the number of a household, whose members recognise each other"
         counted = "households are counted; write identifier to count people"
     if place is None:
-        place = _by_values(contents, found)
+        place = _by_values(table, contents, found)
         why = "rows with the same value look like one person's"
     if place is not None:
         column = contents[place]
@@ -81,7 +80,9 @@ def _household(contents: Sequence[Contents], suggested: Sequence[Suggestion]) ->
     return max(named, key=lambda i: (contents[i].distinct, -i), default=None)
 
 
-def _by_values(contents: Sequence[Contents], suggested: Sequence[Suggestion]) -> int | None:
+def _by_values(
+    table: CountedTable, contents: Sequence[Contents], suggested: Sequence[Suggestion]
+) -> int | None:
     quasi = [c for c, s in zip(contents, suggested, strict=True) if s.role == "quasi"]
     possible = []
     for i, column in enumerate(contents):
@@ -92,17 +93,12 @@ def _by_values(contents: Sequence[Contents], suggested: Sequence[Suggestion]) ->
             and column.type in (Type.TEXT, Type.CODE, Type.WHOLE)
             and column.distinct >= MANY_VALUES
             and FEWEST_PER_ID <= per_id <= MOST_PER_ID
-            and len(column.codes) == column.rows
             and (suggested[i].role == "identifier" or hint_of(column.name) is None)
         ):
-            ids = column.codes.astype(np.int64)
-            others = [c.codes.astype(np.int64) for c in quasi if c.name != column.name]
-            if (len(others) > 1 and agree(ids, others)) or is_panel(ids, _all_but(contents, i)):
+            others = [other for j, other in enumerate(contents) if j != i]
+            agreeing = table.agreements(column, others)
+            found = {c.name: one for c, one in zip(others, agreeing, strict=True)}
+            telling = [found[other.name] for other in quasi if other is not column]
+            if (len(telling) > 1 and agree(telling)) or is_panel(agreeing):
                 possible.append(i)
     return max(possible, key=lambda i: (contents[i].distinct, -i), default=None)
-
-
-def _all_but(contents: Sequence[Contents], place: int) -> list[Ints]:
-    """(rows,) codes of all other columns whose codes are known."""
-    others = [c for i, c in enumerate(contents) if i != place and len(c.codes) == c.rows]
-    return [c.codes.astype(np.int64) for c in others]

@@ -15,16 +15,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.arrays import Ints
 from shoal.encoding.people import number_people
-from shoal.encoding.reading import ValueReading
+from shoal.encoding.reading import ValueReading, is_text
 from shoal.encoding.values import canonical, countable
+from shoal.encoding.weights import check_constant, differing_people, read_weights
 from shoal.engines.capabilities import REFUSED_TASKS, refuse_task
 from shoal.engines.column_types import check_types, restore_type, storage_type
+from shoal.engines.duckdb.classes import STAR
 from shoal.engines.encode import MAX_VALUES
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.queries import class_sizes, count_missing, count_rows, select, value_counts
+from shoal.engines.session_identifiers import agreements_in_session
+from shoal.engines.session_weights import ReadWeights, read_weights_in, weights_of_classes
 from shoal.engines.sessions import (
     LOCAL,
     Session,
@@ -41,7 +46,9 @@ from shoal.engines.sessions import (
 )
 from shoal.engines.sources import refuse_folder, source_at
 from shoal.errors import InputError, listed, nearest
+from shoal.evidence.estimated_risk import EstimatedRisk, risk_of_classes, risk_of_rows
 from shoal.evidence.people import PeopleSizes, people_sizes
+from shoal.evidence.repeated_ids import Agreement, agreements, equal_by_chance
 from shoal.io.address import Place, as_place
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
@@ -90,6 +97,12 @@ class CountedTable(ABC):
         """Sizes of the classes on some columns, and how many classes have each size."""
 
     @abstractmethod
+    def estimated_risk(
+        self, names: Sequence[str], weight: str, threshold: float, household: str | None = None
+    ) -> EstimatedRisk:
+        """The risk on some columns in the population, estimated from a column of sampling weights."""
+
+    @abstractmethod
     def unique_without_each(self, names: Sequence[str]) -> Iterable[int]:
         """For each column, the rows that stay unique when it alone is left out."""
 
@@ -97,6 +110,10 @@ class CountedTable(ABC):
         """Rows that no other row equals in all these columns."""
         sizes, times = self.class_sizes(names)
         return int(times[sizes == 1].sum())
+
+    @abstractmethod
+    def agreements(self, ids: Contents, columns: Sequence[Contents]) -> list[Agreement]:
+        """How the rows with one value of a column agree in each of some others."""
 
     @abstractmethod
     def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:
@@ -156,6 +173,42 @@ class TableInMemory(CountedTable):
         sizes = np.unique(keys, return_counts=True)[1].astype(np.int64)
         return sizes, np.ones(len(sizes), np.int64)
 
+    def weights(self, name: str) -> Ints:
+        """(rows,) the sampling weights in millionths; 0 where a row is suppressed and reads `*`."""
+        column = one_chunk(self.table.column(name))
+        kept = np.ones(len(column), np.bool_)
+        if is_text(column.type):
+            kept = pc.fill_null(pc.not_equal(column, STAR), True).to_numpy(zero_copy_only=False)
+        found = np.zeros(len(column), np.int64)
+        reading, missing = reading_of_values(self.read), self.read.missing or ()
+        found[kept] = read_weights(name, column.filter(pa.array(kept)), missing, reading)
+        return found
+
+    def estimated_risk(
+        self, names: Sequence[str], weight: str, threshold: float, household: str | None = None
+    ) -> EstimatedRisk:
+        """The risk on some columns in the population, estimated from a column of sampling weights."""
+        return self._estimated(names, weight, threshold, household, None)
+
+    def _estimated(
+        self,
+        names: Sequence[str],
+        weight: str,
+        threshold: float,
+        household: str | None,
+        people: Ints | None,
+    ) -> EstimatedRisk:
+        weights = self.weights(weight)
+        kept = weights > 0
+        home = None if household is None else self.classes([household])[1][kept]
+        return risk_of_rows(
+            self.classes(names)[1][kept],
+            weights[kept],
+            None if people is None else people[kept],
+            threshold,
+            home,
+        )
+
     def unique_rows(self, names: Sequence[str]) -> int:
         """Rows that no other row equals in all these columns."""
         return RowKeys.of(self.rows, map(self.contents, names)).unique_rows()
@@ -163,6 +216,10 @@ class TableInMemory(CountedTable):
     def unique_without_each(self, names: Sequence[str]) -> Iterable[int]:
         """For each column, the rows that stay unique when it alone is left out."""
         return unique_without_each(self.rows, [self.contents(name) for name in names])
+
+    def agreements(self, ids: Contents, columns: Sequence[Contents]) -> list[Agreement]:
+        """How the rows with one value of a column agree in each of some others."""
+        return agreements(ids.codes.astype(np.int64), [column.codes for column in columns])
 
     def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:
         """The minimal sample uniques of up to `largest` of these columns."""
@@ -193,6 +250,15 @@ class PeopleInMemory(TableInMemory):
         """The numbers of people that a class has, and how many classes have each."""
         sizes, times = np.array(self.people_sizes(names).classes, np.int64).reshape(-1, 2).T
         return sizes, times
+
+    def estimated_risk(
+        self, names: Sequence[str], weight: str, threshold: float, household: str | None = None
+    ) -> EstimatedRisk:
+        """The same in people, who must have one weight each."""
+        found = self.weights(weight)
+        differing = differing_people(self.people[found > 0], found[found > 0])
+        check_constant(weight, "the person column", differing, self.units)
+        return self._estimated(names, weight, threshold, household, self.people)
 
     def unique_rows(self, names: Sequence[str]) -> int:
         """People who are alone in a class on all these columns."""
@@ -263,9 +329,37 @@ class TableInSession(CountedTable):
         """The distinct sizes of classes, and how many classes have each."""
         return _class_sizes(self.session, self.table, [f"p{self.names.index(n)}" for n in names])
 
+    def estimated_risk(
+        self, names: Sequence[str], weight: str, threshold: float, household: str | None = None
+    ) -> EstimatedRisk:
+        """The risk on some columns in the population; households need all rows in memory."""
+        if household is not None:
+            refuse_task("large", "household")
+        places = {name: f"p{i}" for i, name in enumerate(self.names)}
+        types = {
+            name: storage_type(kind)
+            for name, kind in zip(self.names, self.schema.types, strict=True)
+        }
+        kept = tuple((places[name], types[name]) for name in names)
+        missing, reading = self.read.missing or (), reading_of_values(self.read)
+        read = ReadWeights(weight, places[weight], types[weight], missing, reading, kept)
+        table = read_weights_in(self.session, self.table, read)
+        sizes, weights, times = weights_of_classes(
+            self.session, table, [place for place, _ in kept]
+        )
+        self.session.drop(table)
+        return risk_of_classes(sizes, weights, times, threshold)
+
     def unique_without_each(self, names: Sequence[str]) -> Iterable[int]:
         """For each column, the rows that stay unique when it alone is left out."""
         return (self.unique_rows([n for n in names if n != left_out]) for left_out in names)
+
+    def agreements(self, ids: Contents, columns: Sequence[Contents]) -> list[Agreement]:
+        """How the rows with one value of a column agree in each of some others."""
+        place = {name: f"p{i}" for i, name in enumerate(self.names)}
+        chances = {place[c.name]: equal_by_chance(c.counts, c.times) for c in columns}
+        known = f"{place[ids.name]} IS NOT NULL"
+        return agreements_in_session(self.session, self.table, place[ids.name], chances, known)
 
     def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:  # noqa: ARG002
         """Refused: it needs every row beside every other."""

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from shoal.encoding.missing import is_missing
 from shoal.encoding.pseudonyms import TOKEN
-from shoal.encoding.rules import ColumnRule
+from shoal.encoding.rules import Recoding
 from shoal.errors import VerificationFailed
 from shoal.hierarchy.text import text_of
 
@@ -28,7 +28,7 @@ class PublishedRule:
     """What the published values of a column must be; it can be sent to another process."""
 
     name: str
-    rule: ColumnRule | None
+    rule: Recoding | None
     """None for pseudonyms."""
     generalised: bool = False
     """Whether the column is a quasi-identifier, whose labels may be ranges or sets."""
@@ -51,7 +51,7 @@ class PublishedRule:
             for text, missing in zip(texts.to_pylist(), unknown, strict=True)
         )
 
-    def _holds(self, text: str, rule: ColumnRule) -> bool:
+    def _holds(self, text: str, rule: Recoding) -> bool:
         if self.nodes and not NUMBER.fullmatch(text):
             return True
         parts = _parts(text) if self.generalised else iter([text])

@@ -9,6 +9,7 @@ from shoal.errors import VerificationFailed
 from shoal.io.address import Place
 from shoal.results import Result
 from shoal.verification.check import Finding, Strength, require
+from shoal.verification.presets import PresetOutcome, require_presets
 
 ROWS_ONLY = (
     "Rows were counted, not people: a release does not tell whose rows are whose. People are counted "
@@ -101,6 +102,8 @@ class Verification(Result):
     """What the publisher should think about: a key that others can read."""
     unread: tuple[UnreadLabels, ...] = ()
     """Labels that the policy cannot read, by column and form."""
+    presets: tuple[PresetOutcome, ...] = ()
+    """The policy's presets, with what a person must still judge."""
 
     @property
     def counted(self) -> Literal["rows", "people"]:
@@ -133,6 +136,7 @@ class Verification(Result):
             require(self.findings, self.preferences)
         except VerificationFailed as error:
             raise VerificationFailed("\n".join([str(error), *self.notes])) from None
+        require_presets(self.presets)
         if self.unread:
             words = ["The release has labels that the policy cannot read:", *map(str, self.unread)]
             raise VerificationFailed("\n".join(words))
@@ -147,6 +151,7 @@ class Verification(Result):
             "sensitive_files": {name: str(path) for name, path in self.sensitive_files.items()},
             "verified": self.holds,
             "guarantees": [finding.to_dict() for finding in self.findings],
+            "presets": [outcome.to_dict() for outcome in self.presets],
             "found": [strength.to_dict() for strength in self.strengths],
             "largest_share": self.largest_share,
             "unread": [one.to_dict() for one in self.unread],

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from shoal.api import (
         ColumnReport,
         Draft,
+        EstimatedRisk,
         Inspection,
         MinimalUniques,
         PopulationUniques,
@@ -40,6 +41,7 @@ ROLE_STYLES = {
     "plain": "",
     "undecided": "bold yellow",
     "preference": "cyan",
+    "weight": "cyan",
 }
 SETS_SHOWN = 5
 ESTIMATORS = {
@@ -67,6 +69,10 @@ def show_inspection(
     section(console, "Who stands out", _risk(found))
     if found.quasi:  # without one nobody can be recognised
         section(console, "Re-identification risk", picked_out(found.risk))
+        if found.estimated is not None:
+            section(
+                console, "In the population, estimated from weights", by_weights(found.estimated)
+            )
         if found.population_uniques is not None:
             section(console, "In the population", in_population(found.population_uniques))
     if found.minimal_uniques is not None:
@@ -271,6 +277,20 @@ def picked_out(found: "Reidentification") -> RenderableType:
         Text(words, style="dim"),
         Text("docs/risk.md explains these figures", style="dim"),
     )
+
+
+def by_weights(found: "EstimatedRisk") -> RenderableType:
+    """Return the individual and global risk that sampling weights suggest."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column()
+    table.add_column(justify="right", no_wrap=True)
+    table.add_row("people that the table stands for", f"{found.population:,.0f}")
+    table.add_row("fewest of them in a class", f"{found.smallest_class:,.1f}")
+    table.add_row("highest individual risk", percent(found.highest))
+    expected = f"{found.expected:,.2f} ({percent(found.share)})"
+    table.add_row("re-identifications to expect", expected)
+    note = "an estimate (Benedetti and Franconi); docs/weights.md explains it"
+    return Group(table, Text(), Text(note, style="dim"))
 
 
 def in_population(found: "PopulationUniques") -> RenderableType:

@@ -1,4 +1,4 @@
-"""Print lists of methods, models and metrics, and descriptions of single ones."""
+"""Print lists of methods, models, metrics and presets, and descriptions of single ones."""
 
 from typing import TYPE_CHECKING
 
@@ -6,6 +6,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from shoal.api import PresetEntry
 from shoal.cli.console import out, print_json
 from shoal.cli.render.page import block, indented
 
@@ -48,6 +49,8 @@ def _description(kind: str, entry: "Entry") -> RenderableType:
     parts: list[RenderableType] = [Text(entry.name, style="bold")]
     for paragraph in entry.text.split("\n\n"):
         parts += [Text(), Text(paragraph)]
+    if isinstance(entry, PresetEntry):
+        parts += _preset(entry)
     parts += [Text(), Text(_usage(kind, entry), style="dim")]
     for option in entry.options:
         default = option.default if option.default == REQUIRED else f"default {option.default}"
@@ -56,10 +59,28 @@ def _description(kind: str, entry: "Entry") -> RenderableType:
     return Group(*parts)
 
 
+def _preset(entry: PresetEntry) -> list[RenderableType]:
+    """Return what a preset checks and what it leaves to a person, with its sources."""
+    texts = {
+        "What it requires and checks": entry.asks,
+        "To be judged by a person": entry.to_judge,
+        "Sources": entry.sources,
+    }
+    parts: list[RenderableType] = []
+    for title, sentences in texts.items():
+        lines = Table.grid(padding=(0, 1))
+        for sentence in sentences:
+            lines.add_row("-", sentence)
+        parts += [Text(), Text(title, style="bold"), lines]
+    return parts
+
+
 def _usage(kind: str, entry: "Entry") -> str:
     """Return how a policy names it."""
     if kind == "methods":
         return f"In a policy: `method: {entry.name}`."
+    if kind == "presets":
+        return f"In a policy: `preset: {entry.name}`."
     if kind == "models":
         needed = (option.name for option in entry.options if option.default == REQUIRED)
         return f"In the constraints of a policy: {{{', '.join(f'{name}: ..' for name in needed)}}}."

@@ -19,6 +19,7 @@ from shoal.cli.render.page import (
     section,
     tick,
 )
+from shoal.cli.render.presets import show_presets
 from shoal.errors import percent
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def show_verification(console: Console, found: "Verification") -> None:
         body = Group(body, Text(), guess)
     console.print(panel(title, body, good=not failing, doubtful=bool(found.notes)))
     console.print()
+    show_presets(console, found.presets)
     for note in found.notes:
         message(console, f"Note: {note}")
     print_warnings(console, found.warnings)

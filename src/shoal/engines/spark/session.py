@@ -122,6 +122,19 @@ class SparkTables:
                 raise no_rows("The Spark frame")
             return table.limit(0).toArrow().schema
 
+    def types(self, frame: Frame, columns: Sequence[str]) -> dict[str, pa.DataType]:
+        """The types of some columns of the user's frame, without those that Spark does not store
+        exactly."""
+        with translated_errors(self._place):
+            kinds = {field.name: field.dataType.simpleString() for field in frame.schema}
+            exact = [name for name in columns if SQL_TYPES.fullmatch(kinds[name])]
+            if not exact:
+                return {}
+            names = list(frame.columns)
+            plain = frame.toDF(*(f"x{i}" for i in range(len(names))))
+            found = plain.select(*(f"x{names.index(name)}" for name in exact)).limit(0).toArrow()
+            return dict(zip(exact, found.schema.types, strict=True))
+
     def rows(self, name: str) -> int:
         """The number of rows of a kept table."""
         return self._tables.rows(name)

@@ -1,0 +1,606 @@
+"""Refinement of groups: rows change their groups where labels then lose less.
+
+A block of rows keeps, for every row, what the label of its group covers without it, so the cost of an
+exchange is read from a table, column by column. All costs are whole numbers.
+
+Changes are made at once. Where a requirement has to be asked as well, every group is changed once at
+most until `take_back` has undone what was refused.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.arrays import Bools, Codes, Ints
+from shoal.kernels.jit import inlined, kernel, mix, number
+
+RANGE, SET, TREE, TABLE = 0, 1, 2, 3
+"""How the loss of a label is found; TABLE: by its smallest and largest code."""
+NONE = -1
+REACH = 8
+"""Rows on either side that a row is compared with."""
+DRAWS = 4096
+"""Different draws of what an increase of the loss may be."""
+MOVE, SWAP, CHAIN, DISSOLVE, SPLIT = 0, 1, 2, 3, 4
+KINDS = 5
+NUMBER = 0
+"""Places in `Block.log_end`: changes that wait for the requirement; and rows in them."""
+ROWS = 1
+
+
+class Losses(NamedTuple):
+    """Per column, how the loss of a label is found."""
+
+    how: Ints
+    """(d,) RANGE, SET, TREE or TABLE."""
+    size: Ints
+    """(d,) number of codes."""
+    base: Ints
+    """(d,) where the column's part of `loss` begins."""
+    loss: Ints
+    """TABLE: the loss of a label, at low * size + high. RANGE: the place of each code. SET: the loss of
+    0..size members. TREE: the loss of the node above a code, at level * size + code."""
+    most: Ints
+    """(d,) RANGE: the most that a label can lose."""
+    levels: Ints
+    """(d,) TREE: rows of its matrix."""
+    node_base: Ints
+    """(d,) where the column's part of `node` begins."""
+    node: Codes
+    """TREE: the node above a code, laid out like its loss."""
+    seen: Ints
+    """(d + 1,) SET: where the column's members begin, where they are marked or counted."""
+
+
+class Block(NamedTuple):
+    """Some rows and their groups. A label has a number: that of a row for the label of its group without
+    it, n + g for the label of group g."""
+
+    codes: Codes
+    """(n, d) the codes of each row."""
+    losses: Losses
+    """What labels lose."""
+    group: Codes
+    """(n,) the group of each row."""
+    head: Codes
+    """(g,) a row of each group, or NONE."""
+    after: Codes
+    """(n,) the next row of the group, or NONE."""
+    before: Codes
+    """(n,) the row before it, or NONE."""
+    rows: Ints
+    """(g,) how many rows each group has."""
+    low: Codes
+    """(n + g, d) the smallest code of each label. SET: the number of members."""
+    high: Codes
+    """(n + g, d) the largest code of each label. SET: 1 if the row alone has its value in the group."""
+    cost: Ints
+    """(n + g,) the loss of each label."""
+    bits: Ints
+    """(g, words) SET: the members, a bit for each."""
+    near: Codes
+    """(n,) the group to which the row added least when it was last looked at, or NONE."""
+    added: Ints
+    """(n,) what it added there."""
+    ends: Codes
+    """(d, 4) room: the two smallest and the two largest codes of a group."""
+    seen: Ints
+    """Room: how often a group has each member of each SET, at costs.seen + code."""
+    sums: Ints
+    """(2, n + 1) room: what the first rows of a group lose, from either end."""
+    changed: Bools
+    """(g,) whether a group was changed, and the requirement not asked since."""
+    log: Codes
+    """(3, rows) for each row of a change that waits for the requirement: the change, the row, and the
+    group that it came from."""
+    log_end: Ints
+    """(2,) how many changes wait, and how many rows they have."""
+    used: Ints
+    """(KINDS,) how many changes of each kind were made, whether or not they were taken back."""
+
+
+@kernel
+def wide_loss(losses: Losses, j: int, low: int, high: int) -> int:
+    """The loss of a label of a column without a table of its labels."""
+    if low == high:
+        return 0
+    at = losses.base[j]
+    if losses.how[j] == RANGE:
+        return min(losses.most[j], losses.loss[at + high] - losses.loss[at + low])
+    node, size = losses.node_base[j], losses.size[j]
+    for _ in range(losses.levels[j]):
+        if losses.node[node + low] == losses.node[node + high]:
+            return losses.loss[at + low]
+        at += size
+        node += size
+    return losses.most[j]
+
+
+@inlined
+def joined(
+    codes: Codes,
+    group: Codes,
+    lows: Codes,
+    highs: Codes,
+    bits: Ints,
+    losses: Losses,
+    hows: Ints,
+    sizes: Ints,
+    bases: Ints,
+    loss: Ints,
+    label: int,
+    row: int,
+    limit: int,
+) -> int:
+    """The loss of a label that covers one more row; any number from `limit` on where it is that much.
+
+    Arrays by their own names: reaching into tuples inside the loop costs more than the work.
+    """
+    total = 0
+    for j in range(len(hows)):
+        code = codes[row, j]
+        if hows[j] == TABLE:
+            low, high = min(lows[label, j], code), max(highs[label, j], code)
+            total += loss[bases[j] + low * sizes[j] + high]
+        elif hows[j] == SET:
+            g = label - len(group) if label >= len(group) else group[label]
+            at = losses.seen[j] + code
+            is_member = (bits[g, at >> 6] >> (at & 63)) & 1 == 1
+            if is_member and highs[label, j] == 1 and codes[label, j] == code:
+                is_member = False
+            total += loss[bases[j] + lows[label, j] + (0 if is_member else 1)]
+        else:
+            low, high = min(lows[label, j], code), max(highs[label, j], code)
+            total += wide_loss(losses, number(j), number(low), number(high))
+        if total >= limit:
+            break
+    return total
+
+
+@kernel
+def label_loss(losses: Losses, low: Codes, high: Codes) -> int:
+    """The loss of a label."""
+    total = 0
+    for j in range(len(losses.how)):
+        at = losses.base[j]
+        if losses.how[j] == TABLE:
+            total += losses.loss[at + low[j] * losses.size[j] + high[j]]
+        elif losses.how[j] == SET:
+            total += losses.loss[at + low[j]]
+        else:
+            total += wide_loss(losses, number(j), number(low[j]), number(high[j]))
+    return total
+
+
+@kernel
+def relabel(block: Block, g: int) -> None:
+    """Find the label of a group, and those without each of its rows."""
+    n, d = len(block.group), len(block.losses.how)
+    if block.rows[g] == 0:
+        return
+    ends, seen = block.ends, block.seen
+    how, seen_of = block.losses.how, block.losses.seen
+    least, most = np.iinfo(np.int32).min, np.iinfo(np.int32).max
+    for j in range(d):
+        ends[j, 0] = ends[j, 1] = most
+        ends[j, 2] = ends[j, 3] = least
+    block.bits[g] = 0
+    block.low[n + g] = 0
+    row = block.head[g]
+    while row != NONE:
+        for j in range(d):
+            code = block.codes[row, j]
+            if how[j] == SET:
+                at = seen_of[j] + code
+                seen[at] += 1
+                if seen[at] == 1:
+                    block.low[n + g, j] += 1
+                    block.bits[g, at >> 6] |= 1 << (at & 63)
+                continue
+            if code < ends[j, 0]:
+                ends[j, 1] = ends[j, 0]
+                ends[j, 0] = code
+            elif code < ends[j, 1]:
+                ends[j, 1] = code
+            if code > ends[j, 2]:
+                ends[j, 3] = ends[j, 2]
+                ends[j, 2] = code
+            elif code > ends[j, 3]:
+                ends[j, 3] = code
+        row = block.after[row]
+    alone = block.rows[g] == 1
+    for j in range(d):
+        if how[j] == SET:
+            block.high[n + g, j] = 0
+        else:
+            block.low[n + g, j] = ends[j, 0]
+            block.high[n + g, j] = ends[j, 2]
+    block.cost[n + g] = label_loss(block.losses, block.low[n + g], block.high[n + g])
+    row = block.head[g]
+    while row != NONE:
+        for j in range(d):
+            code = block.codes[row, j]
+            if how[j] == SET:
+                sole = 1 if seen[seen_of[j] + code] == 1 else 0
+                block.high[row, j] = sole
+                block.low[row, j] = block.low[n + g, j] - sole
+            elif alone:
+                block.low[row, j] = block.high[row, j] = code
+            else:
+                block.low[row, j] = ends[j, 1] if code == ends[j, 0] else ends[j, 0]
+                block.high[row, j] = ends[j, 3] if code == ends[j, 2] else ends[j, 2]
+        block.cost[row] = label_loss(block.losses, block.low[row], block.high[row])
+        row = block.after[row]
+    row = block.head[g]
+    while row != NONE:  # the room is left as it was found
+        for j in range(d):
+            if how[j] == SET:
+                seen[seen_of[j] + block.codes[row, j]] = 0
+        row = block.after[row]
+
+
+@kernel
+def put(block: Block, row: int, to: int) -> None:
+    """Move a row from its group to another; labels are not found anew."""
+    g = block.group[row]
+    ahead, behind = block.before[row], block.after[row]
+    if ahead == NONE:
+        block.head[g] = behind
+    else:
+        block.after[ahead] = behind
+    if behind != NONE:
+        block.before[behind] = ahead
+    block.rows[g] -= 1
+    first = block.head[to]
+    block.after[row], block.before[row] = first, NONE
+    if first != NONE:
+        block.before[first] = row
+    block.head[to] = row
+    block.group[row] = to
+    block.rows[to] += 1
+
+
+@kernel
+def note(block: Block, row: int) -> None:
+    """Remember where a row of the current change comes from."""
+    at = block.log_end[ROWS]
+    block.log[0, at] = block.log_end[NUMBER]
+    block.log[1, at] = row
+    block.log[2, at] = block.group[row]
+    block.log_end[ROWS] += 1
+
+
+@kernel
+def collect(block: Block, order: Codes) -> None:
+    """List the rows of every group in this order."""
+    block.head[:] = NONE
+    for i in range(len(order) - 1, -1, -1):
+        row = order[i]
+        first = block.head[block.group[row]]
+        block.after[row], block.before[row] = first, NONE
+        if first != NONE:
+            block.before[first] = row
+        block.head[block.group[row]] = row
+
+
+@kernel
+def relabel_all(block: Block) -> None:
+    """Find all labels."""
+    for g in range(len(block.rows)):
+        relabel(block, number(g))
+
+
+@kernel
+def exchange(
+    block: Block,
+    order: Codes,
+    begin: int,
+    least: int,
+    allowed: Ints,
+    seed: np.uint64,
+    judged: bool,
+    most: int,
+) -> int:
+    """Look at the rows from place `begin` of an order on: a row moves to another group, changes places
+    with a row there, or leaves its place to it and goes to a third one. The best change is made if it
+    raises the loss by less than is drawn.
+
+    allowed: (DRAWS,) by how much the loss may rise, or less. judged: every group changes once at most,
+    and the pass ends after `most` changes. Returns the place where it ended.
+    """
+    n = len(order)
+    group, rows, cost = block.group, block.rows, block.cost
+    codes, lows, highs, bits, losses = block.codes, block.low, block.high, block.bits, block.losses
+    hows, sizes, bases, loss = losses.how, losses.size, losses.base, losses.loss
+    changed = block.changed
+    far = np.iinfo(np.int64).max >> 2
+    known = np.empty(2 * REACH, np.int32)
+    for i in range(begin, n):
+        if judged and block.log_end[NUMBER] >= most:
+            return i
+        row = order[i]
+        g = group[row]
+        if changed[g]:
+            continue
+        here, size = cost[n + g], rows[g]
+        limit = allowed[mix(seed, np.uint64(i)) % np.uint64(DRAWS)]
+        best, kind, other, to = limit, NONE, NONE, NONE
+        leaves = (size - 1) * cost[row] - size * here
+        # where the row adds least, and where it does without the first
+        first, second, at_first, at_second = far, far, NONE, NONE
+        n_known = 0
+        for step in range(1, 2 * REACH + 1):
+            place = i + (step + 1) // 2 if step % 2 else i - step // 2
+            if place < 0 or place >= n:
+                continue
+            h = group[order[place]]
+            if h == g or changed[h]:
+                continue
+            is_known = False
+            for e in range(n_known):
+                if known[e] == h:
+                    is_known = True
+                    break
+            if is_known:
+                continue
+            known[n_known] = h
+            n_known += 1
+            wide = cost[n + h]
+            bound = (second + rows[h] * wide) // (rows[h] + 1) + 1
+            adds = (rows[h] + 1) * joined(
+                codes,
+                group,
+                lows,
+                highs,
+                bits,
+                losses,
+                hows,
+                sizes,
+                bases,
+                loss,
+                n + h,
+                row,
+                bound,
+            ) - rows[h] * wide
+            if adds < first:
+                second, at_second, first, at_first = first, at_first, adds, h
+            elif adds < second:
+                second, at_second = adds, h
+        block.near[row], block.added[row] = at_first, first
+        if size > least and at_first != NONE and leaves + first < best:
+            best, kind, to = leaves + first, MOVE, at_first
+        for step in range(1, 2 * REACH + 1):
+            place = i + (step + 1) // 2 if step % 2 else i - step // 2
+            if place < 0 or place >= n:
+                continue
+            s = order[place]
+            h = group[s]
+            if h == g or changed[h]:
+                continue
+            there = rows[h] * cost[n + h]
+            # what the changes cost at least, with both groups as narrow as they can be
+            swaps = size * (cost[row] - here) + rows[h] * cost[s] - there
+            third, at_third = (first, at_first) if at_first != h else (second, at_second)
+            chains = far
+            if rows[h] > least and at_third != NONE:
+                chains = size * (cost[row] - here) + (rows[h] - 1) * cost[s] - there + third
+            if min(swaps, chains) >= best:
+                continue
+            bound = cost[row] + (best - min(swaps, chains)) // size + 1
+            mine = joined(
+                codes,
+                group,
+                lows,
+                highs,
+                bits,
+                losses,
+                hows,
+                sizes,
+                bases,
+                loss,
+                row,
+                s,
+                bound,
+            )
+            wider = size * (mine - cost[row])
+            if chains + wider < best:
+                best, kind, other, to = chains + wider, CHAIN, s, at_third
+            swaps += wider
+            if swaps < best:
+                bound = cost[s] + (best - swaps) // rows[h] + 1
+                theirs = joined(
+                    codes,
+                    group,
+                    lows,
+                    highs,
+                    bits,
+                    losses,
+                    hows,
+                    sizes,
+                    bases,
+                    loss,
+                    s,
+                    row,
+                    bound,
+                )
+                swaps += rows[h] * (theirs - cost[s])
+                if swaps < best:
+                    best, kind, other, to = swaps, SWAP, s, h
+        if kind == NONE:
+            continue
+        block.used[kind] += 1
+        left = group[other] if kind == CHAIN else to
+        if judged:
+            note(block, number(row))
+            if kind != MOVE:
+                note(block, number(other))
+            block.changed[g] = block.changed[to] = block.changed[left] = True
+            block.log_end[NUMBER] += 1
+        put(block, number(row), number(to))
+        if kind != MOVE:
+            put(block, number(other), number(g))
+        if left != to:
+            relabel(block, number(left))
+        relabel(block, number(to))
+        relabel(block, number(g))
+    return n
+
+
+@kernel
+def joined_loss(block: Block, label: int, row: int) -> int:
+    """The loss of a label that covers one more row."""
+    losses = block.losses
+    return joined(
+        block.codes, block.group, block.low, block.high, block.bits, losses,
+        losses.how, losses.size, losses.base, losses.loss,
+        label, row, np.iinfo(np.int64).max >> 2,
+    )  # fmt: skip
+
+
+@kernel
+def dissolve(block: Block, allowed: Ints, seed: np.uint64, judged: bool, most: int) -> None:
+    """Take groups apart whose rows lose less in the groups that were last found to be near."""
+    n = len(block.group)
+    rows, cost = block.rows, block.cost
+    for g in range(len(rows)):
+        if rows[g] == 0 or block.changed[g]:
+            continue
+        if judged and block.log_end[NUMBER] >= most:
+            return
+        now = rows[g] * cost[n + g] + allowed[mix(seed, np.uint64(g)) % np.uint64(DRAWS)]
+        adds, fits, taken = 0, True, 0
+        row = block.head[g]
+        while row != NONE and fits:
+            adds += block.added[row]
+            h = block.near[row]
+            fits = h != NONE and h != g and rows[h] > 0 and not block.changed[h] and adds < now
+            row = block.after[row]
+        if not fits:
+            continue
+        # one row after the other: several may widen the same group
+        adds, begin = 0, block.log_end[ROWS]
+        row = block.head[g]
+        while row != NONE:
+            after, h = block.after[row], block.near[row]
+            wide = joined_loss(block, number(n + h), number(row))
+            adds += (rows[h] + 1) * wide - rows[h] * cost[n + h]
+            if adds >= now:
+                break
+            note(block, number(row))
+            taken += 1
+            put(block, number(row), number(h))
+            relabel(block, number(h))
+            row = after
+        if rows[g] > 0:
+            for at in range(begin, begin + taken):
+                row = block.log[1, at]
+                h = block.group[row]
+                put(block, number(row), number(g))
+                relabel(block, number(h))
+            relabel(block, number(g))
+            block.log_end[ROWS] = begin
+            continue
+        block.used[DISSOLVE] += 1
+        if judged:
+            block.changed[g] = True
+            for at in range(begin, begin + taken):
+                block.changed[block.group[block.log[1, at]]] = True
+            block.log_end[NUMBER] += 1
+        else:
+            block.log_end[ROWS] = begin
+
+
+@kernel
+def split(block: Block, least: int, judged: bool) -> int:
+    """Cut groups in two where that loses nothing, between two rows in the order in which the rows of a
+    group are listed; returns how many were cut."""
+    n, d = len(block.group), len(block.losses.how)
+    rows, cost, sums = block.rows, block.cost, block.sums
+    how, seen_of = block.losses.how, block.losses.seen
+    free, cuts = 0, 0
+    g = 0
+    while g < len(rows):
+        size = rows[g]
+        if size < 2 * least or block.changed[g]:
+            g += 1
+            continue
+        while free < len(rows) and (rows[free] > 0 or block.changed[free]):
+            free += 1
+        if free == len(rows):
+            return cuts
+        block.low[n + free] = 0
+        # what the first rows lose, from either end
+        for side in range(2):
+            place = block.head[g]
+            if side == 1:
+                while block.after[place] != NONE:
+                    place = block.after[place]
+            block.bits[free] = 0
+            for j in range(d):
+                block.high[n + free, j] = 0 if how[j] == SET else block.codes[place, j]
+                block.low[n + free, j] = 0 if how[j] == SET else block.codes[place, j]
+            for i in range(size):
+                for j in range(d):
+                    code = block.codes[place, j]
+                    if how[j] == SET:
+                        at = seen_of[j] + code
+                        if (block.bits[free, at >> 6] >> (at & 63)) & 1 == 0:
+                            block.bits[free, at >> 6] |= 1 << (at & 63)
+                            block.low[n + free, j] += 1
+                    else:
+                        block.low[n + free, j] = min(block.low[n + free, j], code)
+                        block.high[n + free, j] = max(block.high[n + free, j], code)
+                sums[side, i + 1] = (i + 1) * label_loss(
+                    block.losses, block.low[n + free], block.high[n + free]
+                )
+                place = block.after[place] if side == 0 else block.before[place]
+        best, at_best = size * cost[n + g] + 1, NONE
+        for i in range(least, size - least + 1):
+            found = sums[0, i] + sums[1, size - i]
+            nearer = at_best != NONE and abs(2 * i - size) < abs(2 * at_best - size)
+            if found < best or (found == best and nearer):
+                best, at_best = found, i
+        if at_best == NONE:
+            g += 1
+            continue
+        place = block.head[g]
+        for _ in range(at_best - 1):
+            place = block.after[place]
+        # the rest keeps its order
+        rest = block.after[place]
+        block.after[place] = NONE
+        block.before[rest] = NONE
+        block.head[free] = rest
+        rows[g], rows[free] = at_best, size - at_best
+        while rest != NONE:
+            if judged:
+                note(block, number(rest))
+            block.group[rest] = free
+            rest = block.after[rest]
+        block.used[SPLIT] += 1
+        cuts += 1
+        relabel(block, number(g))
+        relabel(block, number(free))
+        if judged:
+            block.changed[g] = block.changed[free] = True
+            block.log_end[NUMBER] += 1
+            g += 1
+        elif free < g:
+            g = free
+    return cuts
+
+
+@kernel
+def take_back(block: Block, refused: Bools) -> None:
+    """Undo the changes that were refused, and forget the others."""
+    block.changed[:] = False
+    for at in range(block.log_end[ROWS]):
+        if refused[block.log[0, at]]:
+            row, g = block.log[1, at], block.log[2, at]
+            block.changed[block.group[row]] = block.changed[g] = True
+            put(block, number(row), number(g))
+    for g in range(len(block.rows)):
+        if block.changed[g]:
+            relabel(block, number(g))
+            block.changed[g] = False
+    block.log_end[:] = 0

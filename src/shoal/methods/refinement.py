@@ -1,0 +1,383 @@
+"""Refinement: rows of finished groups change places where the release then loses less.
+
+Blocks of about `BLOCK_ROWS` rows are refined independently, in several rounds with other borders. A
+pass over a block sorts its rows by a random order of the columns and compares every row with its
+neighbours: it may move to another group, change places with a row there, or leave its place to it and go
+to a third group. Groups are dissolved where their rows lose less elsewhere, and cut in two where that
+loses nothing. A change that raises the loss a little is made now and then, less and less often
+(simulated annealing); the last passes only lower it. A block whose groups lose no less in the end keeps
+the groups that it had.
+
+Changes are chosen by their loss alone. The requirement is asked about every group that a change would
+leave behind, and can only refuse it: sensitive values never decide which rows move where.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from threading import Lock
+from typing import Literal
+
+import numpy as np
+
+from shoal.arrays import Codes, Floats, Ints
+from shoal.encoding.cells import Cells, pack
+from shoal.encoding.domain import UNIT, Domain, Kind, costs_of
+from shoal.encoding.grouping import SUPPRESSED, Grouping, rows_by_group, spans_of
+from shoal.kernels.jit import mix, number, truth
+from shoal.kernels.labels import label_costs
+from shoal.kernels.refinement import (
+    DRAWS,
+    KINDS,
+    NONE,
+    NUMBER,
+    ROWS,
+    TABLE,
+    Block,
+    Losses,
+    collect,
+    dissolve,
+    exchange,
+    relabel_all,
+    split,
+    take_back,
+)
+from shoal.kernels.sorting import radix_argsort
+from shoal.methods.base import Progress, counts_of_runs
+from shoal.models.requirement import Requirement
+from shoal.seeds import derived
+from shoal.threads import each
+
+PASSES: Mapping[Literal["quick", "thorough"], int] = {"quick": 12, "thorough": 100}
+"""How often all rows are looked at, by the effort that a policy names."""
+BLOCK_ROWS = 30_000
+"""About how many rows a block has."""
+ROUNDS = 4
+"""How often blocks are drawn anew."""
+COLD = 4
+"""So many of the last passes over a block only lower the loss: at most, and a third of all."""
+HOT, WARM = 0.4, 0.1
+"""Where the temperature begins and ends, as a share of what a row loses at first."""
+LARGEST_TABLE = 2048
+"""A column with more codes has no table of what each of its labels loses."""
+JUDGED = 8
+"""The requirement is asked each time when one in so many groups was changed."""
+PAIRS = 4096
+"""Pairs of rows by which columns are compared."""
+
+
+def passes_of(effort: Literal["quick", "thorough"] | int) -> int:
+    """How often all rows are looked at, from what a policy asks for."""
+    return effort if isinstance(effort, int) else PASSES[effort]
+
+
+def refined(
+    cells: Cells,
+    requirement: Requirement,
+    grouping: Grouping,
+    passes: int,
+    seed: int,
+    progress: Progress,
+    weights: Mapping[str, float] | None = None,
+) -> Grouping:
+    """Rearrange the rows of groups so that they lose less.
+
+    Parameters
+    ----------
+    cells
+        The table.
+    requirement
+        What all groups hold, and still do afterwards.
+    grouping
+        Groups of all columns, without fixed levels. Suppressed rows stay suppressed.
+    passes
+        How often all rows are looked at.
+    seed
+        The only source of randomness.
+    progress
+        Called with the share of the work that is done.
+    weights
+        How much each column counts in the loss; all count alike where it is not given.
+
+    Returns
+    -------
+    Grouping
+        Groups that lose less, or those that were given.
+    """
+    work = _Work(cells, requirement, grouping, weights)
+    if not len(work.kept):
+        return grouping
+    rounds = 1 if work.is_one_block else min(ROUNDS, passes)
+    done, lock, n_groups = 0, Lock(), 0
+    for turn in range(rounds):
+        blocks = work.blocks(derived(seed, "refine", turn))
+        here = passes * (turn + 1) // rounds - passes * turn // rounds
+
+        def rearranged(
+            at: int, blocks: list[Ints] = blocks, turn: int = turn, here: int = here
+        ) -> Codes:
+            nonlocal done
+            found = work.rearranged(blocks[at], here, derived(seed, "refine", turn, at + 1))
+            with lock:
+                done += len(blocks[at])
+                progress(done / (rounds * len(work.kept)))
+            return found
+
+        found = each(rearranged, range(len(blocks)))
+        n_groups = 0
+        for rows, group in zip(blocks, found, strict=True):
+            work.group[rows] = group + n_groups
+            n_groups += int(group.max()) + 1
+    return replace(grouping, group=work.group, n_groups=n_groups)
+
+
+def loss_of(cells: Cells, grouping: Grouping, weights: Mapping[str, float] | None = None) -> int:
+    """What a grouping of all columns loses, a suppressed row losing all of its cells."""
+    costs, spans, total = costs_of(cells.domains), spans_of(cells, grouping), 0
+    shares = _shares(cells.domains, weights)
+    suppressed = int((grouping.group == SUPPRESSED).sum())
+    for j, share in enumerate(shares.tolist()):
+        members = np.diff(spans.sets[j][0]) if j in spans.sets else spans.sizes
+        low, high = (side[:, j].astype(np.int64) for side in (spans.low, spans.high))
+        found = label_costs(costs, j, low, high, members)
+        found = np.rint(found * share).astype(np.int64)
+        total += int((found * spans.sizes).sum()) + suppressed * round(share * UNIT)
+    return total
+
+
+class _Work:
+    """The groups so far, and what blocks of them need."""
+
+    def __init__(
+        self,
+        cells: Cells,
+        requirement: Requirement,
+        grouping: Grouping,
+        weights: Mapping[str, float] | None,
+    ) -> None:
+        self.cells, self.requirement = cells, requirement
+        self.group = grouping.group.astype(np.int32)
+        self.kept = np.flatnonzero(self.group != SUPPRESSED)
+        everyone = len(self.kept) == cells.n_rows
+        self.totals = cells.totals if everyone else cells.totals_of_rows(self.kept)
+        # the columns that tell rows apart most come first: a sum of losses is soon too large
+        shares = _shares(cells.domains, weights)
+        differences = _differences(cells) * shares
+        order = np.argsort(-differences, kind="stable")
+        self.domains = [cells.domains[j] for j in order]
+        self.differences = np.maximum(differences[order], 1.0)
+        self.losses = _losses(self.domains, shares[order])
+        self.codes = np.repeat(cells.codes[:, order], cells.counts, axis=0)
+
+    @property
+    def is_one_block(self) -> bool:
+        """Whether all rows are refined at once."""
+        return 2 * len(self.kept) <= 3 * BLOCK_ROWS
+
+    def order(self, rows: Ints, seed: int) -> Ints:
+        """Places of these rows, sorted by a random order of the columns, often the costly ones first.
+
+        Equal rows stay in their order.
+        """
+        rng = np.random.default_rng(seed)
+        drawn = -np.log(1 - rng.random(len(self.domains))) / self.differences
+        columns = np.argsort(np.rint(drawn * UNIT * UNIT), kind="stable").tolist()
+        sizes = [self.domains[j].size for j in columns]
+        keys = [self.codes[rows, j] for j in columns]
+        keys = [
+            size - 1 - key if flipped else key
+            for key, size, flipped in zip(keys, sizes, rng.random(len(keys)) < 0.5, strict=True)
+        ]
+        order = np.arange(len(rows), dtype=np.int64)
+        for word, bits in reversed(pack(keys, sizes)):
+            order = radix_argsort(word, bits, order)
+        return order
+
+    def blocks(self, seed: int) -> list[Ints]:
+        """Per block its rows, ascending: whole groups that are near each other in a random order of
+        the columns."""
+        if self.is_one_block:
+            return [self.kept]
+        n_groups = int(self.group.max()) + 1
+        rows, starts = rows_by_group(self.group, n_groups)
+        order = self.order(rows[starts[:-1]].astype(np.int64), seed)
+        n_blocks = round(len(rows) / BLOCK_ROWS)
+        before = np.cumsum(np.append(0, np.diff(starts)[order]))[:-1]
+        block_of = np.empty(n_groups, np.int32)
+        block_of[order] = before * n_blocks // len(rows)
+        mine = np.append(block_of, np.int32(SUPPRESSED))[self.group]
+        rows, starts = rows_by_group(mine, n_blocks)
+        return [rows[begin:end].astype(np.int64) for begin, end in pairwise(starts) if begin < end]
+
+    def rearranged(self, rows: Ints, passes: int, seed: int) -> Codes:
+        """(rows,) the new groups of the rows of a block, numbered from 0."""
+        before = _dense(self.group[rows])
+        least = self.requirement.min_rows
+        block = new_block(self.losses, self.codes[rows], before, least)
+        relabel_all(block)
+        first = block_loss(block)
+        judge = None if self.requirement.only_size else _Judge(self, block, rows)
+        for turn, warmth in enumerate(temperatures(passes, first / len(rows))):
+            key = derived(seed, "pass", turn)
+            order = self.order(rows, key).astype(np.int32)
+            look_once(block, order, least, warmth, key % (1 << 64), judge)
+        return _dense(block.group) if block_loss(block) < first else before
+
+
+class _Judge:
+    """Asks the requirement about the changed groups of a block, and takes back what it refuses."""
+
+    def __init__(self, work: _Work, block: Block, rows: Ints) -> None:
+        self.work, self.block, self.rows = work, block, rows
+
+    def __call__(self) -> None:
+        """Judge all changes since the last time."""
+        block, work = self.block, self.work
+        n_changes, n_rows = block.log_end[NUMBER], block.log_end[ROWS]
+        if n_changes == 0:
+            return
+        change, row, source = block.log[:, :n_rows]
+        change_of = np.full(len(block.rows), NONE, np.int64)
+        change_of[source] = change
+        change_of[block.group[row]] = change
+        asked = np.flatnonzero(change_of[block.group] != NONE)
+        asked = asked[np.argsort(block.group[asked], kind="stable")]
+        groups, starts = np.unique(block.group[asked], return_index=True)
+        held = work.requirement.holds(
+            counts_of_runs(
+                work.cells,
+                work.requirement,
+                self.rows[asked].astype(np.int32),
+                np.append(starts, len(asked)).astype(np.int64),
+                work.totals,
+            )
+        )
+        refused = np.zeros(n_changes, np.bool_)
+        refused[change_of[groups[~held]]] = True
+        take_back(block, refused)
+
+
+def look_once(
+    block: Block, order: Codes, least: int, warmth: float, seed: int, judge: _Judge | None
+) -> None:
+    """One pass over the rows of a block, at a temperature in units of loss."""
+    even = (np.arange(DRAWS) + 0.5) / DRAWS
+    allowed = np.rint(-np.log(even) * warmth).astype(np.int64)
+    most = number(max(16, int((block.rows > 0).sum()) // JUDGED))
+    rows, judged, word = number(least), truth(judge is not None), np.uint64(seed)
+    collect(block, order)
+    split(block, rows, judged)
+    if judge is not None:
+        judge()
+    place = 0
+    while place < len(order):
+        place = exchange(block, order, number(place), rows, allowed, word, judged, most)
+        if judge is not None:
+            judge()
+    other = np.uint64(mix(word, np.uint64(len(order))))
+    dissolve(block, allowed, other, judged, most)
+    if judge is not None:
+        judge()
+
+
+def temperatures(passes: int, loss: float) -> list[float]:
+    """What each pass may add to the loss on average, falling; `loss` is that of a row."""
+    cold = min(COLD, -(-passes // 3))
+    warm = passes - cold
+    steps = [turn / max(1, warm - 1) for turn in range(warm)]
+    return [loss * HOT * (WARM / HOT) ** step for step in steps] + [0.0] * cold
+
+
+def block_loss(block: Block) -> int:
+    """What the rows of a block lose."""
+    used = np.flatnonzero(block.rows)
+    return int((block.rows[used] * block.cost[len(block.group) + used]).sum())
+
+
+def new_block(losses: Losses, codes: Codes, group: Codes, least: int) -> Block:
+    """Rows with their groups, numbered from 0, of which each has `least` rows or more."""
+    n, d = codes.shape
+    g = max(int(group.max()) + 1, n // least) + 1
+    members = int(losses.seen[-1])
+    order = np.argsort(group, kind="stable").astype(np.int32)
+    block = Block(
+        codes=np.ascontiguousarray(codes),
+        losses=losses,
+        group=group.copy(),
+        head=np.full(g, NONE, np.int32),
+        after=np.full(n, NONE, np.int32),
+        before=np.full(n, NONE, np.int32),
+        rows=np.bincount(group, minlength=g).astype(np.int64),
+        low=np.zeros((n + g, d), np.int32),
+        high=np.zeros((n + g, d), np.int32),
+        cost=np.zeros(n + g, np.int64),
+        bits=np.zeros((g, members // 64 + 1), np.int64),
+        near=np.full(n, NONE, np.int32),
+        added=np.zeros(n, np.int64),
+        ends=np.zeros((d, 4), np.int32),
+        seen=np.zeros(members + 1, np.int64),
+        sums=np.zeros((2, n + 1), np.int64),
+        changed=np.zeros(g, np.bool_),
+        log=np.zeros((3, n), np.int32),
+        log_end=np.zeros(2, np.int64),
+        used=np.zeros(KINDS, np.int64),
+    )
+    collect(block, order)
+    return block
+
+
+def _dense(group: Codes) -> Codes:
+    """The same groups, numbered from 0."""
+    return np.unique(group, return_inverse=True)[1].reshape(-1).astype(np.int32)
+
+
+def _shares(domains: Sequence[Domain], weights: Mapping[str, float] | None) -> Floats:
+    """(d,) how much each column counts, the most important one 1."""
+    given = np.array([1.0 if weights is None else weights.get(d.name, 1.0) for d in domains])
+    return given / given.max() if given.max() > 0 else np.ones(len(domains))
+
+
+def _differences(cells: Cells) -> Floats:
+    """(d,) what a label over two rows loses in each column, on average."""
+    cell_of = np.repeat(np.arange(cells.n_cells), cells.counts)
+    some = cell_of[np.random.default_rng(0).integers(0, cells.n_rows, (2, PAIRS))]
+    codes, costs, two = (
+        cells.codes[some].astype(np.int64),
+        costs_of(cells.domains),
+        np.full(PAIRS, 2),
+    )
+    low, high = codes.min(axis=0).T.copy(), codes.max(axis=0).T.copy()
+    found = [label_costs(costs, j, low[j], high[j], two).mean() for j in range(len(cells.domains))]
+    return np.array(found)
+
+
+def _losses(domains: Sequence[Domain], shares: Floats) -> Losses:
+    """What labels lose, by column; a small column has a table of all its labels."""
+    costs = costs_of(domains)
+    ends = np.append(costs.base[1:], len(costs.cost))
+    how, parts, nodes = costs.kind.copy(), [], []
+    for j, domain in enumerate(domains):
+        part, node = (of[costs.base[j] : ends[j]] for of in (costs.cost, costs.node))
+        if domain.kind != Kind.SET and domain.size <= LARGEST_TABLE:
+            how[j] = TABLE
+            ends_of = np.divmod(np.arange(domain.size**2), domain.size)
+            low, high = np.minimum(*ends_of), np.maximum(*ends_of)
+            part, node = label_costs(costs, j, low, high, high), node[:0]
+        elif domain.kind != Kind.TREE:
+            node = node[:0]
+        parts.append(np.rint(part * shares[j]).astype(np.int64))
+        nodes.append(node)
+    base, node_base = (
+        np.cumsum([0, *(len(one) for one in some[:-1])]).astype(np.int64) for some in (parts, nodes)
+    )
+    return Losses(
+        how=how,
+        size=costs.size,
+        base=base,
+        loss=np.concatenate(parts),
+        most=np.rint(shares * UNIT).astype(np.int64),
+        levels=costs.levels,
+        node_base=node_base,
+        node=np.concatenate(nodes),
+        seen=costs.seen,
+    )

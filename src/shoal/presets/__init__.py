@@ -1,0 +1,1 @@
+"""Presets: what an authority asks of a table, one file per source."""

@@ -1,0 +1,483 @@
+"""HIPAA Safe Harbor: the 18 identifiers of 45 CFR 164.514(b)(2).
+
+What the policy says is refused before any work where a column's name is that of an identifier or of a
+place smaller than a state. What was published is then checked by its text alone: labels are taken apart
+here, without anything of the code that made them.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from shoal.encoding.zip_areas import read_large_areas
+from shoal.models.base import Model
+from shoal.presets.base import (
+    DeclaredColumn,
+    DeclaredPolicy,
+    FieldPath,
+    Preset,
+    Refusal,
+    Rule,
+    Source,
+    ValueCheck,
+)
+from shoal.presets.column_names import meaning_of, words_of
+from shoal.presets.identifiers import FORMS, shows
+
+OLDEST = 89
+"""Ages above it are published together."""
+TOGETHER = OLDEST + 1
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NAMES: dict[str, frozenset[str]] = {
+    "names": _set(
+        """
+        firstname lastname surname forename fullname givenname familyname middlename maidenname
+        patientname personname membername mothername fathername spousename relativename doctorname
+        physicianname nursename employername contactname nickname initials
+        """
+    ),
+    "phone numbers": _set("phone telephone tel mobile cellphone phonenumber"),
+    "fax numbers": _set("fax faxnumber"),
+    "e-mail addresses": _set("email mail emailaddress"),
+    "social security numbers": _set("ssn socialsecurity socialsecuritynumber"),
+    "medical record numbers": _set(
+        """
+        mrn medicalrecord recordnumber patientid patientno patientnumber subjectid chartnumber
+        encounterid visitid admissionid hadmid caseid casenumber
+        """
+    ),
+    "health plan beneficiary numbers": _set(
+        """
+        beneficiaryid beneficiarynumber memberid membernumber healthplanid insuranceid
+        insurancenumber policynumber medicareid medicaidid hicn mbi subscriberid
+        """
+    ),
+    "account numbers": _set("accountnumber accountno accountid iban creditcard cardnumber"),
+    "certificate and licence numbers": _set(
+        "license licence licensenumber licencenumber driverslicense certificatenumber passport npi"
+    ),
+    "vehicle identifiers": _set("vin licenseplate licenceplate numberplate vehicleid"),
+    "device identifiers": _set("deviceid deviceserial serialnumber imei udi macaddress"),
+    "web addresses": _set("url website homepage webpage"),
+    "network addresses": _set("ip ipaddress"),
+    "biometric identifiers": _set("fingerprint voiceprint biometric faceid retinascan"),
+    "photographs": _set("photo photograph picture faceimage"),
+    "other unique codes": _set(
+        """
+        uuid guid personid userid username login customerid clientid employeeid studentid
+        respondentid participantid nationalid
+        """
+    ),
+    "places smaller than a state": _set(
+        """
+        address addressline street city town village county parish precinct district municipality
+        borough neighborhood neighbourhood suburb latitude longitude lat lon lng geocode geohash
+        coordinates censustract tract blockgroup puma fips
+        """
+    ),
+    "parts of dates other than the year": _set(
+        """
+        birthmonth monthofbirth dayofbirth admissionmonth dischargemonth deathmonth visitmonth
+        weekday dayofweek admissionday dischargeday
+        """
+    ),
+}
+"""What a column holds by a run of words in its name."""
+WHOLE_NAMES = {
+    "name": "names",
+    "names": "names",
+    "id": "other unique codes",
+    "identifier": "other unique codes",
+    "month": "parts of dates other than the year",
+}
+"""What a column holds by its whole name."""
+ZIP_NAMES = _set("zip zipcode postal postcode postalcode")
+DATE_NAMES = _set("date datetime timestamp dob dod birthdate birthday dateofbirth")
+BIRTH_NAMES = _set("dob birthdate birthday dateofbirth birthyear yearofbirth yob")
+YEAR_NAMES = _set("birthyear yearofbirth yob")
+AGE_NAMES = _set("age ages")
+OTHER_UNITS = _set("month months week weeks day days")
+"""Ages in these are no ages in years."""
+
+HALF_OPEN = re.compile(r"\[(-?[\d.]+)-(-?[\d.]+)\)")
+CUT = re.compile(r"[\[(](-?[\d.]+), (-?[\d.]+)([\])])")
+DASHED = re.compile(r"(\d+(?:\.\d+)?) ?[-–] ?(\d+(?:\.\d+)?)")
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+FROM = re.compile(r"(?:≥ ?|>= ?)?(\d+(?:\.\d+)?) ?(\+|or older|and over)?")
+YEARS = re.compile(r"≤?\d{4}s?\+?")
+MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+NTH = r"\d{1,2}(?:st|nd|rd|th)?"
+FULL_DATE = re.compile(
+    r"(?<![\d.-])(?:(?:1[89]|20)\d\d([-/.])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])"
+    r"|(?:0?[1-9]|[12]\d|3[01])([-/.])(?:0?[1-9]|[12]\d|3[01])\2(?:1[89]|20)\d\d)(?![\d-])"
+    rf"|\b(?:{NTH} {MONTH}|{MONTH} {NTH}),? (?:1[89]|20)\d\d\b",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def members(label: str) -> list[str]:
+    """The values that a label names: both ends of a range, the members of a set, or itself."""
+    inside = label[1:-1]
+    if label[:1] + label[-1:] == "[]" and "~" in label:
+        return [each.strip() for each in inside.split("~")]
+    if label[:1] + label[-1:] == "{}":
+        return [each.strip() for each in inside.split(",")]
+    return [label.strip()]
+
+
+@plain_dataclass(frozen=True)
+class IdentifierCheck(ValueCheck):
+    """No text of a column shows an identifier of a kind by its form."""
+
+    kind: str
+
+    def broken(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each text contains such an identifier."""
+        return [shows(self.kind, text) for text in texts]
+
+    @property
+    def words(self) -> str:
+        """What is wrong with such texts."""
+        return f"{self.kind} in its published values; give it the role identifier, which drops it"
+
+
+@plain_dataclass(frozen=True)
+class DateCheck(ValueCheck):
+    """No date of a column is finer than its year."""
+
+    of_dates: bool
+    """Whether the column holds dates by its name or its settings: then nothing but years is allowed.
+    Elsewhere only whole dates are recognised."""
+
+    def broken(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each text is finer than a year."""
+        return [self._is_finer(text) for text in texts]
+
+    def _is_finer(self, text: str) -> bool:
+        if not self.of_dates:
+            return FULL_DATE.search(text) is not None
+        if HALF_OPEN.fullmatch(text) or CUT.fullmatch(text):
+            return any(len(year) != 4 for year in re.findall(r"[\d.]+", text))
+        digits = (part for part in members(text) if re.search(r"\d", part))
+        return any(YEARS.fullmatch(part) is None for part in digits)
+
+    @property
+    def words(self) -> str:
+        """What is wrong with such texts."""
+        return "published dates that are finer than a year; write `part: year`"
+
+
+@plain_dataclass(frozen=True)
+class AgeCheck(ValueCheck):
+    """No age above 89 can be told from another."""
+
+    def broken(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each label names an age above 89 by more than `90 or older`."""
+        return [_tells_old_age(text.strip()) for text in texts]
+
+    @property
+    def words(self) -> str:
+        """What is wrong with such texts."""
+        return f"published ages above {OLDEST} that can be told apart; write `top: {TOGETHER}`"
+
+
+def _tells_old_age(label: str) -> bool:
+    if match := HALF_OPEN.fullmatch(label):
+        return float(match[2]) > TOGETHER
+    if match := CUT.fullmatch(label):
+        return float(match[2]) > TOGETHER or (match[3] == "]" and float(match[2]) >= TOGETHER)
+    if match := DASHED.fullmatch(label):
+        return float(match[2]) >= TOGETHER
+    for part in members(label):
+        match = FROM.fullmatch(part)
+        if match is None:
+            continue
+        is_open = match[2] is not None or not part[0].isdigit()
+        if float(match[1]) > TOGETHER or (float(match[1]) == TOGETHER and not is_open):
+            return True
+    return False
+
+
+@plain_dataclass(frozen=True)
+class BirthYearCheck(ValueCheck):
+    """No year of birth tells an age above 89."""
+
+    last: int
+    """Years up to here are published together."""
+
+    def broken(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each label names a year up to the last one by more than `that or before`."""
+        return [self._tells(text.strip()) for text in texts]
+
+    def _tells(self, label: str) -> bool:
+        if HALF_OPEN.fullmatch(label) or CUT.fullmatch(label):
+            return float(re.findall(r"[\d.]+", label)[0]) <= self.last
+        return any(self._tells_part(part) for part in members(label))
+
+    def _tells_part(self, part: str) -> bool:
+        match = re.match(r"(≤)?(\d{4})(?!\d)", part)
+        if match is None:
+            match = re.fullmatch(r"()\d{1,2}[-/.]\d{1,2}[-/.](\d{4}).*", part)
+        if match is None:
+            return False
+        return int(match[2]) < self.last if match[1] else int(match[2]) <= self.last
+
+    @property
+    def words(self) -> str:
+        """What is wrong with such texts."""
+        return (
+            f"published years of birth that tell an age above {OLDEST}; write `bottom: {self.last}`"
+        )
+
+
+@plain_dataclass(frozen=True)
+class ZipCheck(ValueCheck):
+    """No zip code is finer than an area with enough people."""
+
+    large: frozenset[str]
+    """The three digits of areas with enough people."""
+
+    def broken(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each label names an area that is too small."""
+        return [any(self._is_small(part) for part in members(text)) for text in texts]
+
+    def _is_small(self, part: str) -> bool:
+        if not re.search(r"\d", part):
+            return False
+        match = re.fullmatch(r"(\d{1,3})(\**)", part)
+        if match is None or (len(match[1]) < 3 and not match[2]):
+            return True
+        digits = match[1]
+        return digits != "000" and not any(area.startswith(digits) for area in self.large)
+
+    @property
+    def words(self) -> str:
+        """What is wrong with such texts."""
+        return (
+            "published zip codes of more than three digits, or of areas with 20,000 people or fewer; "
+            "write `zip3` with a table of people by area"
+        )
+
+
+@dataclass(frozen=True)
+class HipaaSafeHarbor(Preset):
+    """Health information in the United States without the 18 identifiers of Safe Harbor.
+
+    Drops names, numbers and addresses, publishes dates by their year, ages above 89 together, and zip
+    codes by their first three digits where these cover more than 20,000 people. It asks for no class
+    size: add a constraint or a preset that does.
+    """
+
+    name: ClassVar[str] = "hipaa-safe-harbor"
+    title: ClassVar[str] = "De-identified health information (HIPAA Safe Harbor)"
+    sources: ClassVar[tuple[Source, ...]] = (
+        Source("45 CFR 164.514, HIPAA Privacy Rule", "(b)(2), safe harbor", 2013),
+        Source(
+            "US Department of Health and Human Services, Guidance regarding methods for "
+            "de-identification of protected health information",
+            "satisfying the safe harbor method",
+            2012,
+        ),
+    )
+    asks: ClassVar[tuple[str, ...]] = (
+        "No published column is, by its name, a name, a number or an address of the 18 identifiers, and "
+        "no published text is an e-mail, web or network address, a phone, social security, card, "
+        "account or vehicle number or a unique code by its form.",
+        "No published column is, by its name, a place smaller than a state; zip codes have three digits "
+        "and cover more than 20,000 people by a table that the policy names, and are 000 elsewhere.",
+        "Dates are published by their year; columns with a month or a weekday are refused by their "
+        "names.",
+        "Ages above 89 are published together as 90+, and years of birth that tell such an age too.",
+        "No column is published as pseudonyms: these are codes made from an identifier.",
+    )
+    judged_by_people: ClassVar[tuple[str, ...]] = (
+        "Nobody at the publisher knows that the rest could identify a person (actual knowledge).",
+        "Texts hold no names of patients, relatives, employers or household members, and no other "
+        "identifier that has no form of its own, such as a record number.",
+        "No other column tells a place smaller than a state, such as a hospital, a school or a region.",
+        "No other column is a unique code, number or characteristic of a person; the report names plain "
+        "columns in which most values belong to one row.",
+        "No other column holds a part of a date, such as a month, a week or days since an event whose "
+        "date is known.",
+        "The table of people by zip code is the current one of the Bureau of the Census.",
+        "Photographs, scans and biometric data are not published beside the table.",
+    )
+
+    zip_codes: str | None = None
+    """The path of a CSV file with the first three digits of zip codes and the people of each area; no
+    zip code can be published without it."""
+    year: Annotated[int, Field(ge=1900, le=2200)] | None = None
+    """The year of the data: who was born 90 years before it or earlier is published together."""
+    not_identifiers: tuple[str, ...] = ()
+    """Columns that hold no identifier, place or date of a person, though they look like it, as a person
+    has found. They are not checked, and every report lists them."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The table of people by zip code."""
+        return () if self.zip_codes is None else (self.zip_codes,)
+
+    def constraints(self) -> tuple[Model, ...]:
+        """None: Safe Harbor asks for no class size."""
+        return ()
+
+    def column_settings(self, policy: DeclaredPolicy) -> Mapping[str, Mapping[str, Any]]:
+        """Years of dates, ages from 90 on together, and areas of zip codes."""
+        found: dict[str, dict[str, Any]] = {}
+        for name, column in _published(policy):
+            settings: dict[str, Any] = {}
+            if self._is_zip(name) and self.zip_codes is not None:
+                settings["zip3"] = self.zip_codes
+            if self._is_age(name):
+                settings["top"] = TOGETHER
+            if self._is_date(name, column):
+                settings["part"] = "year"
+            if self._is_birth(name) and self.year is not None:
+                settings["bottom"] = self.year - TOGETHER
+            if settings:
+                found[name] = settings
+        return found
+
+    def refusals(self, policy: DeclaredPolicy) -> Iterator[Refusal]:
+        """Identifiers by their names, pseudonyms, and settings that publish too much."""
+        for name, column in _published(policy):
+            path: FieldPath = ("columns", name)
+            if column.role == "pseudonym":
+                yield Refusal(
+                    path,
+                    "pseudonyms are codes made from an identifier, which the preset "
+                    f"{self.name} does not allow; write identifier, or person to count people",
+                )
+            elif what := self._identifier(name):
+                yield Refusal(
+                    path,
+                    f"by its name it holds {what}, which the preset {self.name} does not publish; write "
+                    f"identifier to leave it out, or, if it holds none, `not_identifiers: [{name}]` "
+                    "beside the preset's name",
+                )
+            yield from self._weaker(path, name, column)
+        unknown = [name for name in self.not_identifiers if name not in policy.columns]
+        for name in unknown:
+            yield Refusal(("preset",), f"{self.name}: `not_identifiers` has no column '{name}'")
+
+    def _weaker(self, path: FieldPath, name: str, column: DeclaredColumn) -> Iterator[Refusal]:
+        if self._is_age(name) and column.top is not None and column.top > TOGETHER:
+            yield Refusal(
+                (*path, "top"),
+                f"found {column.top:g}; the preset {self.name} publishes ages above {OLDEST} together: "
+                f"write {TOGETHER} or less, or leave it out",
+            )
+        if self._is_zip(name) and self.zip_codes is None and column.zip3 is None:
+            yield Refusal(
+                path,
+                f"the preset {self.name} publishes zip codes only by areas of more than 20,000 people; "
+                "name a table of these, as in `preset: {name: hipaa-safe-harbor, zip_codes: zip3.csv}`, "
+                "or write identifier",
+            )
+        if not self._is_birth(name):
+            return
+        if self.year is None:
+            yield Refusal(
+                path,
+                f"the preset {self.name} publishes years of birth together that tell an age above "
+                f"{OLDEST}; say of which year the data are, as in `preset: {{name: {self.name}, year: "
+                "2024}`, or write identifier",
+            )
+        elif column.bottom is not None and column.bottom < self.year - TOGETHER:
+            yield Refusal(
+                (*path, "bottom"),
+                f"found {column.bottom:g}; by the preset {self.name} years of birth up to "
+                f"{self.year - TOGETHER} tell an age above {OLDEST}: write that or more, or leave it "
+                "out",
+            )
+
+    def rules(self, policy: DeclaredPolicy) -> tuple[Rule, ...]:
+        """What is checked on the published texts."""
+        columns = {n: c for n, c in _published(policy) if n not in self.not_identifiers}
+        forms = tuple(
+            IdentifierCheck("identifiers", name, kind) for name in columns for kind in FORMS
+        )
+        texts = {
+            "identifiers": (
+                "No published text is an address, a number or a code of the 18 identifiers by its form."
+            ),
+            "zip codes": (
+                "Zip codes are published by three digits that cover more than 20,000 people, or as 000."
+            ),
+            "dates": "Dates are published by their year, or more coarsely.",
+            "ages": f"Ages above {OLDEST} are published together.",
+            "years of birth": f"No year of birth tells an age above {OLDEST}.",
+        }
+        checks: dict[str, tuple[ValueCheck, ...]] = {
+            "identifiers": forms,
+            "zip codes": tuple(
+                ZipCheck("zip codes", name, self._areas(policy, column))
+                for name, column in columns.items()
+                if self._is_zip(name)
+            ),
+            "dates": tuple(
+                DateCheck("dates", name, self._is_date(name, column) or self._is_birth(name))
+                for name, column in columns.items()
+            ),
+            "ages": tuple(AgeCheck("ages", name) for name in columns if self._is_age(name)),
+            "years of birth": tuple(
+                BirthYearCheck("years of birth", name, self.year - TOGETHER)
+                for name in columns
+                if self._is_birth(name) and self.year is not None
+            ),
+        }
+        return tuple(Rule(name, text, checks=checks[name]) for name, text in texts.items())
+
+    def to_judge(self, policy: DeclaredPolicy) -> tuple[str, ...]:
+        """What a person must still judge, and what a person has stated."""
+        stated = [name for name in self.not_identifiers if policy.columns[name].is_published]
+        if not stated:
+            return self.judged_by_people
+        return (
+            f"The published columns {', '.join(stated)} hold no identifiers, places or parts of dates, "
+            "though their names say so: the policy states it.",
+            *self.judged_by_people,
+        )
+
+    def _areas(self, policy: DeclaredPolicy, column: DeclaredColumn) -> frozenset[str]:
+        """The areas with enough people, read again for the check."""
+        path = self.zip_codes or column.zip3
+        return frozenset() if path is None else read_large_areas(policy.folder / path)
+
+    def _identifier(self, name: str) -> str | None:
+        """What a column holds by its name; None where a person has found it to be no identifier."""
+        if name in self.not_identifiers:
+            return None
+        return WHOLE_NAMES.get("".join(words_of(name))) or meaning_of(name, NAMES)
+
+    def _says(self, name: str, known: frozenset[str]) -> bool:
+        return name not in self.not_identifiers and meaning_of(name, {"it": known}) is not None
+
+    def _is_zip(self, name: str) -> bool:
+        return self._says(name, ZIP_NAMES)
+
+    def _is_age(self, name: str) -> bool:
+        return self._says(name, AGE_NAMES) and OTHER_UNITS.isdisjoint(words_of(name))
+
+    def _is_birth(self, name: str) -> bool:
+        return self._says(name, BIRTH_NAMES)
+
+    def _is_date(self, name: str, column: DeclaredColumn) -> bool:
+        if name in self.not_identifiers or self._says(name, YEAR_NAMES):
+            return False
+        declared = column.type == "date" or column.dates is not None
+        by_hierarchy = column.hierarchy is not None and column.hierarchy.reads == "date"
+        return declared or by_hierarchy or self._says(name, DATE_NAMES)
+
+
+def _published(policy: DeclaredPolicy) -> Iterator[tuple[str, DeclaredColumn]]:
+    return ((name, column) for name, column in policy.columns.items() if column.is_published)

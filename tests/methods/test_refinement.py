@@ -1,0 +1,317 @@
+"""Refinement: never more loss, every model kept, the same groups everywhere."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import shoal
+from shoal.encoding.domain import Domain, Kind
+from shoal.encoding.grouping import Grouping
+from shoal.errors import Infeasible, PolicyError
+from shoal.kernels.refinement import CHAIN, DISSOLVE, MOVE, SPLIT, SWAP, relabel_all
+from shoal.methods import refinement
+from shoal.methods.k_clustering import KClustering
+from shoal.methods.least_loss_partition import LeastLossPartition
+from shoal.methods.mondrian import Mondrian
+from shoal.methods.refinement import _losses, look_once, loss_of, new_block, refined
+from shoal.methods.top_down import TopDown
+from shoal.models.alpha import Alpha
+from shoal.models.base import Model
+from shoal.models.k import K
+from shoal.models.l import EntropyL, L
+from shoal.models.requirement import Requirement
+from shoal.models.t import T
+from tests import naive
+from tests.coded import Coded, coded, coded_tables
+from tests.examples import examples
+from tests.models import twins
+
+METHODS = (KClustering(), LeastLossPartition(), Mondrian(strict=False), TopDown())
+MODELS: dict[Model, Any] = {
+    L(2, "illness"): lambda g, _: len(twins.present(g)) >= 2,
+    EntropyL(1.5, "illness"): lambda g, _: twins.entropy(g) >= np.log(1.5) - 1e-8,
+    T(0.4, "illness"): lambda g, e: (
+        bool(twins.present(g)) and twins.total_variation(g, e) <= Fraction(4, 10)
+    ),
+    Alpha(0.7, "illness"): lambda g, _: (
+        max(map(g.count, {*g} - {None}), default=0) * 10 <= 7 * len(g)
+    ),
+}
+
+
+def groups_of(grouping: Grouping) -> list[list[int]]:
+    found: dict[int, list[int]] = {}
+    for row, group in enumerate(grouping.group.tolist()):
+        if group >= 0:
+            found.setdefault(group, []).append(row)
+    assert sorted(found) == list(range(grouping.n_groups))
+    return list(found.values())
+
+
+def plain_loss(table: Coded, groups: list[list[int]]) -> int:
+    return sum(naive.loss(table.columns, table.rows, group) for group in groups)
+
+
+@examples(40)
+@given(
+    table=coded_tables(),
+    method=st.sampled_from(METHODS),
+    model=st.sampled_from([None, *MODELS]),
+    k=st.integers(1, 4),
+    passes=st.integers(1, 8),
+    block_rows=st.sampled_from([8, 30_000]),
+)
+def test_no_table_loses_more_and_every_group_still_holds(
+    table: Coded, method: Any, model: Model | None, k: int, passes: int, block_rows: int
+) -> None:
+    requirement = Requirement((K(k),) if model is None else (K(k), model))
+    try:
+        (before,) = method.group(table.cells, requirement, 3, lambda _: None)
+    except Infeasible:
+        assume(False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(refinement, "BLOCK_ROWS", block_rows)
+        after = refined(table.cells, requirement, before, passes, 3, lambda _: None)
+    assert ((after.group < 0) == (before.group < 0)).all()
+    was, now = groups_of(before), groups_of(after)
+    assert plain_loss(table, now) <= plain_loss(table, was)
+    hidden = len(table.rows) - sum(map(len, now))
+    full = hidden * naive.UNIT * len(table.columns)
+    assert loss_of(table.cells, after) == plain_loss(table, now) + full
+    kept = [table.sensitive[row] for group in now for row in group]
+    for group in now:
+        assert len(group) >= k
+        values = [table.sensitive[row] for row in group]
+        assert model is None or MODELS[model](values, kept)
+
+
+class Refusing:
+    """In place of the requirement: every third change is taken back, and all labels are compared."""
+
+    def __init__(self, table: Coded, block: Any, order: np.ndarray) -> None:
+        self.table, self.block, self.order = table, block, order
+
+    def __call__(self) -> None:
+        check_labels(self.table, self.block, self.order)
+        before = self.block.group.copy()
+        changed, rows, sources = self.block.log[:, : self.block.log_end[1]].copy()
+        refused = np.arange(self.block.log_end[0]) % 3 == 0
+        refinement.take_back(self.block, refused)
+        undone = refused[changed]
+        before[rows[undone]] = sources[undone]
+        assert (self.block.group == before).all()
+        assert not self.block.changed.any()
+        check_labels(self.table, self.block, self.order)
+
+
+def check_labels(table: Coded, block: Any, order: np.ndarray) -> None:
+    """What the kernel keeps of every label against a plain count of the rows."""
+    n = len(block.group)
+    columns = [table.columns[j] for j in order]
+    rows = [tuple(table.rows[i][j] for j in order) for i in range(n)]
+    total = 0
+    for g in range(len(block.rows)):
+        mine = np.flatnonzero(block.group == g).tolist()
+        assert block.rows[g] == len(mine)
+        listed, row = [], block.head[g]
+        while row >= 0:
+            listed.append(row)
+            row = block.after[row]
+        assert sorted(listed) == mine
+        if not mine:
+            continue
+        total += naive.loss(columns, rows, mine)
+        assert block.cost[n + g] == naive.label_cost(columns, rows, mine)
+        for row in mine:
+            others = [i for i in mine if i != row]
+            if others:
+                assert block.cost[row] == naive.label_cost(columns, rows, others)
+    assert total == refinement.block_loss(block)
+
+
+@pytest.mark.parametrize("tables_up_to", [2048, 0])
+@examples(15)
+@given(table=coded_tables(), k=st.integers(1, 4), judged=st.booleans(), seed=st.integers(0, 99))
+def test_losses_kept_row_by_row_are_those_of_a_plain_count(
+    tables_up_to: int, table: Coded, k: int, judged: bool, seed: int
+) -> None:
+    n = len(table.rows)
+    assume(n >= k)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(refinement, "LARGEST_TABLE", tables_up_to)
+        losses = _losses(table.cells.domains, np.ones(len(table.columns)))
+    order = np.arange(len(table.columns))
+    rng = np.random.default_rng(seed)
+    group = rng.permutation(np.arange(n) % max(1, n // k)).astype(np.int32)
+    codes = np.array(table.rows, np.int32).reshape(n, -1)
+    block = new_block(losses, codes, group, k)
+    relabel_all(block)
+    check_labels(table, block, order)
+    judge: Any = Refusing(table, block, order) if judged else None
+    for turn in range(3):
+        look_once(block, rng.permutation(n).astype(np.int32), k, 1e8 * (2 - turn), turn, judge)
+        check_labels(table, block, order)
+        assert block.rows[block.rows > 0].min() >= k
+
+
+def census(n: int, seed: int = 0) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "age": rng.integers(20, 60, n),
+            "town": [f"t{i}" for i in rng.geometric(0.3, n)],
+            "zip": [f"{i:04d}" for i in rng.integers(0, 60, n) * 31],
+            "job": [f"j{i}" for i in rng.integers(0, 9, n)],
+            "ill": [f"i{i}" for i in rng.geometric(0.4, n)],
+        }
+    )
+
+
+POLICY: dict[str, Any] = {
+    "columns": {
+        "age": "quasi",
+        "town": {"role": "quasi", "kind": "unordered"},
+        "zip": {"role": "quasi", "hierarchy": {"mask": "right"}},
+        "job": {"role": "quasi", "kind": "unordered"},
+        "ill": "sensitive",
+    },
+    "constraints": [{"k": 3}],
+    "seed": 5,
+}
+
+
+def test_every_kind_of_change_is_used_and_lowers_the_loss() -> None:
+    rng = np.random.default_rng(0)
+    texts = pa.array([str(i) for i in range(40)], pa.string())
+    places = np.arange(40, dtype=np.int64) * (naive.UNIT // 39)
+    pair = Domain("a", Kind.RANGE, texts, -1, places), naive.range_column(places.tolist())
+    rows = sorted(map(tuple, rng.integers(0, 40, (600, 2)).tolist()))
+    table = coded(rows, [pair, pair])
+    losses = _losses(table.cells.domains, np.ones(2))
+    group = (np.arange(600) // 5).astype(np.int32)
+    group[group == 119] = 118
+    block = new_block(losses, np.array(rows, np.int32), group, 4)
+    relabel_all(block)
+    first = refinement.block_loss(block)
+    for turn in range(12):
+        codes = block.codes[:, turn % 2]
+        order = np.argsort(codes, kind="stable").astype(np.int32)
+        look_once(block, order, 4, first / 6000 if turn < 6 else 0.0, turn, None)
+    assert (block.used[[MOVE, SWAP, CHAIN, DISSOLVE, SPLIT]] > 0).all()
+    assert refinement.block_loss(block) < 0.8 * first
+    check_labels(table, block, np.arange(2))
+
+
+@pytest.mark.parametrize("constraints", [[{"k": 3}], [{"k": 3}, {"l": 2, "of": "ill"}]])
+def test_the_same_rows_for_any_order_and_number_of_threads(
+    constraints: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refinement, "BLOCK_ROWS", 100)
+    table = census(500)
+    found = []
+    for threads, order in (("1", None), ("3", 1), ("2", 2)):
+        monkeypatch.setenv("SHOAL_THREADS", threads)
+        rng = np.random.default_rng(order)
+        rows = table if order is None else table.take(pa.array(rng.permutation(500)))
+        release = shoal.anonymize(rows, POLICY | {"constraints": constraints}, refine=5)
+        found.append(release)
+    assert found[0].table.equals(found[1].table)
+    assert found[0].table.equals(found[2].table)
+    plain = shoal.anonymize(table, POLICY | {"constraints": constraints})
+    assert found[0].metrics["mean-ncp"] < 0.97 * plain.metrics["mean-ncp"]
+    assert found[0].published_rows == 500
+    assert "refine" in found[0].seconds
+    assert "refine" not in plain.seconds
+
+
+def test_more_passes_and_efforts_by_name() -> None:
+    table = census(300)
+    losses = [
+        shoal.anonymize(table, POLICY, refine=effort).metrics["mean-ncp"]
+        for effort in (None, 1, "quick", "thorough")
+    ]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] < losses[0]
+    same = shoal.anonymize(table, POLICY, refine=refinement.PASSES["quick"])
+    assert same.metrics["mean-ncp"] == losses[2]
+
+
+def test_columns_with_a_weight_of_nothing_are_not_spared() -> None:
+    table = census(300)
+    method = {"name": "l-clustering", "weights": {"age": 0, "job": 0, "zip": 0}}
+    constraints = [{"l": 3, "of": "ill"}]
+    policy = POLICY | {"method": method, "constraints": constraints}
+    before = shoal.anonymize(table, policy)
+    after = shoal.anonymize(table, policy, refine="quick")
+    lost = [release.measured.evidence.columns["town"].loss for release in (before, after)]
+    assert lost[1] < lost[0]
+
+
+def test_people_are_counted_in_refined_classes() -> None:
+    table = census(400)
+    ids = pa.array(np.random.default_rng(1).integers(0, 150, 400))
+    table = table.append_column("id", ids)
+    columns = POLICY["columns"] | {"id": "person"}
+    constraints = [{"k": 3}, {"l": 2, "of": "ill"}]
+    policy = POLICY | {"columns": columns, "constraints": constraints}
+    before = shoal.anonymize(table, policy, method="k-clustering")
+    after = shoal.anonymize(table, policy, method="k-clustering", refine="quick")
+    assert all(finding.holds for finding in after.findings)
+    assert after.metrics["mean-ncp"] <= before.metrics["mean-ncp"]
+
+
+def test_out_of_core_as_in_memory(tmp_path: Path) -> None:
+    pyarrow.csv.write_csv(census(600), tmp_path / "table.csv")
+    policy = POLICY | {
+        "method": {"name": "k-clustering", "block_rows": 100},
+        "constraints": [{"k": 3}, {"l": 2, "of": "ill"}],
+        "refine": 3,
+    }
+    rows = []
+    options: dict[str, Any]
+    for options in ({}, {"memory": "500MB"}):
+        shoal.run(tmp_path / "table.csv", policy, tmp_path / "out.csv", force=True, **options)
+        rows.append(sorted((tmp_path / "out.csv").read_text().splitlines()))
+    assert rows[0] == rows[1]
+    with pytest.raises(PolicyError, match="refine: the groups of mondrian are refined in memory"):
+        shoal.run(
+            tmp_path / "table.csv",
+            policy,
+            tmp_path / "no.csv",
+            method="mondrian",
+            memory="500MB",
+        )
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"refine": 0}, "refine: found 0; must be quick or thorough, or a number of passes"),
+        ({"refine": True}, "refine: found true; must be quick or thorough"),
+        ({"refine": "fast"}, "refine: found 'fast'; must be quick or thorough"),
+        (
+            {"refine": "quick", "publish": "anatomy"},
+            "refine: has no effect with `publish: anatomy`",
+        ),
+        ({"refine": "quick", "method": "datafly"}, "refine: method: datafly gives every value the"),
+    ],
+)
+def test_what_cannot_be_refined_is_refused(keys: dict[str, Any], words: str) -> None:
+    with pytest.raises(PolicyError) as error:
+        shoal.anonymize(census(50), POLICY | keys)
+    assert words in str(error.value)
+
+
+def test_a_policy_keeps_its_effort() -> None:
+    for effort in ("thorough", 7):
+        policy = shoal.Policy.load(POLICY | {"refine": effort})
+        assert f"refine: {effort}\n" in policy.to_yaml()
+        assert shoal.Policy.load(policy.to_yaml()).refine == effort
+        assert policy.fingerprint() != shoal.Policy.load(POLICY).fingerprint()

@@ -1,0 +1,134 @@
+"""What a release says about the population behind it."""
+
+import json
+from collections import Counter
+from math import isclose
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.metrics.weighted import WeightedMeanNcp, WeightedSuppression
+from shoal.testing import check_metric
+from tests.weights.naive import classes, risks
+
+ROWS = 60
+
+
+def table(seed: int = 3, people: bool = False) -> pa.Table:
+    draw = np.random.default_rng(seed)
+    person = np.arange(ROWS) // 2 if people else np.arange(ROWS)
+    weights = draw.choice([1.5, 20, 33.25, 400], ROWS)[person]
+    return pa.table(
+        {
+            "age": draw.integers(20, 60, ROWS),
+            "sex": draw.choice(["f", "m"], ROWS),
+            "w": weights,
+            "id": person,
+        }
+    )
+
+
+def policy(**more: Any) -> dict[str, Any]:
+    columns = {"age": "quasi", "sex": "quasi", "w": "weight", "id": "identifier"}
+    return {"columns": columns, "constraints": [{"k": 3}], "seed": 5, **more}
+
+
+def test_conformance() -> None:
+    check_metric(WeightedMeanNcp)
+    check_metric(WeightedSuppression)
+
+
+@pytest.mark.parametrize("people", [False, True])
+def test_risks_before_and_after_are_those_of_a_plain_count(people: bool) -> None:
+    rows = table(people=people)
+    chosen = policy()
+    chosen["columns"] |= {"id": "person"} if people else {}
+    chosen["columns"]["w"] = {"role": "weight", "publish": "exact"}
+    release = shoal.anonymize(rows, chosen, order="kept")
+    found = release.weighted
+    assert found is not None
+    assert found.after is not None
+    weights, ids = [str(w) for w in rows["w"].to_pylist()], rows["id"].to_pylist()
+    for one, risk in ((rows, found.before), (release.table, found.after)):
+        keys = list(zip(one["age"].to_pylist(), one["sex"].to_pylist(), strict=True))
+        each, alone = classes(keys, weights, ids), risks(keys, weights, ids)
+        assert isclose(risk.expected, sum(alone.values()), rel_tol=1e-12)
+        assert isclose(risk.highest, max(alone.values()), rel_tol=1e-12)
+        assert risk.smallest_class == float(min(total for _, total in each.values()))
+        assert (risk.classes, risk.sample) == (len(each), len(alone))
+    assert found.before.population == found.after.population
+    assert found.after.expected <= found.before.expected
+    assert shoal.assess(release).estimated == found.after
+
+
+def test_weighted_losses_count_rows_as_often_as_they_weigh() -> None:
+    """A release of a table in which rows are repeated by their weights loses as much on average."""
+    rows = pa.table({"age": [1, 2, 3, 9, 9, 9], "w": [1, 2, 1, 3, 3, 3]})
+    columns = {"age": "quasi", "w": {"role": "weight", "publish": "exact"}}
+    release = shoal.anonymize(rows, {"columns": columns, "constraints": [{"k": 3}]}, seed=1)
+    assert release.table["age"].to_pylist()[:3] == ["[1~3]"] * 3
+    assert release.metrics["mean-ncp"] == pytest.approx(3 * 0.25 / 6)
+    assert release.metrics["weighted-mean-ncp"] == pytest.approx(4 * 0.25 / 13)
+    assert release.metrics["weighted-suppression"] == 0
+
+
+def test_weighted_suppression_is_a_share_of_the_population() -> None:
+    rows = pa.table({"age": [1, 1, 1, 2, 3, 3, 3], "w": [1, 1, 1, 94, 1, 1, 1]})
+    columns = {
+        "age": {"role": "quasi", "hierarchy": {"tree": {"any": ["1", "2", "3"]}}},
+        "w": "weight",
+    }
+    release = shoal.anonymize(
+        rows,
+        {"columns": columns, "constraints": [{"k": 3}]},
+        method="datafly",
+        suppression=0.2,
+        seed=1,
+    )
+    assert release.suppressed_rows == 1
+    assert release.metrics["weighted-suppression"] == 0.94
+    assert release.metrics["weighted-mean-ncp"] == 0.94
+    assert release.weighted is not None
+    assert release.weighted.after is not None
+    assert release.weighted.after.population == 6
+
+
+def test_without_a_weight_nothing_is_estimated() -> None:
+    chosen = policy()
+    chosen["columns"]["w"] = "identifier"
+    release = shoal.anonymize(table(), chosen)
+    assert release.weighted is None
+    assert "weighted-mean-ncp" not in release.metrics
+    assert release.to_dict()["weighted"] is None
+
+
+def test_the_estimates_are_in_the_json() -> None:
+    release = shoal.anonymize(table(), policy())
+    found = json.loads(json.dumps(release.to_dict()))["weighted"]
+    assert found["column"] == "w"
+    assert found["after"]["expected"] == release.weighted.after.expected  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1.0] * ROWS, "look like relative weights"),
+        ([0.5] * 30 + [1.5] * 30, "look like relative weights"),
+        ([0.5] * 10 + [100.0] * 50, "10 of 60 rows have a weight of w below 1"),
+    ],
+)
+def test_weights_that_do_not_gross_up_are_warned_of(weights: list[float], words: str) -> None:
+    with pytest.warns(shoal.ShoalWarning, match=words):
+        shoal.anonymize(table().set_column(2, "w", pa.array(weights)), policy())
+
+
+def test_rounded_weights_are_estimated_with_as_they_are_published() -> None:
+    chosen = policy()
+    chosen["columns"]["w"] = {"role": "weight", "round": 0.5}
+    release = shoal.anonymize(table(), chosen)
+    assert Counter(release.table["w"].to_pylist()).keys() <= {1.5, 20, 33.5, 400}
+    assert release.weighted is not None
+    assert release.weighted.before.population == sum(release.table["w"].to_pylist())
