@@ -166,6 +166,7 @@ REFUSED_TASKS: dict[str, dict[str, str]] = {
         "or work on one machine, with --memory or in memory.",
         "compare": "Methods are compared on tables in memory. Give a sample of the Spark table, such as "
         "frame.sample(0.01).toPandas().",
+        "raw": f"raw: a raw table is linked to a release in memory. {INSTEAD}",
         "attack": "An attack needs both tables in memory. Write the release to a file, or give samples.",
     },
 }
