@@ -207,6 +207,7 @@ def draft_policy(
         found = inspect(data, engine=engine, memory=memory, read=read, progress=progress)
     if not found.rows:
         raise InputError(f"{name} has column names but no rows: there is nothing to draft.")
+    found = replace(found, columns=tuple(_for_presets(one, presets) for one in found.columns))
     columns = _with_a_quasi(found)
     if columns is None:
         raise InputError(
@@ -237,6 +238,16 @@ def write_draft(
         file.path.write_text(draft.text, encoding="utf-8")
         file.commit()
     return draft
+
+
+def _for_presets(column: ColumnReport, names: Sequence[str]) -> ColumnReport:
+    """The column as some presets allow it: left out, or a date without a hierarchy of dates."""
+    for preset in preset_entries(names):
+        if column.role not in ("identifier", "person") and (why := preset.unpublished(column.name)):
+            return replace(column, role="identifier", treatment="dropped", reason=why)
+        if preset.dates_by_year and column.treatment == "date":
+            column = replace(column, treatment="ordered")
+    return column
 
 
 def _with_a_quasi(inspection: Inspection) -> list[ColumnReport] | None:
