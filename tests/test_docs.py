@@ -98,7 +98,7 @@ JSON_COMMANDS = [
 KEYED_BY_DATA = {
     *("metrics", "column_loss", "largest_share", "columns", "minimal_nodes", "personal", "levels"),
     *("group_recognition", "sensitive_files", "sensitive_outputs", "sensitive", "roles", "files"),
-    *("sizes", "unread", "versions", "written", "read"),
+    *("sizes", "unread", "versions", "written", "read", "hierarchies", "reasons"),
 }
 """Fields whose mappings have the names of columns, metrics or files as keys, not fields."""
 

@@ -213,8 +213,10 @@ class MemoryRelease(ReleaseTable):
 
     def broken_rows(self, checks: Sequence[ValueCheck]) -> dict[ValueCheck, int]:
         """For each check of a published column, the rows whose text breaks it."""
-        columns = dict.fromkeys(check.column for check in checks)
-        read = {name: text_counts(self.column(name)) for name in columns}
+        if not checks:
+            return {}
+        rows = self.read(list(dict.fromkeys(one.column for one in checks)))
+        read = {name: text_counts(one_chunk(rows.column(name))) for name in rows.column_names}
         return {check: rows_that_break(check, *read[check.column]) for check in checks}
 
     def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:

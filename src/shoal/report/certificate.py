@@ -42,9 +42,10 @@ from shoal.risk.assessment import (
     reidentification,
     reidentification_of_people,
 )
-from shoal.risk.columns import Contents, contents_of, hint_of, suggest
+from shoal.risk.columns import Contents, contents_of, suggest
 from shoal.risk.criteria import criteria_of
 from shoal.risk.table import contents_in_session
+from shoal.risk.vocabulary import hint_of
 from shoal.verification.check import Finding
 from shoal.verification.digest import Fingerprint
 from shoal.version import __version__
