@@ -42,8 +42,10 @@ from shoal.risk.assessment import (
     reidentification,
     reidentification_of_people,
 )
-from shoal.risk.columns import Contents, contents_of, hint_of, suggest
+from shoal.risk.columns import Contents, contents_of, suggest
+from shoal.risk.criteria import criteria_of
 from shoal.risk.table import contents_in_session
+from shoal.risk.vocabulary import hint_of
 from shoal.verification.check import Finding
 from shoal.verification.digest import Fingerprint
 from shoal.version import __version__
@@ -131,6 +133,8 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
         "checked": checks_of(policy, len(release.components) > 1),
         "risk": {"before": _risk_entry(before), "after": _risk_entry(after)},
         "disclosure": release.disclosure.to_dict(),
+        "criteria": _criteria(release, published),
+        "weighted": None if release.weighted is None else release.weighted.to_dict(),
         "class_sizes": _class_sizes(evidence),
         "groups": {
             "formed": release.groups,
@@ -174,6 +178,15 @@ def decisions(policy: Policy, names: Sequence[str]) -> list[dict[str, str | None
         role, why = (NOT_LISTED, None) if column is None else (column.role, column.why)
         found.append({"column": name, "role": role, "why": why})
     return found
+
+
+def _criteria(release: Release, published: ReleaseTable) -> dict[str, Any] | None:
+    """Singling out, linkability and inference; None where people count and are not known here."""
+    if release.people is not None:
+        if release.key is None or not isinstance(published, MemoryRelease):
+            return None
+        published = published.counting(release.key.people_of(published.read()))
+    return criteria_of(published, release.policy).to_dict()
 
 
 def guarantee(finding: Finding, policy: Policy) -> dict[str, Any]:

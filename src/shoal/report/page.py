@@ -20,6 +20,7 @@ from shoal.report.formatting import (
 )
 from shoal.report.sample import sample_view
 from shoal.report.statements import limits_of
+from shoal.report.weights import weights_view
 
 MOST_DRAWN = 20
 """Values of a column in a chart; the table below has all."""
@@ -58,6 +59,7 @@ def page(certificate: dict[str, Any]) -> str:
         sections=_sections(certificate),
         risks=_risks(certificate),
         detail=detail_view(certificate, 2 * MOST_DRAWN),
+        weights=weights_view(certificate),
         levels=level_rows(certificate),
         columns=column_views(certificate),
         sizes=sizes_view(certificate),
@@ -84,6 +86,8 @@ def _sections(certificate: dict[str, Any]) -> list[tuple[str, str]]:
         ("guaranteed", "What is guaranteed", True),
         ("presets", "What authorities ask", certificate["presets"]),
         ("risk", "Risk", True),
+        ("criteria", "Singling out, linkability, inference", True),
+        ("population", "In the population", certificate.get("weighted")),
         ("cost", "Cost", True),
         ("sizes", "Group sizes", True),
         ("suppression", "Suppression", True),

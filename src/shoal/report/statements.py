@@ -27,6 +27,8 @@ MODELS = {
     "delta": "The share of a value of {of} among rows that share {on} differs from that in the whole "
     "table by a factor of at most e to the {asked}",
     "k-map": "Every combination of {on} fits at least {asked} people of the population",
+    "estimated-k-map": "Every combination of {on} stands for at least {asked} people of the population, "
+    "an ESTIMATE from the sampling weights and not a count",
     "delta-presence": "Whoever finds somebody in the population learns with a certainty of at most "
     "{percent} that they are in the table",
     "average-risk": "The chance to pick the right row of a person is at most {percent} on average",
@@ -116,9 +118,16 @@ def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
     read = set(policy.preferences.values())
     if unread := [name for name in policy.columns_with("preference") if name not in read]:
         yield f"Read by nobody and not published: {listed(unread, MOST_NAMES)}."
-    if policy.unchanged:
-        plain = listed(policy.unchanged, MOST_NAMES)
-        yield f"Published as they are, without any guarantee: {plain}."
+    if policy.weight is not None:
+        published = {"rounded": "published rounded", "exact": "published as they are"}
+        how = published.get(policy.columns[policy.weight].publish or "", "not published")
+        yield (
+            f"{policy.weight} has the sampling weights, from which the population is estimated; they "
+            f"are {how}."
+        )
+    if plain := [name for name in policy.unchanged if name != policy.weight]:
+        names = listed(plain, MOST_NAMES)
+        yield f"Published as they are, without any guarantee: {names}."
     for preset in policy.preset:
         sources = "; ".join(map(str, preset.sources))
         yield f"The preset {preset.name} applies: {preset.title}. Source: {sources}."
@@ -215,6 +224,16 @@ def checks_of(policy: Policy, apart: bool) -> list[str]:
             "All rows of a person were judged together: for every person there are as many people as "
             "k asks for who share all of her classes."
         )
+    if any(model.needs_weights for model in policy.constraints):
+        hidden = (
+            " The weights are not published, so the release alone does not show it."
+            if policy.withholds_weight
+            else ""
+        )
+        checks.append(
+            "The sampling weights of every class were added up to find how many people of the "
+            f"population it stands for. That is an estimate: nobody counted these people.{hidden}"
+        )
     if policy.suppressed == "starred" or apart:
         checks.append(
             "Rows that were suppressed, and read * throughout, were left out of the classes."
@@ -234,6 +253,11 @@ def limits_of(certificate: Mapping[str, Any]) -> list[str]:
         "guarantee speaks of it.",
         "Several releases of one table: they can be laid side by side. Publish one.",
     ]
+    if "estimated-k-map" in models:
+        found.append(
+            "Weights that are wrong: estimated-k-map is an estimate from the sampling weights, and "
+            "speaks of people who do not know who took part."
+        )
     if "delta-presence" not in models:
         found.append("Being in the table: it is not hidden that somebody is part of it.")
     if not models & {"alpha", "t", "beta", "delta", "entropy-l", "recursive-l"}:
