@@ -146,7 +146,6 @@ def hospital(**changes: Any) -> dict[str, Any]:
             {"column": "disease", "role": "sensitive", "why": None},
         ],
         "seal": "5a" * 32,
-        "presets": [],
         "release": {
             "rows": 9_900,
             "columns": [*ALL, "disease"],
