@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     HierarchyLike: TypeAlias = Hierarchy | Mapping[str, Any] | PathLike
 
 MethodName = Literal[
+    "auto",
     "bottom-up",
     "classfly",
     "classfly-plus",
@@ -66,6 +67,7 @@ MethodName = Literal[
     "k-clustering",
     "l-clustering",
     "least-loss-partition",
+    "local-recoding",
     "mondrian",
     "optimal",
     "top-down",
