@@ -184,7 +184,7 @@ class MemoryEngine(Engine):
         )
         if cells.weights is not None and cells.people is not None:
             differing = differing_people(cells.people.number.astype(np.int64), cells.weights)
-            check_constant(str(policy.weight), str(policy.person), differing, cells.people.count)
+            check_constant(str(policy.weight), policy.person, differing, cells.people.count)
         if policy.target is not None:
             cells = replace(cells, target=codes_in_order(cells, table.column(policy.target)))
         if policy.population is not None:
