@@ -160,8 +160,8 @@ def check_constant(name: str, person: str | None, differing: int, people: int) -
     if differing:
         raise InputError(
             f"Column '{name}' has the role weight, but {differing:,} of {people:,} people{of} have "
-            "different weights in their rows: how many people each stands for is not known. Give every person one weight, such as that of the last wave, or make the "
-            "column an identifier."
+            "different weights in their rows: how many people each stands for is not known. Give every "
+            "person one weight, such as that of the last wave, or make the column an identifier."
         )
 
 
