@@ -45,6 +45,7 @@ from shoal.presets.checking import (
 from shoal.progress import Progress, no_progress
 from shoal.verification.check import ClassCounter, Finding, Strength, check, strengths
 from shoal.verification.digest import Fingerprint, fingerprint, read_text
+from shoal.verification.guesses import ClassGuesses, guesses_of
 from shoal.verification.meaning import Meaning, meaning_of, require_declared, with_meaning
 from shoal.verification.people import (
     number_classes,
@@ -212,8 +213,10 @@ class MemoryRelease(ReleaseTable):
 
     def broken_rows(self, checks: Sequence[ValueCheck]) -> dict[ValueCheck, int]:
         """For each check of a published column, the rows whose text breaks it."""
-        columns = dict.fromkeys(check.column for check in checks)
-        read = {name: text_counts(self.column(name)) for name in columns}
+        if not checks:
+            return {}
+        rows = self.read(list(dict.fromkeys(one.column for one in checks)))
+        read = {name: text_counts(one_chunk(rows.column(name))) for name in rows.column_names}
         return {check: rows_that_break(check, *read[check.column]) for check in checks}
 
     def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:
@@ -224,6 +227,30 @@ class MemoryRelease(ReleaseTable):
         codes = [_codes(number_texts(name, rows.column(name))) for name in columns]
         person = np.unique(self._people, return_inverse=True)[1].reshape(-1)
         return people_sizes(number_classes(codes, rows.num_rows), person)
+
+    def guesses(
+        self, policy: Policy, columns: Sequence[str], of: Sequence[str]
+    ) -> dict[str, ClassGuesses]:
+        """Per sensitive column, how well its values can be guessed in the classes of some columns."""
+        rows = self.read(list(dict.fromkeys([*columns, *of])))
+        if self._people is None:
+            counts: Mapping[str, Counts] = _with_meaning(
+                LocalFiles().count_classes(rows, columns, of), policy, self._originals.values
+            )
+        else:
+            texts = {name: number_texts(name, rows.column(name)) for name in rows.column_names}
+            codes = {name: _codes(one) for name, one in texts.items()}
+            group = number_classes([codes[name] for name in columns], rows.num_rows)
+            counts = {
+                name: _of_people(
+                    meaning_of(name, texts[name].texts, policy.column_spec(name), policy.folder),
+                    codes[name],
+                    group,
+                    self._people,
+                )
+                for name in of
+            }
+        return {name: guesses_of(counts[name]) for name in of}
 
     def verify(
         self,

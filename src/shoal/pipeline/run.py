@@ -479,6 +479,7 @@ def _release(
                 *personal_warnings(measured.personal),
                 *people_warnings(policy, measured),
                 *(() if measured.weighted is None else measured.weighted.warnings()),
+                *weight_warnings(policy, measured),
                 *measured.disclosure.warnings,
             ),
             notes=(
@@ -557,6 +558,17 @@ def suppression_warnings(policy: Policy, measured: Measured) -> list[str]:
     return [
         f"{measured.suppressed_rows:,} of {measured.rows:,} rows ({rows:.1%}) are suppressed{whose}; "
         "set `suppression` to limit them."
+    ]
+
+
+def weight_warnings(policy: Policy, measured: Measured) -> list[str]:
+    """A warning where a published weight is one of the columns by which rows are alone."""
+    found = measured.disclosure
+    if policy.weight is None or policy.weight not in found.plain or not found.alone:
+        return []
+    return [
+        f"The sampling weight {policy.weight} is published and is one of the columns by which "
+        f"{found.alone:,} {found.units} are alone: round it to a larger step, or withhold it."
     ]
 
 
