@@ -71,10 +71,11 @@ def _person(policy: Policy) -> Iterator[str]:
 
 
 def _weight(policy: Policy) -> Iterator[str]:
-    if policy.weight is not None:
+    if policy.weight is not None and policy.person is not None:
         yield (
-            f"Column '{policy.weight}' has the role weight: a population is not estimated from weights "
-            f"for tables larger than memory. Make it an identifier to leave it out, or {IN_MEMORY}."
+            f"Column '{policy.weight}' has the role weight: the weights of people with several rows "
+            f"('{policy.person}') are not added up for tables larger than memory. Make it an identifier "
+            f"to leave it out, or {IN_MEMORY}."
         )
 
 
@@ -96,8 +97,11 @@ def _order(policy: Policy) -> Iterator[str]:
 
 
 def _method(policy: Policy) -> Iterator[str]:
+    from shoal.methods.auto import Auto
     from shoal.methods.base import BlockMethod
 
+    if isinstance(policy.method, Auto):
+        return  # what it chooses runs on every engine
     method, name = policy.method, plugin_name(type(policy.method))
     if method.partition_rule() is not None or method.only_counts:
         return

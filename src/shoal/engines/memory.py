@@ -100,7 +100,7 @@ class MemoryEngine(Engine):
     def __init__(self, frame: Any = None, *, decode: bool = True) -> None:
         """`frame`: the user's table. `decode`: labels are plain text in the release's frame."""
         self._decode = decode
-        self._policy: Policy
+
         self._table: Table | None = None if frame is None else wrap(frame)
         self._names = [] if self._table is None else list(self._table.names)
         self._cells: Cells
@@ -180,14 +180,16 @@ class MemoryEngine(Engine):
             policy.person,
             policy.both_spellings,
             policy.no_ids,
+            None if policy.weight is None else self._read_weights(policy.weight),
         )
+        if cells.weights is not None and cells.people is not None:
+            differing = differing_people(cells.people.number.astype(np.int64), cells.weights)
+            check_constant(str(policy.weight), policy.person, differing, cells.people.count)
         if policy.target is not None:
             cells = replace(cells, target=codes_in_order(cells, table.column(policy.target)))
         if policy.population is not None:
             population = population_of_policy(policy)
             cells = with_population(cells, population.column, quasi, population.people)
-        if policy.weight is not None:
-            cells = replace(cells, weights=self._read_weights(policy.weight, cells))
         self._cells = cells
         self._preferences = {
             name: read_preferences(cells, name, level, table.column(level))
@@ -196,18 +198,13 @@ class MemoryEngine(Engine):
         progress(1.0)
         return cells.n_rows
 
-    def _read_weights(self, name: str, cells: Cells) -> Ints:
-        """(n_rows,) the weight of each canonical row."""
+    def _read_weights(self, name: str) -> Ints:
+        """(n_rows,) the weight of each input row."""
         policy, table = self._policy, self._table
         assert table is not None
         column, missing = table.column(name), policy.missing_codes(name)
         reading, step = policy.value_reading(name), policy.columns[name].round
-        weights = read_weights(name, column, missing, reading, step)[cells.rows]
-        if cells.people is not None:
-            assert policy.person is not None
-            differing = differing_people(cells.people.number.astype(np.int64), weights)
-            check_constant(name, policy.person, differing, cells.people.count)
-        return weights
+        return read_weights(name, column, missing, reading, step)
 
     @property
     def sensitive_domains(self) -> Mapping[str, Domain]:
