@@ -6,12 +6,12 @@ fetched; a table that is not there is skipped, with the reason. `specialist.yaml
 specialist would give, written before any draft was looked at. Tables marked `kept` there were not looked
 at while drafts were improved.
 
-Each column is compared: the draft agrees, asks (`undecided`), is more careful than the specialist (coarser,
-or not published), less careful, or takes a column for something else that is not less careful. Then three
-releases are made: from the draft, with undecided columns as the specialist would decide; from the
-specialist's roles throughout; and, to see whether a full-domain method runs at once, from the first policy
-by `datafly`. Each is attacked by somebody who knows every published column but the sensitive ones, to the
-last digit, of everybody.
+Each column is compared: the draft agrees, asks (`undecided`), is more careful than the specialist
+(coarser, or not published), less careful, or takes a column for something else that is not less careful.
+Then three releases are made: from the draft, with undecided columns as the specialist would decide; from
+the specialist's roles throughout; and, to see whether a full-domain method runs at once, from the first
+policy by `datafly` with k alone. The first two are attacked by somebody who knows every published column
+but the sensitive ones, to the last digit, of everybody; and again by one who knows the quasi columns.
 """
 
 import argparse
@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
 from public_tables import read, shoal
 
 HERE = Path(__file__).parent

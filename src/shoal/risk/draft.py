@@ -362,7 +362,9 @@ def _generalised(inspection: Inspection, column: ColumnReport) -> dict[str, Any]
     if kind := kind_of(column.as_quasi):
         how["kind"] = kind
     hierarchy = inspection.hierarchies.get(column.name)
-    if hierarchy and not ("date" in hierarchy and kind):  # a preset publishes years, which have none
+    if hierarchy and not (
+        "date" in hierarchy and kind
+    ):  # a preset publishes years, which have none
         how["hierarchy"] = hierarchy
     return how
 

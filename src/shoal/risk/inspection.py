@@ -338,11 +338,12 @@ def _one_weight(
     table: CountedTable, contents: Sequence[Contents], suggested: Sequence[Suggestion], given: bool
 ) -> list[Suggestion]:
     """The suggestions with one weight, the given one or the first; others are left out, and so is one
-    that differs between the rows of a person."""
+    that differs between the rows of a person; where people were given, that is a warning instead."""
     found = list(suggested)
     weights = [i for i, one in enumerate(found) if one.role == "weight"]
     kept = [i for i in weights if not given or found[i] is OF_WEIGHT][:1]
-    people = [contents[i].name for i, one in enumerate(found) if one.role == "person"]
+    suspected = [i for i, one in enumerate(found) if one.role == "person" and one is not OF_PEOPLE]
+    people = [contents[i].name for i in suspected]
     for i in weights:
         pair = [*people, contents[i].name]
         if i not in kept:
