@@ -100,7 +100,7 @@ class MemoryEngine(Engine):
     def __init__(self, frame: Any = None, *, decode: bool = True) -> None:
         """`frame`: the user's table. `decode`: labels are plain text in the release's frame."""
         self._decode = decode
-        self._policy: Policy
+
         self._table: Table | None = None if frame is None else wrap(frame)
         self._names = [] if self._table is None else list(self._table.names)
         self._cells: Cells

@@ -228,6 +228,19 @@ class MemoryRelease(ReleaseTable):
         person = np.unique(self._people, return_inverse=True)[1].reshape(-1)
         return people_sizes(number_classes(codes, rows.num_rows), person)
 
+    def linked_through(self, first: Sequence[str], second: Sequence[str]) -> float:
+        """The share of records with some columns that are linked, through the release, to those of the
+        same row with others: a row like the first record is picked at random, then a record like it.
+        """
+        rows = self.read([*first, *second])
+        codes = {name: _codes(number_texts(name, rows.column(name))) for name in rows.column_names}
+        sides = [
+            number_classes([codes[n] for n in side], rows.num_rows) for side in (first, second)
+        ]
+        both = number_classes(sides, rows.num_rows)
+        like = [np.bincount(one)[one] for one in (*sides, both)]
+        return float(np.mean(like[2] / (like[0] * like[1]))) if rows.num_rows else 0.0
+
     def guesses(
         self, policy: Policy, columns: Sequence[str], of: Sequence[str]
     ) -> dict[str, ClassGuesses]:

@@ -308,6 +308,7 @@ class HipaaSafeHarbor(Preset):
         "columns in which most values belong to one row.",
         "No other column holds a part of a date, such as a month, a week or days since an event whose "
         "date is known.",
+        "No other column tells an age above 89, such as the years since retirement.",
         "The table of people by zip code is the current one of the Bureau of the Census.",
         "Photographs, scans and biometric data are not published beside the table.",
     )

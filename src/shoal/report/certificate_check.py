@@ -208,11 +208,16 @@ def _disclosure(
 def _criteria(
     certificate: Mapping[str, Any], policy: Policy, released: ReleaseTable
 ) -> Iterator[str]:
-    """Singling out and linkability, counted again; inference is measured in memory alone."""
+    """Singling out and linkability, counted again; the rest is measured in memory alone."""
     stated = certificate.get("criteria")
     if not isinstance(stated, dict) or policy.person is not None:
         return  # of an older format, or of people, whom only the owner of the table can count
     found = _plain(criteria_of(released, policy).to_dict())
+    both = [found.get("linkability"), stated.get("linkability")]
+    if any(isinstance(one, dict) and one.get("linked_across") is None for one in both):
+        # one of them was measured on a table larger than memory
+        both = [{**one, "linked_across": None} if isinstance(one, dict) else one for one in both]
+        found, stated = {**found, "linkability": both[0]}, {**stated, "linkability": both[1]}
     wrong = [
         key
         for key in ("unit", "published", "singling_out", "linkability")
