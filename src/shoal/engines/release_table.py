@@ -329,7 +329,7 @@ class MemoryRelease(ReleaseTable):
             if POPULATION in of:
                 found[POPULATION] = count_population(self.read(policy.quasi), policy)
             if WEIGHTS in of:
-                found[WEIGHTS] = self._weights_of_classes(policy, columns)
+                found[WEIGHTS] = self.weights_of_classes(policy, columns)
             return found
 
         return count
@@ -361,7 +361,7 @@ class MemoryRelease(ReleaseTable):
                 found[SIZES_ONLY] = replace(found[SIZES_ONLY], shared=shared)
             for name in of:
                 if name == WEIGHTS:
-                    found[name] = self._weights_of_classes(policy, columns)
+                    found[name] = self.weights_of_classes(policy, columns)
                     continue
                 if name == POPULATION:
                     _, first = np.unique(group, return_index=True)
@@ -376,7 +376,7 @@ class MemoryRelease(ReleaseTable):
 
         return count
 
-    def _weights_of_classes(self, policy: Policy, columns: Sequence[str]) -> Counts:
+    def weights_of_classes(self, policy: Policy, columns: Sequence[str]) -> Counts:
         """The classes with the sampling weights of their rows; exempt rows weigh nothing."""
         starred = exempt_columns(policy, columns, self.names)
         rows = self.read(list(dict.fromkeys((*columns, *starred))))
