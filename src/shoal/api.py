@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from shoal.risk.attack import Attack as Attack
     from shoal.risk.attack import Guess as Guess
     from shoal.risk.criteria import Criteria as Criteria
+    from shoal.risk.criteria import Linkability as Linkability
     from shoal.risk.draft import Draft as Draft
     from shoal.risk.inspection import ColumnReport as ColumnReport
     from shoal.risk.inspection import Inspection as Inspection
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     HierarchyLike: TypeAlias = Hierarchy | Mapping[str, Any] | PathLike
 
 MethodName = Literal[
+    "auto",
     "bottom-up",
     "classfly",
     "classfly-plus",
@@ -68,6 +70,7 @@ MethodName = Literal[
     "k-clustering",
     "l-clustering",
     "least-loss-partition",
+    "local-recoding",
     "mondrian",
     "optimal",
     "top-down",
@@ -579,7 +582,8 @@ def inspect(
     person
         The column that tells which rows are one person's: people are counted in place of rows.
     weight
-        The column of sampling weights of a survey: the risk in the population is estimated from it.
+        The column of sampling weights of a survey, found by its name if not given: the risk in the
+        population is estimated from it.
     fraction
         The share of a population that is in the table, to estimate how many people are unique there.
     msu

@@ -104,7 +104,7 @@ def criteria() -> dict[str, Any]:
         "row",
         9_900,
         SinglingOut(0, 9_801, 9_880, 5, 5),
-        Linkability(0.086, 0.99, ("token",)),
+        Linkability(0.086, 0.99, 0.012, 1 / 9_900, ("token",)),
         Inference({"disease": Inferred(9_900, 120, 0, 8_000, 0.34, 0.51)}),
     ).to_dict()
 

@@ -375,6 +375,7 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
     limit = None if policy.suppression is None else int(policy.suppression * rows)
     models = in_both_spellings(policy.constraints, engine.sensitive_domains)
     requirement = Requirement(models, limit, policy.person is not None, policy.together)
+    policy = engine.choose_method(policy, requirement, rows)
     with clock.step("group") as progress:
         suppressed = engine.group(requirement, progress)
     if suppressed is not None:
@@ -478,7 +479,7 @@ def _release(
         key=engine.key,
         row_weights=engine.weights,
         run=RunSummary(
-            method=plugins.name_of(type(policy.method)),
+            method=plugins.name_of(type((engine.choice or policy).method)),
             private_seed=seed,
             engine=engine.label,
             published_rows=engine.expected[0].rows,
@@ -498,6 +499,7 @@ def _release(
                 *measured.disclosure.warnings,
             ),
             notes=(
+                *(() if engine.choice is None else (engine.choice.note,)),
                 *measured.notes,
                 *reading_notes(engine.domains),
                 *(f"Column '{name}': {rule.words}." for name, rule in policy.column_rules.items()),

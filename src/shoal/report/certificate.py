@@ -42,7 +42,7 @@ from shoal.risk.assessment import (
     reidentification,
     reidentification_of_people,
 )
-from shoal.risk.columns import Contents, contents_of, suggest
+from shoal.risk.columns import MANY_VALUES, Contents, Suggestion, contents_of, suggest
 from shoal.risk.criteria import criteria_of
 from shoal.risk.table import contents_in_session
 from shoal.risk.vocabulary import hint_of
@@ -371,7 +371,10 @@ def _plain_columns(release: Release, published: ReleaseTable) -> Iterator[str]:
     for name in release.policy.unchanged:
         if name not in published.names or name in unique:
             continue
-        found = suggest(_contents(published, name))
+        contents = _contents(published, name)
+        found = suggest(contents)
+        if found.role == "plain" and contents.distinct >= MANY_VALUES:  # numbers that say nothing
+            found = Suggestion("quasi", "kept", f"it has {contents.distinct:,} different values")
         if found.role not in ("plain", "preference"):
             yield (
                 f"{name} is plain and published as it is, but looks {_like(found.role)}: "
@@ -380,7 +383,8 @@ def _plain_columns(release: Release, published: ReleaseTable) -> Iterator[str]:
 
 
 def _like(role: str) -> str:
-    return {"identifier": "like an identifier", "quasi": "like a quasi-identifier"}.get(role, role)
+    words = {"identifier": "like an identifier", "quasi": "like a quasi-identifier"}
+    return {**words, "weight": "like a survey weight"}.get(role, role)
 
 
 def _identifiers(release: Release) -> Iterator[str]:
