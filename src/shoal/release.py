@@ -15,14 +15,18 @@ from shoal.engines.measured import (
     PersonalReport,
     RecognitionReport,
 )
+from shoal.errors import percent
+from shoal.evidence.detail import Detail
 from shoal.evidence.disclosure import Disclosure
 from shoal.evidence.evidence import Evidence
+from shoal.evidence.levels import ChosenLevel
 from shoal.evidence.weighted import Weighted
 from shoal.io.address import Place, place_of
 from shoal.results import Record, Result
 from shoal.seeds import Seed
 
 if TYPE_CHECKING:
+    from shoal.arrays import Ints
     from shoal.engines.person_key import PersonKey
     from shoal.engines.release_table import ReleaseTable
     from shoal.policy import Policy
@@ -105,6 +109,9 @@ class Release(Result, Generic[FrameT]):
     key: "PersonKey | None" = None
     """Private. Where people were counted, which rows are one person's, by random numbers; None where
     they are only in the key that the run wrote."""
+    row_weights: "Ints | None" = None
+    """Private. The weights of the rows in millionths, where a constraint is estimated from weights that
+    are not published."""
 
     @property
     def rows(self) -> int:
@@ -167,6 +174,16 @@ class Release(Result, Generic[FrameT]):
     def columns(self) -> dict[str, ColumnReport]:
         """Precision and levels of each quasi-identifier with a hierarchy."""
         return self.measured.columns
+
+    @property
+    def detail(self) -> Detail:
+        """What an analyst finds in the quasi columns: exact values, ranges and sets by size."""
+        return self.measured.detail
+
+    @property
+    def levels(self) -> dict[str, ChosenLevel]:
+        """For full-domain methods: the level of each column, with what a value became."""
+        return self.measured.levels
 
     @property
     def components(self) -> tuple[ComponentReport, ...]:
@@ -368,6 +385,8 @@ class Release(Result, Generic[FrameT]):
             "guarantees": [finding.to_dict() for finding in self.findings],
             "presets": [outcome.to_dict() for outcome in self.presets],
             "metrics": self.metrics,
+            "detail": self.detail.to_dict(),
+            "levels": {name: asdict(one) for name, one in self.levels.items()},
             "column_loss": self.column_loss,
             "largest_share": self.largest_share,
             "constraints": [asdict(one) for one in self.constraints],
@@ -420,8 +439,8 @@ class Release(Result, Generic[FrameT]):
             return f"{rows} in {groups}, publish: anatomy; found {found}; by {self.method}"
         n = self.published_classes
         classes = f"{n:,} class{'' if n == 1 else 'es'}"
-        loss = self.metrics.get("mean-ncp")
-        return f"{rows} in {classes}; found {found}; loss {loss:.1%} by {self.method}"
+        exact = percent(self.detail.exact)
+        return f"{rows} in {classes}; found {found}; {exact} of cells exact; by {self.method}"
 
     def _repr_html_(self) -> str | None:
         """The notebook display, or nothing (so that `repr` is shown) where it fails."""

@@ -12,6 +12,8 @@ from shoal.cli.render.release import show_release
 from shoal.cli.render.verification import show_strengths, show_verification
 from shoal.engines.measured import Measured
 from shoal.errors import percent
+from shoal.evidence.detail import Bin, ColumnDetail, Detail
+from shoal.evidence.levels import ChosenLevel
 from shoal.policy import Policy
 from shoal.release import Release, RunSummary
 from shoal.seeds import Seed
@@ -35,7 +37,28 @@ RELEASE = Release(
         suppressed_rows=2,
         groups=32,
         classes=31,
-        metrics={"mean-ncp": 0.2345, "largest-group": 9.0, "mean-group": 6.2},
+        metrics={
+            "mean-ncp": 0.2345,
+            "relative-non-uniform-entropy": 0.445,
+            "largest-group": 9.0,
+            "mean-group": 6.2,
+        },
+        detail=Detail(
+            {
+                "age": ColumnDetail(198, (Bin("exact", "", 198),), 12),
+                "zip": ColumnDetail(
+                    198,
+                    (Bin("exact", "", 2), Bin("range-5", "", 94), Bin("one-of-many", "", 102)),
+                    labels=31,
+                    median_width=8,
+                    median_members=40,
+                ),
+            }
+        ).with_withheld(2),
+        levels={
+            "zip": ChosenLevel(2, 5, "2 characters hidden", "02138", "021**"),
+            "age": ChosenLevel(0, 3, "as it was"),
+        },
         column_loss={"age": 0.0, "zip": 0.469},
         columns={},
         components=(),
@@ -67,9 +90,17 @@ SUMMARY = """
 │                                                                              │
 ╰──────────────────────────────────────────────────────────────────────────────╯
 
-  Loss 23.4 % of the detail in quasi columns (mean NCP), by column:
-    age  ························   0.0 %
-    zip  ███████████▎············  46.9 %
+  Detail 50.0 % exact, 23.5 % in ranges, 25.5 % one of 10 or more values,
+  1.0 % hidden or withheld, of the cells in quasi columns; 44.5 % of the
+  information lost
+    column                     exact  otherwise          labels     NCP
+    age     ███████████████▉  99.0 %                         12   0.0 %
+    zip     ▏···············   1.0 %  8 wide, one of 40      31  46.9 %
+
+  Levels chosen for the whole column:
+    column  level   published            for example
+    zip     2 of 5  2 characters hidden  02138 → 021**
+    age     0 of 3  as it was
 
   Note: Something good to know.
 
@@ -94,7 +125,7 @@ def test_the_summary_letter_by_letter():
 def test_the_summary_fits_any_width(width):
     shown = page(show_release, RELEASE, width=width)
     assert max(map(len, shown.splitlines())) <= width
-    for words in ("k", "disease", "age", "zip", "46.9 %"):
+    for words in ("k", "disease", "age", "zip", "99.0 %"):
         assert words in shown
 
 

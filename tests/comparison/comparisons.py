@@ -16,6 +16,8 @@ POLICY = Policy.load(
 def figures(loss, average, seconds=0.5, highest=None, suppressed=0):
     return Figures(
         loss=loss,
+        exact=0.3,
+        ncp=loss / 2,
         risk=Risk(highest or min(1.0, average * 1.5), average),
         groups=1234,
         classes=1230,

@@ -39,7 +39,7 @@ def test_the_page_in_a_browser(written, width, scheme):
         labels = seen.charts["frontier"]
         for words in ("k-clustering", "bottom-up", "mondrian", "the frontier", "recommended"):
             assert words in labels
-        for words in ("loss (mean NCP)", "average risk", "k=5", "k=10", "On the frontier:"):
+        for words in ("information lost", "average risk", "k=5", "k=10", "On the frontier:"):
             assert words in labels
         _require_labels_apart(seen.page)
         text = seen.page.locator("main").inner_text()

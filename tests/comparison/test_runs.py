@@ -71,7 +71,9 @@ def test_the_figures_are_those_of_the_release():
         constraints = [{"k": 4}, {"l": 2, "of": "ill"}]
         release = shoal.anonymize(TABLE, POLICY, method=method, constraints=constraints)
         figures, risk = outcome.figures, shoal.assess(release).reidentification.prosecutor
-        assert figures.loss == release.metrics["mean-ncp"]
+        assert figures.loss == release.metrics["relative-non-uniform-entropy"]
+        assert figures.ncp == release.metrics["mean-ncp"]
+        assert figures.exact == release.detail.exact
         assert (figures.groups, figures.classes) == (release.groups, release.published_classes)
         assert (figures.risk.highest, figures.risk.average) == (risk.highest, risk.average)
         assert figures.seconds > 0

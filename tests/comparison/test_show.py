@@ -16,27 +16,28 @@ from tests.comparison.comparisons import ONE_K, POLICY, TWO_K, comparison, done
 WIDE = """
   people.csv: 10,000 rows; k = 5, 10 instead of the k of every k constraint
 
-    method                 loss   risk  worst groups suppr.   time memory
+    method                 loss  exact   risk  worst groups suppr.   time
     k = 5
-  ➜ k-clustering         16.8 % 14.7 % 22.0 %  1,234      0  1.9 s  21 MB
-  ● least-loss-partition 19.9 %  8.5 % 12.8 %  1,234      0 0.39 s  21 MB
-    mondrian*            22.2 % 11.9 % 17.8 %  1,234      0 0.04 s  21 MB
+  ➜ k-clustering         16.8 % 30.0 % 14.7 % 22.0 %  1,234      0  1.9 s
+  ● least-loss-partition 19.9 % 30.0 %  8.5 % 12.8 %  1,234      0 0.39 s
+    mondrian*            22.2 % 30.0 % 11.9 % 17.8 %  1,234      0 0.04 s
 
     k = 10
-    k-clustering         20.0 %  9.0 % 13.5 %  1,234 <0.1 %  120 s  21 MB
-  ● bottom-up            21.0 %  6.0 %  9.0 %  1,234      0 12 min  21 MB
-  ● least-loss-partition 22.8 %  4.8 %  7.2 %  1,234      0 0.50 s  21 MB
-    mondrian*            26.7 %  6.8 % 10.2 %  1,234      0 0.10 s  21 MB
+    k-clustering         20.0 % 30.0 %  9.0 % 13.5 %  1,234 <0.1 %  120 s
+  ● bottom-up            21.0 % 30.0 %  6.0 %  9.0 %  1,234      0 12 min
+  ● least-loss-partition 22.8 % 30.0 %  4.8 %  7.2 %  1,234      0 0.50 s
+    mondrian*            26.7 % 30.0 %  6.8 % 10.2 %  1,234      0 0.10 s
 
   ➜ recommended; ● no other run has both less loss and less risk; * the
-  policy's own method; risk: the chance to pick a person's row, on average,
-  and at worst.
+  policy's own method; loss: of the information, in bits; exact: of the cells
+  in quasi columns; risk: the chance to pick a person's row, on average, and
+  at worst.
 
   Take k-clustering
-    k-clustering keeps the most detail at k = 5: it loses 16.8 % of the
-    detail, in 1.9 s; the runner-up, least-loss-partition, would lose
+    k-clustering keeps the most information at k = 5: it loses 16.8 % of the
+    information, in 1.9 s; the runner-up, least-loss-partition, would lose
     19.9 %, in 0.39 s.
-    The policy's own method, mondrian, loses 22.2 % of the detail: 32 %
+    The policy's own method, mondrian, loses 22.2 % of the information: 32 %
     more.
 
   Without a result
@@ -60,28 +61,31 @@ NARROW = """
   people.csv: 10,000 rows; k = 5, 10 instead of the k of
   every k constraint
 
-     method                  loss    risk  groups    time
+     method                  loss   exact    risk    time
      k = 5
-  ➜  k-clustering          16.8 %  14.7 %   1,234   1.9 s
-  ●  least-loss-partition  19.9 %   8.5 %   1,234  0.39 s
-     mondrian*             22.2 %  11.9 %   1,234  0.04 s
+  ➜  k-clustering          16.8 %  30.0 %  14.7 %   1.9 s
+  ●  least-loss-partition  19.9 %  30.0 %   8.5 %  0.39 s
+     mondrian*             22.2 %  30.0 %  11.9 %  0.04 s
 
      k = 10
-     k-clustering          20.0 %   9.0 %   1,234   120 s
-  ●  bottom-up             21.0 %   6.0 %   1,234  12 min
-  ●  least-loss-partition  22.8 %   4.8 %   1,234  0.50 s
-     mondrian*             26.7 %   6.8 %   1,234  0.10 s
+     k-clustering          20.0 %  30.0 %   9.0 %   120 s
+  ●  bottom-up             21.0 %  30.0 %   6.0 %  12 min
+  ●  least-loss-partition  22.8 %  30.0 %   4.8 %  0.50 s
+     mondrian*             26.7 %  30.0 %   6.8 %  0.10 s
 
   ➜ recommended; ● no other run has both less loss and
-  less risk; * the policy's own method; risk: the chance
-  to pick a person's row, on average.
+  less risk; * the policy's own method; loss: of the
+  information, in bits; exact: of the cells in quasi
+  columns; risk: the chance to pick a person's row, on
+  average.
 
   Take k-clustering
-    k-clustering keeps the most detail at k = 5: it
-    loses 16.8 % of the detail, in 1.9 s; the runner-up,
-    least-loss-partition, would lose 19.9 %, in 0.39 s.
+    k-clustering keeps the most information at k = 5: it
+    loses 16.8 % of the information, in 1.9 s; the
+    runner-up, least-loss-partition, would lose 19.9 %,
+    in 0.39 s.
     The policy's own method, mondrian, loses 22.2 % of
-    the detail: 32 % more.
+    the information: 32 % more.
 
   Without a result
     optimal, k = 10: failed

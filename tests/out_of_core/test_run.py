@@ -36,6 +36,13 @@ CASES: dict[str, tuple[Any, list[dict[str, Any]], dict[str, Any]]] = {
     "k-clustering": ({"name": "k-clustering", **BLOCKS}, SECRET, {}),
     "l-clustering": ({"name": "l-clustering", **BLOCKS}, [{"l": 3, "of": "illness"}], {}),
     "top-down": ({"name": "top-down", **BLOCKS}, SECRET, {}),
+    "local-recoding": ("local-recoding", SECRET, {}),
+    "local-recoding, trees": ("local-recoding", K5, TREES),
+    "local-recoding, t": (
+        "local-recoding",
+        [{"k": 3}, {"t": 0.25, "of": "illness"}],
+        TREES | {"suppressed": "starred"},
+    ),
     "datafly": ("datafly", K5, TREES),
     "classfly": ("classfly", [{"k": 5}], TREES),
     "classfly-plus": (

@@ -1,8 +1,13 @@
 """Certificates written by hand, for pages of tables that would take long to make or are hard to find."""
 
+from dataclasses import asdict
 from typing import Any
 
+from shoal.evidence.detail import Bin, ColumnDetail, Detail
 from shoal.evidence.disclosure import Determined, Disclosure, PinningSet
+from shoal.evidence.levels import ChosenLevel
+from shoal.risk.criteria import Criteria, Inference, Inferred, Linkability, SinglingOut
+from shoal.verification.presets import CheckedRule, PresetOutcome
 
 ALL = ("age", "sex", "nationality", "zip")
 
@@ -44,6 +49,25 @@ def column(kind: str, loss: float | None, labels: list[str], levels: list[str]) 
     }
 
 
+def detail(exact: dict[str, float]) -> dict[str, Any]:
+    """Columns of which the other half of what is not exact is in ranges, and one of many values."""
+    columns = {
+        name: ColumnDetail(
+            1_000,
+            (
+                Bin("exact", "exact", round(1_000 * share)),
+                Bin("range-5", "range up to 5 % of the column", round(500 * (1 - share))),
+                Bin("one-of-many", "one of 10 or more values", round(500 * (1 - share))),
+            ),
+            labels=852,
+            median_width=8,
+            median_members=40,
+        )
+        for name, share in exact.items()
+    }
+    return Detail(columns).to_dict()
+
+
 def sizes(*bins: tuple[int, int, int, int]) -> list[dict[str, int]]:
     return [dict(zip(("low", "high", "classes", "rows"), one, strict=True)) for one in bins]
 
@@ -63,6 +87,26 @@ def risk(rows: int, classes: int, unique: int, highest: float, above: float) -> 
 
 def disclosure(**found: Any) -> dict[str, Any]:
     return Disclosure(published=9_900, **found).to_dict()
+
+
+def preset() -> dict[str, Any]:
+    checks = (
+        CheckedRule("k", "Every combination has at least 5 rows.", ALL, required=5, found=5),
+        CheckedRule("dates", "Dates are published by their year, or more coarsely.", ALL),
+    )
+    sources = ("Office of Examples, Guide to cells, section 2 (2015)",)
+    judged = ("Every column by which others may recognise a person has the role quasi.",)
+    return PresetOutcome("cell-size-5", "Cells of 5", sources, checks, judged).to_dict()
+
+
+def criteria() -> dict[str, Any]:
+    return Criteria(
+        "row",
+        9_900,
+        SinglingOut(0, 9_801, 9_880, 5, 5),
+        Linkability(0.086, 0.99, ("token",)),
+        Inference({"disease": Inferred(9_900, 120, 0, 8_000, 0.34, 0.51)}),
+    ).to_dict()
 
 
 def hospital(**changes: Any) -> dict[str, Any]:
@@ -98,6 +142,8 @@ def hospital(**changes: Any) -> dict[str, Any]:
         "method": {"name": "least-loss-partition", "options": {}},
         "seed_commitment": "c" * 64,
         "guarantees": [guarantee("k", 5, 5), guarantee("l", 3, 3, of="disease")],
+        "presets": [preset()],
+        "criteria": criteria(),
         "verified": True,
         "checked": ["The published rows were read again as a stranger would read them."],
         "risk": {
@@ -127,6 +173,11 @@ def hospital(**changes: Any) -> dict[str, Any]:
                 "zip": column("hierarchy", 0.316, ["021**", "016**"], ["as it was", "at level 1"]),
                 "disease": column("sensitive", None, ["Flu", "Asthma", "Cancer", "others"], []),
             },
+        },
+        "detail": detail({"age": 0.05, "sex": 1.0, "nationality": 0.6, "zip": 0.0}),
+        "levels": {
+            "zip": asdict(ChosenLevel(2, 5, "2 characters hidden", "02138", "021**")),
+            "age": asdict(ChosenLevel(3, 3, "anything (*)")),
         },
         "people": None,
         "suppression": {
@@ -165,7 +216,11 @@ def many_columns(n: int = 14) -> dict[str, Any]:
     columns = {f"column {i}": column("ordered", i / n, labels, levels) for i in range(n)}
     made = hospital()
     found = [guarantee("k", 5, 7, columns=list(columns))]
-    return made | {"guarantees": found, "cost": made["cost"] | {"columns": columns}}
+    return made | {
+        "guarantees": found,
+        "cost": made["cost"] | {"columns": columns},
+        "detail": detail({name: i / n for i, name in enumerate(columns)}),
+    }
 
 
 AWKWARD = (
@@ -195,6 +250,7 @@ def awkward() -> dict[str, Any]:
     }
     return made | {
         "cost": made["cost"] | {"columns": columns},
+        "detail": detail(dict.fromkeys(AWKWARD, 0.5)),
         "guarantees": [
             guarantee("l", 3, 3, of=AWKWARD[0], columns=list(AWKWARD), words=AWKWARD[8])
         ],
@@ -218,6 +274,8 @@ def bare() -> dict[str, Any]:
         "class_sizes": {"before": single, "after": single},
         "groups": one,
         "cost": {"mean_ncp": 0.0, "metrics": {}, "columns": {}},
+        "detail": Detail().to_dict(),
+        "levels": {},
         "suppression": made["suppression"] | {"rows": 0, "share": 0.0, "limit": None},
         "warnings": [],
         "notes": [],

@@ -36,6 +36,7 @@ FIRST: tuple[ReleaseCase, ...] = (
     (_blocks("l-clustering", 400), [{"l": 2, **ILL}], {}),
     (_blocks("top-down", 150), [{"k": 4}, {"l": 2, **ILL}], {}),
     (_blocks("k-clustering", 150), [{"k": 4}, {"l": 3, **ILL}], {}),
+    ("local-recoding", [{"k": 4}, {"l": 3, **ILL}], TREES),
     ("classfly", [{"k": 15}], TREES),
     (
         "classfly-plus",
@@ -54,6 +55,7 @@ MORE: tuple[ReleaseCase, ...] = (
     (_blocks("k-clustering", 400), [{"k": 10}], {}),
     (_blocks("l-clustering", 150), [{"l": 3, **ILL}], {}),
     (_blocks("top-down", 400), [{"k": 8}], {}),
+    ("local-recoding", [{"k": 5}], {}),
     ("datafly", [{"k": 5}], TREES),
     ("classfly", [{"k": 5}], TREES),
     ("classfly-plus", [{"k": 5, "on": AGE_ZIP}, {"k": 3, "on": JOB_SEX}], TREES),

@@ -175,7 +175,7 @@ def _draw(axes: Any, comparison: Comparison, methods: Sequence[str], chosen: Out
     _scale(axes, "x", [point[0] for point in points])
     _scale(axes, "y", [point[1] for point in points])
     axes.set_xlabel("average risk: the chance to pick a person's row")
-    axes.set_ylabel("loss (mean NCP)")
+    axes.set_ylabel("information lost")
 
 
 def _scale(axes: Any, side: str, values: Sequence[float]) -> None:

@@ -141,9 +141,11 @@ def measure(table: pa.Table, policy: Policy, progress: ProgressCallback = ignore
 
 def figures_of(release: Release, seconds: float, memory: int) -> Figures:
     """The figures of a release."""
-    loss = release.metrics.get("mean-ncp")
+    loss, ncp = (release.metrics.get(name) for name in ("relative-non-uniform-entropy", "mean-ncp"))
     return Figures(
         loss=0.0 if loss is None else loss,
+        exact=release.detail.exact,
+        ncp=0.0 if ncp is None else ncp,
         risk=_risk(release),
         groups=release.groups,
         classes=release.published_classes,

@@ -12,14 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Floats, Ints
+from shoal.encoding.counts import SCALE as SCALE
 from shoal.encoding.missing import is_missing
 from shoal.encoding.reading import AS_FOUND, ValueReading, declared_texts, is_text
 from shoal.encoding.values import NUMBER
 from shoal.errors import InputError
 from shoal.hierarchy.text import text_of
 
-SCALE = 1_000_000
-"""Millionths of a person: what weights are counted in."""
 MOST = 9_000_000_000_000
 """The largest population that sums of 64 bits can hold, in people."""
 MISSING, TEXT, NOT_POSITIVE, TOO_LARGE = -1, -2, -3, -4
@@ -155,14 +154,14 @@ def check_weights(
         )
 
 
-def check_constant(name: str, person: str, differing: int, people: int) -> None:
-    """Raise `InputError` where a person's rows have different weights."""
+def check_constant(name: str, person: str | None, differing: int, people: int) -> None:
+    """Raise `InputError` where a person's rows have different weights; `person`: the column of ids."""
+    of = "" if person is None else f" of '{person}'"
     if differing:
         raise InputError(
-            f"Column '{name}' has the role weight, but {differing:,} of {people:,} people of "
-            f"'{person}' have different weights in their rows: how many people each stands for is "
-            "not known. Give every person one weight, such as that of the last wave, or make the "
-            "column an identifier."
+            f"Column '{name}' has the role weight, but {differing:,} of {people:,} people{of} have "
+            "different weights in their rows: how many people each stands for is not known. Give every "
+            "person one weight, such as that of the last wave, or make the column an identifier."
         )
 
 

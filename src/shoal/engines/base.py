@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from shoal.arrays import Ints
 from shoal.encoding.domain import Domain
 from shoal.engines.capabilities import refuse_task
 from shoal.engines.formats.base import format_to_write
@@ -20,12 +21,20 @@ from shoal.engines.release_table import ReleaseTable
 from shoal.engines.sources import Source
 from shoal.engines.targets import Target
 from shoal.errors import VerificationFailed
+from shoal.evidence.detail import FormCounts
 from shoal.evidence.disclosure import Disclosure
+from shoal.evidence.label_forms import LabelReader
 from shoal.io.address import Place
 from shoal.io.csv_dialect import CsvOptions
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress
+
+if TYPE_CHECKING:  # importing it would load the compiler
+    from shoal.methods.auto import Choice
+
+LabelForms = dict[str, list[FormCounts]]
+"""Per column, its labels by form and size."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,29 @@ class Engine(ABC):
     """Whether a release is a folder of part files."""
     free_evidence: bool = False
     """Whether the evidence for a report comes at no extra cost, so it is always collected."""
+
+    choice: "Choice | None" = None
+    """The method that `auto` chose for the table; None where the policy names another one."""
+    _policy: Policy
+    """What the run does; with `auto`, by the method that it chose."""
+
+    def choose_method(self, policy: Policy, requirement: Requirement, rows: int) -> Policy:
+        """The policy with the method that is used, once the table is encoded."""
+        from shoal.methods.auto import Auto, Facts
+
+        if isinstance(policy.method, Auto):
+            facts = Facts(
+                self.domains[: len(policy.quasi)],
+                rows,
+                requirement,
+                anatomy=policy.publish == "anatomy",
+                starred=policy.suppressed == "starred",
+                refine=policy.refine,
+            )
+            self.choice = policy.method.choose(facts)
+            policy = policy.replace_keys(method=self.choice.method, refine=self.choice.refine)
+            self._policy = policy
+        return policy
 
     def opened(self, clock: Clock) -> AbstractContextManager[object]:  # noqa: ARG002
         """Open what the engine needs, and close it at the end; starting it may be a step."""
@@ -143,9 +175,19 @@ class Engine(ABC):
     def disclosure(self, table: ReleaseTable) -> Disclosure:
         """What others can do with all published columns; `table` is the release as it was verified."""
 
+    @abstractmethod
+    def label_forms(self, table: ReleaseTable, readers: Mapping[str, LabelReader]) -> LabelForms:
+        """The forms of the published labels of some columns; `table` is the release as it was
+        verified."""
+
     @property
     def key(self) -> PersonKey | None:
         """Where people were counted and their numbers are in this process: whose row is whose."""
+        return None
+
+    @property
+    def weights(self) -> Ints | None:
+        """Where a constraint is estimated from weights that are not published: those of the rows."""
         return None
 
     key_asked: bool = False

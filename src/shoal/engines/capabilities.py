@@ -71,11 +71,21 @@ def _person(policy: Policy) -> Iterator[str]:
 
 
 def _weight(policy: Policy) -> Iterator[str]:
-    if policy.weight is not None:
+    if policy.weight is not None and policy.person is not None:
         yield (
-            f"Column '{policy.weight}' has the role weight: a population is not estimated from weights "
-            f"for tables larger than memory. Make it an identifier to leave it out, or {IN_MEMORY}."
+            f"Column '{policy.weight}' has the role weight: the weights of people with several rows "
+            f"('{policy.person}') are not added up for tables larger than memory. Make it an identifier "
+            f"to leave it out, or {IN_MEMORY}."
         )
+
+
+def _estimated(policy: Policy) -> Iterator[str]:
+    for model in policy.constraints:
+        if model.needs_weights:
+            yield (
+                f"{model.name} is estimated from sampling weights, which is not supported for tables "
+                f"larger than memory. {INSTEAD}"
+            )
 
 
 def _order(policy: Policy) -> Iterator[str]:
@@ -87,8 +97,11 @@ def _order(policy: Policy) -> Iterator[str]:
 
 
 def _method(policy: Policy) -> Iterator[str]:
+    from shoal.methods.auto import Auto
     from shoal.methods.base import BlockMethod
 
+    if isinstance(policy.method, Auto):
+        return  # what it chooses runs on every engine
     method, name = policy.method, plugin_name(type(policy.method))
     if method.partition_rule() is not None or method.only_counts:
         return
@@ -136,11 +149,12 @@ REFUSED: dict[str, dict[Step, tuple[Callable[[Policy], Iterator[str]], ...]]] = 
             _models,
             _person,
             _weight,
+            _estimated,
             _order,
             _method,
             _refine,
         ),
-        "verify": (_preferences, _anatomy, _population, _models),
+        "verify": (_preferences, _anatomy, _population, _models, _estimated),
     },
 }
 """Per kind of engine and step, what a policy may not contain."""
@@ -156,6 +170,7 @@ REFUSED_TASKS: dict[str, dict[str, str]] = {
         "or work on one machine, with --memory or in memory.",
         "compare": "Methods are compared on tables in memory. Give a sample of the Spark table, such as "
         "frame.sample(0.01).toPandas().",
+        "raw": f"raw: a raw table is linked to a release in memory. {INSTEAD}",
         "attack": "An attack needs both tables in memory. Write the release to a file, or give samples.",
     },
 }
@@ -184,7 +199,9 @@ def check_method(policy: Policy) -> None:
                 "cover more people than were counted. Leave `least` out; `shoal verify` can check it "
                 "afterwards."
             )
-    if policy.together and policy.method.only_counts:
+    from shoal.methods.base import FullDomainMethod
+
+    if policy.together and isinstance(policy.method, FullDomainMethod):
         raise PolicyError(
             f"method: {policy.method.name} gives every value the same level everywhere, so it cannot "
             f"protect the rows of a person together (`together` on the column '{policy.person}'). Use "

@@ -54,8 +54,8 @@ def collect_cells(
     """
     if encoded.n_rows > max_rows:
         raise InputError(
-            f"The table has {encoded.n_rows:,} rows, but a full-domain method keeps a few numbers for "
-            f"each of them in this process and takes at most {max_rows:,}. {ALTERNATIVES}"
+            f"The table has {encoded.n_rows:,} rows, but a method that works on distinct rows keeps a "
+            f"few numbers for each row in this process and takes at most {max_rows:,}. {ALTERNATIVES}"
         )
     d = len(encoded.domains)
     names = {name: f"s{encoded.sensitive.index(name)}" for name in sensitive}
@@ -64,11 +64,11 @@ def collect_cells(
         *names.values(),
         *(["t"] if encoded.has_target else []),
     ]
-    answer = session.query(count_combinations(ENCODED, columns, max_cells + 1))
+    answer = session.query(count_combinations(ENCODED, columns, max_cells + 1, encoded.has_weights))
     if answer.num_rows > max_cells:
         raise InputError(
             f"The table has more than {max_cells:,} distinct combinations of quasi-identifiers"
-            f"{' and sensitive values' if names else ''}, too many for a full-domain method, which "
+            f"{' and sensitive values' if names else ''}, too many for a method that "
             "needs them all in this process. Make columns coarser first, or list fewer quasi columns. "
             f"{ALTERNATIVES}"
         )
@@ -83,6 +83,11 @@ def collect_cells(
     def by_row(name: str) -> Codes:
         return np.repeat(codes[name][order], counts)
 
+    weights = None
+    if encoded.has_weights:
+        # rows of a combination are treated alike, so the first may carry the weights of all
+        weights = np.zeros(int(ends[-1]), np.int64)
+        weights[ends - counts] = answer.column("w").cast(pa.int64()).to_numpy()[order]
     return Cells(
         domains=encoded.domains,
         codes=np.ascontiguousarray(combinations[is_new]),
@@ -93,6 +98,7 @@ def collect_cells(
         sensitive={name: by_row(column) for name, column in names.items()},
         sensitive_domains={name: encoded.sensitive_domains[name] for name in names},
         target=by_row("t") if encoded.has_target else None,
+        weights=weights,
     )
 
 

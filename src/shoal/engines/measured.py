@@ -14,8 +14,10 @@ from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import SUPPRESSED, Grouping, rows_by_group
 from shoal.encoding.values import COMMON
 from shoal.errors import listed
+from shoal.evidence.detail import Detail
 from shoal.evidence.disclosure import Disclosure
 from shoal.evidence.evidence import Evidence
+from shoal.evidence.levels import ChosenLevel, chosen_levels
 from shoal.evidence.weighted import Weighted
 from shoal.methods.constraints import Constraint, implies, without_implied
 from shoal.metrics.base import Metric, ReleaseView, chosen_metrics
@@ -159,6 +161,10 @@ class Measured:
     """Those of them without any row in the release."""
     group_people: GroupPeople | None = None
     """Where people are counted: how many the groups have."""
+    detail: Detail = field(default_factory=Detail)
+    """What an analyst finds in the quasi columns; counted once the release is verified."""
+    levels: dict[str, ChosenLevel] = field(default_factory=dict)
+    """For full-domain methods: the level of each column, in the policy's order."""
     merged_ids: int = 0
     """Ids of people that were read as another spelling of one."""
     weighted: Weighted | None = None
@@ -201,6 +207,7 @@ def measure_release(
         columns=report_columns(parts),
         components=report_components(policy, parts),
         minimal_nodes=report_nodes(parts),
+        levels=report_levels(policy, parts),
         notes=(
             *note_on_shared_groups(policy, formed),
             *(note for grouping in formed for note in grouping.notes),
@@ -287,6 +294,15 @@ def report_nodes(parts: ReleaseView) -> tuple[dict[str, int], ...]:
         for grouping in parts.groupings
         for levels in grouping.minimal
     )
+
+
+def report_levels(policy: Policy, parts: ReleaseView) -> dict[str, ChosenLevel]:
+    """The level of each column that a full-domain method chose; none with Anatomy."""
+    if parts.formed is not None:
+        return {}
+    how = {name: policy.columns[name].hierarchy for name in policy.quasi}
+    k = max((model.k for model in policy.constraints if isinstance(model, K)), default=1)
+    return chosen_levels(parts, how, max(COMMON, k))
 
 
 def report_components(policy: Policy, parts: ReleaseView) -> tuple[ComponentReport, ...]:

@@ -28,6 +28,7 @@ from shoal.engines.queries import (
     HASH,
     class_sizes,
     count_combinations,
+    count_forms,
     count_people,
     count_rows,
     count_values,
@@ -47,7 +48,9 @@ from shoal.engines.session_people import (
 from shoal.engines.sessions import Session, TableFunction, passing, query_number
 from shoal.engines.sources import Source
 from shoal.errors import InputError
+from shoal.evidence.detail import FormCounts
 from shoal.evidence.evidence import Histogram
+from shoal.evidence.label_forms import FORMS, LabelReader, forms_of
 from shoal.hierarchy.text import is_bytes, text_of_bytes
 from shoal.io.arrow import one_chunk
 from shoal.models.base import SIZES_ONLY, Model
@@ -128,6 +131,17 @@ class SessionRelease(ReleaseTable):
         answer = self.session.query(value_counts(self.table, [place], MAX_VALUES))
         texts = text_as_read(one_chunk(answer.column("v")), kind)
         return LabelCounts(texts.to_pylist(), answer.column("n").cast(pa.int64()).to_numpy(), None)
+
+    def label_forms(self, name: str, reader: LabelReader) -> list[FormCounts]:
+        """The different labels of a column by form and size, read where they are."""
+        place, kind = self.stored(name)
+        read, forms = ReadForms(place, kind, reader), f"{self.table}_forms"
+        self.session.map(
+            forms, count_combinations(self.table, [place]), read, read.schema, once=True
+        )
+        found = self.session.query(count_forms(forms))
+        self.session.drop(forms)
+        return forms_of(found)
 
     def broken_rows(self, checks: Sequence[ValueCheck]) -> dict[ValueCheck, int]:
         """For each check of a published column, the rows whose text breaks it."""
@@ -423,6 +437,29 @@ def text_as_read(column: pa.Array, kind: pa.DataType) -> pa.Array:
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
     return text_of_bytes(column) if is_bytes(column.type) else column.cast(pa.string())
+
+
+@dataclass(frozen=True)
+class ReadForms:
+    """Different labels with the rows that have each to their forms."""
+
+    place: str
+    """The column's name in the session."""
+    kind: pa.DataType
+    """Its type in the file."""
+    reader: LabelReader
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The types of the result."""
+        return FORMS
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Read the labels of a batch."""
+        labels = text_as_read(batch.column(self.place), self.kind)
+        rows = batch.column("n").cast(pa.int64()).to_numpy(zero_copy_only=False)
+        found = self.reader.forms(labels, rows).combine_chunks()
+        return pa.RecordBatch.from_arrays([one_chunk(c) for c in found.columns], schema=FORMS)
 
 
 @dataclass(frozen=True)

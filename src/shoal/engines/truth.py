@@ -269,7 +269,8 @@ def covered_pairs(
     good |= gone & unknown[at_value]
     if spec.hierarchy is None and spec.order is None:
         good |= _equal(labels, values, at_label, at_value)
-        good |= _in_sets(labels, values, at_label, at_value, unknown)
+        left = np.flatnonzero(~good)
+        good[left] = _in_sets(labels, values, at_label[left], at_value[left], unknown)
         if spec.kind != "unordered":
             good |= _in_ranges(labels, values, at_label, at_value)
     rest = np.flatnonzero(~good & ~gone)
@@ -310,11 +311,12 @@ def _in_sets(
     member = place[members.indices.to_numpy(zero_copy_only=False)]
     known, width = member >= 0, len(values) + 1
     keys = of_label[known] * width + member[known]
+    size = (len(labels) + 1) * width
+    good = _contained(at_label * width + at_value, keys, size)
     # every code for a missing value is a missing value
-    as_missing = np.where(unknown[at_value], len(values), at_value)
-    good = np.zeros(len(at_label), np.bool_)
-    for value in (at_value, as_missing):
-        good |= _contained(at_label * width + value, keys, (len(labels) + 1) * width)
+    codes = np.flatnonzero(unknown[at_value] & ~good)
+    if len(codes):
+        good[codes] = _contained(at_label[codes] * width + len(values), keys, size)
     return good
 
 
@@ -435,8 +437,9 @@ def _comparable(column: pa.Array) -> pa.Array:
 
 
 def _codes(indices: pa.Array, missing: int) -> Ints:
-    filled = pc.fill_null(indices.cast(pa.int64()), missing)
-    return filled.to_numpy(zero_copy_only=False)
+    if indices.null_count:
+        indices = pc.fill_null(indices.cast(pa.int64()), missing)
+    return indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _distinct(keys: Ints, size: int) -> Ints:
@@ -452,7 +455,8 @@ def _distinct(keys: Ints, size: int) -> Ints:
 def _contained(wanted: Ints, known: Ints, size: int) -> Bools:
     """(n,) whether each number is among the known ones; all are below `size`."""
     if size > MOST_FLAGS:
-        return _flags(pc.is_in(pa.array(wanted), value_set=pa.array(known)))
+        ordered = np.append(np.sort(known), size)
+        return np.asarray(ordered[np.searchsorted(ordered, wanted)] == wanted)
     flags = np.zeros(size, np.bool_)
     flags[known] = True
     found: Bools = flags[wanted]
@@ -460,5 +464,5 @@ def _contained(wanted: Ints, known: Ints, size: int) -> Bools:
 
 
 def _flags(booleans: pa.Array | pa.ChunkedArray) -> Bools:
-    found = pc.fill_null(booleans, False)
+    found = pc.fill_null(booleans, False) if booleans.null_count else booleans
     return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)

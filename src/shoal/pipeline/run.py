@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal import plugins
 from shoal.drawing.page import require_drawing
-from shoal.encoding.domain import Domain
+from shoal.encoding.domain import Domain, Kind
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
 from shoal.engines.base import Engine, Expected, require_same_rows
 from shoal.engines.capabilities import check_capabilities, check_method
@@ -33,6 +33,8 @@ from shoal.engines.sessions import LOCAL, is_spark, part_of
 from shoal.engines.sources import Source, source_at
 from shoal.engines.targets import check_targets, targets_of
 from shoal.errors import Infeasible, InputError, VerificationFailed, listed
+from shoal.evidence.detail import Detail, column_detail, many_values_warnings
+from shoal.evidence.label_forms import label_reader
 from shoal.io.address import Place, as_place, public
 from shoal.io.commit import replacing_all
 from shoal.io.csv_dialect import DETECT, CsvOptions
@@ -110,7 +112,7 @@ def _hand_over(
     with clock.step("verify") as progress:
         table = engine.published()
         verdict = _verified(table, policy, engine.expected, part_of(progress, 0, COUNTED))
-        measured = replace(measured, disclosure=engine.disclosure(table))
+        measured = _with_published(measured, engine, table, policy)
     with clock.step("truth") as progress:
         engine.require_truth(table, progress)
     return _release(engine, policy, seed, measured, verdict, clock, warnings)
@@ -199,7 +201,7 @@ def run_with(
             left = part_of(progress, READ_BACK, COUNTED)
             verdict = _verified(table, policy, engine.expected, left)
             places.describe(table)
-            measured = replace(measured, disclosure=engine.disclosure(table))
+            measured = _with_published(measured, engine, table, policy)
         with clock.step("truth") as progress:
             engine.require_truth(table, progress)
         release = _release(engine, policy, seed, measured, verdict, clock, source.warnings)
@@ -284,7 +286,8 @@ def write_release(
             digests = file_digests(files)
             table = engine.read_back(places.tables, written, progress)
             places.describe(table)
-        if policy.preferences:  # the models were checked on the original values of these very rows
+        if policy.preferences or policy.checks_hidden_weights:
+            # the models were checked on the original values, or the weights, of these very rows
             for rows, what in (
                 (engine.published(), "The release's table"),
                 (table, "The written file"),
@@ -356,6 +359,7 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
     limit = None if policy.suppression is None else int(policy.suppression * rows)
     models = in_both_spellings(policy.constraints, engine.sensitive_domains)
     requirement = Requirement(models, limit, policy.person is not None, policy.together)
+    policy = engine.choose_method(policy, requirement, rows)
     with clock.step("group") as progress:
         suppressed = engine.group(requirement, progress)
     if suppressed is not None:
@@ -370,6 +374,22 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
     check_suppression(policy, measured.suppressed_rows, rows)
     check_suppressed_people(policy, measured)
     return measured
+
+
+def _with_published(
+    measured: Measured, engine: Engine, table: ReleaseTable, policy: Policy
+) -> Measured:
+    """What is measured, with what others can do with the release and what an analyst finds in it."""
+    domains = {one.name: one for one in engine.domains}
+    readers = {name: label_reader(policy.column_spec(name), domains[name]) for name in policy.quasi}
+    forms = engine.label_forms(table, readers)
+    found = Detail({name: column_detail(forms[name], readers[name].unit) for name in policy.quasi})
+    withheld = measured.rows - engine.expected[0].rows
+    return replace(
+        measured,
+        detail=found.with_withheld(withheld),
+        disclosure=engine.disclosure(table),
+    )
 
 
 def _verified(
@@ -441,8 +461,9 @@ def _release(
         largest_share=verdict.largest_share,
         measured=measured,
         key=engine.key,
+        row_weights=engine.weights,
         run=RunSummary(
-            method=plugins.name_of(type(policy.method)),
+            method=plugins.name_of(type((engine.choice or policy).method)),
             private_seed=seed,
             engine=engine.label,
             published_rows=engine.expected[0].rows,
@@ -454,12 +475,15 @@ def _release(
                 *(text for one in engine.sensitive_domains.values() for text in one.warnings()),
                 *suppression_warnings(policy, measured),
                 *loss_warnings(measured.metrics["mean-ncp"]),
+                *many_values_warnings(_unordered(policy, engine.domains)),
                 *personal_warnings(measured.personal),
                 *people_warnings(policy, measured),
                 *(() if measured.weighted is None else measured.weighted.warnings()),
+                *weight_warnings(policy, measured),
                 *measured.disclosure.warnings,
             ),
             notes=(
+                *(() if engine.choice is None else (engine.choice.note,)),
                 *measured.notes,
                 *reading_notes(engine.domains),
                 *(f"Column '{name}': {rule.words}." for name, rule in policy.column_rules.items()),
@@ -468,6 +492,17 @@ def _release(
             digest=engine.digest,
         ),
     )
+
+
+def _unordered(policy: Policy, domains: Sequence[Domain]) -> dict[str, int]:
+    """How many values each unordered quasi column has that may be published as sets."""
+    if policy.publish == "anatomy":
+        return {}
+    return {
+        one.name: one.size - (one.missing >= 0)
+        for one in domains
+        if one.kind == Kind.SET and one.name in policy.quasi
+    }
 
 
 def reading_notes(domains: Sequence[Domain]) -> list[str]:
@@ -523,6 +558,17 @@ def suppression_warnings(policy: Policy, measured: Measured) -> list[str]:
     return [
         f"{measured.suppressed_rows:,} of {measured.rows:,} rows ({rows:.1%}) are suppressed{whose}; "
         "set `suppression` to limit them."
+    ]
+
+
+def weight_warnings(policy: Policy, measured: Measured) -> list[str]:
+    """A warning where a published weight is one of the columns by which rows are alone."""
+    found = measured.disclosure
+    if policy.weight is None or policy.weight not in found.plain or not found.alone:
+        return []
+    return [
+        f"The sampling weight {policy.weight} is published and is one of the columns by which "
+        f"{found.alone:,} {found.units} are alone: round it to a larger step, or withhold it."
     ]
 
 

@@ -28,30 +28,29 @@ SUPPRESSED = "suppressed"
 BEFORE, AFTER = SERIES[7], SERIES[0]
 
 
-def losses(name: str, loss: Mapping[str, float], mean: float | None, title: str) -> str:
-    """How much of each column's detail was lost: bars on a track that stands for all of it."""
-    rows = [*([("all columns", mean)] if mean is not None else []), *loss.items()]
+def shares(name: str, of: Mapping[str, float], mean: float, title: str) -> str:
+    """A share of each column: bars on a track that stands for all of it."""
+    rows = [("all columns", mean), *of.items()]
     height = ROW * 1.06 * len(rows) + 0.1
     left, labels = _room([label for label, _ in rows])
     right = 0.62
     with chart(WIDTH, height) as (figure, axes):
         _place(figure, axes, left, right, 0.05, 0.05)
         at = list(range(len(rows)))
-        whole = mean is not None
         axes.barh(at, [1.0] * len(rows), height=0.56, color=GRID, alpha=0.6)
-        colours = [SOFT if whole and not i else AFTER for i in at]
+        colours = [AFTER if i else SOFT for i in at]
         axes.barh(at, [share for _, share in rows], height=0.56, color=colours)
         for i, (_, share) in enumerate(rows):
             axes.text(1.02, i, percent(share), va="center_baseline", size=SIZE)
-        if whole and len(rows) > 1:
+        if len(rows) > 1:
             axes.axhline(0.5, color=SOFT, linewidth=0.8, clip_on=False)
         _rows(axes, labels)
         axes.set_xlim(0, 1)
         axes.set_xticks([])
         axes.grid(visible=False)
-        worst = max(loss.items(), key=lambda one: one[1], default=None)
-        most = f" Most was lost in {worst[0]}, {percent(worst[1])}." if worst else ""
-        description = f"One bar per column, {len(loss)} in all.{most}"
+        worst = min(of.items(), key=lambda one: one[1], default=None)
+        least = f" The shortest is that of {worst[0]}, {percent(worst[1])}." if worst else ""
+        description = f"One bar per column, {len(of)} in all.{least}"
         return inline(figure, name, title, description)
 
 

@@ -67,16 +67,13 @@ def _finding(finding: "Finding") -> str:
 
 def _cost(release: "Release") -> str:
     gone = f"{counted(release.suppressed_rows, 'row')} suppressed"
-    loss = release.metrics.get("mean-ncp")
     if release.largest_share:
         shares = ", ".join(
             f"{percent(share)} for {shown(name, 40)}"
             for name, share in release.largest_share.items()
         )
         return f"The best guess is right with a chance of up to {shares}; {gone}."
-    if loss is None:
-        return f"{gone}."
-    return f"Loss {percent(loss)} of the detail; {gone}."
+    return f"Of the cells in quasi columns {release.detail.words}; {gone}."
 
 
 def _warning(text: str) -> str:
@@ -86,18 +83,18 @@ def _warning(text: str) -> str:
 def _chart(release: "Release") -> str:
     from shoal.drawing.page import can_draw
 
-    loss = release.column_loss
-    if not loss or not any(loss.values()):
+    exact = {name: one.exact for name, one in release.detail.columns.items()}
+    if not exact or all(share == 1 for share in exact.values()):
         return ""
     if not can_draw():
         return "<p class=\"shoal-soft\">For charts: <code>pip install 'shoal[report]'</code></p>"
-    from shoal.report.charts import losses
+    from shoal.report.charts import shares
 
-    worst = set(sorted(loss, key=lambda name: -loss[name])[:MOST])
-    drawn = {name: share for name, share in loss.items() if name in worst}
-    title = "Detail lost per column"
-    if len(drawn) < len(loss):
-        title += f" (the {len(drawn)} of {len(loss)} that lost most)"
-    name = f"shoal-loss-{crc32(repr(drawn).encode()):x}"  # other releases have other ids
+    least = set(sorted(exact, key=lambda name: exact[name])[:MOST])
+    drawn = {name: share for name, share in exact.items() if name in least}
+    title = "Cells that are still exact, per column"
+    if len(drawn) < len(exact):
+        title += f" (the {len(drawn)} of {len(exact)} with the fewest)"
+    name = f"shoal-exact-{crc32(repr(drawn).encode()):x}"  # other releases have other ids
     caption = f'<p class="shoal-soft">{title}</p>'
-    return caption + losses(name, drawn, release.metrics.get("mean-ncp"), title)
+    return caption + shares(name, drawn, release.detail.exact, title)

@@ -14,7 +14,8 @@ from shoal.io.output_names import is_page, report_files
 from shoal.pipeline.run import check_report
 from shoal.release import Release
 from shoal.report.certificate import certificate
-from shoal.report.charts import generality, losses, pairs
+from shoal.report.charts import generality, pairs
+from shoal.report.detail import detail_view, detail_words, level_rows
 from shoal.report.formatting import (
     EVEN,
     chance,
@@ -25,10 +26,10 @@ from shoal.report.formatting import (
     share_of,
     shown,
 )
+from shoal.report.weights import weights_view
 
 MOST_DRAWN = 20
-"""Values of a column in a chart, and columns in the chart of losses with the most to lose first; the
-table below has all."""
+"""Values of a column in a chart; the table below has all."""
 BUDGET = 500_000
 """Characters that the charts of single columns may take; beyond, there are tables alone, so that the
 page opens quickly."""
@@ -63,7 +64,9 @@ def page(certificate: dict[str, Any]) -> str:
         cards=cards(certificate),
         sections=_sections(certificate),
         risks=_risks(certificate),
-        loss=loss_view(certificate),
+        detail=detail_view(certificate, 2 * MOST_DRAWN),
+        weights=weights_view(certificate),
+        levels=level_rows(certificate),
         columns=column_views(certificate),
         sizes=sizes_view(certificate),
         steps=_steps(certificate),
@@ -88,6 +91,8 @@ def _sections(certificate: dict[str, Any]) -> list[tuple[str, str]]:
         ("guaranteed", "What is guaranteed", True),
         ("presets", "What authorities ask", certificate["presets"]),
         ("risk", "Risk", True),
+        ("criteria", "Singling out, linkability, inference", True),
+        ("population", "In the population", certificate.get("weighted")),
         ("cost", "Cost", True),
         ("sizes", "Group sizes", True),
         ("suppression", "Suppression", True),
@@ -119,6 +124,11 @@ def _limits(certificate: dict[str, Any]) -> list[str]:
         "guarantee speaks of it.",
         "Several releases of one table: they can be laid side by side. Publish one.",
     ]
+    if "estimated-k-map" in models:
+        found.append(
+            "Weights that are wrong: estimated-k-map is an estimate from the sampling weights, and "
+            "speaks of people who do not know who took part."
+        )
     if "delta-presence" not in models:
         found.append("Being in the table: it is not hidden that somebody is part of it.")
     if not models & {"alpha", "t", "beta", "delta", "entropy-l", "recursive-l"}:
@@ -163,7 +173,7 @@ def verdict(certificate: dict[str, Any]) -> str:
     every = "The guarantee was" if len(found) == 1 else f"All {len(found)} guarantees were"
     if (people := certificate["people"]) is not None:
         rows += f" of {counted(people['published'], 'person', 'people')}, counted in people"
-    return f"{every} found in the {rows}, {_price(certificate)}.{_reservation(certificate)}"
+    return f"{every} found in the {rows}{_price(certificate)}.{_reservation(certificate)}"
 
 
 def _reservation(certificate: dict[str, Any]) -> str:
@@ -179,7 +189,7 @@ def _reservation(certificate: dict[str, Any]) -> str:
 
 
 def _price(certificate: dict[str, Any]) -> str:
-    loss, out = certificate["cost"]["mean_ncp"], certificate["suppression"]
+    detail, out = certificate["detail"], certificate["suppression"]
     gone = (
         "no row" if not out["rows"] else f"{counted(out['rows'], 'row')} ({percent(out['share'])})"
     )
@@ -187,12 +197,11 @@ def _price(certificate: dict[str, Any]) -> str:
         gone += f" and with them all rows of {counted(out['people'], 'person', 'people')}"
     held = "withheld" if out["how"] == "withheld" or not out["rows"] else "starred"
     if certificate["anatomy"] is not None:
-        return f"whose sensitive values stand apart from the people; {gone} had to be {held}"
-    if loss is None:
-        return f"and {gone} had to be {held}"
-    if not loss:
-        return f"which lost no detail; {gone} had to be {held}"
-    return f"at the price of {percent(loss)} of the detail; {gone} had to be {held}"
+        return f", whose sensitive values stand apart from the people; {gone} had to be {held}"
+    if detail["exact"] == 1:
+        return f", which lost no detail; {gone} had to be {held}"
+    words = detail_words(detail)
+    return f". Of the cells in quasi columns {words}; {gone} had to be {held}"
 
 
 def _risk_cards(certificate: dict[str, Any]) -> list[Card]:
@@ -247,11 +256,15 @@ def _alone_card(found: dict[str, Any]) -> Card:
 def _price_cards(certificate: dict[str, Any]) -> list[Card]:
     out, groups = certificate["suppression"], certificate["groups"]
     rows, came = certificate["release"]["rows"], certificate["input"]["rows"]
-    loss = certificate["cost"]["mean_ncp"]
     made = []
     apart = certificate["anatomy"] is not None
-    if loss is not None and not apart:
-        made.append(Card("of the detail given up", percent(loss), "mean of the columns below"))
+    if not apart:
+        summary = certificate["detail"]["summary"]
+        exact, others = summary[0]["share"], detail_words({"summary": summary[1:]})
+        made.append(Card("of the cells still exact", percent(exact), others or "in quasi columns"))
+    lost = certificate["cost"]["metrics"].get("relative-non-uniform-entropy")
+    if lost is not None and not apart:
+        made.append(Card("of the information lost", percent(lost), "in bits, over quasi columns"))
     gone = f"{out['rows']:,} {out['how']}" if out["rows"] else "none suppressed"
     if (people := certificate["people"]) is not None:
         left = (
@@ -312,41 +325,14 @@ def _risks(certificate: dict[str, Any]) -> list[RiskRow]:
 
 
 @dataclass(frozen=True)
-class LossView:
-    """The chart of all losses, and its figures."""
-
-    chart: str
-    rows: list[tuple[str, float]]
-    left_out: int
-    """Columns that are in the table only."""
-
-    @property
-    def is_any(self) -> bool:
-        """Whether any column lost anything."""
-        return any(share for _, share in self.rows)
-
-
-def loss_view(certificate: dict[str, Any]) -> LossView | None:
-    """The loss of each column; None where none is known."""
-    columns = certificate["cost"]["columns"]
-    loss = {name: one["loss"] for name, one in columns.items() if one["loss"] is not None}
-    if not loss:
-        return None
-    worst = sorted(loss, key=lambda name: -loss[name])[: 2 * MOST_DRAWN]
-    drawn = {name: loss[name] for name in loss if name in set(worst)}
-    mean = certificate["cost"]["mean_ncp"]
-    chart = losses("loss", drawn, mean, "Detail lost per column")
-    return LossView(chart, list(loss.items()), len(loss) - len(drawn))
-
-
-@dataclass(frozen=True)
 class ColumnView:
     """One column: its charts and their figures."""
 
     place: int
     name: str
     kind: str
-    loss: float | None
+    exact: str
+    """How much of it is exact, for a quasi column."""
     is_open: bool
     lumped: int
     distribution: list[dict[str, Any]] = field(default_factory=list)
@@ -378,7 +364,7 @@ def column_views(certificate: dict[str, Any]) -> list[ColumnView]:
                 place=place,
                 name=shown(name),
                 kind=kinds.get(one["kind"], "published as it is"),
-                loss=one["loss"],
+                exact=_exact(certificate, name),
                 is_open=name in opened and one["loss"] != 0,
                 lumped=one["lumped"],
                 distribution=one["distribution"],
@@ -388,6 +374,13 @@ def column_views(certificate: dict[str, Any]) -> list[ColumnView]:
             )
         )
     return views
+
+
+def _exact(certificate: dict[str, Any], name: str) -> str:
+    found = certificate["detail"]["columns"].get(name)
+    if found is None:
+        return ""
+    return "exact" if found["exact"] == 1 else f"{percent(found['exact'])} exact"
 
 
 def _charts(place: int, name: str, one: dict[str, Any]) -> tuple[str, str]:

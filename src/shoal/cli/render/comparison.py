@@ -1,7 +1,5 @@
 """Print a comparison: a table of methods, the recommendation, and what has no result."""
 
-import re
-import textwrap
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
@@ -16,14 +14,13 @@ from shoal.cli.render.page import (
     print_warnings,
     safe,
     section,
+    wrapped,
 )
-from shoal.errors import format_memory, format_seconds, percent
+from shoal.errors import format_seconds, percent
 
 if TYPE_CHECKING:
     from shoal.api import Comparison, Figures
 
-NO_BREAK = "\0"
-"""Marks a space at which no line ends."""
 WIDE = 78
 """From this width on every figure has its column."""
 
@@ -83,21 +80,21 @@ def _columns(console: Console, found: "Comparison") -> list[str]:
     if console.width >= WIDE:
         some = any(one.figures and one.figures.suppressed_rows for one in found.done)
         hidden = ["suppr."] if some else []
-        return ["loss", "risk", "worst", "groups", *hidden, "time", "memory"]
+        return ["loss", "exact", "risk", "worst", "groups", *hidden, "time"]
     if console.width >= NARROW:
-        return ["loss", "risk", "groups", "time"]
+        return ["loss", "exact", "risk", "time"]
     return ["loss", "risk", "time"] if console.width >= NARROW - 8 else ["loss", "time"]
 
 
 def _cells(figures: "Figures") -> dict[str, str]:
     return {
         "loss": percent(figures.loss),
+        "exact": percent(figures.exact),
         "risk": percent(figures.risk.average),
         "worst": percent(figures.risk.highest),
         "groups": f"{figures.groups:,}",
         "suppr.": percent(figures.suppressed_share) if figures.suppressed_rows else "0",
         "time": format_seconds(figures.seconds),
-        "memory": format_memory(figures.memory),
     }
 
 
@@ -116,6 +113,9 @@ def _legend(console: Console, found: "Comparison") -> str:
     if any(one.method == found.method for one in found.done):
         parts.append("* the policy's own method")
     shown = _columns(console, found)
+    if not found.by_risk:
+        cells = "; exact: of the cells in quasi columns" if "exact" in shown else ""
+        parts.append(f"loss: of the information, in bits{cells}")
     if "risk" in shown:
         what = "the chance to pick a person's row"
         if found.by_risk:
@@ -131,15 +131,8 @@ def _recommend(console: Console, found: "Comparison") -> None:
         section(console, "No method finished", Text("The reasons are below."))
         return
     words = [chosen.reason, *filter(None, (chosen.own, chosen.further))]
-    body = Group(*(_wrapped(console, safe(each)) for each in words))
+    body = Group(*(wrapped(console, safe(each)) for each in words))
     section(console, f"Take {chosen.method}", body)
-
-
-def _wrapped(console: Console, words: str) -> Text:
-    """Return lines that never begin with a percent sign or a unit."""
-    joined = re.sub(r"(?<=\d) (?=%|s\b|min\b)|(?<=k) (?==)|(?<==) (?=\d)", NO_BREAK, words)
-    broken = textwrap.wrap(joined, max(console.width - 8, 20), break_on_hyphens=False)
-    return Text("\n".join(broken).replace(NO_BREAK, " "))
 
 
 def _unfinished(console: Console, found: "Comparison") -> None:

@@ -1,7 +1,9 @@
 """The parts of what commands print: blocks, sections, marks, numbers and safe names."""
 
 import math
+import re
 import shlex
+import textwrap
 from collections.abc import Iterable
 
 from rich.console import Console, Group, RenderableType
@@ -10,6 +12,8 @@ from rich.text import Text
 
 NARROW = 60
 """Below this terminal width less is shown side by side."""
+NO_BREAK = "\0"
+"""Marks a space at which no line ends."""
 
 
 def indented(body: RenderableType, by: int = 2) -> Padding:
@@ -56,6 +60,13 @@ def command(*words: object) -> str:
 def safe(name: str) -> str:
     """Return a name without characters that could control the terminal."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
+
+
+def wrapped(console: Console, words: str, indent: int = 8) -> Text:
+    """Return lines that never begin with a percent sign or a unit."""
+    joined = re.sub(r"(?<=\d) (?=%|s\b|min\b)|(?<=k) (?==)|(?<==) (?=\d)", NO_BREAK, words)
+    broken = textwrap.wrap(joined, max(console.width - indent, 20), break_on_hyphens=False)
+    return Text("\n".join(broken).replace(NO_BREAK, " "))
 
 
 def tick(console: Console, holds: bool) -> Text:

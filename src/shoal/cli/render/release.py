@@ -16,16 +16,19 @@ from shoal.cli.render.page import (
     message,
     print_warnings,
     safe,
+    wrapped,
 )
 from shoal.cli.render.presets import show_presets
 from shoal.cli.render.verification import best_guess, facts_table, findings_table, panel
 from shoal.errors import percent
 
 if TYPE_CHECKING:
-    from shoal.api import Metric, PersonalReport, Release
+    from shoal.api import Metric, PersonalReport, Release, Weighted
 
-BAR, NARROW_BAR = 24, 8
+BAR, NARROW_BAR = 16, 8
 """Characters of a full bar."""
+WIDE = 78
+"""From this width on every figure has its column."""
 
 
 KEEP_SEED = (
@@ -59,7 +62,7 @@ def show_release(console: Console, release: "Release[Any]", show_seed: bool = Fa
 
 
 def show_summary(console: Console, release: "Release[Any]") -> None:
-    """Print guarantees first, then rows, groups, loss and time, then notes and warnings."""
+    """Print guarantees first, then rows, groups and time, then what is left of the detail."""
     guarantees = findings_table(console, release.findings, release.policy.quasi)
     title = "Verified"
     if console.width >= NARROW:
@@ -70,7 +73,11 @@ def show_summary(console: Console, release: "Release[Any]") -> None:
     console.print()
     console.print(panel(title, Group(guarantees, Text(), _facts(release)), good=True))
     console.print()
-    block(console, _losses(console, release))
+    block(console, _detail(console, release))
+    if release.levels:
+        block(console, _levels(console, release))
+    if release.weighted is not None:
+        block(console, _population(release.weighted))
     for name, report in release.personal.items():
         block(console, _personal(name, report))
     show_presets(console, release.presets)
@@ -138,24 +145,73 @@ def _seconds(seconds: Mapping[str, float]) -> str:
     return f"{sum(seconds.values()):.2f} ({steps})"
 
 
-def _losses(console: Console, release: "Release[Any]") -> RenderableType:
+def _detail(console: Console, release: "Release[Any]") -> RenderableType:
+    """Return what is left of the quasi columns: exact cells first, then what the others say."""
     if release.policy.publish == "anatomy" and not release.suppressed_rows:
         words = (
-            "none in quasi columns: their values are exact. Sensitive values are in other tables."
+            "all in quasi columns: their values are exact. Sensitive values are in other tables."
         )
-        return Text.assemble(("Loss ", "bold"), words)
-    mean = release.metrics.get("mean-ncp") or 0.0
-    table = Table.grid(padding=(0, 2))
-    table.add_column(overflow="fold")
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    for name, loss in release.column_loss.items():
-        table.add_row(safe(name), _bar(console, loss), percent(loss))
-    head = Text.assemble(
-        ("Loss ", "bold"),
-        f"{percent(mean)} of the detail in quasi columns (mean NCP), by column:",
-    )
+        return Text.assemble(("Detail ", "bold"), words)
+    wide = console.width >= WIDE
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("column", overflow="fold")
+    if wide:
+        table.add_column("", no_wrap=True)
+    table.add_column("exact", justify="right", no_wrap=True)
+    table.add_column("otherwise", overflow="fold")
+    if console.width >= NARROW:
+        table.add_column("labels", justify="right", no_wrap=True)
+    if wide:
+        table.add_column("NCP", justify="right", no_wrap=True)
+    for name, column in release.detail.columns.items():
+        cells: list[str | Text] = [
+            safe(name),
+            *([_bar(console, column.exact)] if wide else []),
+            percent(column.exact),
+            column.typical,
+            *([f"{column.labels:,}"] if console.width >= NARROW else []),
+            *([percent(release.column_loss.get(name, 0.0))] if wide else []),
+        ]
+        table.add_row(*cells)
+    lost = release.metrics.get("relative-non-uniform-entropy")
+    information = "" if lost is None else f"; {percent(lost)} of the information lost"
+    words = f"Detail {release.detail.words}, of the cells in quasi columns{information}"
+    head = wrapped(console, words, indent=4)
+    head.stylize("bold", 0, len("Detail"))
     return Group(head, indented(table))
+
+
+def _levels(console: Console, release: "Release[Any]") -> RenderableType:
+    """Return the level that a full-domain method chose for each column."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("column", overflow="fold")
+    table.add_column("level", no_wrap=True)
+    table.add_column("published", overflow="fold")
+    table.add_column("for example", overflow="fold")
+    arrow = "->" if console.options.ascii_only else "→"
+    for name, one in release.levels.items():
+        example = "" if one.label is None else safe(one.label)
+        if one.value is not None:
+            example = f"{safe(one.value)} {arrow} {example}"
+        table.add_row(safe(name), f"{one.level} of {one.highest}", safe(one.name), example)
+    head = Text.assemble(("Levels ", "bold"), "chosen for the whole column:")
+    return Group(head, indented(table))
+
+
+def _population(found: "Weighted") -> RenderableType:
+    """Return the risk in the population that sampling weights suggest, before and after."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("")
+    both = [found.before, *(() if found.after is None else (found.after,))]
+    for heading in ("before", "after")[: len(both)]:
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_row("fewest people in a class", *(f"{one.smallest_class:,.1f}" for one in both))
+    table.add_row("highest individual risk", *(percent(one.highest) for one in both))
+    table.add_row("re-identifications to expect", *(f"{one.expected:,.2f}" for one in both))
+    people = (
+        f"{both[-1].population:,.0f} people that the rows stand for, estimated by their weights:"
+    )
+    return Group(Text.assemble(("Population ", "bold"), people), indented(table))
 
 
 def _personal(name: str, report: "PersonalReport") -> RenderableType:
