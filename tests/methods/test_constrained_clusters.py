@@ -10,7 +10,7 @@ import shoal
 from shoal.errors import PolicyError
 from shoal.methods import bottom_up
 
-QUASI = ["age", "town", "zip"]
+QUASI = ["age", "town", "zip", "sex", "smoker"]
 
 
 def people(n: int, seed: int = 3) -> pa.Table:
@@ -20,12 +20,14 @@ def people(n: int, seed: int = 3) -> pa.Table:
             "age": rng.integers(20, 60, n),
             "town": [f"t{i}" for i in rng.geometric(0.3, n)],
             "zip": [f"{i:04d}" for i in rng.integers(0, 60, n) * 31],
+            "sex": [f"s{i}" for i in rng.integers(0, 2, n)],
+            "smoker": [f"s{i}" for i in rng.integers(0, 2, n)],
             "ill": [f"i{min(i, 9)}" for i in rng.geometric(0.35, n)],
         }
     )
 
 
-def release(method: Any, *constraints: dict[str, Any], n: int = 1_000) -> shoal.Release[Any]:
+def release(method: Any, *constraints: dict[str, Any], n: int = 500) -> shoal.Release[Any]:
     columns: dict[str, Any] = dict.fromkeys(QUASI, "quasi") | {"ill": "sensitive"}
     columns["town"] = {"role": "quasi", "kind": "unordered"}
     columns["zip"] = {"role": "quasi", "hierarchy": {"mask": "right"}}
