@@ -88,6 +88,8 @@ JSON_COMMANDS = [
     ("shoal inspect", "inspect hospital.csv --fraction 0.1 --msu 2"),
     ("shoal init", "init hospital.csv -o draft.yaml"),
     ("shoal attack", "attack release.csv policy.yaml --known hospital.csv --raw hospital.csv"),
+    ("shoal criteria", "criteria release.csv policy.yaml --raw hospital.csv"),
+    ("shoal presets", "presets hipaa-safe-harbor"),
     ("shoal compare", "compare hospital.csv policy.yaml --methods mondrian,datafly --k 5"),
     ("shoal methods", "methods"),
     ("shoal metrics", "metrics query-error"),
@@ -96,7 +98,7 @@ JSON_COMMANDS = [
 KEYED_BY_DATA = {
     *("metrics", "column_loss", "largest_share", "columns", "minimal_nodes", "personal", "levels"),
     *("group_recognition", "sensitive_files", "sensitive_outputs", "sensitive", "roles", "files"),
-    *("sizes", "unread", "versions", "written", "read"),
+    *("sizes", "unread", "versions", "written", "read", "hierarchies", "reasons"),
 }
 """Fields whose mappings have the names of columns, metrics or files as keys, not fields."""
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         assess as assess,
         attack as attack,
         compare as compare,
+        criteria as criteria,
         demo as demo,
         draft_policy as draft_policy,
         inspect as inspect,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from shoal.models.average_risk import AverageRisk as AverageRisk
     from shoal.models.beta import Beta as Beta
     from shoal.models.delta import Delta as Delta
+    from shoal.models.estimated_k_map import EstimatedKMap as EstimatedKMap
     from shoal.models.k import K as K
     from shoal.models.l import (
         EntropyL as EntropyL,
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
     from shoal.reproduction.base import Reproduction as Reproduction
     from shoal.risk.assessment import Assessment as Assessment
     from shoal.risk.attack import Attack as Attack
+    from shoal.risk.criteria import Criteria as Criteria
     from shoal.risk.draft import Draft as Draft
     from shoal.risk.inspection import Inspection as Inspection
     from shoal.verification.verification import Verification as Verification
@@ -86,7 +89,7 @@ if TYPE_CHECKING:
 else:
     _NAMES = {
         "shoal.api": (
-            "Demo Listing anonymize assess attack compare demo draft_policy inspect "
+            "Demo Listing anonymize assess attack compare criteria demo draft_policy inspect "
             "list_methods list_metrics list_models list_presets reproduce run verify write_sample "
         ),
         "shoal.comparison.comparison": "Comparison",
@@ -112,6 +115,7 @@ else:
         "shoal.models.average_risk": "AverageRisk",
         "shoal.models.beta": "Beta",
         "shoal.models.delta": "Delta",
+        "shoal.models.estimated_k_map": "EstimatedKMap",
         "shoal.models.k": "K",
         "shoal.models.l": "EntropyL L RecursiveL",
         "shoal.models.population": "DeltaPresence KMap",
@@ -122,6 +126,7 @@ else:
         "shoal.reproduction.base": "Reproduction",
         "shoal.risk.assessment": "Assessment",
         "shoal.risk.attack": "Attack",
+        "shoal.risk.criteria": "Criteria",
         "shoal.risk.draft": "Draft",
         "shoal.risk.inspection": "Inspection",
         "shoal.verification.verification": "Verification",

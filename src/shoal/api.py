@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from shoal.engines.measured import PersonalReport as PersonalReport
     from shoal.evidence.disclosure import Disclosure as Disclosure
     from shoal.evidence.estimated_risk import EstimatedRisk as EstimatedRisk
+    from shoal.evidence.weighted import Weighted as Weighted
     from shoal.hierarchy import Hierarchy
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric as Metric
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from shoal.risk.assessment import Reidentification as Reidentification
     from shoal.risk.attack import Attack as Attack
     from shoal.risk.attack import Guess as Guess
+    from shoal.risk.criteria import Criteria as Criteria
     from shoal.risk.draft import Draft as Draft
     from shoal.risk.inspection import ColumnReport as ColumnReport
     from shoal.risk.inspection import Inspection as Inspection
@@ -848,6 +850,92 @@ def attack(
         )
     warn(found.warnings)
     return found
+
+
+def criteria(
+    release: Release[Any] | Frame | PathLike,
+    policy: PolicyLike | None = None,
+    *,
+    raw: Frame | PathLike | None = None,
+    key: Frame | PathLike | None = None,
+    engine: str = "local",
+    memory: str | None = None,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
+    progress: bool | ProgressCallback = False,
+) -> Criteria:
+    """Measure what opinion 05/2014 asks of a release: singling out, linkability and inference.
+
+    Parameters
+    ----------
+    release
+        A `Release`, a frame or the path of a file.
+    policy
+        The policy that its labels are read by; a `Release` has its own.
+    raw
+        The raw table, whose people are linked to the release.
+    key
+        The private key that was written with the release, where the policy has a person column: people
+        are counted with it. A `Release` has its own.
+    engine, memory, separator, quote, encoding, read, progress
+        As for `run`. Inference is measured, and a raw table linked, only in memory.
+
+    Returns
+    -------
+    Criteria
+        Counts and shares, each with what it does not show; no value of any person.
+
+    Raises
+    ------
+    InputError, PolicyError
+        If a table cannot be read, or the policy is not that of the release.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import shoal
+    >>> people = pd.DataFrame({"age": [31, 36, 61, 64], "disease": ["flu", "flu", "flu", "cancer"]})
+    >>> release = shoal.anonymize(people, quasi="age", sensitive="disease", k=2)
+    >>> found = shoal.criteria(release, raw=people)
+    >>> found.singling_out.alone_on_quasi, found.linkability.linked_on_quasi
+    (0, 0.5)
+    >>> found.inference.columns["disease"].certain
+    2
+    """
+    with displayed(progress) as callback:
+        from shoal.engines.capabilities import refuse_task
+        from shoal.engines.sessions import is_out_of_core, is_spark
+        from shoal.pipeline.verify import open_release, policy_of
+        from shoal.release import Release as Made
+        from shoal.risk.attack import attack
+        from shoal.risk.criteria import criteria_of
+
+        given = _reading(read, separator, quote, encoding)
+        required, clock = policy_of(release, policy).reading(**given.values), Clock(callback)
+        frame = release.table if isinstance(release, Made) else release
+        attacked = None
+        if raw is not None:
+            if is_out_of_core(engine, memory) or is_spark(frame):
+                refuse_task("large", "raw")
+            attacked = attack(
+                _located(release), required, known=_located(raw), key=_located(key), read=given
+            )
+        with (
+            open_release(
+                _located(release),
+                required,
+                clock,
+                options=given.file.of_release,
+                engine=engine,
+                memory=memory,
+                every_column=True,
+                key=_located(key),
+            ) as table,
+            clock.step("measure"),
+        ):
+            return criteria_of(table, required, attacked)
 
 
 def compare(

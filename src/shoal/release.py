@@ -26,6 +26,7 @@ from shoal.results import Record, Result
 from shoal.seeds import Seed
 
 if TYPE_CHECKING:
+    from shoal.arrays import Ints
     from shoal.engines.person_key import PersonKey
     from shoal.engines.release_table import ReleaseTable
     from shoal.policy import Policy
@@ -108,6 +109,9 @@ class Release(Result, Generic[FrameT]):
     key: "PersonKey | None" = None
     """Private. Where people were counted, which rows are one person's, by random numbers; None where
     they are only in the key that the run wrote."""
+    row_weights: "Ints | None" = None
+    """Private. The weights of the rows in millionths, where a constraint is estimated from weights that
+    are not published."""
 
     @property
     def rows(self) -> int:

@@ -30,7 +30,7 @@ import shoal
 from shoal.arrays import Codes, Ints
 from shoal.encoding.cells import Cells, encode, subset
 from shoal.encoding.columns import ColumnSpec
-from shoal.encoding.counts import Counts
+from shoal.encoding.counts import SCALE, Counts
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import SUPPRESSED, Grouping, rows_by_group, spans_of
 from shoal.errors import Infeasible, PolicyError, ShoalWarning
@@ -187,7 +187,8 @@ def histograms(
 
     Notes
     -----
-    The population holds as many people equal to a row as its value leaves over when divided by 3.
+    The population holds as many people equal to a row as its value leaves over when divided by 3; the
+    sampling weight of a row is one more than what it leaves over when divided by 4.
     """
     tables = [sorted(Counter(v for v in group if v is not None).items()) for group in groups]
     entries = [entry for table in tables for entry in table]
@@ -206,6 +207,8 @@ def histograms(
         domain,
         np.bincount(np.array(present, np.int64), minlength=size),
         population=np.array([sum((v or 0) % 3 for v in group) for group in groups], np.int64),
+        weights=np.array([sum(1 + (v or 0) % 4 for v in group) for group in groups], np.int64)
+        * SCALE,
     )
 
 
@@ -489,8 +492,11 @@ def _dependence_faults(
         yield "groups are compared with the table, but compares_with_table is not declared"
     if not model.needs_population and differs(dataclasses.replace(counts, population=None)):
         yield "the population is used, but needs_population is not declared"
+    if not model.needs_weights and differs(dataclasses.replace(counts, weights=None)):
+        yield "sampling weights are used, but needs_weights is not declared"
     sizes = histograms([[None] * len(group) for group in groups])
-    if not model.column and differs(dataclasses.replace(sizes, population=counts.population)):
+    sizes = dataclasses.replace(sizes, population=counts.population, weights=counts.weights)
+    if not model.column and differs(sizes):
         yield "sensitive values are used, but the model names no column: use SensitiveModel"
 
 

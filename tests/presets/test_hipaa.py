@@ -18,7 +18,7 @@ from shoal.engines.release_table import MemoryRelease, Verdict, with_presets
 from shoal.policy import Policy
 from shoal.policy.canonical import to_data
 from shoal.presets.hipaa_safe_harbor import HipaaSafeHarbor
-from shoal.presets.identifiers import FORMS
+from shoal.presets.identifiers import FORMS, may_show
 from shoal.verification.presets import CheckedRule
 
 AREAS = 'zip3,people\n021,1000000\n036,20000\n606,"2,500,000"\n821,900\n'
@@ -388,3 +388,26 @@ def test_bad_tables_of_people_by_zip_code(tmp_path: Path, text: str | None, word
 
 def test_it_asks_for_no_class_size() -> None:
     assert HipaaSafeHarbor().constraints() == ()
+
+
+def test_a_quick_look_rules_out_nothing() -> None:
+    """Every example of an identifier passes the look that spares most texts the forms."""
+    assert all(may_show(text) for rule, _, text in FINER if rule == "identifiers")
+    shortest = ["a@b.co", "www.a.de/x.html", "2125550123", "212-555-0123", "219-09-9999", "1.1.1.1"]
+    assert all(map(may_show, shortest))
+
+
+def test_a_draft_with_the_preset(tmp_path: Path) -> None:
+    table = pa.table({**rows(60), "city": ["Rome", "Oslo"] * 30})
+    (tmp_path / "zip3.csv").write_text(AREAS, encoding="utf-8")
+    draft = shoal.draft_policy(table, presets=["hipaa-safe-harbor", "cell-size-3"])
+    assert draft.roles["city"] == "identifier"
+    with pytest.raises(shoal.PolicyError, match="say of which year the data are"):
+        _ = draft.policy
+    stated = "- {name: hipaa-safe-harbor, year: 2024, zip_codes: zip3.csv}"
+    (tmp_path / "p.yaml").write_text(
+        draft.text.replace("- hipaa-safe-harbor", stated).replace(": undecided", ": plain"),
+        encoding="utf-8",
+    )
+    release = shoal.anonymize(table, tmp_path / "p.yaml")
+    assert all(outcome.holds for outcome in release.presets)

@@ -97,6 +97,20 @@ def test_mistakes_are_explained(keys: dict[str, Any], words: str) -> None:
         policy(**keys)
 
 
+def test_opinion_05_2014() -> None:
+    wanted = {"preset": "opinion-05-2014", "constraints": [{"l": 2, "of": "disease"}]}
+    assert policy(**wanted).constraints == (K(2), L(2, "disease"))
+    with pytest.raises(shoal.PolicyError, match=r"columns\.disease: no constraint protects"):
+        policy(preset="opinion-05-2014")
+    keys = {**wanted, "pseudonym": {"key_env": "KEY"}}
+    with pytest.raises(
+        shoal.PolicyError, match=r"columns\.id: pseudonyms link the rows of a person"
+    ):
+        Policy.load({"columns": {**COLUMNS, "id": "pseudonym"}, **keys})
+    with pytest.raises(shoal.PolicyError, match="weaker than the preset opinion-05-2014"):
+        policy(preset="opinion-05-2014", constraints=[{"k": 1}, {"l": 2, "of": "disease"}])
+
+
 def test_every_preset_names_its_sources_and_leaves_something_to_people() -> None:
     every = plugins.presets()
     assert {*SIZES} <= set(every)

@@ -6,6 +6,8 @@ from typing import Any
 from shoal.evidence.detail import Bin, ColumnDetail, Detail
 from shoal.evidence.disclosure import Determined, Disclosure, PinningSet
 from shoal.evidence.levels import ChosenLevel
+from shoal.risk.criteria import Criteria, Inference, Inferred, Linkability, SinglingOut
+from shoal.verification.presets import CheckedRule, PresetOutcome
 
 ALL = ("age", "sex", "nationality", "zip")
 
@@ -87,6 +89,26 @@ def disclosure(**found: Any) -> dict[str, Any]:
     return Disclosure(published=9_900, **found).to_dict()
 
 
+def preset() -> dict[str, Any]:
+    checks = (
+        CheckedRule("k", "Every combination has at least 5 rows.", ALL, required=5, found=5),
+        CheckedRule("dates", "Dates are published by their year, or more coarsely.", ALL),
+    )
+    sources = ("Office of Examples, Guide to cells, section 2 (2015)",)
+    judged = ("Every column by which others may recognise a person has the role quasi.",)
+    return PresetOutcome("cell-size-5", "Cells of 5", sources, checks, judged).to_dict()
+
+
+def criteria() -> dict[str, Any]:
+    return Criteria(
+        "row",
+        9_900,
+        SinglingOut(0, 9_801, 9_880, 5, 5),
+        Linkability(0.086, 0.99, ("token",)),
+        Inference({"disease": Inferred(9_900, 120, 0, 8_000, 0.34, 0.51)}),
+    ).to_dict()
+
+
 def hospital(**changes: Any) -> dict[str, Any]:
     """A release as most are: k and l, a few columns, two warnings."""
     ages = ["under 20", "20 to 29", "30 to 39", "40 to 49", "50 to 59", "60 to 69", "70 and over"]
@@ -120,6 +142,8 @@ def hospital(**changes: Any) -> dict[str, Any]:
         "method": {"name": "least-loss-partition", "options": {}},
         "seed_commitment": "c" * 64,
         "guarantees": [guarantee("k", 5, 5), guarantee("l", 3, 3, of="disease")],
+        "presets": [preset()],
+        "criteria": criteria(),
         "verified": True,
         "checked": ["The published rows were read again as a stranger would read them."],
         "risk": {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shoal.risk.columns import hint_of, is_postal, words_of
+from shoal.risk.vocabulary import hint_of, is_postal, words_of
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from shoal.risk.columns import hint_of, is_postal, words_of
         ("patientID", ["patient", "id"]),
         ("HIVStatus", ["hiv", "status"]),
         ("ZIP5", ["zip", "5"]),
-        ("Größe", ["gr", "öß", "e"]),
+        ("Größe", ["grosse"]),
         ("", []),
         ("__", []),
     ],

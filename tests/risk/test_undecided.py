@@ -15,32 +15,49 @@ def survey(n: int = 500, answers: int = 25) -> pd.DataFrame:
     return pd.DataFrame({"age": rng.integers(20, 90, n)} | columns)
 
 
-def test_a_survey_leaves_most_answers_undecided() -> None:
+def test_a_survey_leaves_its_answers_undecided() -> None:
     table = survey()
+    table["consent"] = ["yes"] * 499 + ["no"]
     draft = shoal.draft_policy(table)
-    plain = [name for name, role in draft.roles.items() if role == "plain"]
-    assert set(draft.undecided) | set(plain) | {"age"} == set(table.columns)
-
-    def unique(names: list[str]) -> int:
-        times = Counter(map(tuple, table[names].to_numpy().tolist()))
-        return sum(n == 1 for n in times.values())
-
-    assert plain
-    assert unique(plain) < 0.01 * len(table)
-    assert all(unique([*plain, name]) >= 0.01 * len(table) for name in draft.undecided[:1])
+    assert draft.undecided == tuple(f"answer{i}" for i in range(25))
+    assert draft.roles["consent"] == "plain"
     with pytest.raises(shoal.PolicyError, match=r"For each, write plain if nobody else") as told:
         _ = draft.policy
     names = ", ".join(draft.undecided)  # all of them, however many
     assert f"{len(draft.undecided)} columns are undecided: {names}." in str(told.value)
-    assert shoal.anonymize(table, draft.decided("identifier").policy).disclosure.plain == tuple(
-        sorted(plain)
-    )
+    release = shoal.anonymize(table, draft.decided("identifier").policy)
+    assert release.disclosure.plain == ("consent",)
 
 
-def test_a_few_answers_stay_plain() -> None:
-    draft = shoal.draft_policy(survey(500, 3))
-    assert not draft.undecided
-    assert [draft.roles[f"answer{i}"] for i in range(3)] == ["plain"] * 3
+def test_the_share_of_singling_out_stands_beside_an_undecided_column() -> None:
+    table = survey(500, 1)
+    (column,) = [c for c in shoal.draft_policy(table).inspection.columns if c.role == "undecided"]
+    shares = table["answer0"].value_counts() / 500
+    expected = float((shares * (1 - shares) ** 4).sum())
+    assert column.alone_in_group == pytest.approx(expected)
+    assert f"it would leave {expected:.1%} alone in groups of 5".replace("%", " %") in column.reason
+    # as counted in groups of five drawn at random
+    rng, alone = np.random.default_rng(0), 0
+    for _ in range(200):
+        drawn = rng.permutation(table["answer0"].to_numpy()).reshape(-1, 5)
+        alone += sum((group == value).sum() == 1 for group in drawn for value in group)
+    assert alone / (200 * 500) == pytest.approx(expected, abs=0.01)
+
+
+def test_plain_columns_are_judged_together() -> None:
+    rng = np.random.default_rng(2)
+    flags = {f"flag{i:02}": (rng.random(2000) < 0.006).astype(int) for i in range(12)}
+    table = pd.DataFrame({"age": rng.integers(20, 90, 2000)} | flags)
+    roles = shoal.draft_policy(table).roles
+    kept = [name for name in flags if roles[name] == "plain"]
+    assert 0 < len(kept) < 12  # one leaves next to nobody alone, twelve do
+
+    def alone(names: list[str]) -> float:
+        times = Counter(map(tuple, table[names].to_numpy().tolist()))
+        return sum(n / 2000 * (1 - n / 2000) ** 4 for n in times.values())
+
+    assert alone(kept) < 0.01
+    assert all(alone([*kept, name]) >= 0.01 for name in flags if name not in kept)
 
 
 def test_a_column_keeps_its_missing_codes_until_it_is_decided() -> None:

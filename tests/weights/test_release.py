@@ -132,3 +132,53 @@ def test_rounded_weights_are_estimated_with_as_they_are_published() -> None:
     assert Counter(release.table["w"].to_pylist()).keys() <= {1.5, 20, 33.5, 400}
     assert release.weighted is not None
     assert release.weighted.before.population == sum(release.table["w"].to_pylist())
+
+
+def test_the_report_calls_an_estimate_an_estimate(tmp_path) -> None:
+    chosen = policy(constraints=[{"k": 3}, {"estimated-k-map": 60}])
+    release = shoal.anonymize(table(), chosen)
+    release.report(tmp_path / "report.html")
+    certificate = json.loads((tmp_path / "report.json").read_text())
+    assert certificate["weighted"] == json.loads(json.dumps(release.to_dict()["weighted"]))
+    (promise,) = (one for one in certificate["guarantees"] if one["model"] == "estimated-k-map")
+    assert "ESTIMATE" in promise["words"]
+    assert any("That is an estimate" in words for words in certificate["checked"])
+    assert any("they are not published" in words for words in certificate["policy"]["words"])
+    page = " ".join((tmp_path / "report.html").read_text().split())
+    assert "In the population, estimated" in page
+    assert f"{release.weighted.after.expected:,.2f}" in page  # type: ignore[union-attr]
+    assert "Weights that are wrong" in page
+
+
+def test_the_report_has_no_such_section_without_weights(tmp_path) -> None:
+    chosen = policy()
+    chosen["columns"]["w"] = "identifier"
+    shoal.anonymize(table(), chosen).report(tmp_path / "report.html")
+    assert 'id="population"' not in (tmp_path / "report.html").read_text()
+
+
+def test_the_terminal_shows_the_population(tmp_path, capsys) -> None:
+    from pyarrow import csv
+
+    from shoal.cli.app import app
+
+    csv.write_csv(table().select(["age", "sex", "w"]), tmp_path / "survey.csv")
+    (tmp_path / "policy.yaml").write_text(
+        "columns: {age: quasi, sex: quasi, w: weight}\nconstraints: [{k: 3}]\nseed: 1\n"
+    )
+    files = [str(tmp_path / name) for name in ("survey.csv", "policy.yaml")]
+    for arguments in (
+        ["run", *files, "-o", str(tmp_path / "out.csv")],
+        ["inspect", files[0], "--weight", "w"],
+    ):
+        with pytest.raises(SystemExit) as ended:
+            app(arguments)
+        assert ended.value.code in (0, None)
+        assert "re-identifications to expect" in capsys.readouterr().out
+
+
+def test_a_published_weight_that_singles_out_is_warned_of() -> None:
+    chosen = policy()
+    chosen["columns"]["w"] = {"role": "weight", "round": 0.5}
+    with pytest.warns(shoal.ShoalWarning, match="sampling weight w is published and is one of"):
+        shoal.anonymize(table(), chosen)

@@ -12,6 +12,7 @@ import typer
 from shoal.cli.attack import attack
 from shoal.cli.compare import compare
 from shoal.cli.console import report_usage, stopped
+from shoal.cli.criteria import criteria
 from shoal.cli.demo import demo
 from shoal.cli.init import init
 from shoal.cli.inspect import inspect
@@ -65,6 +66,7 @@ for command in (
     verify,
     compare,
     attack,
+    criteria,
     reproduce,
     methods,
     models,

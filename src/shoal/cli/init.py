@@ -59,7 +59,8 @@ def init(
         progress=True,
     )
     if json:
-        print_json({"input": str(place), "policy": str(output), "roles": draft.roles})
+        found = {key: value for key, value in draft.to_dict().items() if key != "text"}
+        print_json({"input": str(place), "policy": str(output), **found})
     else:
         from shoal.cli.render.inspection import show_draft
 

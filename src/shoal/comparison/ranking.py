@@ -1,14 +1,15 @@
 """The ranking of a comparison: the order of its runs, the recommended method, and what has no result.
 
 The method with the least loss is recommended; of methods within 2 % of it, the fastest. With Anatomy,
-which loses nothing whatever the method, risk takes the place of loss.
+which loses nothing whatever the method, risk takes the place of loss. A run is never recommended where
+another one, whose release holds this k too, has no more loss and no more risk, and less of one of them.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shoal.comparison.outcome import Outcome, Status
+from shoal.comparison.outcome import Outcome, Status, frontier
 from shoal.errors import format_seconds, percent
 
 NEAR = 0.02
@@ -25,7 +26,8 @@ class Recommendation:
 
     method: str
     k: int | None
-    """Where the methods were judged: the policy's own k, or the middle one of those compared."""
+    """Of the run to use: the policy's own k, or the middle one of those compared, where the methods were
+    judged; or a larger one that has less loss and less risk."""
     reason: str
     """One sentence."""
     own: str = ""
@@ -125,8 +127,12 @@ def recommend(
         key=lambda o: (criterion.cost(o), o.done_figures.seconds, o.method),
     )
     least = criterion.cost(at_chosen_k[0])
+    best = undominated(done, chosen_k)
     near = [one for one in at_chosen_k if criterion.cost(one) <= least * (1 + NEAR)]
-    chosen = min(near, key=lambda o: (o.done_figures.seconds, criterion.cost(o), o.method))
+    best_here = [one for one in near if one in best]
+    if not best_here:
+        return _at_larger_k(at_chosen_k[0], best, own, criterion)
+    chosen = min(best_here, key=lambda o: (o.done_figures.seconds, criterion.cost(o), o.method))
     other = next((one for one in at_chosen_k if one is not chosen), None)
     named = [one.method for one in (chosen, other) if one is not None]
     mine = next((one for one in outcomes if (one.method, one.k) == (own, chosen_k)), None)
@@ -136,6 +142,36 @@ def recommend(
         _reason(chosen, other, own, criterion),
         "" if mine is None or mine.method in named else _own(mine, chosen, criterion),
         _further(done, chosen, criterion),
+    )
+
+
+def undominated(done: Sequence[Outcome], k: int | None) -> list[Outcome]:
+    """Of the runs whose release holds this k, those that no other one dominates in loss and risk."""
+    holding = [one for one in done if k is None or one.k is None or one.k >= k]
+    figures = [one.done_figures for one in holding]
+    on_frontier = frontier([(each.loss, each.risk.average) for each in figures])
+    return [one for one, optimal in zip(holding, on_frontier, strict=True) if optimal]
+
+
+def _at_larger_k(
+    here: Outcome, best: Sequence[Outcome], own: str, criterion: Criterion
+) -> Recommendation:
+    """A run at a larger k that dominates the best one at the k where methods were judged."""
+    loss, risk = here.done_figures.loss, here.done_figures.risk.average
+    better = [
+        one
+        for one in best
+        if one.done_figures.loss <= loss and one.done_figures.risk.average <= risk
+    ]
+    chosen = min(better, key=lambda o: (criterion.cost(o), o.done_figures.seconds, o.method))
+    mine = " (the policy's own method)" if chosen.method == own else ""
+    return Recommendation(
+        chosen.method,
+        chosen.k,
+        f"{chosen.method}{mine} {at_k(chosen.k)} {criterion.verdict(chosen)}, in "
+        f"{format_seconds(chosen.done_figures.seconds)}, with no more loss and no more risk than "
+        f"{here.method} {at_k(here.k)} ({percent(criterion.cost(here))}), the best there; its release "
+        f"holds k = {here.k:,} too.",
     )
 
 

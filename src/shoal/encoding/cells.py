@@ -175,6 +175,7 @@ def encode(
     person: str | None = None,
     both_spellings: Collection[str] = (),
     no_ids: Sequence[str] = NO_IDS,
+    weights: Ints | None = None,
 ) -> Cells:
     """Encode the columns, several at a time, and reduce the rows to cells.
 
@@ -182,6 +183,7 @@ def encode(
     both_spellings: sensitive columns that are also encoded with every spelling as a value, where that
     makes a difference.
     no_ids: texts of the person column that stand for a missing id.
+    weights: (n_rows,) the sampling weights of the input rows, where there are any.
     """
     people = None if person is None else read_people(person, column(person), no_ids)
 
@@ -203,7 +205,7 @@ def encode(
     by_name = {name: codes for found in encoded for name, codes in found.items()}
     quasi_codes = [by_name.pop(name) for name in quasi]
     sensitive_codes = {name: by_name.pop(name) for name in sensitive} | by_name
-    return build_cells(quasi_codes, sensitive_codes, others, seed, people)
+    return build_cells(quasi_codes, sensitive_codes, others, seed, people, weights)
 
 
 def codes_in_order(cells: Cells, column: pa.Array) -> Codes:
@@ -218,6 +220,7 @@ def build_cells(
     plain: Sequence[pa.Array],
     seed: int,
     people: People | None = None,
+    weights: Ints | None = None,
 ) -> Cells:
     """The cells of a table whose columns are encoded; `plain` are the other published columns."""
     from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
@@ -228,6 +231,8 @@ def build_cells(
     order = np.arange(n, dtype=np.int64)
     if people is not None:  # rows that are published alike may be of different people
         order = np.argsort(people.number, kind="stable")
+    elif weights is not None:  # and stand for different numbers of people
+        order = np.argsort(weights, kind="stable")
     for word, bits in reversed(keys):
         order = radix_argsort(word, bits, order)
     begins = run_starts(np.stack([word for word, _ in keys]), order)
@@ -247,6 +252,7 @@ def build_cells(
         sensitive={name: column[order] for name, (_, column) in sensitive.items()},
         sensitive_domains={name: domain for name, (domain, _) in sensitive.items()},
         people=None if people is None else people.in_order(order),
+        weights=None if weights is None else weights[order],
     )
 
 

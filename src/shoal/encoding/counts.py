@@ -14,6 +14,10 @@ NO_ENTRIES = np.zeros(0, np.int32), np.zeros(0, np.int64)
 """The values and counts of histograms without any."""
 
 
+SCALE = 1_000_000
+"""Millionths of a person: what sampling weights are counted in."""
+
+
 @dataclass(frozen=True)
 class Reference:
     """The values of a sensitive column in the whole table: what groups are compared with."""
@@ -65,6 +69,8 @@ class Counts:
     """(g,) rows of the population table that each group covers, where the policy names one. While
     groups are formed: rows that equal one of the group's, divided among equal rows of the table, so
     never more than the published label covers."""
+    weights: Ints | None = None
+    """(g,) the sum of the sampling weights of each group, in millionths; where the policy has any."""
     raised: RaisedCounts | None = None
     """Where values are published as more general ones, which have no entry: the worst case."""
     known: Ints | None = None

@@ -12,14 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Floats, Ints
+from shoal.encoding.counts import SCALE as SCALE
 from shoal.encoding.missing import is_missing
 from shoal.encoding.reading import AS_FOUND, ValueReading, declared_texts, is_text
 from shoal.encoding.values import NUMBER
 from shoal.errors import InputError
 from shoal.hierarchy.text import text_of
 
-SCALE = 1_000_000
-"""Millionths of a person: what weights are counted in."""
 MOST = 9_000_000_000_000
 """The largest population that sums of 64 bits can hold, in people."""
 MISSING, TEXT, NOT_POSITIVE, TOO_LARGE = -1, -2, -3, -4

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from shoal.arrays import Ints
 from shoal.encoding.domain import Domain
 from shoal.engines.capabilities import refuse_task
 from shoal.engines.formats.base import format_to_write
@@ -156,6 +157,11 @@ class Engine(ABC):
     @property
     def key(self) -> PersonKey | None:
         """Where people were counted and their numbers are in this process: whose row is whose."""
+        return None
+
+    @property
+    def weights(self) -> Ints | None:
+        """Where a constraint is estimated from weights that are not published: those of the rows."""
         return None
 
     key_asked: bool = False

@@ -71,11 +71,21 @@ def _person(policy: Policy) -> Iterator[str]:
 
 
 def _weight(policy: Policy) -> Iterator[str]:
-    if policy.weight is not None:
+    if policy.weight is not None and policy.person is not None:
         yield (
-            f"Column '{policy.weight}' has the role weight: a population is not estimated from weights "
-            f"for tables larger than memory. Make it an identifier to leave it out, or {IN_MEMORY}."
+            f"Column '{policy.weight}' has the role weight: the weights of people with several rows "
+            f"('{policy.person}') are not added up for tables larger than memory. Make it an identifier "
+            f"to leave it out, or {IN_MEMORY}."
         )
+
+
+def _estimated(policy: Policy) -> Iterator[str]:
+    for model in policy.constraints:
+        if model.needs_weights:
+            yield (
+                f"{model.name} is estimated from sampling weights, which is not supported for tables "
+                f"larger than memory. {INSTEAD}"
+            )
 
 
 def _order(policy: Policy) -> Iterator[str]:
@@ -136,11 +146,12 @@ REFUSED: dict[str, dict[Step, tuple[Callable[[Policy], Iterator[str]], ...]]] = 
             _models,
             _person,
             _weight,
+            _estimated,
             _order,
             _method,
             _refine,
         ),
-        "verify": (_preferences, _anatomy, _population, _models),
+        "verify": (_preferences, _anatomy, _population, _models, _estimated),
     },
 }
 """Per kind of engine and step, what a policy may not contain."""
@@ -156,6 +167,7 @@ REFUSED_TASKS: dict[str, dict[str, str]] = {
         "or work on one machine, with --memory or in memory.",
         "compare": "Methods are compared on tables in memory. Give a sample of the Spark table, such as "
         "frame.sample(0.01).toPandas().",
+        "raw": f"raw: a raw table is linked to a release in memory. {INSTEAD}",
         "attack": "An attack needs both tables in memory. Write the release to a file, or give samples.",
     },
 }

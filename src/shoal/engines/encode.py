@@ -23,6 +23,7 @@ from shoal.engines.column_types import check_types, restore_type, storage_type
 from shoal.engines.queries import (
     ENCODED,
     PERSON,
+    WEIGHT,
     count_ids,
     count_values,
     number_duplicates,
@@ -30,6 +31,7 @@ from shoal.engines.queries import (
     select,
     value_counts,
 )
+from shoal.engines.session_weights import ReadWeights, read_weights_in
 from shoal.engines.sessions import Session, passing, query_number
 from shoal.errors import InputError
 from shoal.io.arrow import one_chunk
@@ -79,6 +81,8 @@ class EncodedTable:
     """How many people there are, where the policy names a person column."""
     merged_ids: int = 0
     """How many of their ids are another spelling of one."""
+    has_weights: bool = False
+    """Whether there is a column `wt`, the sampling weights."""
     ids: tuple["RepeatingIds", ...] = ()
     """The identifiers that repeat, whose hashes are `i0..`, where the policy names no person column."""
 
@@ -107,7 +111,8 @@ def columns_to_read(policy: Policy, identifiers: Sequence[str] = ()) -> list[str
     """
     person = [] if policy.person is None else [policy.person]
     published = [*sorted(policy.plain), *sorted(policy.sensitive), *policy.quasi]
-    return [*published, *person, *identifiers]
+    weight = [policy.weight] if policy.weight is not None and policy.withholds_weight else []
+    return [*published, *person, *weight, *identifiers]
 
 
 def encode_table(
@@ -166,6 +171,17 @@ def encode_table(
         for name in ((*identifiers, *policy.pseudonyms) if policy.person is None else ())
     ]
     repeating = _repeating(session, raw, read)
+    weight = None
+    if policy.weight is not None:
+        weight = ReadWeights(
+            policy.weight,
+            places[policy.weight],
+            types[policy.weight],
+            policy.missing_codes(policy.weight),
+            policy.value_reading(policy.weight),
+        )
+        step = policy.columns[policy.weight].round
+        session.drop(read_weights_in(session, raw, weight, step))
     counted = dict.fromkeys((*quasi, *sensitive, *([policy.target] if policy.target else ())))
     with passing(session, progress, 0, COUNTED, None):
         tallies = _count(session, raw, {n: places[n] for n in counted}, types, max_values)
@@ -205,6 +221,7 @@ def encode_table(
         seed,
         ids,
         tuple(one for one in read if one.name in repeating),
+        weight,
     )
     n_rows = _n_rows(tallies[quasi[0]])
     _encode_rows(session, raw, encode, n_rows, progress)
@@ -225,6 +242,7 @@ def encode_table(
         n_people=n_people,
         merged_ids=spellings,
         ids=tuple(repeating.values()),
+        has_weights=weight is not None,
     )
 
 
@@ -352,23 +370,27 @@ def _encode_rows(
     """Create the encoded table: codes and hashes first, then the order of equal rows."""
     d, people = len(encode.quasi), encode.person is not None
     ids = [f"i{i}" for i in range(len(encode.ids))]
+    weights = [] if encode.weight is None else [WEIGHT]
     codes = [f"c{i}" for i in range(d)]
     numbers = [*codes, *(f"s{i}" for i in range(len(encode.sensitive)))]
     numbers += ["t"] if encode.target else []
     payload = [(f"p{i}", storage_type(kind)) for i, (_, kind) in enumerate(encode.payload)]
     needed = [f"p{i}" for i in range(len(payload) + d + people)]
-    needed += [one.place for one in encode.ids if one.place not in needed]
+    places = [one.place for one in encode.ids]
+    places += [] if encode.weight is None else [encode.weight.place]
+    needed = list(dict.fromkeys((*needed, *places)))
     rows = select(raw, needed)
     payload += [(f"v{i}", storage_type(one.kind)) for i, one in enumerate(encode.quasi)]
     head = [("node", pa.int64()), *((name, pa.int32()) for name in numbers)]
-    head += [(name, pa.int64()) for name in ([PERSON, "h"] if people else [*ids, "h"])]
+    owners = [PERSON] if people else [*weights, *ids]
+    head += [(name, pa.int64()) for name in (*owners, "h")]
     without_key = pa.schema([*head, *payload])
     with_key = pa.schema([*head, ("key", pa.int64()), *payload])
     hashed = f"{ENCODED}_hashed"
     with passing(session, progress, COUNTED, HASHED, n_rows):
         session.map(hashed, rows, encode, without_key, once=True)
-    # rows that are published alike may be of different people
-    by = PERSON if people else ", ".join(ids) or "h"
+    # rows that are published alike may be of different people, or stand for more of them
+    by = ", ".join(owners) or "h"
     rows = number_duplicates(hashed, without_key.names, [*codes, "h"], by)
     with passing(session, progress, HASHED, 1, n_rows):
         session.map(ENCODED, rows, AddKey(tuple(with_key.names)), with_key)
@@ -469,6 +491,8 @@ class EncodeRows:
     """Where people are counted: reads their ids."""
     ids: tuple[ReadIds, ...] = ()
     """Reads the identifiers that repeat."""
+    weight: ReadWeights | None = None
+    """Reads the sampling weights."""
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Encode a batch."""
@@ -484,6 +508,8 @@ class EncodeRows:
             columns["t"] = pa.array(self.target(batch.column(self.target.place)))
         if self.person is not None:
             columns[PERSON] = pa.array(self.person.of(batch))
+        if self.weight is not None:
+            columns[WEIGHT] = pa.array(self.weight.of(batch))
         for i, ids in enumerate(self.ids):
             columns[f"i{i}"] = pa.array(ids.of(batch))
         columns["h"] = pa.array(as_signed(hash_rows(n, sensitive, payload, self.seed)))

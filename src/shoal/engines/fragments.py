@@ -17,7 +17,7 @@ from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, spans_of
 from shoal.encoding.people import People
-from shoal.engines.queries import PERSON
+from shoal.engines.queries import PERSON, WEIGHT
 from shoal.kernels.sorting import run_starts
 from shoal.methods.base import Method
 from shoal.methods.blocks import group_blocks, group_rows, refine_rows
@@ -118,6 +118,8 @@ class Finish:
     """Measures the fragment; then one more row has the result as text in `sums`, with g = NO_GROUP."""
     has_people: bool = False
     """Whether people are counted; then they stay beside their published rows, as `u`."""
+    has_weights: bool = False
+    """Whether there are sampling weights; then they stay beside their published rows."""
     ids: tuple[str, ...] = ()
     """Hashes of identifiers that stay beside the published rows."""
     pieces: int = 0
@@ -137,7 +139,8 @@ class Finish:
 
     @property
     def _owners(self) -> list[str]:
-        return [PERSON] if self.has_people else [*self.ids]
+        weights = [WEIGHT] if self.has_weights else []
+        return [PERSON] if self.has_people else [*weights, *self.ids]
 
     def schema(self, encoded: pa.Schema) -> pa.Schema:
         """What it gives, where the payload has the types of `encoded`."""
@@ -209,6 +212,7 @@ class Finish:
             sensitive_domains=self.sensitive_domains,
             whole=self.totals,
             people=_people(_numbers(rows, PERSON)[order]) if self.has_people else None,
+            weights=_numbers(rows, WEIGHT)[order] if self.has_weights else None,
         )
 
 

@@ -64,7 +64,7 @@ def collect_cells(
         *names.values(),
         *(["t"] if encoded.has_target else []),
     ]
-    answer = session.query(count_combinations(ENCODED, columns, max_cells + 1))
+    answer = session.query(count_combinations(ENCODED, columns, max_cells + 1, encoded.has_weights))
     if answer.num_rows > max_cells:
         raise InputError(
             f"The table has more than {max_cells:,} distinct combinations of quasi-identifiers"
@@ -83,6 +83,11 @@ def collect_cells(
     def by_row(name: str) -> Codes:
         return np.repeat(codes[name][order], counts)
 
+    weights = None
+    if encoded.has_weights:
+        # rows of a combination are treated alike, so the first may carry the weights of all
+        weights = np.zeros(int(ends[-1]), np.int64)
+        weights[ends - counts] = answer.column("w").cast(pa.int64()).to_numpy()[order]
     return Cells(
         domains=encoded.domains,
         codes=np.ascontiguousarray(combinations[is_new]),
@@ -93,6 +98,7 @@ def collect_cells(
         sensitive={name: by_row(column) for name, column in names.items()},
         sensitive_domains={name: encoded.sensitive_domains[name] for name in names},
         target=by_row("t") if encoded.has_target else None,
+        weights=weights,
     )
 
 

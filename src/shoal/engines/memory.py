@@ -111,6 +111,7 @@ class MemoryEngine(Engine):
         self._rows: Ints = np.zeros(0, np.int64)
         self._originals = NO_ORIGINALS
         self._people: Ints | None = None
+        self._weights: Ints | None = None
         self._people_sizes: tuple[PeopleSizes, PeopleSizes] | None = None
         self._determined: list[Determined] = []
         self._in_order = True
@@ -179,14 +180,16 @@ class MemoryEngine(Engine):
             policy.person,
             policy.both_spellings,
             policy.no_ids,
+            None if policy.weight is None else self._read_weights(policy.weight),
         )
+        if cells.weights is not None and cells.people is not None:
+            differing = differing_people(cells.people.number.astype(np.int64), cells.weights)
+            check_constant(str(policy.weight), str(policy.person), differing, cells.people.count)
         if policy.target is not None:
             cells = replace(cells, target=codes_in_order(cells, table.column(policy.target)))
         if policy.population is not None:
             population = population_of_policy(policy)
             cells = with_population(cells, population.column, quasi, population.people)
-        if policy.weight is not None:
-            cells = replace(cells, weights=self._read_weights(policy.weight, cells))
         self._cells = cells
         self._preferences = {
             name: read_preferences(cells, name, level, table.column(level))
@@ -195,18 +198,13 @@ class MemoryEngine(Engine):
         progress(1.0)
         return cells.n_rows
 
-    def _read_weights(self, name: str, cells: Cells) -> Ints:
-        """(n_rows,) the weight of each canonical row."""
+    def _read_weights(self, name: str) -> Ints:
+        """(n_rows,) the weight of each input row."""
         policy, table = self._policy, self._table
         assert table is not None
         column, missing = table.column(name), policy.missing_codes(name)
         reading, step = policy.value_reading(name), policy.columns[name].round
-        weights = read_weights(name, column, missing, reading, step)[cells.rows]
-        if cells.people is not None:
-            assert policy.person is not None
-            differing = differing_people(cells.people.number.astype(np.int64), weights)
-            check_constant(name, policy.person, differing, cells.people.count)
-        return weights
+        return read_weights(name, column, missing, reading, step)
 
     @property
     def sensitive_domains(self) -> Mapping[str, Domain]:
@@ -264,6 +262,10 @@ class MemoryEngine(Engine):
             self._gather(published, table)
         if policy.preferences:
             self._originals = originals_of(table, policy, self._rows)
+        if cells.weights is not None and policy.checks_hidden_weights:
+            self._weights = np.empty(cells.n_rows, np.int64)
+            self._weights[cells.rows] = cells.weights
+            self._weights = self._weights[self._rows]
         if cells.people is not None:
             person = np.empty(cells.n_rows, np.int64)
             person[cells.rows] = cells.people.number
@@ -403,7 +405,7 @@ class MemoryEngine(Engine):
 
     def published(self) -> ReleaseTable:
         """The rows of the release, as they are handed over."""
-        return release_of_frames(*self.frames(), self._originals, self._people)
+        return release_of_frames(*self.frames(), self._originals, self._people, self._weights)
 
     def write(self, paths: Sequence[Target], options: CsvOptions, progress: Progress) -> None:
         """Write the tables of the release."""
@@ -424,7 +426,7 @@ class MemoryEngine(Engine):
         if others:
             apart = dict(zip(self._sensitive, map(MemoryRelease, others), strict=True))
             return AnatomyRelease(MemoryRelease(first), apart)
-        return MemoryRelease(first, options, self._originals, self._people)
+        return MemoryRelease(first, options, self._originals, self._people, self._weights)
 
     def _in_database(self, paths: Sequence[Target], options: CsvOptions) -> ReleaseTable:
         """The release as a database holds it, which does not keep the order of rows; that its rows are
@@ -433,8 +435,8 @@ class MemoryEngine(Engine):
         first, *others = (MemoryRelease(path, options) for path in paths)
         if others:
             return AnatomyRelease(first, dict(zip(self._sensitive, others, strict=True)))
-        if self._originals.values or self._people is not None:
-            # originals and people are paired with rows by their position
+        if self._originals.values or self._people is not None or self._weights is not None:
+            # originals, people and weights are paired with rows by their position
             return self.published()
         return MemoryRelease(paths[0], options, self._originals, self._people)
 
@@ -525,8 +527,14 @@ class MemoryEngine(Engine):
 
     @property
     def digest(self) -> str:
-        """Of a release that was checked on original values: the digest of the rows."""
-        return digest_of(self._first_rows()) if self._policy.preferences else ""
+        """Of a release that was checked on original values or hidden weights: the digest of the rows."""
+        behind = self._policy.preferences or self._policy.checks_hidden_weights
+        return digest_of(self._first_rows()) if behind else ""
+
+    @property
+    def weights(self) -> Ints | None:
+        """Where a constraint is estimated from weights that are not published: those of the rows."""
+        return self._weights
 
 
 def release_of_frames(
@@ -534,9 +542,10 @@ def release_of_frames(
     sensitive: Mapping[str, Any],
     originals: Originals = NO_ORIGINALS,
     people: Ints | None = None,
+    weights: Ints | None = None,
 ) -> ReleaseTable:
     """The rows of a release in frames; `sensitive` are the further tables of an Anatomy release."""
-    rows = MemoryRelease(wrap(table), DETECT, originals, people)
+    rows = MemoryRelease(wrap(table), DETECT, originals, people, weights)
     if not sensitive:
         return rows
     return AnatomyRelease(rows, {name: MemoryRelease(wrap(one)) for name, one in sensitive.items()})

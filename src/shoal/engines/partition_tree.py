@@ -18,7 +18,7 @@ from shoal.encoding.domain import costs_of
 from shoal.engines import queries
 from shoal.engines.encode import EncodedTable
 from shoal.engines.people_of_cuts import PeopleOfCuts, whole_table_people
-from shoal.engines.queries import PERSON, Cut, Tree, select
+from shoal.engines.queries import PERSON, WEIGHT, Cut, Tree, select
 from shoal.engines.sessions import Session
 from shoal.engines.tie_splits import TieSplits
 from shoal.errors import InputError
@@ -408,4 +408,5 @@ def locator(tree: Tree, numbers: Mapping[int, int], schema: pa.Schema) -> Locato
 
 def _code_field(name: str) -> pa.Field:
     """The type of a column of the encoded table that is no payload."""
-    return pa.field(name, pa.int64() if name in ("node", PERSON, "key", "h") else pa.int32())
+    wide = name in ("node", PERSON, WEIGHT, "key", "h") or name.startswith("i")  # hashes of ids
+    return pa.field(name, pa.int64() if wide else pa.int32())

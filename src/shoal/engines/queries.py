@@ -53,11 +53,15 @@ def value_counts(table: str, columns: Sequence[str], limit: int) -> str:
     return f"SELECT i, v, n FROM ({' UNION ALL '.join(parts)}) AS found LIMIT {len(parts) * limit}"
 
 
-def count_combinations(table: str, columns: Sequence[str], limit: int | None = None) -> str:
-    """The distinct combinations of some columns, at most `limit`, and n: the rows of each."""
+def count_combinations(
+    table: str, columns: Sequence[str], limit: int | None = None, weights: bool = False
+) -> str:
+    """The distinct combinations of some columns, at most `limit`, and n: the rows of each; with
+    `weights` also w: the sum of their sampling weights."""
     names = ", ".join(columns)
     most = "" if limit is None else f" LIMIT {limit}"
-    return f"SELECT {names}, count(*) AS n FROM {table} GROUP BY {names}{most}"
+    total = f", CAST(sum({WEIGHT}) AS BIGINT) AS w" if weights else ""
+    return f"SELECT {names}, count(*) AS n{total} FROM {table} GROUP BY {names}{most}"
 
 
 def count_forms(table: str) -> str:
@@ -124,6 +128,11 @@ def count_weights(table: str, faults: Sequence[int]) -> str:
     each = (f"count(CASE WHEN {WEIGHT} = {one} THEN 1 END) AS fault{-one}" for one in faults)
     total = f"sum(CAST(CASE WHEN {WEIGHT} > 0 THEN {WEIGHT} ELSE 0 END AS DOUBLE)) AS total"
     return f"SELECT count(*) AS n, {', '.join(each)}, {total} FROM {table}"
+
+
+def count_below(table: str, weight: int) -> str:
+    """n: the rows with a smaller weight."""
+    return f"SELECT count(*) AS n FROM {table} WHERE {WEIGHT} < {weight}"
 
 
 def weighted_classes(table: str, columns: Sequence[str], where: str = "") -> str:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from shoal.arrays import Ints
 from shoal.encoding.cells import Cells
+from shoal.encoding.counts import SCALE
 from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, check_groupings
 from shoal.engines.base import Engine, Expected, LabelForms
@@ -36,6 +37,7 @@ from shoal.engines.measured import (
     Measured,
     column_loss_of,
     measure_release,
+    metrics_of,
     note_on_shared_groups,
 )
 from shoal.engines.partition_tree import (
@@ -56,8 +58,10 @@ from shoal.engines.queries import (
     ENCODED,
     KEY_NUMBER,
     PERSON,
+    WEIGHT,
     Tree,
     class_sizes,
+    count_below,
     count_published_people,
     number_people,
     people_by_code,
@@ -91,6 +95,7 @@ from shoal.engines.session_release import (
     size_histogram,
 )
 from shoal.engines.session_truth import SessionTruth
+from shoal.engines.session_weights import weights_of_classes
 from shoal.engines.sessions import (
     PEOPLE,
     PUBLISHED,
@@ -106,10 +111,12 @@ from shoal.engines.targets import Target
 from shoal.errors import Infeasible, VerificationFailed, listed
 from shoal.evidence.collect import Counting, Facts, evidence_of
 from shoal.evidence.disclosure import Disclosure, coarsened
+from shoal.evidence.estimated_risk import risk_of_classes
 from shoal.evidence.evidence import Evidence, Histogram, histogram
 from shoal.evidence.label_forms import LabelReader
 from shoal.evidence.people import PeopleSizes
 from shoal.evidence.repeated_ids import RepeatedId
+from shoal.evidence.weighted import Weighted
 from shoal.io.arrow import kind_name
 from shoal.io.csv_dialect import CsvOptions
 from shoal.methods.base import check_holds
@@ -122,7 +129,6 @@ from shoal.metrics.base import (
     Sums,
     Totals,
     add_sums,
-    chosen_metrics,
 )
 from shoal.metrics.ncp import column_losses
 from shoal.metrics.precision import column_climbs
@@ -262,6 +268,10 @@ class RelationalEngine(Engine):
         self._determined = determined_in_session(self.session, self._encoded, plain)
         several = least_rows(self._policy) > 1
         self._ids = ids_of_people(self.session, self._encoded) if several else {}
+        if self._encoded.has_weights:
+            codes = [f"c{j}" for j in range(len(self._encoded.domains))]
+            self._weighted_before = weights_of_classes(self.session, ENCODED, codes)
+            self._below_one = query_number(self.session, count_below(ENCODED, SCALE))
         with passing(self.session, progress, 0, 1, self._encoded.n_rows):
             if self._cells is None:
                 self._publish_fragments(self._tree)
@@ -295,10 +305,28 @@ class RelationalEngine(Engine):
         """Add up what was counted where the rows are."""
         with passing(self.session, progress, 0, 1, None):
             found = self._measure_fragments() if self._cells is None else self._measure_cells()
+        found = replace(found, weighted=self._weighted())
         withheld = 0 if self._policy.suppressed == "starred" else found.suppressed_rows
         self._published_rows = found.rows - withheld
         self._losses = found.column_loss
         return found
+
+    def _weighted(self) -> Weighted | None:
+        """The population behind the release, where the policy has sampling weights."""
+        policy, encoded = self._policy, self._encoded
+        if policy.weight is None:
+            return None
+        labels = [f"q{j}" for j in range(len(encoded.domains))]
+        kept = "g >= 0" if self._cells is None else f"x <= 1 AND {WEIGHT} > 0"
+        after = weights_of_classes(self.session, PUBLISHED, labels, f" WHERE {kept}")
+        before = self._weighted_before
+        return Weighted(
+            policy.weight,
+            risk_of_classes(*before),
+            risk_of_classes(*after),
+            self._below_one,
+            encoded.n_rows,
+        )
 
     @property
     def _behind(self) -> dict[str, pa.DataType]:
@@ -357,6 +385,7 @@ class RelationalEngine(Engine):
             has_people=encoded.n_people is not None,
             pieces=self._pieces if self._judges_classes else 0,
             ids=tuple(self._ids.values()),
+            has_weights=encoded.has_weights,
         )
         types = [*((f.name, f.type) for f in encoded.schema), *self._behind.items()]
         stored = pa.schema([(name, storage_type(kind)) for name, kind in types])
@@ -476,6 +505,7 @@ class RelationalEngine(Engine):
             session, PUBLISHED, encoded, cells, reported=self._facts is not None
         )
         behind, ids = tuple(self._behind.items()), tuple(self._ids.values())
+        ids = (*ids, WEIGHT) if encoded.has_weights else ids
         make = PublishRows(labelled, payload, sensitive.codes, behind, ids)
         codes = [f"c{j}" for j in range(len(encoded.domains))]
         needed = [*codes, *(name for name, _ in payload), *sensitive.codes, *self._behind, *ids]
@@ -497,7 +527,7 @@ class RelationalEngine(Engine):
             name: sensitive.recognition_rate(metric, parts)
             if isinstance(metric, RecognitionRate)
             else metric.measure(parts)
-            for name, metric in chosen_metrics(policy.metrics).items()
+            for name, metric in metrics_of(policy).items()
         }
         evidence = Evidence()
         if facts is not None:
@@ -663,7 +693,7 @@ def fragment_sums(
     policy: Policy, encoded: EncodedTable, groupings: int = 1, counting: Counting | None = None
 ) -> FragmentSums:
     """What computes the sums of the fragments of an encoded table."""
-    chosen = chosen_metrics(policy.metrics)
+    chosen = metrics_of(policy)
     return FragmentSums(
         {name: metric for name, metric in chosen.items() if isinstance(metric, AdditiveMetric)},
         Totals(
@@ -689,7 +719,7 @@ def figures_of(
             by_name.setdefault(name, []).append(sums)
     found = {name: add_sums(sums) for name, sums in by_name.items()}
     whole = replace(measure.whole, published_classes=published_classes)
-    metrics: dict[str, float | None] = dict.fromkeys(chosen_metrics(policy.metrics))
+    metrics: dict[str, float | None] = dict.fromkeys(metrics_of(policy))
     left_out = [name for name in metrics if name not in measure.metrics]
     for name, metric in measure.metrics.items():
         metrics[name] = metric.figure(found[name], whole)

@@ -10,8 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Ints
+from shoal.arrays import Bools, Ints
 from shoal.encoding.counts import Counts
+from shoal.encoding.reading import AS_FOUND
+from shoal.encoding.weights import read_weights
 from shoal.engines.changes import published_rules
 from shoal.engines.database.staging import Stored
 from shoal.engines.duckdb.classes import STAR, TextCodes, number_texts
@@ -19,13 +21,13 @@ from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.formats.base import format_of, located
 from shoal.engines.originals import NO_ORIGINALS, Originals, with_originals
 from shoal.engines.population import count_population, population_of_classes
-from shoal.errors import VerificationFailed
+from shoal.errors import InputError, VerificationFailed
 from shoal.evidence.evidence import Histogram, histogram
 from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.frames import Table
-from shoal.models.base import POPULATION, SIZES_ONLY
+from shoal.models.base import POPULATION, SIZES_ONLY, WEIGHTS
 from shoal.policy import Policy
 from shoal.policy.released_columns import (
     check_released_columns,
@@ -43,6 +45,7 @@ from shoal.presets.checking import (
 from shoal.progress import Progress, no_progress
 from shoal.verification.check import ClassCounter, Finding, Strength, check, strengths
 from shoal.verification.digest import Fingerprint, fingerprint, read_text
+from shoal.verification.guesses import ClassGuesses, guesses_of
 from shoal.verification.meaning import Meaning, meaning_of, require_declared, with_meaning
 from shoal.verification.people import (
     number_classes,
@@ -54,6 +57,7 @@ from shoal.verification.people import (
 from shoal.verification.preferences import at_worst
 from shoal.verification.presets import PresetOutcome
 from shoal.verification.rules import require_rules
+from shoal.verification.weights import weights_of_classes
 
 
 @dataclass(frozen=True)
@@ -148,11 +152,14 @@ class MemoryRelease(ReleaseTable):
         options: CsvOptions = DETECT,
         originals: Originals = NO_ORIGINALS,
         people: Ints | None = None,
+        weights: Ints | None = None,
     ) -> None:
         """`originals` are the values and preferences behind the rows, for columns with preferences:
         these are then checked on the originals instead of at their worst. `people` are the numbers of
-        the rows' people: people are then counted, not rows."""
+        the rows' people: people are then counted, not rows. `weights` are the rows' sampling weights
+        in millionths, where they are not published."""
         self._source, self._originals, self._people = source, originals, people
+        self._weights = weights
         self._options = options
         if isinstance(source, Stored):
             self._options, _ = LocalFiles().settle(source, options)
@@ -206,8 +213,10 @@ class MemoryRelease(ReleaseTable):
 
     def broken_rows(self, checks: Sequence[ValueCheck]) -> dict[ValueCheck, int]:
         """For each check of a published column, the rows whose text breaks it."""
-        columns = dict.fromkeys(check.column for check in checks)
-        read = {name: text_counts(self.column(name)) for name in columns}
+        if not checks:
+            return {}
+        rows = self.read(list(dict.fromkeys(one.column for one in checks)))
+        read = {name: text_counts(one_chunk(rows.column(name))) for name in rows.column_names}
         return {check: rows_that_break(check, *read[check.column]) for check in checks}
 
     def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:
@@ -218,6 +227,30 @@ class MemoryRelease(ReleaseTable):
         codes = [_codes(number_texts(name, rows.column(name))) for name in columns]
         person = np.unique(self._people, return_inverse=True)[1].reshape(-1)
         return people_sizes(number_classes(codes, rows.num_rows), person)
+
+    def guesses(
+        self, policy: Policy, columns: Sequence[str], of: Sequence[str]
+    ) -> dict[str, ClassGuesses]:
+        """Per sensitive column, how well its values can be guessed in the classes of some columns."""
+        rows = self.read(list(dict.fromkeys([*columns, *of])))
+        if self._people is None:
+            counts: Mapping[str, Counts] = _with_meaning(
+                LocalFiles().count_classes(rows, columns, of), policy, self._originals.values
+            )
+        else:
+            texts = {name: number_texts(name, rows.column(name)) for name in rows.column_names}
+            codes = {name: _codes(one) for name, one in texts.items()}
+            group = number_classes([codes[name] for name in columns], rows.num_rows)
+            counts = {
+                name: _of_people(
+                    meaning_of(name, texts[name].texts, policy.column_spec(name), policy.folder),
+                    codes[name],
+                    group,
+                    self._people,
+                )
+                for name in of
+            }
+        return {name: guesses_of(counts[name]) for name in of}
 
     def verify(
         self,
@@ -251,7 +284,11 @@ class MemoryRelease(ReleaseTable):
 
     def counting(self, people: Ints) -> "MemoryRelease":
         """The same rows with the numbers of their people: these are then counted."""
-        return MemoryRelease(self._source, self._options, self._originals, people)
+        return MemoryRelease(self._source, self._options, self._originals, people, self._weights)
+
+    def weighing(self, weights: Ints) -> "MemoryRelease":
+        """The same rows with their sampling weights, which are not published."""
+        return MemoryRelease(self._source, self._options, self._originals, self._people, weights)
 
     def _published_people(self, policy: Policy, people: Ints) -> int:
         """People with a row that does not read `*` throughout."""
@@ -273,11 +310,13 @@ class MemoryRelease(ReleaseTable):
 
         def count(columns: Sequence[str], of: Sequence[str]) -> Mapping[str, Counts]:
             starred = exempt_columns(policy, columns, names)
-            own = [name for name in of if name != POPULATION]
+            own = [name for name in of if name not in (POPULATION, WEIGHTS)]
             counts = LocalFiles().count_classes(rows, columns, own, self._options, starred)
             found = _with_meaning(counts, policy, self._originals.values)
             if POPULATION in of:
                 found[POPULATION] = count_population(self.read(policy.quasi), policy)
+            if WEIGHTS in of:
+                found[WEIGHTS] = self._weights_of_classes(policy, columns)
             return found
 
         return count
@@ -308,6 +347,9 @@ class MemoryRelease(ReleaseTable):
                 shared = sharing_all(group, people[kept])
                 found[SIZES_ONLY] = replace(found[SIZES_ONLY], shared=shared)
             for name in of:
+                if name == WEIGHTS:
+                    found[name] = self._weights_of_classes(policy, columns)
+                    continue
                 if name == POPULATION:
                     _, first = np.unique(group, return_index=True)
                     classes = rows.take(pa.array(np.flatnonzero(kept)[first]))
@@ -320,6 +362,47 @@ class MemoryRelease(ReleaseTable):
             return found
 
         return count
+
+    def _weights_of_classes(self, policy: Policy, columns: Sequence[str]) -> Counts:
+        """The classes with the sampling weights of their rows; exempt rows weigh nothing."""
+        starred = exempt_columns(policy, columns, self.names)
+        rows = self.read(list(dict.fromkeys((*columns, *starred))))
+        texts = {name: number_texts(name, rows.column(name)) for name in rows.column_names}
+        group = number_classes([_codes(texts[name]) for name in columns], rows.num_rows)
+        exempt = np.full(rows.num_rows, bool(starred))
+        for name in starred:
+            star = pc.index(texts[name].texts, STAR).as_py()
+            codes = _codes(texts[name])
+            exempt &= (codes == star) & (codes >= 0)
+        weights = np.where(exempt, 0, self._row_weights(policy, exempt))
+        group, kept = without_exempt(group, exempt)
+        people = None if self._people is None else self._people[kept]
+        return weights_of_classes(group, weights[kept], people)
+
+    def _row_weights(self, policy: Policy, exempt: Bools) -> Ints:
+        """(n,) the weight of each row: as published, or those that stayed behind."""
+        name = policy.weight
+        assert name is not None, "a model that needs weights has a column of them"
+        if name in self.names:
+            column, found = self.column(name), np.zeros(len(exempt), np.int64)
+            # what a rule made is written with a decimal point
+            reading = AS_FOUND if policy.columns[name].has_rule else policy.value_reading(name)
+            known = column.filter(pa.array(~exempt))
+            found[~exempt] = read_weights(name, known, policy.missing_codes(name), reading)
+            return found
+        if self._weights is None:
+            model = next(model.name for model in policy.constraints if model.needs_weights)
+            raise InputError(
+                f"{model} is estimated from the weights of '{name}', which the release withholds, so "
+                "that only the run that makes a release can check it. Publish the weights (`round: "
+                "10`), or check the other constraints with a policy that leaves it out."
+            )
+        if len(self._weights) != len(exempt):
+            raise VerificationFailed(
+                f"The published table has {len(exempt):,} rows, but the weights of "
+                f"{len(self._weights):,} rows are known: they do not belong together."
+            )
+        return self._weights
 
     def _paired(self, rows: pa.Table, policy: Policy) -> pa.Table:
         """The rows with the original values beside them, which must be as many."""

@@ -71,10 +71,10 @@ def require_weights(session: Session, table: str, column: str, step: float | Non
 
 
 def weights_of_classes(
-    session: Session, table: str, columns: Sequence[str]
+    session: Session, table: str, columns: Sequence[str], where: str = ""
 ) -> tuple[Ints, Ints, Ints]:
     """Rows and weights that a class of a table has, and how many classes have both."""
-    answer = session.query(weighted_classes(table, columns))
+    answer = session.query(weighted_classes(table, columns, where))
     sizes, weights, times = (
         answer.column(name).cast(pa.int64()).to_numpy() for name in ("size", "total", "times")
     )

@@ -16,7 +16,7 @@ from shoal.encoding.counts import Counts, Reference, size_counts
 from shoal.encoding.grouping import Grouping
 from shoal.errors import Infeasible, PolicyError, listed
 from shoal.kernels.equivalence_classes import count_people, count_runs, count_values_of_people
-from shoal.models.base import POPULATION, SIZES_ONLY
+from shoal.models.base import POPULATION, SIZES_ONLY, WEIGHTS
 from shoal.models.requirement import Requirement
 
 if TYPE_CHECKING:
@@ -169,6 +169,9 @@ def counts_of_runs(
         assert cells.population is not None, "the policy names a population"
         summed = np.append(0, np.cumsum(cells.population[rows]))
         counts[POPULATION] = replace(counts[SIZES_ONLY], population=np.diff(summed[starts]))
+    if requirement.needs_weights:
+        weights = _weights_of_runs(cells, rows, starts)
+        counts[WEIGHTS] = replace(counts[SIZES_ONLY], weights=weights)
     for column in requirement.columns:
         domain = cells.sensitive_domains[column]
         codes, whole = cells.sensitive[column][rows], reference[column]
@@ -192,6 +195,20 @@ def counts_of_runs(
             rows=sizes,
         )
     return counts
+
+
+def _weights_of_runs(cells: Cells, rows: Codes, starts: Ints) -> Ints:
+    """(g,) the sum of the weights of each run, those of a person's rows once."""
+    assert cells.weights is not None, "the policy has a column of weights"
+    weights = cells.weights[rows]
+    if cells.people is not None:
+        group = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        pairs = group * np.int64(cells.people.count) + cells.people.number[rows]
+        first = np.zeros(len(rows), np.bool_)
+        first[np.unique(pairs, return_index=True)[1]] = True
+        weights = np.where(first, weights, 0)
+    summed = np.append(0, np.cumsum(weights))
+    return np.diff(summed[starts])
 
 
 def _compact(numbers: Codes, size: int) -> tuple[Codes, int]:

@@ -34,7 +34,7 @@ from shoal.methods.base import (
     generalisation_summary,
 )
 from shoal.metrics.base import Metric, Node, ReleaseView
-from shoal.models.base import POPULATION, SIZES_ONLY, Model
+from shoal.models.base import POPULATION, SIZES_ONLY, WEIGHTS, Model
 from shoal.models.requirement import Requirement
 from shoal.threads import each, workers
 
@@ -191,6 +191,9 @@ class Classes:
     """Per sensitive column that the models concern."""
     population: Ints | None = None
     """(classes,) rows of the population that equal rows of each, where the policy names one."""
+    weights: Ints | None = None
+    """(classes,) the sampling weights of the rows of each, where the policy has weights and counts
+    rows."""
     members: "Mapping[str, Members]" = field(default_factory=dict)
     """Where people are counted: under SIZES_ONLY the different people of each class, and for each of
     the sensitive columns the different pairs of a person and a value. `histograms` are then empty."""
@@ -247,8 +250,11 @@ class Counting:
         population = cells.population
         if population is not None:
             population = np.add.reduceat(population, cells.starts[:-1])
+        weights = None
+        if cells.weights is not None and not members:
+            weights = np.add.reduceat(cells.weights, cells.starts[:-1])
         levels = (0,) * len(self.fields)
-        return Classes(levels, words, cells.counts, histograms, population, members)
+        return Classes(levels, words, cells.counts, histograms, population, weights, members)
 
     def projected(self, columns: frozenset[int]) -> Classes:
         """The raw table over some of the columns: the node with the others at their top.
@@ -293,8 +299,13 @@ class Counting:
         population = source.population
         if population is not None:
             population = np.bincount(numbers, population, len(sizes)).astype(np.int64)
+        weights = None
+        if source.weights is not None:  # too large for the floats of bincount
+            weights = np.zeros(len(sizes), np.int64)
+            np.add.at(weights, numbers, source.weights)
         members = {name: one.of(numbers) for name, one in source.members.items()}
-        return numbers, Classes(levels, words[:, first], sizes, histograms, population, members)
+        node = words[:, first]
+        return numbers, Classes(levels, node, sizes, histograms, population, weights, members)
 
     def counts(self, classes: Classes, kept: Bools | None = None) -> Mapping[str, Counts]:
         """The counts that the models judge; with `kept`, of these classes alone, and compared with the
@@ -306,6 +317,10 @@ class Counting:
         if classes.population is not None:
             people = classes.population if kept is None else classes.population[kept]
             found[POPULATION] = replace(found[SIZES_ONLY], population=people)
+        if self.cells.weights is not None:
+            weights = self._weights(classes)
+            kept_weights = weights if kept is None else weights[kept]
+            found[WEIGHTS] = replace(found[SIZES_ONLY], weights=kept_weights)
         for name, (starts, values, counts) in classes.histograms.items():
             domain, totals = self.cells.sensitive_domains[name], self.cells.totals[name].counts
             if kept is not None:
@@ -315,6 +330,25 @@ class Counting:
                 values, counts = values[entries], counts[entries]
                 totals = np.bincount(values, counts, domain.size).astype(np.int64)
             found[name] = Counts(sizes, starts, values, counts, domain, totals)
+        return found
+
+    def _weights(self, classes: Classes) -> Ints:
+        """(classes,) the sum of the weights of each class, those of a person's rows once."""
+        if classes.weights is not None:
+            return classes.weights
+        members = classes.members[SIZES_ONLY]
+        weights = np.zeros(len(classes), np.int64)
+        np.add.at(weights, members.owner, self._weight_of_person[members.number])
+        return weights
+
+    @cached_property
+    def _weight_of_person(self) -> Ints:
+        """(people,) the weight of each."""
+        cells = self.cells
+        assert cells.people is not None
+        assert cells.weights is not None
+        found = np.zeros(cells.people.count, np.int64)
+        found[cells.people.number] = cells.weights
         return found
 
     def _people(self, classes: Classes, kept: Bools | None, rows: Ints) -> dict[str, Counts]:

@@ -16,6 +16,8 @@ SIZES_ONLY = ""
 """The key of the counts for models that concern no sensitive column."""
 POPULATION = "\0population"
 """The key of the counts for models that compare groups with a population."""
+WEIGHTS = "\0weights"
+"""The key of the counts for models that add up sampling weights."""
 DIGITS, DECIMALS = 6, 4
 """Figures are stated with so many digits at most, and so many decimals."""
 EXAMPLE_FIGURES = (0, 0.1, 0.25, 0.5, 1, 2, 3, 6)
@@ -49,6 +51,8 @@ class Model(plugins.Plugin, ABC):
     for all groups."""
     needs_population: ClassVar[bool] = False
     """Whether groups are compared with the policy's population table."""
+    needs_weights: ClassVar[bool] = False
+    """Whether the population of groups is estimated from the policy's column of weights."""
     stricter_when_folded: ClassVar[bool] = False
     """Whether a group that holds where spellings of one value count as one always holds where every
     spelling is a value. All other models must hold in both readings."""
@@ -94,6 +98,8 @@ class Model(plugins.Plugin, ABC):
     @property
     def counts_key(self) -> str:
         """The key of the counts that it is applied to."""
+        if self.needs_weights:
+            return WEIGHTS
         return POPULATION if self.needs_population else self.column
 
     @property

@@ -61,12 +61,18 @@ class Requirement:
     @property
     def only_size(self) -> bool:
         """Whether a group of `min_rows` rows always holds."""
-        return not self.columns and not self.needs_population and not self.counts_people
+        more = self.needs_population or self.needs_weights or self.counts_people
+        return not self.columns and not more
 
     @property
     def needs_population(self) -> bool:
         """Whether some model compares groups with the policy's population."""
         return any(model.needs_population for model in self.models)
+
+    @property
+    def needs_weights(self) -> bool:
+        """Whether some model adds up the policy's sampling weights."""
+        return any(model.needs_weights for model in self.models)
 
     @property
     def holds_when_merged(self) -> bool:

@@ -286,7 +286,8 @@ def write_release(
             digests = file_digests(files)
             table = engine.read_back(places.tables, written, progress)
             places.describe(table)
-        if policy.preferences:  # the models were checked on the original values of these very rows
+        if policy.preferences or policy.checks_hidden_weights:
+            # the models were checked on the original values, or the weights, of these very rows
             for rows, what in (
                 (engine.published(), "The release's table"),
                 (table, "The written file"),
@@ -459,6 +460,7 @@ def _release(
         largest_share=verdict.largest_share,
         measured=measured,
         key=engine.key,
+        row_weights=engine.weights,
         run=RunSummary(
             method=plugins.name_of(type(policy.method)),
             private_seed=seed,
@@ -476,6 +478,7 @@ def _release(
                 *personal_warnings(measured.personal),
                 *people_warnings(policy, measured),
                 *(() if measured.weighted is None else measured.weighted.warnings()),
+                *weight_warnings(policy, measured),
                 *measured.disclosure.warnings,
             ),
             notes=(
@@ -553,6 +556,17 @@ def suppression_warnings(policy: Policy, measured: Measured) -> list[str]:
     return [
         f"{measured.suppressed_rows:,} of {measured.rows:,} rows ({rows:.1%}) are suppressed{whose}; "
         "set `suppression` to limit them."
+    ]
+
+
+def weight_warnings(policy: Policy, measured: Measured) -> list[str]:
+    """A warning where a published weight is one of the columns by which rows are alone."""
+    found = measured.disclosure
+    if policy.weight is None or policy.weight not in found.plain or not found.alone:
+        return []
+    return [
+        f"The sampling weight {policy.weight} is published and is one of the columns by which "
+        f"{found.alone:,} {found.units} are alone: round it to a larger step, or withhold it."
     ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.capabilities import check_capabilities
 from shoal.engines.memory import release_of_frames
+from shoal.engines.originals import require_same
 from shoal.engines.person_key import read_key
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict, with_presets
 from shoal.engines.selection import release_in_session
@@ -136,7 +137,12 @@ def _in_memory(release: Any, policy: Policy, options: CsvOptions, key: Any = Non
 def _rows_in_memory(release: Any, policy: Policy, options: CsvOptions) -> ReleaseTable:
     anatomy = policy.publish == "anatomy"
     if isinstance(release, Release):
-        return release_of_frames(release.table, release.sensitive_tables)
+        rows = release_of_frames(release.table, release.sensitive_tables)
+        if policy.checks_hidden_weights and release.row_weights is not None:
+            assert isinstance(rows, MemoryRelease)
+            require_same(rows.read(), release.digest, "The release's table")
+            return rows.weighing(release.row_weights)
+        return rows
     if isinstance(release, Place):
         refuse_folder(release)
         if anatomy:

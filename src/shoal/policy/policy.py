@@ -281,6 +281,11 @@ class Policy(BaseModel):
         return self.weight is not None and not self.columns[self.weight].is_published
 
     @property
+    def checks_hidden_weights(self) -> bool:
+        """Whether a constraint is estimated from weights that the release does not have."""
+        return self.withholds_weight and any(model.needs_weights for model in self.constraints)
+
+    @property
     def together(self) -> bool:
         """Whether all rows of a person are protected together."""
         return self.person is not None and bool(self.columns[self.person].together)

@@ -37,7 +37,8 @@ def columns_to_verify(policy: "Policy", names: Sequence[str]) -> list[str]:
     """The columns that a model or an exemption depends on."""
     others = _not_quasi(policy, names) if suppressible_components(policy) else policy.sensitive
     ruled = [name for name in names if _has_rule(policy, name)]
-    return [name for name in names if name in {*policy.quasi, *others, *ruled}]
+    weights = [policy.weight] if any(model.needs_weights for model in policy.constraints) else []
+    return [name for name in names if name in {*policy.quasi, *others, *ruled, *weights}]
 
 
 def _has_rule(policy: "Policy", name: str) -> bool:

@@ -32,6 +32,7 @@ def problems(policy: "Policy") -> list[Problem]:
         *_open_ends(policy),
         *anatomy.problems(policy),
         *_population(policy),
+        *_estimated(policy),
         *_pseudonyms(policy),
         *_refine(policy),
     ]
@@ -47,6 +48,7 @@ def warnings(policy: "Policy") -> list[str]:
         *_kept_order(policy),
         *_linkable(policy),
         *_exact_weight(policy),
+        *_estimate_alone(policy),
         *anatomy.warnings(policy),
     ]
 
@@ -284,6 +286,16 @@ def _population(policy: "Policy") -> Iterator[Problem]:
         yield Problem(("population",), words)
 
 
+def _estimated(policy: "Policy") -> Iterator[Problem]:
+    for place, model in enumerate(policy.constraints):
+        if model.needs_weights and policy.weight is None:
+            words = (
+                f"{model.name} is estimated from sampling weights, but no column has the role weight; "
+                "give it to the column of weights, or use k"
+            )
+            yield Problem(("constraints", place), words)
+
+
 def _unprotected(policy: "Policy") -> Iterator[str]:
     protected = {model.column for model in policy.constraints}
     for name in policy.sensitive:
@@ -321,7 +333,7 @@ def _weak(policy: "Policy") -> Iterator[str]:
         name, value = next(iter(plain_constraint(model).items()))
         if name in ("k", "l") and value == 1:
             yield f"{name} of 1 has no effect: every table satisfies it. Choose 2 or more."
-        if name in ("entropy-l", "k-map") and value == 1:
+        if name in ("entropy-l", "k-map", "estimated-k-map") and value == 1:
             yield f"{name} of 1 has almost no effect. Choose a larger one."
         if name in ("t", "alpha", "average-risk", "delta-presence") and value == 1:
             yield f"{name} of 1 has almost no effect. Choose a smaller one."
@@ -364,6 +376,15 @@ def _pseudonyms(policy: "Policy") -> Iterator[Problem]:
             "`pseudonym: {key_file: linkage.key}` or `pseudonym: {key_env: LINKAGE_KEY}`"
         )
         yield Problem(("pseudonym",), words)
+
+
+def _estimate_alone(policy: "Policy") -> Iterator[str]:
+    names = [model.name for model in policy.constraints if model.needs_weights]
+    if names and all(model.needs_weights or model.column for model in policy.constraints):
+        yield (
+            f"{names[0]} is an estimate, and speaks of people who do not know who took part: a class "
+            "may hold a single row. Add a `k`, which is counted."
+        )
 
 
 def _exact_weight(policy: "Policy") -> Iterator[str]:

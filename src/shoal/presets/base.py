@@ -154,6 +154,8 @@ class Preset(plugins.Plugin, ABC):
     """What it requires and checks, a sentence each."""
     judged_by_people: ClassVar[tuple[str, ...]]
     """What no program can check, a sentence each."""
+    dates_by_year: ClassVar[bool] = False
+    """Whether it publishes dates by their year, so that a draft has no hierarchy of dates."""
 
     @abstractmethod
     def constraints(self) -> tuple[Model, ...]:
@@ -166,6 +168,10 @@ class Preset(plugins.Plugin, ABC):
     def refusals(self, policy: DeclaredPolicy) -> Iterator[Refusal]:  # noqa: ARG002
         """What a policy says that the preset does not allow, its constraints aside."""
         return iter(())
+
+    def unpublished(self, name: str) -> str:  # noqa: ARG002
+        """Why a draft leaves a column of this name out; empty where it does not."""
+        return ""
 
     def rules(self, policy: DeclaredPolicy) -> tuple[Rule, ...]:
         """What is checked on a release of a policy."""

@@ -312,6 +312,8 @@ class HipaaSafeHarbor(Preset):
         "Photographs, scans and biometric data are not published beside the table.",
     )
 
+    dates_by_year: ClassVar[bool] = True
+
     zip_codes: str | None = None
     """The path of a CSV file with the first three digits of zip codes and the people of each area; no
     zip code can be published without it."""
@@ -346,6 +348,11 @@ class HipaaSafeHarbor(Preset):
             if settings:
                 found[name] = settings
         return found
+
+    def unpublished(self, name: str) -> str:
+        """Why a draft leaves a column of this name out."""
+        what = self._identifier(name)
+        return f"by its name it holds {what}, which {self.name} does not publish" if what else ""
 
     def refusals(self, policy: DeclaredPolicy) -> Iterator[Refusal]:
         """Identifiers by their names, pseudonyms, and settings that publish too much."""

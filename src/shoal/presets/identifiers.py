@@ -82,7 +82,16 @@ FORMS: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
 """What a text may show, each with its form and the check of its digits."""
 
 
+def may_show(text: str) -> bool:
+    """Whether a text is long enough, or has the marks, to contain an identifier at all."""
+    if len(text) >= 13 or "@" in text or ":" in text or text.count(".") >= 3:
+        return True
+    return len(text) >= 8 and sum(map(str.isdigit, text)) >= 8
+
+
 def shows(kind: str, text: str) -> bool:
     """Whether a text contains an identifier of a kind."""
+    if not may_show(text):
+        return False
     form, check = FORMS[kind]
     return any(check(match.group()) for match in form.finditer(text))

@@ -42,8 +42,10 @@ from shoal.risk.assessment import (
     reidentification,
     reidentification_of_people,
 )
-from shoal.risk.columns import Contents, contents_of, hint_of, suggest
+from shoal.risk.columns import Contents, contents_of, suggest
+from shoal.risk.criteria import criteria_of
 from shoal.risk.table import contents_in_session
+from shoal.risk.vocabulary import hint_of
 from shoal.verification.check import Finding
 from shoal.verification.digest import Fingerprint
 from shoal.version import __version__
@@ -130,6 +132,8 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
         "checked": _checked(release),
         "risk": {"before": _risk_entry(before), "after": _risk_entry(after)},
         "disclosure": release.disclosure.to_dict(),
+        "criteria": _criteria(release, published),
+        "weighted": None if release.weighted is None else release.weighted.to_dict(),
         "class_sizes": _class_sizes(evidence),
         "groups": {
             "formed": release.groups,
@@ -155,6 +159,15 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
         "environment": _environment(release),
         "reproduce": _reproduce(release),
     }
+
+
+def _criteria(release: Release, published: ReleaseTable) -> dict[str, Any] | None:
+    """Singling out, linkability and inference; None where people count and are not known here."""
+    if release.people is not None:
+        if release.key is None or not isinstance(published, MemoryRelease):
+            return None
+        published = published.counting(release.key.people_of(published.read()))
+    return criteria_of(published, release.policy).to_dict()
 
 
 def guarantee(finding: Finding, policy: Policy) -> dict[str, Any]:
@@ -321,6 +334,16 @@ def _checked(release: Release) -> list[str]:
         checks.append(
             "All rows of a person were judged together: for every person there are as many people as "
             "k asks for who share all of her classes."
+        )
+    if any(model.needs_weights for model in policy.constraints):
+        hidden = (
+            " The weights are not published, so the release alone does not show it."
+            if policy.withholds_weight
+            else ""
+        )
+        checks.append(
+            "The sampling weights of every class were added up to find how many people of the "
+            f"population it stands for. That is an estimate: nobody counted these people.{hidden}"
         )
     if policy.suppressed == "starred" or len(release.components) > 1:
         checks.append(

@@ -20,6 +20,7 @@ from shoal.report.certificate import (
     seal_of,
 )
 from shoal.report.statements import policy_statements
+from shoal.risk.criteria import criteria_of
 from shoal.seeds import Seed
 from shoal.verification.check import Finding
 
@@ -109,6 +110,7 @@ def differences_of(
         *_policy(certificate, policy),
         *_risk(certificate, policy, released),
         *_disclosure(certificate, policy, released),
+        *_criteria(certificate, policy, released),
         *_people(certificate, policy, people),
         *_rows(certificate["release"], released, apart),
         *_guarantees(certificate["guarantees"], findings, policy),
@@ -197,6 +199,24 @@ def _disclosure(
             f"{alone:,} rows of the release are alone on all published columns, "
             f"{_number(stated.get('alone'))} in the certificate."
         )
+
+
+def _criteria(
+    certificate: Mapping[str, Any], policy: Policy, released: ReleaseTable
+) -> Iterator[str]:
+    """Singling out and linkability, counted again; inference is measured in memory alone."""
+    stated = certificate.get("criteria")
+    if not isinstance(stated, dict) or policy.person is not None:
+        return  # of an older format, or of people, whom only the owner of the table can count
+    found = _plain(criteria_of(released, policy).to_dict())
+    wrong = [
+        key
+        for key in ("unit", "published", "singling_out", "linkability")
+        if stated.get(key) != found[key]
+    ]
+    if wrong:
+        named = listed(key.replace("_", " ") for key in wrong)
+        yield f"What the certificate states about {named} is not what was found in the release."
 
 
 def _people(certificate: Mapping[str, Any], policy: Policy, people: int | None) -> Iterator[str]:

@@ -26,6 +26,7 @@ from shoal.report.formatting import (
     share_of,
     shown,
 )
+from shoal.report.weights import weights_view
 
 MOST_DRAWN = 20
 """Values of a column in a chart; the table below has all."""
@@ -64,6 +65,7 @@ def page(certificate: dict[str, Any]) -> str:
         sections=_sections(certificate),
         risks=_risks(certificate),
         detail=detail_view(certificate, 2 * MOST_DRAWN),
+        weights=weights_view(certificate),
         levels=level_rows(certificate),
         columns=column_views(certificate),
         sizes=sizes_view(certificate),
@@ -89,6 +91,8 @@ def _sections(certificate: dict[str, Any]) -> list[tuple[str, str]]:
         ("guaranteed", "What is guaranteed", True),
         ("presets", "What authorities ask", certificate["presets"]),
         ("risk", "Risk", True),
+        ("criteria", "Singling out, linkability, inference", True),
+        ("population", "In the population", certificate.get("weighted")),
         ("cost", "Cost", True),
         ("sizes", "Group sizes", True),
         ("suppression", "Suppression", True),
@@ -120,6 +124,11 @@ def _limits(certificate: dict[str, Any]) -> list[str]:
         "guarantee speaks of it.",
         "Several releases of one table: they can be laid side by side. Publish one.",
     ]
+    if "estimated-k-map" in models:
+        found.append(
+            "Weights that are wrong: estimated-k-map is an estimate from the sampling weights, and "
+            "speaks of people who do not know who took part."
+        )
     if "delta-presence" not in models:
         found.append("Being in the table: it is not hidden that somebody is part of it.")
     if not models & {"alpha", "t", "beta", "delta", "entropy-l", "recursive-l"}:

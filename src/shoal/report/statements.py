@@ -27,6 +27,8 @@ MODELS = {
     "delta": "The share of a value of {of} among rows that share {on} differs from that in the whole "
     "table by a factor of at most e to the {asked}",
     "k-map": "Every combination of {on} fits at least {asked} people of the population",
+    "estimated-k-map": "Every combination of {on} stands for at least {asked} people of the population, "
+    "an ESTIMATE from the sampling weights and not a count",
     "delta-presence": "Whoever finds somebody in the population learns with a certainty of at most "
     "{percent} that they are in the table",
     "average-risk": "The chance to pick the right row of a person is at most {percent} on average",
@@ -116,9 +118,16 @@ def _roles(policy: Policy, names: Sequence[str]) -> Iterator[str]:
     read = set(policy.preferences.values())
     if unread := [name for name in policy.columns_with("preference") if name not in read]:
         yield f"Read by nobody and not published: {listed(unread, MOST_NAMES)}."
-    if policy.unchanged:
-        plain = listed(policy.unchanged, MOST_NAMES)
-        yield f"Published as they are, without any guarantee: {plain}."
+    if policy.weight is not None:
+        published = {"rounded": "published rounded", "exact": "published as they are"}
+        how = published.get(policy.columns[policy.weight].publish or "", "not published")
+        yield (
+            f"{policy.weight} has the sampling weights, from which the population is estimated; they "
+            f"are {how}."
+        )
+    if plain := [name for name in policy.unchanged if name != policy.weight]:
+        names = listed(plain, MOST_NAMES)
+        yield f"Published as they are, without any guarantee: {names}."
     for preset in policy.preset:
         sources = "; ".join(map(str, preset.sources))
         yield f"The preset {preset.name} applies: {preset.title}. Source: {sources}."

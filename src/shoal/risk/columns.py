@@ -1,18 +1,14 @@
-"""What a column holds, what its name says about people, and which role it should have.
+"""What a column holds, and which role it should have by its name and its values.
 
-The name is split into words (`birthDate`, `birth-date`, `birth_date`: birth, date), and runs of up to
-three of them are looked up, written together. Where several match, the last one wins: it is what the
-name is about (a `health region` is a region). A name that matches nothing leaves the decision to the
-values. In doubt the careful role is suggested; only people know what other people know.
+Cells that hold direct identifiers decide first, then the name (`vocabulary.py`), then the values. In
+doubt the careful role is suggested; only people know what other people know.
 
 Texts are parsed as a policy does: files give every column as text, and numbers or dates among them are
 still numbers or dates.
 """
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -20,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Ints
+from shoal.arrays import Bools, Floats, Ints
 from shoal.encoding.missing import is_missing, likely_codes
 from shoal.encoding.reading import (
     AS_FOUND,
@@ -34,14 +30,17 @@ from shoal.encoding.reading import (
 )
 from shoal.encoding.values import PADDED_NUMBER, is_padded
 from shoal.hierarchy.text import text_of
+from shoal.risk.identifiers import Recognised, listed_kinds, recognise
+from shoal.risk.spread import Spread, spread_of
+from shoal.risk.vocabulary import hint_of, is_number_name, is_postal, may_be_weight, words_of
 
-Hint = Literal["person", "quasi", "sensitive", "preference"]
 Role = Literal[
     "identifier", "person", "quasi", "sensitive", "plain", "preference", "undecided", "weight"
 ]
 Treatment = Literal["dropped", "kept", "read", "ordered", "unordered", "mask", "date"]
 
 BY_TYPE = "the column has this type"
+A_WEIGHT = "it is a survey weight, which tells the stratum of a person"
 LONGEST_CODE = 12
 """The most digits of a postal code or the like."""
 DIGITS = rf"^[0-9]{{2,{LONGEST_CODE}}}$"
@@ -52,93 +51,17 @@ MOSTLY = 0.5
 FEWEST_ROWS = 20
 """In a smaller table distinct values prove nothing."""
 MANY_VALUES = 10
-"""From this many distinct values on, a column of unknown meaning counts as a quasi-identifier."""
+"""From this many distinct texts, codes or dates on, a column of unknown meaning counts as quasi."""
+MOST_LISTED = 200
+"""Different values of a column up to which they are kept, to propose how they are grouped."""
+SERIAL = 20
+"""Whole numbers are serial numbers if the range they cover is at most so many times their number."""
+DIGITS_OF_A_KEY = 6
+"""Whole numbers of so many digits each, all of one length, look like keys."""
+LIGHTEST, HEAVIEST = 2.0, 500.0
+"""Between these lie weights of bodies, in kilograms or pounds; medians outside are survey weights."""
 LONG_TEXT = 40
 """Average length from which text counts as free text."""
-
-WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
-LONGEST_RUN = 3
-
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-PERSON = _set(
-    """
-    surname forename firstname lastname fullname givenname familyname middlename maidenname
-    nickname username login email mail emailaddress phone telephone tel mobile cellphone fax ssn
-    socialsecurity passport licence license licenceplate licenseplate plate vin iban bic
-    accountnumber accountno creditcard cardnumber ip ipaddress macaddress deviceid imei uuid guid
-    mrn medicalrecord recordnumber nhsnumber insurancenumber policynumber taxid taxnumber
-    nationalid nationalinsurance personnummer address addressline homeaddress street url website
-    homepage photo picture signature fingerprint twitter facebook
-    """
-)
-"""Identifies one person, whatever the values look like."""
-
-PEOPLE = _set(
-    """
-    first last full given family middle maiden legal birth display person people patient
-    customer client user employee worker staff member student pupil teacher citizen resident
-    applicant respondent subject participant donor passenger contact mother father parent child
-    spouse partner doctor physician nurse
-    """
-)
-"""Together with `name` or `id`, the name or number of one person."""
-NAME_WORDS = _set("name names")
-ID_WORDS = _set("id ids identifier key number no nr num code")
-
-QUASI = _set(
-    """
-    age ages agegroup sex gender birth birthdate birthday birthyear birthplace dateofbirth
-    placeofbirth dob yob born deathdate zip zipcode postcode postalcode postal plz race ethnicity
-    ethnic ethn ethnicgroup black hispanic hisp asian female male
-    nationality citizenship country nativecountry origin immigrant city town
-    village county state province region district municipality borough neighbourhood neighborhood
-    area location residence latitude longitude lat lon lng geo education educationlevel educ degree
-    school schooling qualification university marital maritalstatus married civilstatus
-    occupation job jobtitle profession position employment employer workclass industry hours
-    workhours workinghours hoursperweek language mothertongue household householdsize children
-    kids dependents relationship familysize height admission admitted discharge discharged
-    visit visitdate tenure rank department housing vehicle car veteran eyecolour eyecolor haircolour
-    haircolor
-    """
-)
-"""What neighbours, colleagues or another table may know about a person."""
-
-SENSITIVE = _set(
-    """
-    disease diseases diagnosis diagnoses illness condition symptom symptoms complaint treatment
-    therapy medication medicine drug drugs prescription procedure surgery icd hiv disability
-    disorder hepatitis tuberculosis tb tumor tumour cancer diabetes asthma epilepsy depression
-    allergy allergies pregnancy pregnant health medical vaccination bloodtype
-    mentalhealth smoker smoking alcohol salary income wage wages pay payment earnings revenue
-    bonus credit creditscore debt loan balance wealth assets mortgage capitalgain capitalloss
-    religion religious faith belief denomination politics political party vote union
-    sexualorientation orientation sexuality criminal crime offence offense conviction arrest
-    sentence genetic genotype dna gene biometric testresult labresult outcome
-    """
-)
-"""What people may want to keep to themselves."""
-
-PREFERENCE = _set(
-    """
-    protectionlevel protectionlevels privacylevel privacypreference privacypreferences
-    protectionpreference ppl guardingnode protection privacy
-    """
-)
-"""The protection that people prefer."""
-
-POSTAL = _set("zip zipcode postcode postalcode postal plz")
-"""Codes that are generalised by masking characters from the right."""
-
-HINTS: dict[str, Hint] = {
-    **dict.fromkeys(SENSITIVE, "sensitive"),
-    **dict.fromkeys(QUASI, "quasi"),
-    **dict.fromkeys(PERSON, "person"),
-    **dict.fromkeys(PREFERENCE, "preference"),
-}
 
 
 class Type(StrEnum):
@@ -193,6 +116,16 @@ class Contents:
     """The lines of a policy of which one answers the question."""
     likely_missing: tuple[str, ...] = ()
     """Texts that are likely codes for missing values, such as `NA`, which count as values here."""
+    blank: bool = False
+    """Whether some texts are empty or only spaces."""
+    identifiers: tuple[Recognised, ...] = ()
+    """Direct identifiers that cells are or contain."""
+    spread: Spread | None = None
+    """How numbers are spread; None for columns that hold none."""
+    listed: tuple[tuple[str, int], ...] = ()
+    """The texts of up to `MOST_LISTED` values that are not missing, with their rows, by frequency."""
+    values: pa.Array | None = None
+    """(size,) the distinct values, that of code i at place i, where the rows are in memory."""
     times: Ints | None = None
     """(m,) how many codes have each of the counts, where codes were counted by an engine."""
 
@@ -237,11 +170,33 @@ class Suggestion:
 
 
 def suggest(column: Contents) -> Suggestion:
-    """The role that fits a column best: by its name, or else by its values."""
-    role, reason = _role_by_name(column) or _role_by_values(column)
-    treatments: dict[Role, Treatment] = {"identifier": "dropped", "preference": "read"}
+    """The role that fits a column best: by what its cells are, by its name, or by its values."""
+    role, reason = _role_by_contents(column) or _role_by_name(column) or _role_by_values(column)
+    if column.identifiers and listed_kinds(column.identifiers) not in reason:
+        reason = f"{reason}; {listed_kinds(column.identifiers)}"
+    treatments: dict[Role, Treatment] = {
+        "identifier": "dropped",
+        "preference": "read",
+        "weight": "read",
+    }
     treatment = quasi_treatment(column) if role == "quasi" else treatments.get(role, "kept")
     return Suggestion(role, treatment, reason)
+
+
+def _role_by_contents(column: Contents) -> tuple[Role, str] | None:
+    """Identifiers in nearly all cells, or inside of free text that no name explains."""
+    if not column.identifiers:
+        return None
+    hint = hint_of(column.name)
+    if hint is not None and hint[0] == "person":
+        return None
+    whole = [one for one in column.identifiers if not one.inside]
+    # names of people are recognised by a short list, and places are called like people
+    if (whole and whole[0].kind != "names of people") or hint is None:
+        return "identifier", listed_kinds(column.identifiers)
+    if column.text_length >= LONG_TEXT:
+        return "identifier", f"free text: {listed_kinds(column.identifiers)}"
+    return None
 
 
 def quasi_treatment(column: Contents) -> Treatment:
@@ -258,6 +213,8 @@ def quasi_treatment(column: Contents) -> Treatment:
 
 def _role_by_name(column: Contents) -> tuple[Role, str] | None:
     hint = hint_of(column.name)
+    if may_be_weight(column.name) and (hint is None or hint[0] != "person"):
+        return _weight_by_values(column)
     if hint is None:
         return None
     meaning, words = hint
@@ -265,6 +222,10 @@ def _role_by_name(column: Contents) -> tuple[Role, str] | None:
     by_name = "by its name" if whole else f"by '{words}' in its name"
     if meaning == "person":
         return "identifier", f"{by_name} it points at one person"
+    if meaning == "household":
+        return "identifier", f"{by_name} it is the number of a household"
+    if meaning == "weight":
+        return _weight(column, by_name)
     if meaning == "preference":
         return "preference", f"{by_name} it says what people asked for"
     if column.type == Type.OTHER or (meaning == "quasi" and column.distinct == 0):
@@ -272,6 +233,27 @@ def _role_by_name(column: Contents) -> tuple[Role, str] | None:
     if meaning == "sensitive":
         return "sensitive", f"{by_name} people may want to hide it"
     return "quasi", f"{by_name} others may know it"
+
+
+def _weight_by_values(column: Contents) -> tuple[Role, str] | None:
+    """A survey weight, or the weight of a body."""
+    found = column.spread
+    if found is None or found.low < 0 or column.distinct < MANY_VALUES:
+        return None
+    if LIGHTEST < found.middle < HEAVIEST:
+        return (
+            "quasi",
+            "by its name and its numbers it is the weight of a body, which others may guess",
+        )
+    return _weight(column, "by its name and its numbers")
+
+
+def _weight(column: Contents, why: str) -> tuple[Role, str]:
+    """A survey weight; one that some rows lack cannot be used, and is left out."""
+    found = column.spread
+    if found is None or found.low <= 0 or column.missing or column.likely_missing:
+        return "identifier", f"{why} {A_WEIGHT}, but some rows have none"
+    return "weight", f"{why} {A_WEIGHT}: the population is estimated by it, and it is not published"
 
 
 def _role_by_values(column: Contents) -> tuple[Role, str]:
@@ -284,63 +266,41 @@ def _role_by_values(column: Contents) -> tuple[Role, str]:
         share = column.distinct / rows
         if column.type == Type.TEXT and column.text_length >= LONG_TEXT and share >= MOSTLY:
             return "identifier", "it holds long free text, which may name people"
-        if is_number_name(column.name) and share >= MOSTLY:
+        if is_number_name(column.name) and share >= MOSTLY and column.type != Type.DECIMAL:
             return "identifier", "it is called a number or code, and most rows have their own"
-        if share >= NEARLY_ALL and column.type in (Type.TEXT, Type.CODE, Type.WHOLE):
+        if share >= NEARLY_ALL and (column.type in (Type.TEXT, Type.CODE) or _is_serial(column)):
             return "identifier", "nearly every row has a value of its own"
     if column.distinct == 1:
         return "plain", "all rows have the same value"
-    if column.distinct >= MANY_VALUES or rows < FEWEST_ROWS:
-        return "quasi", f"{column.distinct:,} different values can help to recognise people"
-    return "plain", f"only {column.distinct} different values, and the name says nothing special"
+    different = f"{column.distinct:,} different values"
+    if rows < FEWEST_ROWS:
+        return "quasi", f"{different} can help to recognise people"
+    amount = column.type in (Type.WHOLE, Type.DECIMAL) and not is_number_name(column.name)
+    if column.distinct >= MANY_VALUES and not amount:
+        return "quasi", f"{different} can help to recognise people"
+    return "plain", f"{different}, and the name says nothing"
 
 
-def words_of(name: str) -> list[str]:
-    """The words of a column's name, in lower case."""
-    return [word.lower() for word in WORD.findall(name)]
-
-
-def hint_of(name: str) -> tuple[Hint, str] | None:
-    """The meaning of a column's name and the words that give it; None for a name without one."""
-    words = words_of(name)
-    if _identifies_a_person(words):
-        return "person", " ".join(words)
-    best: tuple[int, int, Hint, str] | None = None
-    for start in range(len(words)):
-        for end in range(start + 1, min(start + LONGEST_RUN, len(words)) + 1):
-            hint = HINTS.get("".join(words[start:end]))
-            # the last word wins; of two runs that end there, the longer one is more specific
-            if hint and (best is None or (end, end - start) > best[:2]):
-                best = (end, end - start, hint, " ".join(words[start:end]))
-    return best and (best[2], best[3])
-
-
-def is_number_name(name: str) -> bool:
-    """Whether a name ends like those of keys and serial numbers: `ward_id`, `case no`."""
-    words = words_of(name)
-    return bool(words) and words[-1] in ID_WORDS
-
-
-def is_postal(name: str) -> bool:
-    """Whether a name is that of a postal code."""
-    words = words_of(name)
-    pairs = ["".join(pair) for pair in pairwise(words)]
-    return not POSTAL.isdisjoint([*words, *pairs])
-
-
-def _identifies_a_person(words: list[str]) -> bool:
-    """`name`, `patient name`, `id`, `patient id`; not `country name`, `ward id` or `code`."""
-    if not words or not set(words[:-1]) <= PEOPLE:
+def _is_serial(column: Contents) -> bool:
+    """Whether whole numbers look like keys and not like amounts: dense, or all of one length."""
+    found = column.spread
+    if column.type != Type.WHOLE or found is None:
         return False
-    if words[-1] in NAME_WORDS or words in (["id"], ["ids"], ["identifier"]):
-        return True
-    return len(words) > 1 and words[-1] in ID_WORDS
+    dense = found.high - found.low <= SERIAL * column.distinct
+    digits = len(f"{abs(found.low):.0f}"), len(f"{abs(found.high):.0f}")
+    return dense or (found.low > 0 and digits[0] == digits[1] >= DIGITS_OF_A_KEY)
 
 
 def contents_of(
-    name: str, column: pa.ChunkedArray | pa.Array, reading: ValueReading = AS_FOUND
+    name: str,
+    column: pa.ChunkedArray | pa.Array,
+    reading: ValueReading = AS_FOUND,
+    rows: Ints | None = None,
 ) -> Contents:
-    """Count the values of one column of a table; `reading`: how texts are written."""
+    """Count the values of one column of a table; `reading`: how texts are written.
+
+    rows: (n,) how many rows each element of the column stands for; one when left out.
+    """
     values, index, nested = _encoded(column)
     known = index >= 0
     missing = len(index) - int(known.sum())
@@ -349,10 +309,14 @@ def contents_of(
     likely: list[str] = [] if nested else likely_codes(text_of(values))
     several = Taken(Type.OTHER, False, "its values consist of several")
     taken = several if nested else _type(_without_codes(values, likely), reading)
-    kind = taken.type
+    kind, shared = taken.type, counts[: len(values)]
+    if rows is not None:
+        shared = np.bincount(index[known], rows[known], len(values)).astype(np.int64)
+    texts = text_of(values)
+    gone = is_missing(texts, likely)
     length, longest = 0.0, 0
     if kind in (Type.TEXT, Type.CODE):
-        lengths = pc.utf8_length(text_of(values))
+        lengths = pc.utf8_length(texts)
         length, longest = pc.mean(lengths).as_py(), pc.max(lengths).as_py()
     return Contents(
         name,
@@ -368,7 +332,57 @@ def contents_of(
         taken.question,
         taken.answers,
         likely_missing=tuple(likely),
+        blank=bool(is_missing(texts).any()),
+        identifiers=_recognised(taken, texts, shared, gone),
+        spread=_spread(taken, values, shared, gone),
+        listed=_listed(kind, texts, shared, gone),
+        values=values,
     )
+
+
+def _recognised(taken: "Taken", texts: pa.Array, rows: Ints, gone: Bools) -> tuple[Recognised, ...]:
+    """The identifiers that texts and whole numbers are or contain."""
+    if taken.type not in (Type.TEXT, Type.CODE, Type.WHOLE):
+        return ()
+    return recognise(texts.filter(pa.array(~gone)), rows[~gone])
+
+
+def _spread(taken: "Taken", values: pa.Array, rows: Ints, gone: Bools) -> Spread | None:
+    if taken.type not in (Type.WHOLE, Type.DECIMAL) or not taken.can_be_ordered or taken.question:
+        return None
+    numbers = _numbers(_kept(values, ~gone), taken)
+    return None if numbers is None else spread_of(numbers, rows[~gone])
+
+
+def _numbers(values: pa.Array, taken: "Taken") -> pa.Array | None:
+    if not is_text(values.type):
+        return values
+    found = read_ordered(values.cast(pa.string()), False, taken.written)
+    return None if found is None else found.values
+
+
+def numbers_of(column: Contents) -> Floats | None:
+    """(size,) the number of each code, not a number where it is missing; None for other columns."""
+    if column.values is None or column.spread is None:
+        return None
+    gone = is_missing(text_of(column.values), column.likely_missing)
+    as_taken = Taken(column.type, True, "", column.written)
+    numbers = _numbers(_kept(column.values, ~gone), as_taken)
+    if numbers is None:
+        return None
+    found = np.full(column.size, np.nan)
+    found[np.flatnonzero(~gone)] = numbers.cast(pa.float64(), safe=False).to_numpy(
+        zero_copy_only=False
+    )
+    return found
+
+
+def _listed(kind: Type, texts: pa.Array, rows: Ints, gone: Bools) -> tuple[tuple[str, int], ...]:
+    """The texts that are not missing with their rows, the most frequent first; none where too many."""
+    if kind in (Type.OTHER, Type.EMPTY) or int((~gone).sum()) > MOST_LISTED:
+        return ()
+    pairs = zip(texts.filter(pa.array(~gone)).to_pylist(), rows[~gone].tolist(), strict=True)
+    return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
 
 
 def _without_codes(values: pa.Array, likely: list[str]) -> pa.Array:
@@ -377,8 +391,13 @@ def _without_codes(values: pa.Array, likely: list[str]) -> pa.Array:
     gone = is_missing(text_of(values), likely)
     if not gone.any() or gone.all():
         return values
+    return _kept(values, ~gone)
+
+
+def _kept(values: pa.Array, which: Bools) -> pa.Array:
+    """Some of the values; Arrow cannot filter every type of text."""
     known = values.cast(pa.string()) if pa.types.is_string_view(values.type) else values
-    return known.filter(pa.array(~gone))
+    return known.filter(pa.array(which))
 
 
 def _encoded(column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, Ints, bool]:

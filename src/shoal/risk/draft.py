@@ -1,11 +1,12 @@
 """Draft a policy for a table.
 
-The draft gives the reason for every role, so that its editor can decide instead of guessing. It runs as
-it is, unless columns are undecided: these stop a run until somebody has chosen their roles.
+The draft gives the reason for every role and every constraint, so that its editor can decide instead of
+guessing. It runs as it is, with any method, unless columns are undecided: these stop a run until
+somebody has chosen their roles.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +14,7 @@ from typing import Any, Literal
 from shoal import plugins
 from shoal.encoding.missing import code_list
 from shoal.engines.sessions import LOCAL
-from shoal.errors import InputError, counted
+from shoal.errors import InputError, counted, listed, nearest
 from shoal.io.address import Place, as_place
 from shoal.io.commit import replacing
 from shoal.policy import Policy
@@ -21,12 +22,11 @@ from shoal.policy.reading import AS_WRITTEN, Reading
 from shoal.presets.base import Preset
 from shoal.progress import ProgressCallback, ignore_event
 from shoal.results import Record, Result
-from shoal.risk.columns import Treatment, Type
+from shoal.risk.columns import Role, Treatment, Type
+from shoal.risk.generalisation import kind_of
 from shoal.risk.inspection import ColumnReport, Inspection, inspect
-from shoal.risk.uniqueness import THRESHOLD
+from shoal.risk.undecided import K
 
-K = 5
-L = 3
 SUPPRESSION = 0.05
 WIDEST = 46
 """Comments are aligned, unless what stands before them is wider than this."""
@@ -35,16 +35,15 @@ PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[ -][A-Za-z0-9_]+)*")
 NOT_TEXT = {"null", "true", "false", "y", "n", "yes", "no", "on", "off"}
 """Words that some YAML parsers do not take for text."""
 
-GENERALISED: dict[Treatment, str] = {
-    "ordered": "kind: ordered",
-    "unordered": "kind: unordered",
-    "mask": "hierarchy: {mask: right}",
-    "date": "hierarchy: {date: [month, year, decade]}",
-}
+LONGEST_LINE = 100
+"""A column with a longer text is written over several lines."""
+
+Chosen = Literal["plain", "quasi", "sensitive", "identifier", "person"]
 
 HEAD = """\
 # A draft for {source}: {rows:,} rows, {columns}.
 # It was made from names and counts alone. Check every role: only you know what others may know.
+# {left}
 #
 #   identifier   names a person by itself: never published
 #   person       tells which rows are one person's, so that people are counted: never published
@@ -53,12 +52,15 @@ HEAD = """\
 #   plain        neither: published as it is
 #   undecided    neither by its name, but telling with others: stops a run until you choose a role
 #   preference   what people asked for: read, never published
+#   weight       how many people of the population a row stands for: read, not published
 #
 # `missing` lists values such as NA that are likely to stand for a missing one: check these too.
 """
 
 TREATMENTS = """\
-# How a quasi column is made coarser:
+# How a quasi column is made coarser. Where it has a kind and a hierarchy, methods that give every value
+# the same level everywhere (datafly, incognito, optimal, classfly) take the hierarchy, all others the
+# kind. The hierarchies are proposals: give the groups better names, or write a file.
 #   kind: ordered                               [30~35]
 #   kind: unordered                             {France, Italy}
 #   hierarchy: {mask: right}                    02138, 0213*, 021** .. (or left)
@@ -96,20 +98,35 @@ class Draft(Result):
         """The columns whose role only a person can choose; they stop a run."""
         return tuple(name for name, role in self.roles.items() if role == "undecided")
 
-    def decided(self, role: Literal["plain", "quasi", "sensitive", "identifier"]) -> "Draft":
-        """Return the draft with one role for all undecided columns.
+    @property
+    def left(self) -> str:
+        """What is left to decide, in one sentence."""
+        return _left(self.inspection)
+
+    def decided(self, roles: Chosen | Mapping[str, Chosen]) -> "Draft":
+        """Return the draft with other roles.
 
         Parameters
         ----------
-        role
-            `plain` if nobody else knows their values, `quasi` if others may, `sensitive` if they must
-            not be learnt, `identifier` to leave them out.
+        roles
+            One role for all undecided columns, or the role of each column that changes: `plain` if
+            nobody else knows its values, `quasi` if others may, `sensitive` if they must not be learnt,
+            `identifier` to leave it out, `person` if it tells which rows are one person's.
+
+        Raises
+        ------
+        InputError
+            If the table has no column of that name.
         """
-        treatments: dict[str, Treatment] = {"quasi": "unordered", "identifier": "dropped"}
+        if not isinstance(roles, Mapping):
+            roles = dict.fromkeys(self.undecided, roles)
+        if unknown := [name for name in roles if name not in self.roles]:
+            raise InputError(
+                f"The table has no column '{unknown[0]}'.{nearest(unknown[0], self.roles)} It has: "
+                f"{listed(self.roles)}."
+            )
         columns = tuple(
-            replace(column, role=role, treatment=treatments.get(role, "kept"), reason="decided")
-            if column.role == "undecided"
-            else column
+            _with_role(column, roles[column.name]) if column.name in roles else column
             for column in self.inspection.columns
         )
         found = replace(self.inspection, columns=columns)
@@ -129,7 +146,13 @@ class Draft(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole result as plain values that JSON can hold."""
-        return {"roles": self.roles, "text": self.text}
+        return {
+            "roles": self.roles,
+            "reasons": {column.name: column.reason for column in self.inspection.columns},
+            "undecided": list(self.undecided),
+            "left": self.left,
+            "text": self.text,
+        }
 
     def _records(self) -> Sequence[Record]:
         return [
@@ -184,6 +207,7 @@ def draft_policy(
         found = inspect(data, engine=engine, memory=memory, read=read, progress=progress)
     if not found.rows:
         raise InputError(f"{name} has column names but no rows: there is nothing to draft.")
+    found = replace(found, columns=tuple(_for_presets(one, presets) for one in found.columns))
     columns = _with_a_quasi(found)
     if columns is None:
         raise InputError(
@@ -216,6 +240,16 @@ def write_draft(
     return draft
 
 
+def _for_presets(column: ColumnReport, names: Sequence[str]) -> ColumnReport:
+    """The column as some presets allow it: left out, or a date without a hierarchy of dates."""
+    for preset in preset_entries(names):
+        if column.role not in ("identifier", "person") and (why := preset.unpublished(column.name)):
+            return replace(column, role="identifier", treatment="dropped", reason=why)
+        if preset.dates_by_year and column.treatment == "date":
+            column = replace(column, treatment="ordered")
+    return column
+
+
 def _with_a_quasi(inspection: Inspection) -> list[ColumnReport] | None:
     """The columns, one of them made quasi if none was: a policy needs something to generalise."""
     columns = list(inspection.columns)
@@ -225,25 +259,38 @@ def _with_a_quasi(inspection: Inspection) -> list[ColumnReport] | None:
         for place, column in enumerate(columns):
             if column.role == role and column.distinct and column.type != Type.OTHER:
                 why = f"a policy needs a quasi column, and none was found ({column.reason})"
-                columns[place] = replace(column, role="quasi", treatment="unordered", reason=why)
+                columns[place] = replace(_with_role(column, "quasi"), reason=why)
                 return columns
     return None
 
 
+def _with_role(column: ColumnReport, role: Role) -> ColumnReport:
+    """The column with a role that a person has chosen."""
+    treatments: dict[str, Treatment] = {
+        "quasi": column.as_quasi,
+        "identifier": "dropped",
+        "person": "dropped",
+    }
+    return replace(column, role=role, treatment=treatments.get(role, "kept"), reason="decided")
+
+
 def _text(inspection: Inspection, name: str, presets: Sequence[str] = ()) -> str:
     columns = inspection.columns
-    width = min(WIDEST, max(len(_column(column)) for column in columns))
+    written = [_column(inspection, column) for column in columns]
+    width = min(WIDEST, max((len(one) for one in written if "\n" not in one), default=0))
     return "\n".join(
         [
             HEAD.format(
                 source=quoted(name),
                 rows=inspection.rows,
                 columns=counted(len(columns), "column"),
+                left=_printable(_left(inspection)),
             ),
             *_read(inspection),
             "columns:",
-            *(f"  {_column(column):{width}}  # {_reason(column)}" for column in columns),
+            *(_with_comment(one, c.reason, width) for one, c in zip(written, columns, strict=True)),
             "",
+            *_as_quasi(inspection),
             TREATMENTS,
             *_presets(presets),
             *_constraints(inspection.rows, columns, presets),
@@ -253,15 +300,110 @@ def _text(inspection: Inspection, name: str, presets: Sequence[str] = ()) -> str
     )
 
 
-def _column(column: ColumnReport) -> str:
-    """`age: {role: quasi, kind: ordered}`."""
-    how = [each for each in (GENERALISED.get(column.treatment),) if each]
+def _left(inspection: Inspection) -> str:
+    """What is left to decide."""
+    names = inspection.undecided
+    if not names:
+        return "Nothing is left to decide, but check the roles: only you know what others may know."
+    one = len(names) == 1
+    return (
+        f"{counted(len(names), 'column')} {'is' if one else 'are'} left to decide: {', '.join(names)}. "
+        f"A run stops until {'it has a role' if one else 'each has a role'}: plain if nobody else "
+        "knows its values, quasi if others may, sensitive if they must not be learnt, identifier to "
+        "leave it out."
+    )
+
+
+def _with_comment(written: str, comment: str, width: int) -> str:
+    """A column with its reason at the end of its first line."""
+    first, *rest = written.split("\n")
+    return "\n".join(
+        [f"  {first:{width}}  # {_printable(comment)}", *(f"  {line}" for line in rest)]
+    )
+
+
+def _column(inspection: Inspection, column: ColumnReport) -> str:
+    """`age: {role: quasi, kind: ordered}`, on several lines where it is long."""
+    how = _how(inspection, column)
+    if not how:
+        return f"{quoted(column.name)}: {column.role}"
+    inline = ", ".join(f"{key}: {_flow(value)}" for key, value in how.items())
+    line = f"{quoted(column.name)}: {{role: {column.role}, {inline}}}"
+    if len(line) <= LONGEST_LINE:
+        return line
+    lines = [f"{quoted(column.name)}:", f"  role: {column.role}"]
+    for key, value in how.items():
+        if key == "hierarchy" and "tree" in value:
+            lines += ["  hierarchy:", "    tree:", *_tree(value["tree"])]
+        else:
+            lines.append(f"  {key}: {_flow(value)}")
+    return "\n".join(lines)
+
+
+def _how(inspection: Inspection, column: ColumnReport) -> dict[str, Any]:
+    """The settings of a column beside its role."""
+    how: dict[str, Any] = {}
+    if column.role == "quasi":
+        how = _generalised(inspection, column)
+    if column.role == "sensitive" and column.protection and column.protection.ordered:
+        how["kind"] = "ordered"
     if "dates" in column.written and column.role in ("quasi", "sensitive"):
-        how.append(f"dates: {quoted(column.written['dates'])}")
-    if column.likely_missing and column.role in ("quasi", "sensitive", "undecided"):
-        how.append(f"missing: {code_list(column.likely_missing)}")
-    value = f"{{role: {', '.join([column.role, *how])}}}" if how else column.role
-    return f"{quoted(column.name)}: {value}"
+        how["dates"] = column.written["dates"]
+    codes = (*([""] if column.blank else ()), *column.likely_missing)
+    if codes and column.role in ("quasi", "sensitive", "undecided"):
+        how["missing"] = Verbatim(code_list(codes))
+    return how
+
+
+def _generalised(inspection: Inspection, column: ColumnReport) -> dict[str, Any]:
+    """The kind of a quasi column, where it has one, and its hierarchy."""
+    how: dict[str, Any] = {}
+    if kind := kind_of(column.as_quasi):
+        how["kind"] = kind
+    if column.name in inspection.hierarchies:
+        how["hierarchy"] = inspection.hierarchies[column.name]
+    return how
+
+
+def _tree(tree: Any) -> list[str]:
+    """A tree as lines of YAML, with lists of values wrapped."""
+    if isinstance(tree, list):
+        return _wrapped("      ", tree)
+    lines = []
+    for name, values in tree.items():
+        if values is None:
+            lines.append(f"      {quoted(name)}:")
+            continue
+        wrapped = _wrapped("        ", values)
+        line = f"      {quoted(name)}: {wrapped[0].strip()}"
+        short = len(wrapped) == 1 and len(line) <= LONGEST_LINE
+        lines += [line] if short else [f"      {quoted(name)}:", *wrapped]
+    return lines
+
+
+def _wrapped(indent: str, values: Sequence[str]) -> list[str]:
+    """A list of texts in brackets, over as many lines as it needs."""
+    lines, line = [], f"{indent}["
+    for place, value in enumerate(values):
+        text = quoted(value) + ("," if place < len(values) - 1 else "]")
+        if len(line) + len(text) > LONGEST_LINE and line.strip() != "[":
+            lines.append(line.rstrip())
+            line = f"{indent} "
+        line += f"{text} "
+    return [*lines, line.rstrip()]
+
+
+def _as_quasi(inspection: Inspection) -> list[str]:
+    """What undecided columns would read as quasi columns, as comments."""
+    lines = []
+    for column in inspection.columns:
+        if column.role == "undecided":
+            how = _generalised(inspection, column)
+            inline = "".join(f", {key}: {_flow(value)}" for key, value in how.items())
+            line = f"#   {quoted(column.name)}: {{role: quasi{inline}}}"
+            if len(line) <= LONGEST_LINE:
+                lines.append(line)
+    return ["# As quasi columns, undecided ones would read:", *lines, ""] if lines else []
 
 
 def _read(inspection: Inspection) -> list[str]:
@@ -279,20 +421,23 @@ def _read(inspection: Inspection) -> list[str]:
     return [*lines, ""] if lines else []
 
 
+class Verbatim(str):
+    """YAML that is written as it is."""
+
+
 def _flow(value: Any) -> str:
     """Plain data as YAML on one line."""
+    if isinstance(value, Verbatim):
+        return value
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key}: {_flow(each)}' for key, each in value.items())}}}"
+        return f"{{{', '.join(_flow_entry(key, each) for key, each in value.items())}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_flow, value))}]"
     return quoted(value) if isinstance(value, str) else str(value).lower()
 
 
-def _reason(column: ColumnReport) -> str:
-    """The reason of the role, with a warning about quasi columns that single people out alone."""
-    if column.role != "quasi" or column.unique_alone < THRESHOLD:
-        return column.reason
-    return f"{column.reason}; alone it makes {column.unique_alone:.0%} of the rows unique"
+def _flow_entry(key: str, value: Any) -> str:
+    return f"{quoted(key)}: {_flow(value)}" if value is not None else f"{quoted(key)}:"
 
 
 def preset_entries(names: Sequence[str]) -> list[Preset]:
@@ -323,26 +468,12 @@ def _constraints(
         if model.name == "k":
             lines = [("# - {k: ..}", "the presets ask for it; a line here may only ask for more")]
     for column in columns:
-        if column.role != "sensitive":
-            continue
-        name, line = quoted(column.name), f"- {{l: {L}, of: {quoted(column.name)}}}"
-        distinct = column.distinct - len(column.likely_missing)
-        if distinct >= L:
-            lines.append((line, f"and among them at least {L} different values of {name}"))
-        else:
-            lines.append(_too_few(name, distinct))
+        if column.role == "sensitive" and column.protection is not None:
+            lines.append((column.protection.line(quoted(column.name)), column.protection.reason))
     width = min(WIDEST, max(len(line) for line, _ in lines))
     none = all(line.startswith("#") for line, _ in lines)  # the presets have them all
     head = "# constraints:" if none else "constraints:"
     return [head, *(f"  {line:{width}}  # {reason}" for line, reason in lines)]
-
-
-def _too_few(name: str, distinct: int) -> tuple[str, str]:
-    """A constraint in a comment, as it would protect a column of fewer than L values."""
-    if distinct < 2:
-        return f"# - {{l: {L}, of: {name}}}", f"{name} has too few different values ({distinct})"
-    why = f"{name} has only {distinct} different values and is not protected without this line"
-    return f"# - {{l: {distinct}, of: {name}}}", why
 
 
 def quoted(name: str) -> str:
@@ -350,6 +481,11 @@ def quoted(name: str) -> str:
     if PLAIN_NAME.fullmatch(name) and name.lower() not in NOT_TEXT:
         return name
     return '"' + "".join(_escaped(character) for character in name) + '"'
+
+
+def _printable(text: str) -> str:
+    """A text for a comment: names of columns may hold anything."""
+    return "".join(c if c.isprintable() else _escaped(c) for c in text)
 
 
 def _escaped(character: str) -> str:

@@ -17,9 +17,20 @@ from shoal.policy.reading import AS_WRITTEN, Reading
 from shoal.progress import Clock, ProgressCallback, ignore_event
 from shoal.results import Record, Result
 from shoal.risk.assessment import Reidentification, assessment_of
-from shoal.risk.columns import Contents, Role, Suggestion, Treatment, suggest
+from shoal.risk.columns import (
+    Contents,
+    Role,
+    Suggestion,
+    Treatment,
+    Type,
+    quasi_treatment,
+    suggest,
+)
+from shoal.risk.derived import with_derived
+from shoal.risk.generalisation import FEW_LEVELS, hierarchies, hierarchy_of
 from shoal.risk.people import with_person
 from shoal.risk.population import PopulationUniques
+from shoal.risk.protection import Protection, protection_of
 from shoal.risk.table import (
     CountedTable,
     TableInMemory,
@@ -30,7 +41,14 @@ from shoal.risk.table import (
     require_rows,
 )
 from shoal.risk.undecided import with_undecided
-from shoal.risk.uniqueness import LARGEST_SET, MinimalUniques, Search, most_sets, search
+from shoal.risk.uniqueness import (
+    LARGEST_SET,
+    THRESHOLD,
+    MinimalUniques,
+    Search,
+    most_sets,
+    search,
+)
 
 OF_PEOPLE = Suggestion("person", "dropped", "given as the column that tells people apart")
 OF_WEIGHT = Suggestion("weight", "read", "given as the column of sampling weights")
@@ -69,6 +87,17 @@ class ColumnReport:
     """The lines of a policy of which one answers the question."""
     likely_missing: tuple[str, ...] = ()
     """Values such as `NA` or -9 that are likely to stand for a missing one."""
+    blank: bool = False
+    """Whether some texts are empty or only spaces, which stands for a missing value too."""
+    identifiers: tuple[str, ...] = ()
+    """Direct identifiers that its cells are or contain, with their share."""
+    alone_in_group: float | None = None
+    """Share of people who would be alone with their value in a group of 5, for columns that are plain
+    or undecided."""
+    as_quasi: Treatment = "unordered"
+    """How it would be generalised as a quasi-identifier."""
+    protection: Protection | None = None
+    """The constraint that it needs as a sensitive column; None for data that cannot be counted."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,6 +126,9 @@ class Inspection(Result):
     """What was guessed to read the file."""
     read: dict[str, Any] = field(default_factory=dict)
     """How the table is written, as under `read` in a policy, where that is not as usual."""
+    hierarchies: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
+    """A hierarchy for each column as a quasi-identifier, as a policy writes it. Trees list values of the
+    table, and are in no other output than a draft."""
     people: int | None = None
     """How many people there are, where the column of people was given: they are then counted in place
     of rows."""
@@ -108,10 +140,17 @@ class Inspection(Result):
         """The suspected quasi-identifiers."""
         return tuple(column.name for column in self.columns if column.role == "quasi")
 
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The columns whose role only a person can choose."""
+        return tuple(column.name for column in self.columns if column.role == "undecided")
+
     def to_dict(self) -> dict[str, Any]:
         """Return the whole result as plain values that JSON can hold."""
         searched = {**asdict(self.search), "bounded": self.search.bounded}
-        return {**asdict(self), "quasi": list(self.quasi), "search": searched}
+        shown = {name: one for name, one in self.hierarchies.items() if "tree" not in one}
+        found = {**asdict(self), "quasi": list(self.quasi), "search": searched}
+        return {**found, "hierarchies": shown, "undecided": list(self.undecided)}
 
     def _records(self) -> Sequence[Record]:
         return [asdict(column) for column in self.columns]
@@ -200,15 +239,20 @@ def inspection_of(
         contents = table.count(progress)
     given = {person: OF_PEOPLE, weight: OF_WEIGHT}
     suggested = [given.get(column.name) or suggest(column) for column in contents]
+    suggested = _one_weight(suggested, weight is not None)
     if person is None:
         suggested = with_person(table, contents, suggested)
-    suggested = with_undecided(table, contents, suggested)
+    suggested = with_derived(contents, suggested)
+    suggested, alone = with_undecided(table, contents, suggested)
     quasi = [c for c, s in zip(contents, suggested, strict=True) if s.role == "quasi"]
     names = [column.name for column in quasi]
     rows, units, queries = table.rows, table.units, 0
 
     def share(count: int) -> float:
         return count / units if units else 0.0
+
+    def alone_on(column: Contents) -> float:
+        return share(column.unique_rows if person is None else table.unique_rows([column.name]))
 
     with clock.step("search") as progress, table.watched(progress):
 
@@ -240,18 +284,21 @@ def inspection_of(
                 type=column.type.value,
                 distinct=column.distinct,
                 missing=column.missing,
-                unique_alone=share(
-                    column.unique_rows if person is None else table.unique_rows([column.name])
-                ),
+                unique_alone=alone_on(column),
                 unique_caused=caused.get(column.name),
                 role=suggestion.role,
                 treatment=suggestion.treatment,
-                reason=suggestion.reason,
+                reason=_reason(suggestion, alone_on(column)),
                 read_as=column.read_as,
                 written=column.written.needed,
                 question=column.question,
                 answers=column.answers,
                 likely_missing=column.likely_missing,
+                blank=column.blank,
+                identifiers=tuple(one.words for one in column.identifiers),
+                alone_in_group=alone.get(column.name),
+                as_quasi=quasi_treatment(column),
+                protection=None if column.type == Type.OTHER else protection_of(column),
             )
             for column, suggestion in zip(contents, suggested, strict=True)
         ),
@@ -264,9 +311,37 @@ def inspection_of(
         minimal_uniques=risk.minimal_uniques,
         warnings=table.warnings,
         read=_read(table, contents),
+        hierarchies=_hierarchies(contents, quasi),
         people=None if person is None else units,
         estimated=estimated,
     )
+
+
+def _one_weight(suggested: Sequence[Suggestion], given: bool) -> list[Suggestion]:
+    """The suggestions with one weight, the given one or the first; others are left out."""
+    found = list(suggested)
+    weights = [i for i, one in enumerate(found) if one.role == "weight"]
+    kept = [i for i in weights if not given or found[i] is OF_WEIGHT][:1]
+    for i in weights:
+        if i not in kept:
+            why = "a survey weight beside another, by which the population is estimated"
+            found[i] = Suggestion("identifier", "dropped", why)
+    return found
+
+
+def _reason(suggestion: Suggestion, alone: float) -> str:
+    """The reason of a role, with a warning about quasi columns that single people out alone."""
+    if suggestion.role != "quasi" or alone < THRESHOLD:
+        return suggestion.reason
+    return f"{suggestion.reason}; alone it makes {percent(alone)} of the rows unique"
+
+
+def _hierarchies(
+    contents: Sequence[Contents], quasi: Sequence[Contents]
+) -> dict[str, dict[str, Any]]:
+    """A hierarchy for every column that can have one, with the levels that all quasi columns allow."""
+    others = [c for c in contents if c.distinct and c.type != Type.OTHER]
+    return {c.name: hierarchy_of(c, FEW_LEVELS) for c in others} | hierarchies(quasi)
 
 
 def _read(table: CountedTable, contents: Sequence[Contents]) -> dict[str, Any]:

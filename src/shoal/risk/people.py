@@ -9,17 +9,9 @@ as only rows of one person do, or agree in some column and are numbered by anoth
 from collections.abc import Sequence
 
 from shoal.evidence.repeated_ids import agree, is_panel
-from shoal.risk.columns import (
-    FEWEST_ROWS,
-    ID_WORDS,
-    MANY_VALUES,
-    Contents,
-    Suggestion,
-    Type,
-    hint_of,
-    words_of,
-)
+from shoal.risk.columns import FEWEST_ROWS, MANY_VALUES, Contents, Suggestion, Type
 from shoal.risk.table import CountedTable
+from shoal.risk.vocabulary import ID_WORDS, hint_of, words_of
 
 PERSON_IDS = frozenset(
     """
@@ -38,13 +30,16 @@ def with_person(
     """The suggested roles, that of the ids of people among them where ids repeat."""
     found = list(suggested)
     place = _by_name(contents, found)
-    why = "by its name it is the id of a person"
+    why, counted = "by its name it is the id of a person", "people are counted"
+    if place is None and (place := _household(contents, found)) is not None:
+        why = "by its name it is the number of a household, whose members recognise each other"
+        counted = "households are counted; write identifier to count people"
     if place is None:
         place = _by_values(table, contents, found)
         why = "rows with the same value look like one person's"
     if place is not None:
         column = contents[place]
-        reason = f"{why}; {column.distinct:,} in {column.rows:,} rows, so people are counted"
+        reason = f"{why}; {column.distinct:,} in {column.rows:,} rows, so {counted}"
         found[place] = Suggestion("person", "dropped", reason)
     return found
 
@@ -53,7 +48,8 @@ def is_person_id(name: str) -> bool:
     """Whether a name is that of ids of people: `patient_id`, `id`, `idnr`."""
     words = words_of(name)
     hint = hint_of(name)
-    named = hint is not None and hint[0] == "person" and bool(words) and words[-1] in ID_WORDS
+    ends = {*words[:1], *words[-1:]}
+    named = hint is not None and hint[0] == "person" and not ends.isdisjoint(ID_WORDS)
     return named or "".join(words) in PERSON_IDS
 
 
@@ -71,6 +67,19 @@ def _by_name(contents: Sequence[Contents], suggested: Sequence[Suggestion]) -> i
     return max(repeating, key=lambda i: (contents[i].distinct, -i), default=None)
 
 
+def _household(contents: Sequence[Contents], suggested: Sequence[Suggestion]) -> int | None:
+    """The column with the name of a household's number that tells most of them apart."""
+    named = [
+        i
+        for i, column in enumerate(contents)
+        if (hint := hint_of(column.name)) is not None
+        and hint[0] == "household"
+        and suggested[i].role == "identifier"
+        and _repeats(column)
+    ]
+    return max(named, key=lambda i: (contents[i].distinct, -i), default=None)
+
+
 def _by_values(
     table: CountedTable, contents: Sequence[Contents], suggested: Sequence[Suggestion]
 ) -> int | None:
@@ -80,7 +89,7 @@ def _by_values(
         per_id = column.rows / max(1, column.distinct)
         if (
             _repeats(column)
-            and suggested[i].role in ("identifier", "quasi")
+            and suggested[i].role in ("identifier", "quasi", "plain")
             and column.type in (Type.TEXT, Type.CODE, Type.WHOLE)
             and column.distinct >= MANY_VALUES
             and FEWEST_PER_ID <= per_id <= MOST_PER_ID

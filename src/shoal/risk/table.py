@@ -548,12 +548,12 @@ def _contents(
     read: Reading = AS_WRITTEN,
 ) -> Contents:
     """A column by its counts; of its values only the type is kept."""
-    values = one_chunk(
-        session.query(value_counts(table, [place], most + 1)).column("v")
-    ).drop_null()
+    found = session.query(value_counts(table, [place], most + 1))
+    rows = found.column("n").cast(pa.int64()).to_numpy()
     sizes, times = _class_sizes(session, table, [place])
     return replace(
-        contents_of(name, values, reading_of_values(read)),
+        contents_of(name, one_chunk(found.column("v")), reading_of_values(read), rows),
+        values=None,
         codes=np.zeros(0, np.int64),
         counts=sizes,
         times=times,

@@ -62,6 +62,8 @@ def show_inspection(
     block(console, _columns(console, found))
     section(console, "How it was read", _readings(found))
     section(console, "Suggested roles", _reasons(found))
+    if any(column.role == "sensitive" for column in found.columns):
+        section(console, "Suggested constraints", _protections(found))
     if codes := [column for column in found.columns if column.likely_missing]:
         section(console, "Likely codes for missing values", _likely_missing(codes))
     section(console, "Who stands out", _risk(found))
@@ -92,8 +94,11 @@ def show_draft(
     roles = {role: Text(", ".join(map(safe, names))) for role, names in by_role.items() if names}
     section(console, "Suggested roles", _by_role(roles.items()))
     block(console, Text("They come from column names and counts alone: check them first."))
+    if by_role["sensitive"]:
+        section(console, "Suggested constraints", _protections(draft.inspection))
     release = f"{table.name.partition('.')[0]}-release.csv"
     lines(console, "Then", [command("shoal", "run", table, policy, "-o", release, *where)])
+    block(console, Text(safe(draft.left), style="bold yellow" if draft.undecided else ""))
 
 
 def _columns(console: Console, found: "Inspection") -> RenderableType:
@@ -155,6 +160,16 @@ def _reasons(found: "Inspection") -> RenderableType:
         (role, Text.assemble(", ".join(names), (f"\n{reason}", "dim")))
         for (role, reason), names in groups.items()
     )
+
+
+def _protections(found: "Inspection") -> RenderableType:
+    """Return a constraint for each sensitive column, with the reason."""
+    parts: list[RenderableType] = []
+    for column in found.columns:
+        if column.role == "sensitive" and column.protection is not None:
+            line = column.protection.line(safe(column.name))
+            parts.append(Text.assemble(line, (f"\n  {column.protection.reason}", "dim")))
+    return Group(*parts)
 
 
 def _readings(found: "Inspection") -> RenderableType:

@@ -23,7 +23,7 @@ from shoal.cli.render.verification import best_guess, facts_table, findings_tabl
 from shoal.errors import percent
 
 if TYPE_CHECKING:
-    from shoal.api import Metric, PersonalReport, Release
+    from shoal.api import Metric, PersonalReport, Release, Weighted
 
 BAR, NARROW_BAR = 16, 8
 """Characters of a full bar."""
@@ -76,6 +76,8 @@ def show_summary(console: Console, release: "Release[Any]") -> None:
     block(console, _detail(console, release))
     if release.levels:
         block(console, _levels(console, release))
+    if release.weighted is not None:
+        block(console, _population(release.weighted))
     for name, report in release.personal.items():
         block(console, _personal(name, report))
     show_presets(console, release.presets)
@@ -194,6 +196,22 @@ def _levels(console: Console, release: "Release[Any]") -> RenderableType:
         table.add_row(safe(name), f"{one.level} of {one.highest}", safe(one.name), example)
     head = Text.assemble(("Levels ", "bold"), "chosen for the whole column:")
     return Group(head, indented(table))
+
+
+def _population(found: "Weighted") -> RenderableType:
+    """Return the risk in the population that sampling weights suggest, before and after."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("")
+    both = [found.before, *(() if found.after is None else (found.after,))]
+    for heading in ("before", "after")[: len(both)]:
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_row("fewest people in a class", *(f"{one.smallest_class:,.1f}" for one in both))
+    table.add_row("highest individual risk", *(percent(one.highest) for one in both))
+    table.add_row("re-identifications to expect", *(f"{one.expected:,.2f}" for one in both))
+    people = (
+        f"{both[-1].population:,.0f} people that the rows stand for, estimated by their weights:"
+    )
+    return Group(Text.assemble(("Population ", "bold"), people), indented(table))
 
 
 def _personal(name: str, report: "PersonalReport") -> RenderableType:

@@ -1,0 +1,316 @@
+"""What the name of a column says about people, in the common European languages.
+
+A name is split into words (`birthDate`, `birth-date`, `birth_date`: birth, date), folded to plain
+letters (`Größe`: grosse), and runs of up to three of them are looked up, written together. Where several
+match, the last one wins: it is what the name is about (a `health region` is a region). A word that is
+not known is looked up by a long known word at its begin or end (`fatheduc`, `lowincome`).
+
+The languages are English, German, French, Spanish, Italian, Dutch, Portuguese, Polish, Danish,
+Norwegian, Swedish and Finnish. Words that mean something else in another of them are left out.
+"""
+
+import re
+import unicodedata
+from itertools import pairwise
+from typing import Literal
+
+Hint = Literal["person", "household", "quasi", "sensitive", "preference", "weight"]
+
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+LONGEST_RUN = 3
+SHORTEST_PART = 5
+"""Letters that a known word has at least to be recognised inside of a longer one."""
+SPECIAL = str.maketrans(
+    {"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ł": "l", "Ł": "L"}
+    | {"đ": "d", "Đ": "D", "ı": "i", "þ": "th", "Þ": "Th", "ð": "d", "Ð": "D"}
+)
+"""Letters that Unicode does not decompose into a plain one and an accent."""
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+PERSON = word_set(
+    """
+    surname forename firstname lastname fullname givenname familyname middlename maidenname
+    nickname username login email mail emailaddress phone telephone tel mobile cellphone fax ssn
+    socialsecurity passport licence license licenceplate licenseplate plate vin iban bic
+    accountnumber accountno creditcard cardnumber ip ipaddress macaddress deviceid imei uuid guid
+    mrn medicalrecord recordnumber nhsnumber nino insurancenumber policynumber taxid taxnumber
+    nationalid nationalinsurance address addressline homeaddress street url website
+    homepage photo picture signature fingerprint twitter facebook
+    vorname nachname familienname geburtsname benutzername telefon telefonnummer handy handynummer
+    mobiltelefon anschrift adresse strasse hausnummer kontonummer bankverbindung kreditkarte
+    sozialversicherungsnummer steuerid steueridentifikationsnummer steuernummer versichertennummer
+    krankenversichertennummer personalausweis ausweisnummer reisepass kennzeichen unterschrift
+    prenom nomdefamille nomprenom courriel telephoneportable adressepostale rue numerosecu numsecu
+    securitesociale nir carteidentite passeport immatriculation
+    apellido apellidos nombrecompleto correo correoelectronico telefono movil direccion domicilio
+    calle dni nie nif pasaporte cuentabancaria tarjetacredito
+    cognome codicefiscale cellulare indirizzo targa partitaiva
+    voornaam achternaam familienaam geboortenaam gebruikersnaam telefoonnummer telefoon adres straat
+    huisnummer bsn burgerservicenummer rekeningnummer kenteken rijbewijs paspoort
+    apelido sobrenome telefone telemovel morada endereco cpf cartaocidadao passaporte
+    nazwisko imienazwisko komorka ulica pesel nip paszport
+    fornavn etternavn efternavn fornamn efternamn telefonnr epost epostadresse sahkoposti
+    mobilnummer gatuadress vej personnummer personnr fodselsnummer cpr cprnummer
+    henkilotunnus hetu etunimi sukunimi puhelin puhelinnumero osoite katuosoite
+    """
+)
+"""Identifies one person, whatever the values look like."""
+
+PEOPLE = word_set(
+    """
+    first last full given family middle maiden legal birth display person people patient
+    customer client user employee worker staff member student pupil teacher citizen resident
+    applicant respondent subject participant donor passenger contact mother father parent child
+    spouse partner doctor physician nurse
+    patienten patientin kunde kunden klient mitarbeiter mitglied schuler teilnehmer proband personen
+    salarie employe eleve etudiant membre personne assure
+    paciente cliente empleado alumno estudiante miembro participante persona
+    paziente dipendente studente socio partecipante
+    klant medewerker leerling deelnemer persoon lid
+    funcionario aluno pessoa utente
+    pacjent pracownik uczen uczestnik osoba osoby
+    pasient kund ansatt anstalld elev medlem deltager deltager potilas asiakas henkilo
+    """
+)
+"""Together with `name` or `id`, the name or number of one person."""
+NAME_WORDS = word_set("name names nom nome nombre naam navn namn nimi imie")
+ID_WORDS = word_set(
+    """
+    id ids identifier key number no nr num code nummer kennung kennziffer schlussel numero numer
+    identifiant identificador identificativo codigo codice kod kode kenmerk tunnus identyfikator
+    """
+)
+
+NUMBERED = ("num", "nbr", "nummer")
+"""Ends of words that are numbers too: `pidnum`, `villnum`."""
+
+HOUSEHOLD = word_set(
+    """
+    householdid householdnumber householdno householdnr householdkey hhid hhno hhnr hhnum hhserial
+    hid famid familyid familynumber familyno dwellingid haushaltsid haushaltsnummer haushaltsnr
+    haushaltid idmenage menageid numeromenage hogarid idhogar numerohogar idfamiglia famigliaid
+    huishoudid huishoudennummer idagregado gospodarstwoid husholdningsid husholdid hushallsid
+    kotitalousid
+    """
+)
+"""The number of a household."""
+
+WEIGHT = word_set(
+    """
+    fnlwgt perwt hhwt pweight pwgt pwgtp wgtp finalweight sampleweight samplingweight surveyweight
+    personweight householdweight designweight analysisweight populationweight weightfactor
+    expansionfactor hochrechnungsfaktor gewichtungsfaktor stichprobengewicht ponderation
+    poidssondage factorexpansion factordeexpansion ponderacion pesocampionario weegfactor
+    weegfaktor fatorexpansao wagaanalityczna
+    """
+)
+"""A survey weight, whatever the values are."""
+MAYBE_WEIGHT = word_set(
+    "weight weights wt wgt wght gewicht gewichtung poids peso vekt vikt waga paino"
+)
+"""A survey weight, or the weight of a body: the values decide."""
+
+QUASI = word_set(
+    """
+    age ages agegroup sex gender birth birthdate birthday birthyear birthmonth birthplace
+    dateofbirth placeofbirth dob yob born deathdate zip zipcode postcode postalcode postal race
+    ethnicity ethnic ethn ethnicgroup black hispanic hisp asian white female male
+    nationality citizenship country nativecountry origin immigrant immigration migrant city town
+    village county state province region reg district municipality borough neighbourhood
+    neighborhood area location residence latitude longitude lat lon lng geo urban rural metro
+    metropolitan msa smsa puma tract south north west east
+    education educationlevel educ degree enrolled enroll
+    school schooling qualification university marital maritalstatus married marry divorced widowed
+    spouse civilstatus employmentstatus workstatus
+    occupation occ job jobtitle profession position employment employed unemployed employer
+    selfemployed workclass industry hours workhours workinghours hoursperweek exper experience
+    language mothertongue household householdsize children kids dependents relationship familysize
+    height admission admitted discharge discharged
+    visit visitdate tenure rank department housing vehicle car veteran eyecolour eyecolor haircolour
+    haircolor
+    alter altersgruppe geschlecht geburtsdatum geburtstag geburtsjahr geburtsort geburt plz
+    postleitzahl ort wohnort stadt gemeinde kreis landkreis bezirk bundesland land
+    staatsangehorigkeit nationalitat herkunft migrationshintergrund familienstand verheiratet beruf
+    tatigkeit branche bildung bildungsabschluss schulabschluss schule ausbildung haushalt
+    haushaltsgrosse kinder kinderzahl sprache muttersprache grosse korpergrosse aufnahmedatum
+    entlassungsdatum arbeitszeit wochenstunden beschaftigung
+    sexe naissance datenaissance datedenaissance lieunaissance lieudenaissance codepostal ville
+    commune departement pays nationalite etatcivil situationfamiliale situationmatrimoniale metier
+    emploi diplome niveauetudes enfants langue taille menage
+    edad sexo genero fechanacimiento fechadenacimiento nacimiento lugarnacimiento codigopostal
+    ciudad municipio provincia comunidad pais nacionalidad estadocivil ocupacion profesion oficio
+    educacion estudios nivelestudios hijos idioma estatura hogar
+    eta sesso nascita datanascita datadinascita luogonascita cap codicepostale citta comune
+    regione paese nazionalita cittadinanza statocivile occupazione professione mestiere istruzione
+    titolodistudio titolostudio figli lingua altezza famiglia
+    leeftijd geslacht geboortedatum geboortejaar geboorteplaats woonplaats stad gemeente
+    provincie nationaliteit burgerlijkestaat beroep opleiding opleidingsniveau kinderen taal lengte
+    huishouden
+    idade datanascimento datadenascimento nascimento naturalidade codigopostal cidade concelho
+    distrito nacionalidade profissao ocupacao escolaridade educacao filhos altura agregado
+    wiek plec dataurodzenia rokurodzenia miejsceurodzenia kodpocztowy miasto gmina powiat
+    wojewodztwo kraj narodowosc obywatelstwo stancywilny zawod wyksztalcenie dzieci jezyk wzrost
+    alder kjonn kon fodselsdato fodselsar fodelsedatum fodelsear fodested fodelseort postnummer
+    postnr kommune kommun fylke landsdel by lan sivilstatus sivilstand civilstand civilstatus yrke
+    erhverv utdanning uddannelse utbildning barn sprak sprog hoyde hojde langd husholdning hushall
+    nasjonalitet nationalitet
+    ika sukupuoli syntymaaika syntymavuosi syntymapaikka postinumero kunta kaupunki maakunta maa
+    kansalaisuus siviilisaaty ammatti koulutus lapset kieli pituus kotitalous
+    """
+)
+"""What neighbours, colleagues or another table may know about a person."""
+
+SENSITIVE = word_set(
+    """
+    disease diseases diagnosis diagnoses illness condition symptom symptoms complaint treatment
+    therapy medication medicine drug drugs prescription procedure surgery icd hiv aids disability
+    disorder hepatitis tuberculosis tb tumor tumour cancer diabetes asthma epilepsy depression
+    stroke infection allergy allergies pregnancy pregnant health medical vaccination bloodtype
+    bloodpressure systolic diastolic cholesterol glucose hemoglobin haemoglobin creatinine
+    viralload cd4 cd8 mentalhealth smoker smoking alcohol suicide abortion
+    status event outcome relapse recurrence
+    salary income wage wages pay payment earnings earn revenue
+    bonus credit creditscore debt loan balance wealth assets savings mortgage capitalgain
+    capitalloss expenditure expenditures expense expenses spending spent poverty welfare
+    iq testscore score
+    religion religious faith belief denomination politics political party vote union
+    sexualorientation orientation sexuality criminal crime offence offense conviction convictions
+    arrest arrests prison sentence genetic genotype dna gene biometric testresult labresult
+    krankheit erkrankung diagnose diagnosen befund behandlung medikament schwangerschaft gesundheit
+    behinderung gehalt einkommen lohn verdienst schulden vermogen ausgaben konfession partei
+    gewerkschaft vorstrafe vorstrafen
+    maladie diagnostic traitement medicament grossesse sante handicap salaire revenu revenus dette
+    depenses syndicat
+    enfermedad diagnostico tratamiento medicamento embarazo salud discapacidad salario sueldo
+    ingreso ingresos renta deuda gasto gastos sindicato
+    malattia diagnosi trattamento farmaco gravidanza salute disabilita stipendio reddito debito
+    spesa spese religione sindacato
+    ziekte behandeling medicijn zwangerschap gezondheid salaris inkomen loon uitgaven geloof
+    vakbond
+    doenca tratamento gravidez saude deficiencia rendimento divida despesa despesas religiao
+    choroba diagnoza rozpoznanie leczenie lek ciaza zdrowie pensja wynagrodzenie dochod zarobki
+    dlug wydatki religia
+    sykdom sygdom sjukdom diagnos behandling medisin graviditet helse halsa lonn lon inntekt
+    indkomst inkomst gjeld gaeld skuld fagforening fackforbund
+    sairaus diagnoosi hoito laake raskaus terveys palkka tulot velka uskonto
+    """
+)
+"""What people may want to keep to themselves."""
+
+PREFERENCE = word_set(
+    """
+    protectionlevel protectionlevels privacylevel privacypreference privacypreferences
+    protectionpreference ppl guardingnode protection privacy
+    """
+)
+"""The protection that people prefer."""
+
+POSTAL = word_set(
+    """
+    zip zipcode postcode postalcode postal plz postleitzahl codepostal codigopostal cap
+    codicepostale kodpocztowy postnummer postnr postinumero
+    """
+)
+"""Codes that are generalised by masking characters from the right."""
+
+WEAK = word_set("status event score")
+"""Words that say something only where no other word of the name does."""
+
+PARTS = word_set("educ wage wages birth race marr")
+"""Shorter words that are recognised inside of longer ones too."""
+
+HINTS: dict[str, Hint] = {
+    **dict.fromkeys(SENSITIVE, "sensitive"),
+    **dict.fromkeys(QUASI, "quasi"),
+    **dict.fromkeys(PERSON, "person"),
+    **dict.fromkeys(HOUSEHOLD, "household"),
+    **dict.fromkeys(PREFERENCE, "preference"),
+    **dict.fromkeys(WEIGHT, "weight"),
+}
+LONG_HINTS = {
+    word: hint
+    for word, hint in HINTS.items()
+    if hint in ("quasi", "sensitive") and (len(word) >= SHORTEST_PART or word in PARTS)
+}
+"""The words that are recognised inside of others."""
+INSIDE = re.compile(
+    r"^(?:{0})|(?:{0})$".format("|".join(sorted(LONG_HINTS, key=lambda word: (-len(word), word))))
+)
+
+
+def folded(name: str) -> str:
+    """A name in plain letters, without accents."""
+    parts = unicodedata.normalize("NFKD", name.translate(SPECIAL))
+    return "".join(letter for letter in parts if not unicodedata.combining(letter))
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a column's name, in plain lower case."""
+    return [word.lower() for word in WORD.findall(folded(name))]
+
+
+def hint_of(name: str) -> tuple[Hint, str] | None:
+    """The meaning of a column's name and the words that give it; None for a name without one."""
+    words = words_of(name)
+    if identifies_a_person(words):
+        return "person", " ".join(words)
+    best: tuple[bool, int, int, Hint, str] | None = None
+    for start in range(len(words)):
+        for end in range(start + 1, min(start + LONGEST_RUN, len(words)) + 1):
+            run = "".join(words[start:end])
+            hint = _known(run)
+            # the last word wins; of two runs that end there, the longer one is more specific
+            key = (run not in WEAK, end, end - start)
+            if hint and (best is None or key > best[:3]):
+                best = (*key, hint, " ".join(words[start:end]))
+    if best is not None:
+        return best[3], best[4]
+    for word in reversed(words):
+        inside = INSIDE.search(word)
+        if inside:
+            return LONG_HINTS[inside.group()], inside.group()
+    return None
+
+
+def _known(word: str) -> Hint | None:
+    """The meaning of a word, whether its umlauts are written as one letter or as two."""
+    found = HINTS.get(word)
+    if found is None and ("ae" in word or "oe" in word or "ue" in word):
+        found = HINTS.get(word.replace("ae", "a").replace("oe", "o").replace("ue", "u"))
+    return found
+
+
+def is_number_name(name: str) -> bool:
+    """Whether a name ends like those of keys and serial numbers: `ward_id`, `case no`."""
+    words = words_of(name)
+    return bool(words) and (words[-1] in ID_WORDS or words[-1].endswith(NUMBERED))
+
+
+def is_postal(name: str) -> bool:
+    """Whether a name is that of a postal code."""
+    words = words_of(name)
+    pairs = ["".join(pair) for pair in pairwise(words)]
+    return not POSTAL.isdisjoint([*words, *pairs])
+
+
+def may_be_weight(name: str) -> bool:
+    """Whether a name is that of a survey weight, or of the weight of a body."""
+    return not MAYBE_WEIGHT.isdisjoint(words_of(name))
+
+
+def identifies_a_person(words: list[str]) -> bool:
+    """`name`, `patient name`, `nom patient`, `id`, `patient id`; not `country name`, `ward id`."""
+    if words in (["id"], ["ids"], ["identifier"]):
+        return True
+    for about, others in ((words[-1:], words[:-1]), (words[:1], words[1:])):
+        if about and set(others) <= PEOPLE:
+            if about[0] in NAME_WORDS:
+                return True
+            if others and about[0] in ID_WORDS:
+                return True
+    return False
