@@ -1,4 +1,4 @@
-"""Every method, model and metric that the registry finds passes the shipped conformance checks."""
+"""Every method, model, metric and preset of the registry passes the shipped conformance checks."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 
 from shoal import plugins
 from shoal.policy import parts
-from shoal.testing import check_method, check_metric, check_model
+from shoal.testing import check_method, check_metric, check_model, check_preset
 from tests.releases import variants
 
 
@@ -26,3 +26,8 @@ def test_models(name: str) -> None:
 def test_metrics(name: str) -> None:
     metric = plugins.metric(name)
     check_metric(metric, tables=3 if metric.on_request else 20)
+
+
+@pytest.mark.parametrize("name", plugins.presets())
+def test_presets(name: str) -> None:
+    check_preset(plugins.preset(name))

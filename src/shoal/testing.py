@@ -1,4 +1,4 @@
-"""Conformance checks for methods, models and metrics.
+"""Conformance checks for methods, models, metrics and presets.
 
 Each check applies a plug-in to small random tables and raises an `AssertionError` that lists
 everything the plug-in does wrong. All randomness has fixed seeds, and neither pytest nor hypothesis
@@ -44,6 +44,8 @@ from shoal.models.k import K
 from shoal.models.l import L
 from shoal.models.requirement import Requirement
 from shoal.plugins import Plugin, describe
+from shoal.policy import Policy
+from shoal.presets.base import Preset
 
 HIERARCHIES: Mapping[str, Any] = {
     "age": {"intervals": [5, 10, 20]},
@@ -124,6 +126,25 @@ def check_metric(metric: type[Metric] | Metric, *, tables: int = 20) -> None:
         input is changed, or the class is not declared as a plug-in should be.
     """
     _raise_faults(metric, _metric_faults(metric, tables))
+
+
+def check_preset(preset: type[Preset] | Preset) -> None:
+    """Check that a preset is what it declares.
+
+    Parameters
+    ----------
+    preset
+        A subclass of `Preset`, which is then used with nothing stated, or an instance.
+
+    Raises
+    ------
+    AssertionError
+        If it names no title, sources, requirements or what a person must judge; if a weaker constraint
+        beside it is accepted, or a policy with it cannot be written and read again; if its checks cannot
+        be sent to another process, or find something wrong with suppressed cells; or if the class is not
+        declared as a plug-in should be.
+    """
+    _raise_faults(preset, _preset_faults(preset))
 
 
 def random_table(seed: int, rows: int = 60) -> pa.Table:
@@ -249,7 +270,7 @@ def _class_faults(plugin: Any, base: type[Plugin]) -> Faults:
         yield "the class has no docstring of its own"
     elif not text.partition("\n")[0].endswith("."):
         yield "the first line of the docstring is not a whole sentence"
-    elif base is not Metric and "Source:" not in text:
+    elif base not in (Metric, Preset) and "Source:" not in text:
         yield "the docstring names no `Source:`"
     for option in describe(cls).options:
         if not option.text:
@@ -542,6 +563,52 @@ def _metric_faults(metric: type[Metric] | Metric, tables: int) -> Faults:
     for seed in range(tables):
         yield from _figure_faults(chosen, seed)
         yield from _node_faults(chosen, seed)
+
+
+def _preset_faults(preset: type[Preset] | Preset) -> Faults:
+    yield from _class_faults(preset, Preset)
+    chosen = preset if isinstance(preset, Preset) else preset()
+    yield from _instance_faults(chosen)
+    for what in ("asks", "judged_by_people"):
+        sentences = getattr(type(chosen), what, ())
+        if not sentences or not all(text.endswith(".") for text in sentences):
+            yield f"`{what}` does not hold whole sentences"
+    if not getattr(type(chosen), "title", "") or not getattr(type(chosen), "sources", ()):
+        yield "`title` or `sources` is not declared"
+    own = [{"l": 1, "of": "ill"}]
+    keys: dict[str, Any] = {"columns": {"years": "quasi", "ill": "sensitive"}, "preset": [chosen]}
+    policy = Policy.load({**keys, "constraints": own})
+    if Policy.load({**keys, "constraints": list(policy.constraints)}) != policy:
+        yield "a policy with it is another one once its constraints are written"
+    for model in chosen.constraints():
+        if model not in policy.constraints:
+            yield f"its constraint {model} is not in a policy with it"
+        weaker = _weaker(model)
+        if weaker is not None and not _refuses(chosen, {**keys, "constraints": [*own, weaker]}):
+            yield f"a policy with the weaker {weaker} is accepted"
+    for check in (check for rule in chosen.rules(policy) for check in rule.checks):
+        if pickle.loads(pickle.dumps(check)) != check:
+            yield f"{check} differs from its pickled copy"
+        if any(check.broken(["*"])):
+            yield f"{check} finds something wrong with a suppressed cell"
+
+
+def _weaker(model: Model) -> Model | None:
+    """A model with a weaker figure that its class accepts."""
+    figure = model.figure - 1 if model.high_is_strong else model.figure * 2
+    try:
+        return model.with_figure(figure)
+    except ValidationError:
+        return None
+
+
+def _refuses(preset: Preset, keys: Mapping[str, Any]) -> bool:
+    """Whether a policy is refused by the name of a preset."""
+    try:
+        Policy.load(keys)
+    except PolicyError as error:
+        return preset.name in str(error)
+    return False
 
 
 def _view(cells: Cells, group: Codes, levels: Codes | None = None) -> ReleaseView:

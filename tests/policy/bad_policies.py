@@ -299,12 +299,12 @@ BAD_POLICIES = [
     ),
     (
         with_line("method: mondrain"),
-        "policy:3: method: found 'mondrain'; allowed: flexible-partition, "
+        "policy:3: method: found 'mondrain'; allowed: auto, flexible-partition, "
         "least-loss-partition, mondrian. Did you mean 'mondrian'?",
     ),
     (
         with_line("method: least_loss_partition"),
-        "policy:3: method: found 'least_loss_partition'; allowed: flexible-partition, "
+        "policy:3: method: found 'least_loss_partition'; allowed: auto, flexible-partition, "
         "least-loss-partition, mondrian. Did you mean 'least-loss-partition'?",
     ),
     (
@@ -318,11 +318,11 @@ BAD_POLICIES = [
     (
         with_line("method: {strict: false}"),
         "policy:3: method: names no method; write `name: ...` with one of: "
-        "flexible-partition, least-loss-partition, mondrian",
+        "auto, flexible-partition, least-loss-partition, mondrian",
     ),
     (
         with_line("method: {name: mondrain}"),
-        "policy:3: method: found 'mondrain'; allowed: flexible-partition, "
+        "policy:3: method: found 'mondrain'; allowed: auto, flexible-partition, "
         "least-loss-partition, mondrian. Did you mean 'mondrian'?",
     ),
     (
@@ -456,7 +456,7 @@ BAD_POLICIES = [
         "policy:4: constraints[0].k: found 0; must be 1 or more\n"
         "policy:4: constraints[1]: found the key 'm' and no model; write the model as a "
         "key, as in {k: 5}; allowed: k, l.\n"
-        "policy:5: method: found 'mondrain'; allowed: flexible-partition, "
+        "policy:5: method: found 'mondrain'; allowed: auto, flexible-partition, "
         "least-loss-partition, mondrian. Did you mean 'mondrian'?\n"
         "policy:6: seed: found -1; must be 0 or more\n"
         f"policy:7: supression: unknown key; allowed: {KEYS}. "

@@ -3,7 +3,7 @@ import pytest
 from shoal import plugins
 
 KNOWN = {
-    "methods": ["flexible-partition", "least-loss-partition", "mondrian"],
+    "methods": ["auto", "flexible-partition", "least-loss-partition", "mondrian"],
     "models": ["k", "l"],
     "metrics": ["ncp"],
 }

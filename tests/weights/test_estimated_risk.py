@@ -156,12 +156,29 @@ def test_files_larger_than_memory_have_the_same_risk(tmp_path) -> None:
         shoal.assess(tmp_path / "bad.csv", KEYS, weight="w", memory="1GB")
 
 
-def test_an_inspection_estimates_on_request() -> None:
+def test_an_inspection_estimates_by_the_column_that_is_given_or_found() -> None:
     found = shoal.inspect(EXAMPLE, weight="w")
     assert found.estimated is not None
     assert found.estimated.population == 765.5
     assert next(column.role for column in found.columns if column.name == "w") == "weight"
     assert shoal.inspect(EXAMPLE).estimated is None
+    named = EXAMPLE.rename_columns([*KEYS, "sampling_weight"]).append_column(
+        "age", pa.array([20, 20, 30, 30, 40, 40, 50, 50])
+    )
+    by_name = shoal.inspect(named)
+    assert by_name.estimated is not None
+    assert by_name.estimated.population == 765.5
+    assert not by_name.warnings
+
+
+def test_weights_of_people_that_differ_are_a_doubt_unless_they_were_given() -> None:
+    ids = pa.array([1, 1, 2, 2, 3, 3, 4, 4])
+    named = EXAMPLE.rename_columns(["age", "sex", "region", "race", "sampling_weight"])
+    table = named.append_column("id", ids)
+    with pytest.warns(shoal.ShoalWarning, match="4 of 4 people have different weights"):
+        assert shoal.inspect(table, person="id").estimated is None
+    with pytest.raises(shoal.InputError, match="4 of 4 people have different weights"):
+        shoal.inspect(table, person="id", weight="sampling_weight")
 
 
 @pytest.mark.parametrize(("f", "population"), [(1, 17), (2, 110), (7, 300)])

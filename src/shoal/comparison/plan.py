@@ -19,6 +19,9 @@ Methods = str | Iterable[str] | None
 Ks = str | int | Iterable[int] | None
 
 
+AUTO = "auto"
+
+
 @dataclass(frozen=True)
 class Job:
     """One method at one k, and the policy for it."""
@@ -72,13 +75,13 @@ def make_plan(policy: Policy, names: Sequence[str], methods: Methods, k: Ks) -> 
 
 
 def read_methods(value: Methods, own: str = "mondrian") -> tuple[str, ...]:
-    """The named methods, each once; all of them when none is named.
+    """The named methods, each once; when none is named, all but `auto`, which runs one of the others.
 
-    own: the policy's method, which may be one that Shoal does not ship.
+    own: the policy's method, which may be one that Shoal does not ship, or `auto`.
     """
     known = list(dict.fromkeys([*plugins.names("methods"), own]))
     if value is None:
-        return tuple(known)
+        return tuple(name for name in known if name == own or name != AUTO)
     words = value.split(",") if isinstance(value, str) else list(value)
     chosen = [str(word).strip() for word in words]
     if not any(chosen):

@@ -154,14 +154,14 @@ def check_weights(
         )
 
 
-def check_constant(name: str, person: str, differing: int, people: int) -> None:
-    """Raise `InputError` where a person's rows have different weights."""
+def check_constant(name: str, person: str | None, differing: int, people: int) -> None:
+    """Raise `InputError` where a person's rows have different weights; `person`: the column of ids."""
+    of = "" if person is None else f" of '{person}'"
     if differing:
         raise InputError(
-            f"Column '{name}' has the role weight, but {differing:,} of {people:,} people of "
-            f"'{person}' have different weights in their rows: how many people each stands for is "
-            "not known. Give every person one weight, such as that of the last wave, or make the "
-            "column an identifier."
+            f"Column '{name}' has the role weight, but {differing:,} of {people:,} people{of} have "
+            "different weights in their rows: how many people each stands for is not known. Give every "
+            "person one weight, such as that of the last wave, or make the column an identifier."
         )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from shoal.arrays import Ints
 from shoal.encoding.domain import Domain
@@ -29,6 +29,9 @@ from shoal.io.csv_dialect import CsvOptions
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress
+
+if TYPE_CHECKING:  # importing it would load the compiler
+    from shoal.methods.auto import Choice
 
 LabelForms = dict[str, list[FormCounts]]
 """Per column, its labels by form and size."""
@@ -59,6 +62,29 @@ class Engine(ABC):
     """Whether a release is a folder of part files."""
     free_evidence: bool = False
     """Whether the evidence for a report comes at no extra cost, so it is always collected."""
+
+    choice: "Choice | None" = None
+    """The method that `auto` chose for the table; None where the policy names another one."""
+    _policy: Policy
+    """What the run does; with `auto`, by the method that it chose."""
+
+    def choose_method(self, policy: Policy, requirement: Requirement, rows: int) -> Policy:
+        """The policy with the method that is used, once the table is encoded."""
+        from shoal.methods.auto import Auto, Facts
+
+        if isinstance(policy.method, Auto):
+            facts = Facts(
+                self.domains[: len(policy.quasi)],
+                rows,
+                requirement,
+                anatomy=policy.publish == "anatomy",
+                starred=policy.suppressed == "starred",
+                refine=policy.refine,
+            )
+            self.choice = policy.method.choose(facts)
+            policy = policy.replace_keys(method=self.choice.method, refine=self.choice.refine)
+            self._policy = policy
+        return policy
 
     def opened(self, clock: Clock) -> AbstractContextManager[object]:  # noqa: ARG002
         """Open what the engine needs, and close it at the end; starting it may be a step."""

@@ -97,8 +97,11 @@ def _order(policy: Policy) -> Iterator[str]:
 
 
 def _method(policy: Policy) -> Iterator[str]:
+    from shoal.methods.auto import Auto
     from shoal.methods.base import BlockMethod
 
+    if isinstance(policy.method, Auto):
+        return  # what it chooses runs on every engine
     method, name = policy.method, plugin_name(type(policy.method))
     if method.partition_rule() is not None or method.only_counts:
         return

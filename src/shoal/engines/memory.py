@@ -100,7 +100,7 @@ class MemoryEngine(Engine):
     def __init__(self, frame: Any = None, *, decode: bool = True) -> None:
         """`frame`: the user's table. `decode`: labels are plain text in the release's frame."""
         self._decode = decode
-        self._policy: Policy
+
         self._table: Table | None = None if frame is None else wrap(frame)
         self._names = [] if self._table is None else list(self._table.names)
         self._cells: Cells
@@ -184,7 +184,7 @@ class MemoryEngine(Engine):
         )
         if cells.weights is not None and cells.people is not None:
             differing = differing_people(cells.people.number.astype(np.int64), cells.weights)
-            check_constant(str(policy.weight), str(policy.person), differing, cells.people.count)
+            check_constant(str(policy.weight), policy.person, differing, cells.people.count)
         if policy.target is not None:
             cells = replace(cells, target=codes_in_order(cells, table.column(policy.target)))
         if policy.population is not None:

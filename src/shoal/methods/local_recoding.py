@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from pydantic.dataclasses import dataclass
 
 from shoal.arrays import Bools, Codes, Ints, Words
@@ -78,8 +79,8 @@ LIKELY = 1024
 """Level vectors of a stage."""
 WORTHWHILE = 100
 """A stage that leaves all but one row in this many open is followed by the last one."""
-AT_ONCE = 64
-"""Groups that are judged at a time with more rows."""
+FIRST_TRIED, AT_ONCE = 8, 64
+"""Groups that are judged at a time with more rows: the nearest, and then others."""
 MOST_TRIED = 1024
 """Groups that are tried for a row that is left over."""
 
@@ -437,7 +438,7 @@ class _OpenClasses:
         sizes = self.found.rows[:n]
         if self.requirement.only_size:
             return self.requirement.holds({SIZES_ONLY: size_counts(sizes)})
-        rows = rows_of(self.cells, self.found.members[: self.found.start[n]])
+        rows = rows_of(self.cells, self.units.weight, self.found.members[: self.found.start[n]])
         starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
         return self.requirement.holds(counts_of_runs(self.cells, self.requirement, rows, starts))
 
@@ -543,9 +544,9 @@ def _kinds(
     return kinds, prices, repeated
 
 
-def rows_of(cells: Cells, some: Codes) -> Codes:
-    """The canonical rows of these cells, one after another."""
-    sizes = cells.counts[some]
+def rows_of(cells: Cells, counts: Ints, some: npt.NDArray[np.integer]) -> Codes:
+    """The canonical rows of these cells, one after another; counts: (cells,) rows of each."""
+    sizes = counts[some]
     ends = np.cumsum(sizes)
     n = int(ends[-1]) if len(ends) else 0
     return (np.arange(n) + np.repeat(cells.starts[some] - ends + sizes, sizes)).astype(np.int32)
@@ -719,7 +720,7 @@ class _Groups:
     """The groups, and the cells that are left over."""
 
     def __init__(self, cells: Cells, requirement: Requirement, group: Codes) -> None:
-        self.cells, self.requirement = cells, requirement
+        self.cells, self.requirement, self.counts = cells, requirement, cells.counts
         self.left = np.flatnonzero(group == SUPPRESSED)
         kept = np.flatnonzero(group != SUPPRESSED)
         # groups are numbered by their first cell, so nothing depends on how they were found
@@ -747,44 +748,53 @@ class _Groups:
         group = np.full(self.cells.n_cells, SUPPRESSED, np.int32)
         for g, members in enumerate(self.members):
             group[members] = g
-        by_row = np.repeat(group, self.cells.counts)
+        by_row = np.repeat(group, self.counts)
         return Grouping(by_row, len(self.members), tuple(range(len(self.cells.domains))))
 
     def _insert(self) -> None:
         """Each cell into the group to which it adds least, of those that hold with it; again from the
         start until none fits."""
-        costs = costs_of(self.cells.domains)
+        costs, counts = costs_of(self.cells.domains), self.counts
         labels = empty_labels(costs, len(self.members))
         starts = np.append(0, np.cumsum([len(some) for some in self.members])).astype(np.int64)
         every = np.concatenate(self.members).astype(np.int32)
         widen_all(labels, costs, self.cells.codes, every, starts)
-        counts = self.cells.counts
-        sizes = np.add.reduceat(counts[every], starts[:-1])
+        sizes: Ints = np.add.reduceat(counts[every], starts[:-1])
+        own = own_losses(labels, costs)
         moved = True
         while moved and len(self.left):
             moved, left = False, []
             for cell in self.left.tolist():
-                codes = self.cells.codes[cell]
-                added = added_losses(labels, costs, sizes, codes, int(counts[cell]))
-                nearest = np.argsort(added, kind="stable")[:MOST_TRIED]
-                g = self._first_that_holds(cell, nearest)
+                codes, rows = self.cells.codes[cell], int(counts[cell])
+                grown = growths(labels, costs, codes)
+                added: Ints = rows * (own + grown) + sizes * grown
+                g = self._first_that_holds(cell, added)
                 if g == SUPPRESSED:
                     left.append(cell)
                     continue
                 self.members[g] = np.append(self.members[g], cell)
-                sizes[g] += counts[cell]
                 widen(labels, costs, g, codes)
+                sizes[g] += rows
+                own[g] += grown[g]
                 moved = True
             self.left = np.array(left, np.int64)
 
-    def _first_that_holds(self, cell: int, nearest: Ints) -> int:
+    def _first_that_holds(self, cell: int, added: Ints) -> int:
+        """The group to which a cell adds least, of those that hold with it; SUPPRESSED if none does."""
         if self.requirement.holds_when_joined:
-            return int(nearest[0])
-        for begin in range(0, len(nearest), AT_ONCE):
-            some = nearest[begin : begin + AT_ONCE].tolist()
-            held = self._hold([np.append(self.members[g], cell) for g in some])
+            return int(np.argmin(added))
+        if len(added) > MOST_TRIED:
+            some = np.flatnonzero(added <= np.partition(added, MOST_TRIED)[MOST_TRIED])
+        else:
+            some = np.arange(len(added))
+        nearest = some[np.argsort(added[some], kind="stable")][:MOST_TRIED].tolist()
+        begin, end = 0, FIRST_TRIED
+        while begin < len(nearest):
+            tried = nearest[begin:end]
+            held = self._hold([np.append(self.members[g], cell) for g in tried])
             if held.any():
-                return int(some[int(np.argmax(held))])
+                return int(tried[int(np.argmax(held))])
+            begin, end = end, end + AT_ONCE
         return SUPPRESSED
 
     def _hold(self, groups: Sequence[Ints], *, kept_rows: bool = False) -> Bools:
@@ -792,10 +802,10 @@ class _Groups:
 
         kept_rows: compared with the rows of these groups, in place of the whole table.
         """
-        cells = self.cells
-        rows = rows_of(cells, np.concatenate(groups))
-        sizes = [int(cells.counts[some].sum()) for some in groups]
-        starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
+        cells, every = self.cells, np.concatenate(groups)
+        rows = rows_of(cells, self.counts, every)
+        ends = np.cumsum([len(some) for some in groups])
+        starts = np.append(0, np.cumsum(self.counts[every])[ends - 1]).astype(np.int64)
         totals = cells.totals_of_rows(rows) if kept_rows else None
         return self.requirement.holds(counts_of_runs(cells, self.requirement, rows, starts, totals))
 
@@ -803,7 +813,7 @@ class _Groups:
         """Where more rows are left than may be suppressed: one group of them and of the groups that
         are nearest to all of them, as many as it takes."""
         may = self.requirement.may_suppress
-        if may is None or int(self.cells.counts[self.left].sum()) <= may:
+        if may is None or int(self.counts[self.left].sum()) <= may:
             return
         costs = costs_of(self.cells.domains)
         labels = empty_labels(costs, len(self.members) + 1)
@@ -838,15 +848,22 @@ class _Groups:
 
 
 @kernel
-def added_losses(labels: GroupLabels, costs: Costs, sizes: Ints, codes: Codes, rows: int) -> Ints:
-    """(g,) what so many equal rows add to the loss of each group: theirs and that of its rows."""
-    out = np.empty(len(sizes), np.int64)
-    for g in range(len(sizes)):
-        grown = growth(labels, costs, g, codes, np.iinfo(np.int64).max)
-        own = 0
-        for j in range(len(codes)):
-            own += label_cost(costs, j, labels.low[g, j], labels.high[g, j], labels.members[g, j])
-        out[g] = rows * (own + grown) + sizes[g] * grown
+def own_losses(labels: GroupLabels, costs: Costs) -> Ints:
+    """(g,) what the label of each group costs."""
+    out = np.zeros(len(labels.low), np.int64)
+    for g in range(len(out)):
+        for j in range(len(costs.kind)):
+            low, high = labels.low[g, j], labels.high[g, j]
+            out[g] += label_cost(costs, j, low, high, labels.members[g, j])
+    return out
+
+
+@kernel
+def growths(labels: GroupLabels, costs: Costs, codes: Codes) -> Ints:
+    """(g,) what one more row adds to the cost of each group's label."""
+    out = np.empty(len(labels.low), np.int64)
+    for g in range(len(out)):
+        out[g] = growth(labels, costs, g, codes, np.iinfo(np.int64).max)
     return out
 
 

@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict, with_presets
 from shoal.errors import InputError, VerificationFailed, listed
+from shoal.evidence.estimated_risk import risk_of_classes
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
 from shoal.policy.canonical import fingerprint, to_data
+from shoal.policy.released_columns import suppressible_components
 from shoal.report.certificate import (
     FORMAT,
     SEAL,
@@ -110,6 +113,7 @@ def differences_of(
         *_policy(certificate, policy),
         *_risk(certificate, policy, released),
         *_disclosure(certificate, policy, released),
+        *_weighted(certificate, policy, released),
         *_criteria(certificate, policy, released),
         *_people(certificate, policy, people),
         *_rows(certificate["release"], released, apart),
@@ -138,6 +142,10 @@ def _policy(certificate: Mapping[str, Any], policy: Policy) -> Iterator[str]:
     """What follows from the policy: its data and statements, and the files that it uses."""
     # in the first format the policy held the seed
     seed = certificate.get("seed") if certificate["certificate"] == 1 else None
+    if certificate.get("version") == "external":
+        if certificate["policy"].get("digest") != fingerprint(policy):
+            yield "The certificate is of another policy than the one given."
+        return
     theirs, ours = certificate["policy"].get("data"), _plain(to_data(policy, seed))
     if certificate["policy"].get("digest") != fingerprint(policy, seed) or theirs != ours:
         other = ""
@@ -204,11 +212,16 @@ def _disclosure(
 def _criteria(
     certificate: Mapping[str, Any], policy: Policy, released: ReleaseTable
 ) -> Iterator[str]:
-    """Singling out and linkability, counted again; inference is measured in memory alone."""
+    """Singling out and linkability, counted again; the rest is measured in memory alone."""
     stated = certificate.get("criteria")
     if not isinstance(stated, dict) or policy.person is not None:
         return  # of an older format, or of people, whom only the owner of the table can count
     found = _plain(criteria_of(released, policy).to_dict())
+    both = [found.get("linkability"), stated.get("linkability")]
+    if any(isinstance(one, dict) and one.get("linked_across") is None for one in both):
+        # one of them was measured on a table larger than memory
+        both = [{**one, "linked_across": None} if isinstance(one, dict) else one for one in both]
+        found, stated = {**found, "linkability": both[0]}, {**stated, "linkability": both[1]}
     wrong = [
         key
         for key in ("unit", "published", "singling_out", "linkability")
@@ -236,6 +249,25 @@ def _people(certificate: Mapping[str, Any], policy: Policy, people: int | None) 
             f"The release has rows of {people:,} people, the certificate of "
             f"{_number(stated.get('published'))}."
         )
+
+
+def _weighted(
+    certificate: Mapping[str, Any], policy: Policy, released: ReleaseTable
+) -> Iterator[str]:
+    """What is estimated from weights that the release has: added up again, where rows are people."""
+    stated = certificate.get("weighted")
+    if policy.weight is None or certificate["certificate"] == 1:
+        return
+    if not isinstance(stated, dict) or stated.get("column") != policy.weight:
+        yield "It does not state the population that the policy's weights stand for."
+        return
+    hidden = policy.weight not in released.names or policy.person is not None
+    if hidden or suppressible_components(policy) or not isinstance(released, MemoryRelease):
+        return
+    counts = released.weights_of_classes(policy, policy.quasi)
+    assert counts.weights is not None
+    if stated.get("after") != asdict(risk_of_classes(counts.sizes, counts.weights)):
+        yield "It states another estimate of the population than the weights of the release give."
 
 
 def _rows(

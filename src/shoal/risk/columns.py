@@ -213,7 +213,7 @@ def quasi_treatment(column: Contents) -> Treatment:
 
 def _role_by_name(column: Contents) -> tuple[Role, str] | None:
     hint = hint_of(column.name)
-    if may_be_weight(column.name) and (hint is None or hint[0] != "person"):
+    if may_be_weight(column.name) and (hint is None or hint[0] not in ("person", "weight")):
         return _weight_by_values(column)
     if hint is None:
         return None

@@ -8,20 +8,24 @@ sets no limits, and neither do these figures.
 - Singling out: who is alone in a class of rows that look alike, by the quasi-identifiers, with the plain
   columns, and with all published columns.
 - Linkability: the share of records that somebody links to the right row who holds another table with the
-  same columns and picks a row of the class at random (the marketer's risk); with the raw table, how many
-  of its people have one candidate row only. Pseudonyms link rows by intent.
+  same columns and picks a row of the class at random (the marketer's risk); the share that somebody
+  links who holds two tables of the same people, each with every other column, and the release between
+  them; with the raw table, how many of its people have one candidate row only. Pseudonyms link rows by
+  intent.
 - Inference: the share of people of whom one sensitive value has at least `LIKELY` of the known values of
   their class, beside the share whom the commonest value of the whole release fits.
 
 Source: Article 29 Data Protection Working Party, opinion 05/2014 on anonymisation techniques (WP 216),
 sections 2.2 and 3, 2014; Dankar and El Emam, "A method for evaluating marketer re-identification risk",
-2010.
+2010; Giomi, Boenisch, Wehmeyer and Tasnadi, "A unified framework for quantifying privacy risk in
+synthetic data", 2023, for the two tables with the release between them.
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.release_table import MemoryRelease, ReleaseTable
 from shoal.errors import percent
 from shoal.policy import Policy
@@ -65,6 +69,13 @@ class Linkability:
     random in a class."""
     linked_with_plain: float
     """The same, with the plain columns."""
+    linked_across: float | None
+    """The share of records of one table that are linked to those of the same person in another, where
+    each has every other one of the quasi and plain columns as the release publishes them: a row of the
+    release with the first record's labels is picked at random, then a record of the other table with
+    that row's labels. None where there are fewer than two columns, or more rows than memory holds."""
+    by_chance: float
+    """The same without the release: 1 / rows."""
     pseudonyms: tuple[str, ...]
     """Columns whose tokens link all rows of a person, here and in other releases with the same key."""
     pinned: int | None = None
@@ -151,6 +162,8 @@ class Criteria(Result):
             ("linkability", "linked on quasi columns", link.linked_on_quasi),
             ("linkability", "linked with plain columns", link.linked_with_plain),
         ]
+        if link.linked_across is not None:
+            figures.append(("linkability", "linked between two tables", link.linked_across))
         if link.pinned is not None and link.known:
             figures.append(("linkability", "one candidate row", link.pinned / link.known))
         for name, one in self.inference.columns.items():
@@ -194,6 +207,8 @@ def criteria_of(table: ReleaseTable, policy: Policy, attacked: Attack | None = N
         linkability=Linkability(
             linked_on_quasi=on_quasi.linked,
             linked_with_plain=with_plain.linked,
+            linked_across=_across(table, [*quasi, *plain]),
+            by_chance=1 / table.n_rows if table.n_rows else 0.0,
             pseudonyms=policy.pseudonyms,
             pinned=None if attacked is None else attacked.release.pinned,
             known=None if attacked is None else attacked.people,
@@ -242,6 +257,14 @@ class _Sizes:
     def linked(self) -> float:
         """The mean of 1 / size over all rows or people."""
         return sum(n / size for size, n in sorted(self.sizes.items())) / max(1, self.total)
+
+
+def _across(table: ReleaseTable, columns: Sequence[str]) -> float | None:
+    """The share that is linked between two tables that have every other column each."""
+    people = table.people if isinstance(table, AnatomyRelease) else table
+    if len(columns) < 2 or not isinstance(people, MemoryRelease):
+        return None
+    return people.linked_through(columns[::2], columns[1::2])
 
 
 def _inference(

@@ -10,7 +10,8 @@ from math import comb
 from typing import Any
 
 from shoal.engines.sessions import LOCAL
-from shoal.errors import percent
+from shoal.errors import InputError, percent
+from shoal.evidence.estimated_risk import THRESHOLD as USUAL_LIMIT
 from shoal.evidence.estimated_risk import EstimatedRisk
 from shoal.io.address import Place, as_place
 from shoal.policy.reading import AS_WRITTEN, Reading
@@ -133,7 +134,8 @@ class Inspection(Result):
     """How many people there are, where the column of people was given: they are then counted in place
     of rows."""
     estimated: EstimatedRisk | None = None
-    """The risk in the population by the suspected quasi-identifiers, given sampling weights."""
+    """The risk in the population by the suspected quasi-identifiers, where a column has sampling
+    weights."""
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -186,7 +188,8 @@ def inspect(
     person
         The column that tells which rows are one person's: people are counted in place of rows.
     weight
-        The column of sampling weights, from which the risk in the population is estimated.
+        The column of sampling weights, from which the risk in the population is estimated; found by
+        its name when left out.
     fraction
         The share of a population that is in the table, to estimate population uniques.
     msu
@@ -239,9 +242,9 @@ def inspection_of(
         contents = table.count(progress)
     given = {person: OF_PEOPLE, weight: OF_WEIGHT}
     suggested = [given.get(column.name) or suggest(column) for column in contents]
-    suggested = _one_weight(suggested, weight is not None)
     if person is None:
         suggested = with_person(table, contents, suggested)
+    suggested = _one_weight(table, contents, suggested, weight is not None)
     suggested = with_derived(contents, suggested)
     suggested, alone = with_undecided(table, contents, suggested)
     quasi = [c for c, s in zip(contents, suggested, strict=True) if s.role == "quasi"]
@@ -273,9 +276,8 @@ def inspection_of(
             advance()
         sets = search(quasi, units, unique_rows)
         risk = assessment_of(table, names, fraction, msu)
-        estimated = None
-        if weight is not None and names:
-            estimated = table.estimated_risk(names, weight, risk.reidentification.threshold)
+        found = [c.name for c, s in zip(contents, suggested, strict=True) if s.role == "weight"]
+        estimated, doubts = _estimated(table, names, found, given=weight is not None)
     return Inspection(
         rows=rows,
         columns=tuple(
@@ -309,7 +311,7 @@ def inspection_of(
         risk=risk.reidentification,
         population_uniques=risk.population_uniques,
         minimal_uniques=risk.minimal_uniques,
-        warnings=table.warnings,
+        warnings=(*table.warnings, *doubts),
         read=_read(table, contents),
         hierarchies=_hierarchies(contents, quasi),
         people=None if person is None else units,
@@ -317,16 +319,45 @@ def inspection_of(
     )
 
 
-def _one_weight(suggested: Sequence[Suggestion], given: bool) -> list[Suggestion]:
-    """The suggestions with one weight, the given one or the first; others are left out."""
+def _estimated(
+    table: CountedTable, quasi: Sequence[str], weights: Sequence[str], given: bool
+) -> tuple[EstimatedRisk | None, tuple[str, ...]]:
+    """The risk in the population by the weights that were found or given, and what is wrong with
+    weights that were found."""
+    if not weights or not quasi:
+        return None, ()
+    try:
+        return table.estimated_risk(quasi, weights[0], USUAL_LIMIT), ()
+    except InputError as error:
+        if given:
+            raise
+        return None, (str(error),)
+
+
+def _one_weight(
+    table: CountedTable, contents: Sequence[Contents], suggested: Sequence[Suggestion], given: bool
+) -> list[Suggestion]:
+    """The suggestions with one weight, the given one or the first; others are left out, and so is one
+    that differs between the rows of a person; where people were given, that is a warning instead."""
     found = list(suggested)
     weights = [i for i, one in enumerate(found) if one.role == "weight"]
     kept = [i for i in weights if not given or found[i] is OF_WEIGHT][:1]
+    suspected = [i for i, one in enumerate(found) if one.role == "person" and one is not OF_PEOPLE]
+    people = [contents[i].name for i in suspected]
     for i in weights:
+        pair = [*people, contents[i].name]
         if i not in kept:
             why = "a survey weight beside another, by which the population is estimated"
             found[i] = Suggestion("identifier", "dropped", why)
+        elif people and not given and _classes(table, pair) > _classes(table, people):
+            why = f"a survey weight, but rows with the same {people[0]} have different ones"
+            found[i] = Suggestion("identifier", "dropped", why)
     return found
+
+
+def _classes(table: CountedTable, names: Sequence[str]) -> int:
+    """How many different combinations of values some columns have."""
+    return int(table.class_sizes(names)[1].sum())
 
 
 def _reason(suggestion: Suggestion, alone: float) -> str:

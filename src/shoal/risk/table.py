@@ -257,7 +257,7 @@ class PeopleInMemory(TableInMemory):
         """The same in people, who must have one weight each."""
         found = self.weights(weight)
         differing = differing_people(self.people[found > 0], found[found > 0])
-        check_constant(weight, "the person column", differing, self.units)
+        check_constant(weight, None, differing, self.units)
         return self._estimated(names, weight, threshold, household, self.people)
 
     def unique_rows(self, names: Sequence[str]) -> int:

@@ -70,9 +70,9 @@ def show_inspection(
     if found.quasi:  # without one nobody can be recognised
         section(console, "Re-identification risk", picked_out(found.risk))
         if found.estimated is not None:
-            section(
-                console, "In the population, estimated from weights", by_weights(found.estimated)
-            )
+            (weight,) = (column.name for column in found.columns if column.role == "weight")
+            title = f"In the population, estimated from the weights of {safe(weight)}"
+            section(console, title, by_weights(found.estimated))
         if found.population_uniques is not None:
             section(console, "In the population", in_population(found.population_uniques))
     if found.minimal_uniques is not None:
