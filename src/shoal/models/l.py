@@ -43,10 +43,16 @@ class L(SensitiveModel):
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = True
     accepts_wider_values: ClassVar[bool] = True
+    holds_with_values: ClassVar[bool] = True
 
     @property
     def min_rows(self) -> int:
         """No group with fewer rows can hold."""
+        return self.l
+
+    @property
+    def min_values(self) -> int:
+        """The different values that every group must have."""
         return self.l
 
     def strengths(self, counts: Counts) -> Ints:
@@ -103,6 +109,11 @@ class EntropyL(SensitiveModel):
         """No group with fewer rows can hold."""
         return math.ceil(self.entropy_l - 1e-6)
 
+    @property
+    def min_values(self) -> int:
+        """So many values, equally common, are needed at least."""
+        return self.min_rows
+
     def strengths(self, counts: Counts) -> Floats:
         """(g,) how many equally common values are as hard to guess from; 0 without any value."""
         return np.exp(_entropies(counts) + CLOSE)
@@ -150,6 +161,11 @@ class RecursiveL(SensitiveModel):
     def min_rows(self) -> int:
         """No group with fewer rows can hold: even if all its values differ, 1 < c (m - l + 1)."""
         return math.floor(self.recursive_l - 1 + 1 / Fraction(str(self.c))) + 1
+
+    @property
+    def min_values(self) -> int:
+        """The l-th commonest value must be there."""
+        return self.recursive_l
 
     def strengths(self, counts: Counts) -> Ints:
         """(g,) the largest l of each group with this c; 0 where there is none."""
