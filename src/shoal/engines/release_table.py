@@ -124,6 +124,12 @@ class ReleaseTable(ABC):
     def broken_rows(self, checks: Sequence[ValueCheck]) -> dict[ValueCheck, int]:
         """For each check of a published column, the rows whose text breaks it."""
 
+    @abstractmethod
+    def linked_through(self, first: Sequence[str], second: Sequence[str]) -> float:
+        """The share of records with some columns that are linked, through the release, to those of the
+        same row with others: a row like the first record is picked at random, then a record like it.
+        """
+
     def guesses(
         self,
         policy: Policy,  # noqa: ARG002

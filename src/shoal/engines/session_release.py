@@ -33,6 +33,7 @@ from shoal.engines.queries import (
     count_people,
     count_rows,
     count_values,
+    linked_through,
     select,
     value_counts,
 )
@@ -159,6 +160,16 @@ class SessionRelease(ReleaseTable):
         for one in found:
             counts[checks[one["i"]]] += one["n"]
         return counts
+
+    def linked_through(self, first: Sequence[str], second: Sequence[str]) -> float:
+        """The share of records with some columns that are linked, through the release, to those of the
+        same row with others."""
+        texts = self._read_texts([*first, *second])
+        keys = [f"k{i}" for i in range(len(first) + len(second))]
+        sql = linked_through(texts, keys[: len(first)], keys[len(first) :])
+        found = self.session.query(sql).column("linked").cast(pa.float64())[0].as_py()
+        self.session.drop(texts)
+        return float(found or 0.0) / max(1, self.n_rows)
 
     def guesses(
         self, policy: Policy, columns: Sequence[str], of: Sequence[str]
