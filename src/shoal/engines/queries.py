@@ -83,6 +83,17 @@ def class_sizes(table: str, columns: Sequence[str], where: str = "") -> str:
     return f"SELECT n AS size, count(*) AS times FROM ({sizes}) AS found WHERE n > 0 GROUP BY n"
 
 
+def class_guesses(table: str, columns: Sequence[str], value: str) -> str:
+    """size: rows of a class with a value, best: those with its commonest one, times: such classes."""
+    names = ", ".join(columns)
+    each = (
+        f"SELECT {names}, count(*) AS n FROM {table} WHERE {value} >= 0 GROUP BY {names}, {value}"
+    )
+    sums = "CAST(sum(n) AS BIGINT) AS size, max(n) AS best"
+    classes = f"SELECT {sums} FROM ({each}) AS found GROUP BY {names}"
+    return f"SELECT size, best, count(*) AS times FROM ({classes}) AS guessed GROUP BY size, best"
+
+
 def number_duplicates(table: str, columns: Sequence[str], alike: Sequence[str], by: str) -> str:
     """The columns, and nth: the number of each row among those equal in `alike`, from 1 on.
 

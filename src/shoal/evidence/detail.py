@@ -150,6 +150,10 @@ class Detail:
         """The same with rows that were withheld, which say nothing."""
         return Detail({name: _with_withheld(one, rows) for name, one in self.columns.items()})
 
+    def without_withheld(self) -> "Detail":
+        """The same of the published rows alone."""
+        return Detail({name: _published(one) for name, one in self.columns.items()})
+
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON."""
         return {
@@ -164,6 +168,11 @@ def _with_withheld(column: ColumnDetail, rows: int) -> ColumnDetail:
         return column
     gone = Bin("withheld", EVERY_BIN["withheld"], rows)
     return replace(column, rows=column.rows + rows, bins=(*column.bins, gone))
+
+
+def _published(column: ColumnDetail) -> ColumnDetail:
+    bins = tuple(one for one in column.bins if one.key != "withheld")
+    return replace(column, rows=sum(one.rows for one in bins), bins=bins)
 
 
 def column_detail(found: Sequence[FormCounts], unit: str = "") -> ColumnDetail:
@@ -208,6 +217,8 @@ def _median(found: Sequence[FormCounts]) -> float | None:
 
 
 def _figure(value: float) -> str:
+    if value >= 1e15:
+        return f"{value:.3g}"
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
 
 

@@ -147,7 +147,10 @@ class IdentifierCheck(ValueCheck):
     @property
     def words(self) -> str:
         """What is wrong with such texts."""
-        return f"{self.kind} in its published values; give it the role identifier, which drops it"
+        return (
+            f"{self.kind} in its published values, by their form; give it the role identifier, which "
+            "drops it, or, if they are none, list it under `not_identifiers`"
+        )
 
 
 @plain_dataclass(frozen=True)
@@ -173,7 +176,10 @@ class DateCheck(ValueCheck):
     @property
     def words(self) -> str:
         """What is wrong with such texts."""
-        return "published dates that are finer than a year; write `part: year`"
+        return (
+            "published dates that are finer than a year; write `part: year`, or, if they are no dates "
+            "of people, list it under `not_identifiers`"
+        )
 
 
 @plain_dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.evidence.detail import EVERY_BIN
-from shoal.report.formatting import figure, percent, shown
+from shoal.report.formatting import percent, shown
 
 SHADES = {
     "exact": 1.0,
@@ -100,7 +100,7 @@ def level_rows(certificate: Mapping[str, Any]) -> list[LevelRow]:
     return [
         LevelRow(
             shown(name, 60),
-            f"{figure(one['level'])} of {figure(one['highest'])}",
+            "" if one["level"] is None else f"{one['level']} of {one['highest']}",
             one["name"],
             "" if one["value"] is None else shown(one["value"], 40),
             "" if one["label"] is None else shown(one["label"], 40),

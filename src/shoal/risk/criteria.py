@@ -275,8 +275,6 @@ def _inference(
             not_measured="With `publish: anatomy` classes are the groups of the sensitive tables: the "
             "share of the best guess is among the findings of the release."
         )
-    if not isinstance(table, MemoryRelease):
-        return Inference(not_measured="Inference is measured on releases in memory.")
     columns = [
         name for name in policy.sensitive if name in table.names and name not in policy.preferences
     ]
@@ -293,5 +291,6 @@ def _inference(
                 best_guess=on_quasi[name].best_guess,
             )
             for name in columns
+            if name in on_quasi
         }
     )
