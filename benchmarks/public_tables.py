@@ -190,7 +190,7 @@ def tried(table: PublicTable, source: Path, folder: Path) -> dict[str, Any]:
         "plain_of_draft": [n for n, r in roles.items() if r == "plain"],
         "decided": table.decided,
         "asked_of_the_header": bool(header),
-        "stopped": asked[1]["error"].count("undecided") if asked[0] == 2 else 0,
+        "stopped": len(drafted["undecided"]) if asked[0] == 2 else 0,
         "stop": asked[1].get("error"),
     }
     people = any(c == "person" for c in policy["columns"].values())

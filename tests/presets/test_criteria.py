@@ -3,9 +3,11 @@
 import json
 from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -72,6 +74,11 @@ def test_the_figures_are_those_of_a_plain_count(rows: list[Any]) -> None:
     assert (out.smallest_class, out.guaranteed) == (min(quasi.values()), 2)
     assert link.linked_on_quasi == pytest.approx(len(quasi) / len(rows))
     assert link.linked_with_plain == pytest.approx(len(plain) / len(rows))
+    halves = [classes(rows, places) for places in ((0, 2), (1,))]
+    across = sum(
+        n * n / halves[0][key[0], key[2]] / halves[1][key[1],] for key, n in plain.items()
+    ) / len(rows)
+    assert link.linked_across == pytest.approx(across)
     one, twin = found.inference.columns["ill"], inferred(rows, (0, 1))
     assert (one.known, one.likely, one.certain) == (twin["known"], twin["likely"], twin["certain"])
     assert (one.best_guess, one.base_rate) == pytest.approx((twin["best"], twin["base"]))
@@ -142,14 +149,32 @@ def test_the_engines_agree(release: shoal.Release[pa.Table], tmp_path: Path) -> 
     large = shoal.criteria(tmp_path / "r.csv", POLICY, memory="1GB")
     assert large.singling_out == small.singling_out
     assert large.linkability == small.linkability
-    assert large.inference.not_measured == "Inference is measured on releases in memory."
+    assert large.inference == small.inference
+
+
+def test_the_engines_agree_on_spellings_and_missing_values(tmp_path: Path) -> None:
+    chance = Random(5)
+    drawn = {
+        "age": chance.choices(["[1~2]", "[3~4]", None], k=90),
+        "sex": chance.choices("fm", k=90),
+        "town": chance.choices(["Ath", "Huy", None], k=90),
+        "ill": chance.choices(["flu", "Flu ", "hiv", "*", "NA", None], [3, 3, 9, 1, 1, 1], k=90),
+    }
+    pq.write_table(pa.table(drawn), tmp_path / "r.parquet")
+    policy = {**POLICY, "read": {"missing": ["NA"]}}
+    small, large = (
+        shoal.criteria(tmp_path / "r.parquet", policy, memory=memory) for memory in (None, "1GB")
+    )
+    assert large.inference == small.inference
+    assert large.linkability.linked_across == pytest.approx(small.linkability.linked_across)
+    assert 0 < small.inference.columns["ill"].known < 90
 
 
 def test_every_question_says_what_it_does_not_show(release: shoal.Release[pa.Table]) -> None:
     found = shoal.criteria(release)
     for one in (found.singling_out, found.linkability, found.inference):
         assert one.limits
-    assert len(found.to_frame()) == 7
+    assert len(found.to_frame()) == 8
     assert "8 rows" in repr(found)
 
 

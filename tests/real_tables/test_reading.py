@@ -83,7 +83,8 @@ def test_the_first_person_does_not_become_the_column_names(
     assert release.rows == 120
     assert out.read_text().splitlines()[0] == "born,town,ill"
     assert shoal.verify(out, named).holds
-    assert shoal.draft_policy(source, read=named["read"]).policy.read.header is False
+    draft = shoal.draft_policy(source, read=named["read"])
+    assert draft.decided("sensitive").policy.read.header is False
 
 
 def test_a_draft_writes_down_how_the_table_is_written(tmp_path: Path) -> None:
@@ -101,6 +102,8 @@ def test_a_draft_writes_down_how_the_table_is_written(tmp_path: Path) -> None:
     assert by_name["seen"].question
     assert found.read == {"separator": ";", "decimal": ","}
     draft = shoal.draft_policy(source)
+    assert draft.undecided == ("bmi", "ward")
+    draft = draft.decided("sensitive")
     assert draft.policy.read.decimal == ","
     assert draft.policy.columns["born"].dates == "%d/%m/%Y"
     assert '#   read: {dates: "%d/%m/%Y"}' in draft.text

@@ -363,7 +363,10 @@ def test_a_draft_lists_likely_codes_and_runs(tmp_path: Path, engine: dict[str, A
     assert columns["satisfaction"].likely_missing == (), "a scale from 1 to 9 has no code"
     assert columns["salary"].likely_missing == ("-9", "?")
     draft = shoal.draft_policy(table, **engine)
-    assert "age: {role: quasi, kind: ordered, missing: [NA]}" in draft.text
+    assert "age: {role: quasi, kind: ordered, hierarchy: {intervals: [" in draft.text
+    assert draft.decided("quasi").policy.columns["age"].missing == ("NA",)
+    assert draft.undecided == ("satisfaction",)
+    draft = draft.decided("quasi")
     assert 'salary: {role: sensitive, missing: [-9, "?"]}' in draft.text
     shown = CliRunner().invoke(app, ["inspect", str(table)]).output
     assert "Likely codes for missing values" in shown

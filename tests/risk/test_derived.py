@@ -109,7 +109,7 @@ def test_households_and_weights_are_recognised() -> None:
         {
             "hhid": np.repeat(np.arange(150), 2),
             "age": rng.integers(20, 90, 300),
-            "fnlwgt": rng.integers(10_000, 900_000, 300),
+            "fnlwgt": np.repeat(rng.integers(10_000, 900_000, 150), 2),
             "weight": rng.normal(70, 12, 300).round(1),
         }
     )
@@ -124,7 +124,12 @@ def test_households_and_weights_are_recognised() -> None:
         "identifier",
         "a survey weight beside another, by which the population is estimated",
     )
-    assert reasons(table.drop(columns="fnlwgt"))["weight"][0] == "weight"
+    alone = table.drop(columns="fnlwgt")
+    assert reasons(alone.drop(columns="hhid"))["weight"][0] == "weight"
+    assert reasons(alone)["weight"] == (
+        "identifier",
+        "a survey weight, but rows with the same hhid have different ones",
+    )
     table.loc[3, "fnlwgt"] = 0
     assert reasons(table)["fnlwgt"][0] == "identifier"
     table["pid"] = np.repeat(np.arange(100), 3)

@@ -182,3 +182,35 @@ def test_a_published_weight_that_singles_out_is_warned_of() -> None:
     chosen["columns"]["w"] = {"role": "weight", "round": 0.5}
     with pytest.warns(shoal.ShoalWarning, match="sampling weight w is published and is one of"):
         shoal.anonymize(table(), chosen)
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+def test_a_certificate_with_another_estimate_does_not_fit(tmp_path) -> None:
+    from shoal.report.certificate import SEAL, seal_of
+
+    chosen = policy()
+    chosen["columns"]["w"] = {"role": "weight", "round": 0.5}
+    release = shoal.anonymize(table(), chosen)
+    release.write(tmp_path / "out.csv", report=tmp_path / "report.json")
+
+    def differences() -> tuple[str, ...]:
+        found = shoal.verify(
+            tmp_path / "out.csv", release.policy, certificate=tmp_path / "report.json"
+        )
+        assert found.certificate is not None
+        return found.certificate.differences
+
+    assert not differences()
+    stated = json.loads((tmp_path / "report.json").read_text())
+    for change in ({"expected": 0.001}, {"smallest_class": 10_000.0}, {"population": 1.0}):
+        forged = {**stated, "weighted": {**stated["weighted"]}}
+        forged["weighted"]["after"] = {**stated["weighted"]["after"], **change}
+        forged[SEAL] = seal_of(forged)
+        (tmp_path / "report.json").write_text(json.dumps(forged))
+        assert differences() == (
+            "It states another estimate of the population than the weights of the release give.",
+        )
+    forged = {**stated, "weighted": None}
+    forged[SEAL] = seal_of(forged)
+    (tmp_path / "report.json").write_text(json.dumps(forged))
+    assert "does not state the population" in differences()[0]

@@ -124,6 +124,22 @@ class ReleaseTable(ABC):
     def broken_rows(self, checks: Sequence[ValueCheck]) -> dict[ValueCheck, int]:
         """For each check of a published column, the rows whose text breaks it."""
 
+    @abstractmethod
+    def linked_through(self, first: Sequence[str], second: Sequence[str]) -> float:
+        """The share of records with some columns that are linked, through the release, to those of the
+        same row with others: a row like the first record is picked at random, then a record like it.
+        """
+
+    def guesses(
+        self,
+        policy: Policy,  # noqa: ARG002
+        columns: Sequence[str],  # noqa: ARG002
+        of: Sequence[str],  # noqa: ARG002
+    ) -> dict[str, ClassGuesses]:
+        """Per sensitive column, how well its values can be guessed in the classes of some columns; none
+        where they are in tables of their own."""
+        return {}
+
     def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:  # noqa: ARG002
         """The classes by the text of some columns, in people; None where these are not known."""
         return None
@@ -228,6 +244,19 @@ class MemoryRelease(ReleaseTable):
         person = np.unique(self._people, return_inverse=True)[1].reshape(-1)
         return people_sizes(number_classes(codes, rows.num_rows), person)
 
+    def linked_through(self, first: Sequence[str], second: Sequence[str]) -> float:
+        """The share of records with some columns that are linked, through the release, to those of the
+        same row with others: a row like the first record is picked at random, then a record like it.
+        """
+        rows = self.read([*first, *second])
+        codes = {name: _codes(number_texts(name, rows.column(name))) for name in rows.column_names}
+        sides = [
+            number_classes([codes[n] for n in side], rows.num_rows) for side in (first, second)
+        ]
+        both = number_classes(sides, rows.num_rows)
+        like = [np.bincount(one)[one] for one in (*sides, both)]
+        return float(np.mean(like[2] / (like[0] * like[1]))) if rows.num_rows else 0.0
+
     def guesses(
         self, policy: Policy, columns: Sequence[str], of: Sequence[str]
     ) -> dict[str, ClassGuesses]:
@@ -316,7 +345,7 @@ class MemoryRelease(ReleaseTable):
             if POPULATION in of:
                 found[POPULATION] = count_population(self.read(policy.quasi), policy)
             if WEIGHTS in of:
-                found[WEIGHTS] = self._weights_of_classes(policy, columns)
+                found[WEIGHTS] = self.weights_of_classes(policy, columns)
             return found
 
         return count
@@ -348,7 +377,7 @@ class MemoryRelease(ReleaseTable):
                 found[SIZES_ONLY] = replace(found[SIZES_ONLY], shared=shared)
             for name in of:
                 if name == WEIGHTS:
-                    found[name] = self._weights_of_classes(policy, columns)
+                    found[name] = self.weights_of_classes(policy, columns)
                     continue
                 if name == POPULATION:
                     _, first = np.unique(group, return_index=True)
@@ -363,7 +392,7 @@ class MemoryRelease(ReleaseTable):
 
         return count
 
-    def _weights_of_classes(self, policy: Policy, columns: Sequence[str]) -> Counts:
+    def weights_of_classes(self, policy: Policy, columns: Sequence[str]) -> Counts:
         """The classes with the sampling weights of their rows; exempt rows weigh nothing."""
         starred = exempt_columns(policy, columns, self.names)
         rows = self.read(list(dict.fromkeys((*columns, *starred))))

@@ -49,6 +49,7 @@ def warnings(policy: "Policy") -> list[str]:
         *_linkable(policy),
         *_exact_weight(policy),
         *_estimate_alone(policy),
+        *_hidden_weights(policy),
         *anatomy.warnings(policy),
     ]
 
@@ -384,6 +385,15 @@ def _estimate_alone(policy: "Policy") -> Iterator[str]:
         yield (
             f"{names[0]} is an estimate, and speaks of people who do not know who took part: a class "
             "may hold a single row. Add a `k`, which is counted."
+        )
+
+
+def _hidden_weights(policy: "Policy") -> Iterator[str]:
+    if policy.checks_hidden_weights:
+        yield (
+            f"The weights of {policy.weight} are withheld, so that only the run itself can check what "
+            "is estimated from them: `shoal verify` refuses this release. Publish them rounded, as in "
+            "`round: 10`, if others are to check it."
         )
 
 

@@ -147,7 +147,10 @@ class IdentifierCheck(ValueCheck):
     @property
     def words(self) -> str:
         """What is wrong with such texts."""
-        return f"{self.kind} in its published values; give it the role identifier, which drops it"
+        return (
+            f"{self.kind} in its published values, by their form; give it the role identifier, which "
+            "drops it, or, if they are none, list it under `not_identifiers`"
+        )
 
 
 @plain_dataclass(frozen=True)
@@ -173,7 +176,10 @@ class DateCheck(ValueCheck):
     @property
     def words(self) -> str:
         """What is wrong with such texts."""
-        return "published dates that are finer than a year; write `part: year`"
+        return (
+            "published dates that are finer than a year; write `part: year`, or, if they are no dates "
+            "of people, list it under `not_identifiers`"
+        )
 
 
 @plain_dataclass(frozen=True)
@@ -308,6 +314,7 @@ class HipaaSafeHarbor(Preset):
         "columns in which most values belong to one row.",
         "No other column holds a part of a date, such as a month, a week or days since an event whose "
         "date is known.",
+        "No other column tells an age above 89, such as the years since retirement.",
         "The table of people by zip code is the current one of the Bureau of the Census.",
         "Photographs, scans and biometric data are not published beside the table.",
     )

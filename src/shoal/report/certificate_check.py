@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict, with_presets
 from shoal.errors import InputError, VerificationFailed, listed
+from shoal.evidence.estimated_risk import risk_of_classes
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
 from shoal.policy.canonical import fingerprint, to_data
+from shoal.policy.released_columns import suppressible_components
 from shoal.report.certificate import (
     FORMAT,
     SEAL,
@@ -24,6 +27,7 @@ from shoal.risk.criteria import criteria_of
 from shoal.seeds import Seed
 from shoal.verification.check import Finding
 
+NEARLY = 1e-8
 NO_TABLES: Mapping[str, ReleaseTable] = {}
 NEEDED = ("shoal", "made", "policy", "release", "guarantees", SEAL)
 SAME = ("model", "asked", "of", "columns", "options")
@@ -110,6 +114,7 @@ def differences_of(
         *_policy(certificate, policy),
         *_risk(certificate, policy, released),
         *_disclosure(certificate, policy, released),
+        *_weighted(certificate, policy, released),
         *_criteria(certificate, policy, released),
         *_people(certificate, policy, people),
         *_rows(certificate["release"], released, apart),
@@ -138,6 +143,10 @@ def _policy(certificate: Mapping[str, Any], policy: Policy) -> Iterator[str]:
     """What follows from the policy: its data and statements, and the files that it uses."""
     # in the first format the policy held the seed
     seed = certificate.get("seed") if certificate["certificate"] == 1 else None
+    if certificate.get("version") == "external":
+        if certificate["policy"].get("digest") != fingerprint(policy):
+            yield "The certificate is of another policy than the one given."
+        return
     theirs, ours = certificate["policy"].get("data"), _plain(to_data(policy, seed))
     if certificate["policy"].get("digest") != fingerprint(policy, seed) or theirs != ours:
         other = ""
@@ -204,11 +213,14 @@ def _disclosure(
 def _criteria(
     certificate: Mapping[str, Any], policy: Policy, released: ReleaseTable
 ) -> Iterator[str]:
-    """Singling out and linkability, counted again; inference is measured in memory alone."""
+    """Singling out and linkability, counted again."""
     stated = certificate.get("criteria")
     if not isinstance(stated, dict) or policy.person is not None:
         return  # of an older format, or of people, whom only the owner of the table can count
     found = _plain(criteria_of(released, policy).to_dict())
+    theirs, ours = stated.get("linkability"), found["linkability"]
+    if isinstance(theirs, dict) and _nearly(theirs.get("linked_across"), ours["linked_across"]):
+        ours["linked_across"] = theirs.get("linked_across")
     wrong = [
         key
         for key in ("unit", "published", "singling_out", "linkability")
@@ -217,6 +229,11 @@ def _criteria(
     if wrong:
         named = listed(key.replace("_", " ") for key in wrong)
         yield f"What the certificate states about {named} is not what was found in the release."
+
+
+def _nearly(one: Any, other: Any) -> bool:
+    """Whether two shares are the same, as engines add them up in different orders."""
+    return isinstance(one, float) and isinstance(other, float) and abs(one - other) <= NEARLY
 
 
 def _people(certificate: Mapping[str, Any], policy: Policy, people: int | None) -> Iterator[str]:
@@ -236,6 +253,25 @@ def _people(certificate: Mapping[str, Any], policy: Policy, people: int | None) 
             f"The release has rows of {people:,} people, the certificate of "
             f"{_number(stated.get('published'))}."
         )
+
+
+def _weighted(
+    certificate: Mapping[str, Any], policy: Policy, released: ReleaseTable
+) -> Iterator[str]:
+    """What is estimated from weights that the release has: added up again, where rows are people."""
+    stated = certificate.get("weighted")
+    if policy.weight is None or certificate["certificate"] == 1:
+        return
+    if not isinstance(stated, dict) or stated.get("column") != policy.weight:
+        yield "It does not state the population that the policy's weights stand for."
+        return
+    hidden = policy.weight not in released.names or policy.person is not None
+    if hidden or suppressible_components(policy) or not isinstance(released, MemoryRelease):
+        return
+    counts = released.weights_of_classes(policy, policy.quasi)
+    assert counts.weights is not None
+    if stated.get("after") != asdict(risk_of_classes(counts.sizes, counts.weights)):
+        yield "It states another estimate of the population than the weights of the release give."
 
 
 def _rows(

@@ -8,21 +8,24 @@ sets no limits, and neither do these figures.
 - Singling out: who is alone in a class of rows that look alike, by the quasi-identifiers, with the plain
   columns, and with all published columns.
 - Linkability: the share of records that somebody links to the right row who holds another table with the
-  same columns and picks a row of the class at random (the marketer's risk); with the raw table, how many
-  of its people have one candidate row only. Pseudonyms link rows by intent.
+  same columns and picks a row of the class at random (the marketer's risk); the share that somebody
+  links who holds two tables of the same people, each with every other column, and the release between
+  them; with the raw table, how many of its people have one candidate row only. Pseudonyms link rows by
+  intent.
 - Inference: the share of people of whom one sensitive value has at least `LIKELY` of the known values of
   their class, beside the share whom the commonest value of the whole release fits.
 
 Source: Article 29 Data Protection Working Party, opinion 05/2014 on anonymisation techniques (WP 216),
 sections 2.2 and 3, 2014; Dankar and El Emam, "A method for evaluating marketer re-identification risk",
-2010.
+2010; Giomi, Boenisch, Wehmeyer and Tasnadi, "A unified framework for quantifying privacy risk in
+synthetic data", 2023, for the two tables with the release between them.
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from shoal.engines.release_table import MemoryRelease, ReleaseTable
+from shoal.engines.release_table import ReleaseTable
 from shoal.errors import percent
 from shoal.policy import Policy
 from shoal.results import Record, Result
@@ -31,6 +34,8 @@ from shoal.verification.verification import ROWS_ONLY
 
 LIKELY = 0.9
 """From this share of a class on, a value is taken to be deduced."""
+
+DECIMALS = 9
 
 Unit = Literal["row", "person"]
 
@@ -65,6 +70,13 @@ class Linkability:
     random in a class."""
     linked_with_plain: float
     """The same, with the plain columns."""
+    linked_across: float | None
+    """The share of records of one table that are linked to those of the same person in another, where
+    each has every other one of the quasi and plain columns as the release publishes them: a row of the
+    release with the first record's labels is picked at random, then a record of the other table with
+    that row's labels. None where there are fewer than two columns."""
+    by_chance: float
+    """The same without the release: 1 / rows."""
     pseudonyms: tuple[str, ...]
     """Columns whose tokens link all rows of a person, here and in other releases with the same key."""
     pinned: int | None = None
@@ -151,6 +163,8 @@ class Criteria(Result):
             ("linkability", "linked on quasi columns", link.linked_on_quasi),
             ("linkability", "linked with plain columns", link.linked_with_plain),
         ]
+        if link.linked_across is not None:
+            figures.append(("linkability", "linked between two tables", link.linked_across))
         if link.pinned is not None and link.known:
             figures.append(("linkability", "one candidate row", link.pinned / link.known))
         for name, one in self.inference.columns.items():
@@ -194,6 +208,8 @@ def criteria_of(table: ReleaseTable, policy: Policy, attacked: Attack | None = N
         linkability=Linkability(
             linked_on_quasi=on_quasi.linked,
             linked_with_plain=with_plain.linked,
+            linked_across=_across(table, [*quasi, *plain]),
+            by_chance=1 / table.n_rows if table.n_rows else 0.0,
             pseudonyms=policy.pseudonyms,
             pinned=None if attacked is None else attacked.release.pinned,
             known=None if attacked is None else attacked.people,
@@ -244,6 +260,14 @@ class _Sizes:
         return sum(n / size for size, n in sorted(self.sizes.items())) / max(1, self.total)
 
 
+def _across(table: ReleaseTable, columns: Sequence[str]) -> float | None:
+    """The share that is linked between two tables that have every other column each; rounded, because
+    engines add in different orders."""
+    if len(columns) < 2:
+        return None
+    return round(table.linked_through(columns[::2], columns[1::2]), DECIMALS)
+
+
 def _inference(
     table: ReleaseTable, policy: Policy, quasi: Sequence[str], plain: Sequence[str]
 ) -> Inference:
@@ -252,8 +276,6 @@ def _inference(
             not_measured="With `publish: anatomy` classes are the groups of the sensitive tables: the "
             "share of the best guess is among the findings of the release."
         )
-    if not isinstance(table, MemoryRelease):
-        return Inference(not_measured="Inference is measured on releases in memory.")
     columns = [
         name for name in policy.sensitive if name in table.names and name not in policy.preferences
     ]
@@ -270,5 +292,6 @@ def _inference(
                 best_guess=on_quasi[name].best_guess,
             )
             for name in columns
+            if name in on_quasi
         }
     )

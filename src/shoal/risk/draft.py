@@ -165,6 +165,17 @@ class Draft(Result):
         return f"{counted(len(self.roles), 'column')}, {counted(len(quasi), 'quasi-identifier')}"
 
 
+ABOUT = """\
+# about:        # for the first page of the report; take the marks away and complete it
+#   title:      # what is published
+#   purpose:    # what it is for
+#   recipient:  # who gets it
+#   contact:    # who answers questions
+# A column may say why it has its role, as in `age: {role: quasi, why: neighbours know it}`.
+"""
+"""What a person may add."""
+
+
 def draft_policy(
     data: Any,
     *,
@@ -245,8 +256,9 @@ def _for_presets(column: ColumnReport, names: Sequence[str]) -> ColumnReport:
     for preset in preset_entries(names):
         if column.role not in ("identifier", "person") and (why := preset.unpublished(column.name)):
             return replace(column, role="identifier", treatment="dropped", reason=why)
-        if preset.dates_by_year and column.treatment == "date":
-            column = replace(column, treatment="ordered")
+        if preset.dates_by_year and column.as_quasi == "date":
+            treatment: Treatment = "ordered" if column.treatment == "date" else column.treatment
+            column = replace(column, treatment=treatment, as_quasi="ordered")
     return column
 
 
@@ -286,6 +298,7 @@ def _text(inspection: Inspection, name: str, presets: Sequence[str] = ()) -> str
                 columns=counted(len(columns), "column"),
                 left=_printable(_left(inspection)),
             ),
+            ABOUT,
             *_read(inspection),
             "columns:",
             *(_with_comment(one, c.reason, width) for one, c in zip(written, columns, strict=True)),
@@ -360,8 +373,11 @@ def _generalised(inspection: Inspection, column: ColumnReport) -> dict[str, Any]
     how: dict[str, Any] = {}
     if kind := kind_of(column.as_quasi):
         how["kind"] = kind
-    if column.name in inspection.hierarchies:
-        how["hierarchy"] = inspection.hierarchies[column.name]
+    hierarchy = inspection.hierarchies.get(column.name)
+    if hierarchy and not (
+        "date" in hierarchy and kind
+    ):  # a preset publishes years, which have none
+        how["hierarchy"] = hierarchy
     return how
 
 

@@ -40,6 +40,9 @@ JOINED = 6
 """From so many ordered words on, two neighbours are joined, below that none."""
 OTHERS = "other values"
 
+NEGATIONS = frozenset(
+    ("no", "not", "never", "non", "without", "nicht", "nie", "kein", "pas", "sin")
+)
 TOKENS = re.compile(r"[\s_/:,.;()-]+")
 NUMBERED = re.compile(r"\D{0,3}(\d+(?:\.\d+)?)")
 SCALES = (
@@ -216,8 +219,11 @@ def _by_words(texts: Sequence[str]) -> dict[str, list[str]]:
         times = Counter(ends.values())
         for word in sorted(times):
             members = sorted(text for text in left if ends.get(text) == word)
-            # one group of all says nothing, and neither does the word alone
-            if 1 < len(members) < len(texts) and any(len(words[text]) > 1 for text in members):
+            # one group of all says nothing; `married` and `never married` are no group
+            several = [len(words[text]) > 1 for text in members]
+            denied = any(not NEGATIONS.isdisjoint(map(str.lower, words[text])) for text in members)
+            named = all(several) if place else any(several)
+            if 1 < len(members) < len(texts) and named and not (place and denied):
                 groups[_free(f"{word} (all)", texts)] = members
         grouped = {text for members in groups.values() for text in members}
         left = [text for text in left if text not in grouped]

@@ -242,9 +242,9 @@ def inspection_of(
         contents = table.count(progress)
     given = {person: OF_PEOPLE, weight: OF_WEIGHT}
     suggested = [given.get(column.name) or suggest(column) for column in contents]
-    suggested = _one_weight(suggested, weight is not None)
     if person is None:
         suggested = with_person(table, contents, suggested)
+    suggested = _one_weight(table, contents, suggested, weight is not None)
     suggested = with_derived(contents, suggested)
     suggested, alone = with_undecided(table, contents, suggested)
     quasi = [c for c, s in zip(contents, suggested, strict=True) if s.role == "quasi"]
@@ -334,16 +334,30 @@ def _estimated(
         return None, (str(error),)
 
 
-def _one_weight(suggested: Sequence[Suggestion], given: bool) -> list[Suggestion]:
-    """The suggestions with one weight, the given one or the first; others are left out."""
+def _one_weight(
+    table: CountedTable, contents: Sequence[Contents], suggested: Sequence[Suggestion], given: bool
+) -> list[Suggestion]:
+    """The suggestions with one weight, the given one or the first; others are left out, and so is one
+    that differs between the rows of a person; where people were given, that is a warning instead."""
     found = list(suggested)
     weights = [i for i, one in enumerate(found) if one.role == "weight"]
     kept = [i for i in weights if not given or found[i] is OF_WEIGHT][:1]
+    suspected = [i for i, one in enumerate(found) if one.role == "person" and one is not OF_PEOPLE]
+    people = [contents[i].name for i in suspected]
     for i in weights:
+        pair = [*people, contents[i].name]
         if i not in kept:
             why = "a survey weight beside another, by which the population is estimated"
             found[i] = Suggestion("identifier", "dropped", why)
+        elif people and not given and _classes(table, pair) > _classes(table, people):
+            why = f"a survey weight, but rows with the same {people[0]} have different ones"
+            found[i] = Suggestion("identifier", "dropped", why)
     return found
+
+
+def _classes(table: CountedTable, names: Sequence[str]) -> int:
+    """How many different combinations of values some columns have."""
+    return int(table.class_sizes(names)[1].sum())
 
 
 def _reason(suggestion: Suggestion, alone: float) -> str:

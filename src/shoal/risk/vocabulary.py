@@ -38,6 +38,7 @@ PERSON = word_set(
     nickname username login email mail emailaddress phone telephone tel mobile cellphone fax ssn
     socialsecurity passport licence license licenceplate licenseplate plate vin iban bic
     accountnumber accountno creditcard cardnumber ip ipaddress macaddress deviceid imei uuid guid
+    patnum patientnum persnum personnum pidnum subjnum respnum membernum
     mrn medicalrecord recordnumber nhsnumber nino insurancenumber policynumber taxid taxnumber
     nationalid nationalinsurance address addressline homeaddress street url website
     homepage photo picture signature fingerprint twitter facebook

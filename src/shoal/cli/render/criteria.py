@@ -11,7 +11,7 @@ from shoal.cli.render.page import block, message, safe, section
 from shoal.errors import percent
 
 if TYPE_CHECKING:
-    from shoal.api import Criteria
+    from shoal.api import Criteria, Linkability
 
 Rows = list[tuple[str, str]]
 
@@ -36,6 +36,7 @@ def show_criteria(console: Console, found: "Criteria") -> None:
     linked = [
         ("linked right on quasi columns", percent(link.linked_on_quasi)),
         ("linked right with plain columns too", percent(link.linked_with_plain)),
+        *_across(link),
         ("linked by pseudonyms", ", ".join(map(safe, link.pseudonyms)) or "none"),
     ]
     if link.pinned is not None and link.known:
@@ -62,6 +63,14 @@ def show_criteria(console: Console, found: "Criteria") -> None:
     _print(console, "Inference: can a sensitive value be deduced?", inferred, infer.limits)
     for note in found.notes:
         message(console, f"Note: {note}")
+
+
+def _across(link: "Linkability") -> Rows:
+    """Return how well two tables are linked through the release."""
+    if link.linked_across is None:
+        return []
+    chance = f"{percent(link.linked_across)}, by chance {percent(link.by_chance)}"
+    return [("two tables of half the columns, linked", chance)]
 
 
 def _print(console: Console, title: str, rows: Rows, limits: Sequence[str]) -> None:
