@@ -889,7 +889,7 @@ def criteria(
         The private key that was written with the release, where the policy has a person column: people
         are counted with it. A `Release` has its own.
     engine, memory, separator, quote, encoding, read, progress
-        As for `run`. Inference is measured, and a raw table linked, only in memory.
+        As for `run`. A raw table is linked only in memory.
 
     Returns
     -------

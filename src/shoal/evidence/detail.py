@@ -67,7 +67,8 @@ SUMMARY = {
     "partly hidden": ("masked",),
     "one of 2 to 9 values": ("one-of-2-3", "one-of-4-9"),
     "one of 10 or more values": ("one-of-many",),
-    "hidden or withheld": ("hidden", "withheld"),
+    "hidden": ("hidden",),
+    "withheld": ("withheld",),
 }
 """The bins of all columns together in a few words."""
 

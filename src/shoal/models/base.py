@@ -171,7 +171,7 @@ class Model(plugins.Plugin, ABC):
         bound, change = ("largest", "lower") if self.high_is_strong else ("smallest", "raise")
         return (
             f"{words} the {bound} that the whole table allows is {nearest:g}: "
-            f"{change} {self.name} or add rows."
+            f"{change} {self.name} or add {everyone.units}."
         )
 
     @classmethod

@@ -71,14 +71,15 @@ class L(SensitiveModel):
         values = self.reached(everyone)
         if values < 1:
             return super().advice(everyone)
-        if everyone.counts_people:
+        if values < int(everyone.distinct()[0]):  # people are counted, and many have one value
             return (
                 f"l = {self.l} of {self.of} was required, but the largest l that the table's people "
-                f"allow is {values}: for every value at least l - 1 people must not have it. Lower l."
+                f"allow is {values}: all but {values - 1:,} of them have the commonest value. Lower l "
+                "or add people."
             )
         return (
             f"The table has {values} distinct values of {self.of}, but l = {self.l} was required. "
-            f"The largest l it allows is {values}: lower l or add rows."
+            f"The largest l it allows is {values}: lower l or add {everyone.units}."
         )
 
 

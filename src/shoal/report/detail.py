@@ -84,6 +84,12 @@ def detail_words(detail: Mapping[str, Any]) -> str:
     return ", ".join(f"{percent(one['share'])} {one['label']}" for one in detail["summary"])
 
 
+def detail_sentence(detail: Mapping[str, Any]) -> str:
+    """`Of the cells in quasi columns 31 % are exact, 52 % in ranges`."""
+    words = detail_words(detail).replace(" exact", " are exact", 1)
+    return f"Of the cells in quasi columns {words}"
+
+
 @dataclass(frozen=True)
 class LevelRow:
     """The level of one column, and an example."""

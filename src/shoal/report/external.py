@@ -21,7 +21,7 @@ from shoal.evidence.levels import ChosenLevel
 from shoal.evidence.people import PeopleSizes
 from shoal.policy import Policy
 from shoal.report.certificate import SEAL, guarantee, risk_of, seal_of
-from shoal.report.detail import detail_view, detail_words, level_rows
+from shoal.report.detail import detail_sentence, detail_view, detail_words, level_rows
 from shoal.report.first_page import MOST_CARDS, first_page
 from shoal.report.formatting import (
     EVEN,
@@ -217,8 +217,7 @@ def _verdict(certificate: Mapping[str, Any]) -> str:
         rows += f" of {people}, counted in people"
     if certificate["anatomy"] is not None:
         return f"{every} found in the {rows}, whose sensitive values stand apart from the people."
-    words = detail_words(certificate["detail"])
-    return f"{every} found in the {rows}. Of the cells in quasi columns {words}."
+    return f"{every} found in the {rows}. {detail_sentence(certificate['detail'])}."
 
 
 def _cards(certificate: Mapping[str, Any]) -> list[Card]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from shoal.errors import counted
 from shoal.report.charts import generality, pairs
-from shoal.report.detail import detail_view, detail_words, level_rows
+from shoal.report.detail import detail_sentence, detail_view, detail_words, level_rows
 from shoal.report.first_page import MOST_CARDS, first_page
 from shoal.report.formatting import (
     EVEN,
@@ -173,8 +173,7 @@ def _price(certificate: dict[str, Any]) -> str:
         return f", whose sensitive values stand apart from the people; {gone} had to be {held}"
     if detail["exact"] == 1:
         return f", which lost no detail; {gone} had to be {held}"
-    words = detail_words(detail)
-    return f". Of the cells in quasi columns {words}; {gone} had to be {held}"
+    return f". {detail_sentence(detail)}; {gone} had to be {held}"
 
 
 def _risk_cards(certificate: dict[str, Any]) -> list[Card]:
