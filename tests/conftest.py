@@ -7,13 +7,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.browser import close_browser
-from tests.examples import TIMES
+from tests.examples import scaled
 
 # kernels compile on first use, which no deadline could tell from a slow example
 settings.register_profile(
     "shoal",
     deadline=None,
-    max_examples=40 * TIMES,
+    max_examples=scaled(40),
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

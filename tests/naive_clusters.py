@@ -168,8 +168,12 @@ def k_clusters(
     least: int,
     holds: Callable[[Sequence[int]], bool],
     order: Sequence[int],
+    required: int = 0,
 ) -> list[list[int]]:
-    """Clusters by least NCP: `least` rows, then more of them until it holds; then what is left."""
+    """Clusters by least NCP: `least` rows, then more of them until it holds; then what is left.
+
+    required: values of the first sensitive column that the last of `least` rows bring if it lacks them.
+    """
     left, done = set(range(len(rows))), []
 
     def added(cluster: Cluster, i: int) -> int:
@@ -189,7 +193,10 @@ def k_clusters(
         grown = Cluster([start], single(rows[start]))
         while len(grown.rows) < least or not holds(grown.rows):
             may = sorted(left)
-            if len(grown.rows) >= least:
+            lacks = (
+                required - len({sensitive[0][g] for g in grown.rows} - {None}) if required else 0
+            )
+            if len(grown.rows) >= least or (lacks > 0 and lacks >= least - len(grown.rows)):
                 may = [i for i in may if new(grown.rows, i)] or may
             if not may:
                 break

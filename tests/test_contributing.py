@@ -47,10 +47,12 @@ def example_files() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The repository with the examples in it; compiled kernels come along."""
+    """The repository with the examples in it; compiled kernels and checked types come along."""
     root = tmp_path_factory.mktemp("copy") / "shoal"
     for folder in COPIED:
         shutil.copytree(ROOT / folder, root / folder)
+    if (ROOT / ".mypy_cache").is_dir():
+        shutil.copytree(ROOT / ".mypy_cache", root / ".mypy_cache")
     for file in ROOT.iterdir():
         if file.is_file() and file.name != ".git":
             shutil.copy2(file, root / file.name)
@@ -60,7 +62,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    # the properties themselves are tried elsewhere
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src"), "SHOAL_EXAMPLES": "0.1"}
     return subprocess.run(
         [sys.executable, "-m", *command],
         cwd=folder,

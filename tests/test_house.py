@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -46,18 +47,25 @@ def texts(tree: ast.Module) -> Iterator[str]:
             inside = [part for part in node.values if isinstance(part, ast.Constant)]
             parts |= {id(part) for part in inside}
             yield "?".join(str(part.value) for part in inside)
+    left_out = docstrings | parts
     for node in ast.walk(tree):
         is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if is_text and id(node) not in docstrings | parts:
+        if is_text and id(node) not in left_out:
             yield node.value
 
 
+@cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def imported_by(path: Path) -> frozenset[str]:
+    return frozenset(imports(tree_of(path)))
+
+
 def importers(package: str) -> set[str]:
-    return {name_of(path) for path in MODULES if package in set(imports(tree_of(path)))}
+    return {name_of(path) for path in MODULES if package in imported_by(path)}
 
 
 def rooms(files: set[str]) -> set[str]:

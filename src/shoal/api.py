@@ -320,6 +320,7 @@ def run(
     seed: int | None = None,
     seed_file: PathLike | None = None,
     report: PathLike | None = None,
+    external_report: PathLike | None = None,
     key: PathLike | None = None,
     force: bool = False,
     engine: str = "local",
@@ -354,6 +355,9 @@ def run(
     report
         Also write a report: a page as .html with its certificate beside it, or the certificate alone
         as .json.
+    external_report
+        Also write the report for those who get the release, in the same forms. It is made from the
+        published rows and says nothing of the table behind them.
     key
         Also write the private key, where the policy has a person column: a .parquet, .csv or .arrow
         file that only its owner may read, with the published rows and a random number for the person
@@ -417,6 +421,7 @@ def run(
             Clock(callback),
             force=force,
             report=None if report is None else Path(report),
+            external_report=None if external_report is None else Path(external_report),
             key=None if key is None else Path(key),
             engine=engine,
             memory=memory,
@@ -884,7 +889,7 @@ def criteria(
         The private key that was written with the release, where the policy has a person column: people
         are counted with it. A `Release` has its own.
     engine, memory, separator, quote, encoding, read, progress
-        As for `run`. Inference is measured, and a raw table linked, only in memory.
+        As for `run`. A raw table is linked only in memory.
 
     Returns
     -------

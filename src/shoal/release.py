@@ -290,6 +290,7 @@ class Release(Result, Generic[FrameT]):
         force: bool = False,
         report: str | Path | None = None,
         key: str | Path | None = None,
+        external_report: str | Path | None = None,
     ) -> Place:
         """Write the published rows to a CSV, Parquet or Arrow file, or to a table of a database.
 
@@ -309,6 +310,8 @@ class Release(Result, Generic[FrameT]):
         key
             Also write the private key, where the policy has a person column: a file that only its
             owner may read, with the published rows and a random number for the person of each.
+        external_report
+            Also write the report for those who get the release, which says nothing of the table.
 
         Returns
         -------
@@ -323,7 +326,12 @@ class Release(Result, Generic[FrameT]):
         from shoal.pipeline.run import write_release
 
         return write_release(
-            self, place_of(path), force, report, None if key is None else Path(key)
+            self,
+            place_of(path),
+            force,
+            report,
+            None if key is None else Path(key),
+            external_report,
         )
 
     def write_key(self, path: str | Path, force: bool = False) -> Path:
@@ -335,22 +343,36 @@ class Release(Result, Generic[FrameT]):
 
         return write_key(self, Path(path), force)
 
-    def report(self, path: str | Path, force: bool = False) -> Path:
-        """Write a report: a page as .html with its certificate beside it, or that alone as .json."""
-        from shoal.report.page import write_report
+    def report(self, path: str | Path, force: bool = False, external: bool = False) -> Path:
+        """Write a report: a page as .html with its certificate beside it, or that alone as .json.
 
-        return write_report(self, Path(path), force)
+        Parameters
+        ----------
+        path
+            The page or the certificate to write.
+        force
+            Replace files that exist.
+        external
+            Write the report for those who get the release. It says nothing of the table behind it.
+        """
+        from shoal.report.files import write_report
+
+        return write_report(self, Path(path), force, external)
 
     def report_texts(
-        self, targets: Sequence[Path], table: "ReleaseTable | None" = None
+        self,
+        targets: Sequence[Path],
+        table: "ReleaseTable | None" = None,
+        external: bool = False,
     ) -> list[str]:
         """The contents of a report's files, each in the format of its extension.
 
-        `table`: the rows of the release, where an engine holds them.
+        `table`: the rows of the release, where an engine holds them. `external`: the report for those
+        who get the release.
         """
-        from shoal.report.page import texts
+        from shoal.report.files import texts
 
-        return texts(self, targets, table)
+        return texts(self, targets, table, external)
 
     @property
     def to_judge(self) -> tuple[str, ...]:

@@ -464,6 +464,13 @@ def _judgement_faults(model: Model, groups: Sequence[Values], others: Values) ->
         yield "holds() gives two different results"
     if (held & (counts.sizes < model.min_rows) & (counts.distinct() > 0)).any():
         yield "a group with fewer rows than min_rows holds"
+    if (held & (counts.distinct() < model.min_values) & (counts.distinct() > 0)).any():
+        yield "a group with fewer different values than min_values holds"
+    enough = (counts.sizes >= model.min_rows) & (counts.distinct() >= model.min_values)
+    if model.holds_with_values and (enough & ~held).any():
+        yield "holds_with_values is declared, but a group with enough rows and values does not hold"
+    if model.max_share < 1 and (held & (counts.largest() > model.max_share * counts.sizes)).any():
+        yield "a group holds in which a value has more than max_share of the rows"
     if model.holds(histograms([], others)).tolist() != []:
         yield "holds() of no groups is not empty"
     yield from _dependence_faults(model, counts, groups, others)

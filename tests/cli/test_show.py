@@ -91,8 +91,8 @@ SUMMARY = """
 ╰──────────────────────────────────────────────────────────────────────────────╯
 
   Detail 50.0 % exact, 23.5 % in ranges, 25.5 % one of 10 or more values,
-  1.0 % hidden or withheld, of the cells in quasi columns; 44.5 % of the
-  information lost
+  1.0 % withheld, of the cells in quasi columns; 44.5 % of the information
+  lost
     column                     exact  otherwise          labels     NCP
     age     ███████████████▉  99.0 %                         12   0.0 %
     zip     ▏···············   1.0 %  8 wide, one of 40      31  46.9 %

@@ -133,6 +133,19 @@ def hospital(**changes: Any) -> dict[str, Any]:
                 "Among them are at least 3 different values of disease.",
             ],
         },
+        "about": {
+            "title": "Hospital discharges",
+            "purpose": "Research on readmission",
+            "recipient": "University hospital",
+            "contact": "privacy@hospital.example",
+        },
+        "decisions": [
+            {"column": "name", "role": "identifier", "why": None},
+            {"column": "age", "role": "quasi", "why": "neighbours know it"},
+            *({"column": one, "role": "quasi", "why": None} for one in ALL[1:]),
+            {"column": "disease", "role": "sensitive", "why": None},
+        ],
+        "seal": "5a" * 32,
         "release": {
             "rows": 9_900,
             "columns": [*ALL, "disease"],
@@ -218,6 +231,7 @@ def many_columns(n: int = 14) -> dict[str, Any]:
     found = [guarantee("k", 5, 7, columns=list(columns))]
     return made | {
         "guarantees": found,
+        "decisions": [{"column": name, "role": "quasi", "why": "w" * 300} for name in columns],
         "cost": made["cost"] | {"columns": columns},
         "detail": detail({name: i / n for i, name in enumerate(columns)}),
     }
@@ -251,6 +265,8 @@ def awkward() -> dict[str, Any]:
     return made | {
         "cost": made["cost"] | {"columns": columns},
         "detail": detail(dict.fromkeys(AWKWARD, 0.5)),
+        "about": dict.fromkeys(made["about"], AWKWARD[0]),
+        "decisions": [{"column": one, "role": "plain", "why": one} for one in AWKWARD],
         "guarantees": [
             guarantee("l", 3, 3, of=AWKWARD[0], columns=list(AWKWARD), words=AWKWARD[8])
         ],
@@ -277,6 +293,8 @@ def bare() -> dict[str, Any]:
         "detail": Detail().to_dict(),
         "levels": {},
         "suppression": made["suppression"] | {"rows": 0, "share": 0.0, "limit": None},
+        "about": {},
+        "decisions": [],
         "warnings": [],
         "notes": [],
         "sample": {"columns": [], "rows": [], "hidden": 0},

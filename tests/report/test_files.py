@@ -243,7 +243,7 @@ def test_nothing_is_written_where_the_page_fails(
     def broken(certificate: dict[str, Any]) -> str:  # noqa: ARG001
         raise RuntimeError("no page")
 
-    monkeypatch.setattr("shoal.report.page.page", broken)
+    monkeypatch.setattr("shoal.report.files.page", broken)
     with pytest.raises(RuntimeError, match="no page"):
         run_files(tmp_path, report=tmp_path / "report.html")
     assert [p.name for p in tmp_path.iterdir()] == ["raw.parquet"]

@@ -46,7 +46,7 @@ FIRST: tuple[ReleaseCase, ...] = (
     ("incognito", [{"k": 12}], TREES),
     ("optimal", [{"k": 4}, {"l": 3, **ILL}], TREES | {"suppression": 0.02}),
 )
-"""One of every method."""
+"""One of every method; as many as there are layouts come first, among them each way of a table."""
 MORE: tuple[ReleaseCase, ...] = (
     ("least-loss-partition", [{"k": 3}, {"t": 0.4, **ILL}], {}),
     ("flexible-partition", [{"k": 20}], {}),

@@ -42,14 +42,14 @@ def test_the_same_rows_and_findings_as_in_memory(
     expected = rows_of(read_all(here))
     found: Release
     if as_frame:
-        monkeypatch.setattr("shoal.engines.relational.RelationalEngine.fragment_rows", 40)
+        monkeypatch.setattr("shoal.engines.relational.RelationalEngine.fragment_rows", 80)
         found = shoal.anonymize(session._spark.read.parquet(str(source)).repartition(3), policy)
         assert rows_of(found.table.toArrow()) == expected
         found.write(there)  # the people stay behind: these are the rows that were verified
         assert rows_of(read_all(there)) == expected
         found.table.unpersist()
     else:
-        found = run_in(session, source, policy, there, folders=True, fragment_rows=40)
+        found = run_in(session, source, policy, there, folders=True, fragment_rows=80)
         assert rows_of(read_all(there)) == expected
         require_people(there, table, models)
     assert found.findings == memory.findings

@@ -32,6 +32,10 @@ def test_safe_harbor_on_a_cluster(
     assert rows_of(read_all(there)) == rows_of(read_all(here))
     assert found.presets == memory.presets
     assert found.verified
+    small = shoal.criteria(here, required)
+    large = shoal.criteria(session._spark.read.parquet(str(there)), required)
+    assert large.singling_out == small.singling_out
+    assert large.inference == small.inference
 
 
 @pytest.mark.thorough

@@ -73,6 +73,15 @@ def run(
             show_default=False,
         ),
     ] = None,
+    external_report: Annotated[
+        Path | None,
+        typer.Option(
+            "--external-report",
+            metavar="PATH",
+            help="Also write a report for those who get the release: it says nothing of the table.",
+            show_default=False,
+        ),
+    ] = None,
     key: Annotated[
         Path | None,
         typer.Option(
@@ -106,6 +115,7 @@ def run(
         seed=seed,
         seed_file=seed_file,
         report=report,
+        external_report=external_report,
         key=key,
         force=force,
         engine=engine,

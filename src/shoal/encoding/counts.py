@@ -95,6 +95,11 @@ class Counts:
         return self.rows is not None
 
     @property
+    def units(self) -> str:
+        """What is counted: `rows` or `people`."""
+        return "people" if self.counts_people else "rows"
+
+    @property
     def n_rows(self) -> int:
         """Rows of all groups."""
         return int((self.sizes if self.rows is None else self.rows).sum())

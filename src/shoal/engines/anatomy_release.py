@@ -113,6 +113,10 @@ class AnatomyRelease(ReleaseTable):
             found |= table.broken_rows([one for one in checks if one.column == name])
         return found
 
+    def linked_through(self, first: Sequence[str], second: Sequence[str]) -> float:
+        """The share of people with some columns that are linked to themselves with others."""
+        return self._people.linked_through(first, second)
+
     def class_sizes(self, columns: Sequence[str]) -> Histogram:
         """How many classes of people have each size."""
         return self._people.class_sizes(columns)

@@ -83,6 +83,27 @@ def class_sizes(table: str, columns: Sequence[str], where: str = "") -> str:
     return f"SELECT n AS size, count(*) AS times FROM ({sizes}) AS found WHERE n > 0 GROUP BY n"
 
 
+def class_guesses(table: str, columns: Sequence[str], value: str) -> str:
+    """size: rows of a class with a value, best: those with its commonest one, times: such classes."""
+    names = ", ".join(columns)
+    each = (
+        f"SELECT {names}, count(*) AS n FROM {table} WHERE {value} >= 0 GROUP BY {names}, {value}"
+    )
+    sums = "CAST(sum(n) AS BIGINT) AS size, max(n) AS best"
+    classes = f"SELECT {sums} FROM ({each}) AS found GROUP BY {names}"
+    return f"SELECT size, best, count(*) AS times FROM ({classes}) AS guessed GROUP BY size, best"
+
+
+def linked_through(table: str, first: Sequence[str], second: Sequence[str]) -> str:
+    """linked: the sum over all rows of the rows equal in all columns, over those equal in the first
+    times those equal in the second."""
+    one, other = ", ".join(first), ", ".join(second)
+    each = f"SELECT {one}, {other}, count(*) AS n FROM {table} GROUP BY {one}, {other}"
+    sides = f"sum(n) OVER (PARTITION BY {one}) AS a, sum(n) OVER (PARTITION BY {other}) AS b"
+    share = "CAST(n AS DOUBLE) / CAST(a AS DOUBLE) * CAST(n AS DOUBLE) / CAST(b AS DOUBLE)"
+    return f"SELECT sum({share}) AS linked FROM (SELECT n, {sides} FROM ({each}) AS c) AS d"
+
+
 def number_duplicates(table: str, columns: Sequence[str], alike: Sequence[str], by: str) -> str:
     """The columns, and nth: the number of each row among those equal in `alike`, from 1 on.
 

@@ -124,6 +124,22 @@ class ReleaseTable(ABC):
     def broken_rows(self, checks: Sequence[ValueCheck]) -> dict[ValueCheck, int]:
         """For each check of a published column, the rows whose text breaks it."""
 
+    @abstractmethod
+    def linked_through(self, first: Sequence[str], second: Sequence[str]) -> float:
+        """The share of records with some columns that are linked, through the release, to those of the
+        same row with others: a row like the first record is picked at random, then a record like it.
+        """
+
+    def guesses(
+        self,
+        policy: Policy,  # noqa: ARG002
+        columns: Sequence[str],  # noqa: ARG002
+        of: Sequence[str],  # noqa: ARG002
+    ) -> dict[str, ClassGuesses]:
+        """Per sensitive column, how well its values can be guessed in the classes of some columns; none
+        where they are in tables of their own."""
+        return {}
+
     def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:  # noqa: ARG002
         """The classes by the text of some columns, in people; None where these are not known."""
         return None

@@ -26,12 +26,14 @@ from shoal.engines.encode import MAX_VALUES, as_signed, as_unsigned
 from shoal.engines.person_key import person_column
 from shoal.engines.queries import (
     HASH,
+    class_guesses,
     class_sizes,
     count_combinations,
     count_forms,
     count_people,
     count_rows,
     count_values,
+    linked_through,
     select,
     value_counts,
 )
@@ -73,6 +75,7 @@ from shoal.verification.digest import (
     put_together,
     times_of,
 )
+from shoal.verification.guesses import ClassGuesses
 from shoal.verification.meaning import Meaning, meaning_of, require_codes_declared
 from shoal.verification.rules import require_rules
 
@@ -157,6 +160,51 @@ class SessionRelease(ReleaseTable):
         for one in found:
             counts[checks[one["i"]]] += one["n"]
         return counts
+
+    def linked_through(self, first: Sequence[str], second: Sequence[str]) -> float:
+        """The share of records with some columns that are linked, through the release, to those of the
+        same row with others."""
+        texts = self._read_texts([*first, *second])
+        keys = [f"k{i}" for i in range(len(first) + len(second))]
+        sql = linked_through(texts, keys[: len(first)], keys[len(first) :])
+        found = self.session.query(sql).column("linked").cast(pa.float64())[0].as_py()
+        self.session.drop(texts)
+        return float(found or 0.0) / max(1, self.n_rows)
+
+    def guesses(
+        self, policy: Policy, columns: Sequence[str], of: Sequence[str]
+    ) -> dict[str, ClassGuesses]:
+        """Per sensitive column, how well its values can be guessed in the classes of some columns; in
+        rows. Columns with too many values to be numbered are left out."""
+        found = {}
+        for name in of:
+            try:
+                values = self._values(name, policy)
+            except TooManyValuesError:
+                continue
+            codes = _codes_of(values.meaning)
+            reader = ReadCodes(
+                tuple(map(self.stored, columns)), self.stored(name), values.texts, codes
+            )
+            table, keys = f"{self.table}_guessed", [f"k{i}" for i in range(len(columns))]
+            places = dict.fromkeys(place for place, _ in (*reader.columns, reader.value))
+            self.session.map(
+                table, select(self.table, list(places)), reader, reader.schema, once=True
+            )
+            answer = self.session.query(class_guesses(table, keys, "v"))
+            self.session.drop(table)
+            size, best, times = (
+                answer.column(one).cast(pa.int64()).to_numpy() for one in ("size", "best", "times")
+            )
+            known = codes[:-1] >= 0
+            everywhere = np.bincount(codes[:-1][known], values.counts[known], minlength=1)
+            found[name] = ClassGuesses(
+                np.repeat(size, times),
+                np.repeat(best, times),
+                int(everywhere.max(initial=0)),
+                int(everywhere.sum()),
+            )
+        return found
 
     def _read_texts(self, columns: Sequence[str]) -> str:
         """Create a table of the texts k0, k1, ... of some columns, to be read once; its name."""
@@ -478,6 +526,34 @@ class ReadTexts:
         """The texts of a batch."""
         texts = [text_as_read(batch.column(place), kind) for place, kind in self.columns]
         return pa.RecordBatch.from_arrays(texts, schema=self.schema)
+
+
+@dataclass(frozen=True)
+class ReadCodes:
+    """Some columns to their texts k0, k1, ..., and a sensitive one to its codes v."""
+
+    columns: tuple[tuple[str, pa.DataType], ...]
+    """The name in the session and the type in the file of each."""
+    value: tuple[str, pa.DataType]
+    """Those of the sensitive column."""
+    texts: pa.Array
+    """Its different texts."""
+    codes: Codes
+    """(texts + 1,) the code of each, and of none; -1 is no value."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The types of the result."""
+        return ReadTexts(self.columns).schema.append(pa.field("v", pa.int32()))
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The texts and codes of a batch."""
+        place, kind = self.value
+        known = pc.index_in(text_as_read(batch.column(place), kind), self.texts)
+        at = pc.fill_null(known, len(self.texts)).to_numpy(zero_copy_only=False)
+        codes = pa.array(self.codes[at], pa.int32())
+        texts = [text_as_read(batch.column(place), kind) for place, kind in self.columns]
+        return pa.RecordBatch.from_arrays([*texts, codes], schema=self.schema)
 
 
 @dataclass(frozen=True)

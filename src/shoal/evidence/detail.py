@@ -67,7 +67,8 @@ SUMMARY = {
     "partly hidden": ("masked",),
     "one of 2 to 9 values": ("one-of-2-3", "one-of-4-9"),
     "one of 10 or more values": ("one-of-many",),
-    "hidden or withheld": ("hidden", "withheld"),
+    "hidden": ("hidden",),
+    "withheld": ("withheld",),
 }
 """The bins of all columns together in a few words."""
 
@@ -150,6 +151,10 @@ class Detail:
         """The same with rows that were withheld, which say nothing."""
         return Detail({name: _with_withheld(one, rows) for name, one in self.columns.items()})
 
+    def without_withheld(self) -> "Detail":
+        """The same of the published rows alone."""
+        return Detail({name: _published(one) for name, one in self.columns.items()})
+
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON."""
         return {
@@ -164,6 +169,11 @@ def _with_withheld(column: ColumnDetail, rows: int) -> ColumnDetail:
         return column
     gone = Bin("withheld", EVERY_BIN["withheld"], rows)
     return replace(column, rows=column.rows + rows, bins=(*column.bins, gone))
+
+
+def _published(column: ColumnDetail) -> ColumnDetail:
+    bins = tuple(one for one in column.bins if one.key != "withheld")
+    return replace(column, rows=sum(one.rows for one in bins), bins=bins)
 
 
 def column_detail(found: Sequence[FormCounts], unit: str = "") -> ColumnDetail:
@@ -208,6 +218,8 @@ def _median(found: Sequence[FormCounts]) -> float | None:
 
 
 def _figure(value: float) -> str:
+    if value >= 1e15:
+        return f"{value:.3g}"
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
 
 

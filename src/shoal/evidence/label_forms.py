@@ -322,10 +322,5 @@ def _flags(values: pa.Array) -> Bools:
 
 def _three_digits(sizes: Floats) -> Floats:
     """Sizes rounded to three digits, so that there are few different ones."""
-    found, some = sizes.copy(), sizes > 0
-    power = np.floor(np.log10(sizes[some])) - 2
-    scale = 10.0 ** np.abs(power)
-    found[some] = np.where(
-        power > 0, np.rint(sizes[some] / scale) * scale, np.rint(sizes[some] * scale) / scale
-    )
-    return found
+    different, place = np.unique(sizes, return_inverse=True)
+    return np.array([float(f"{one:.3g}") for one in different.tolist()], np.float64)[place]

@@ -10,7 +10,7 @@ from shoal.arrays import Bools, Codes, Ints
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import costs_of
 from shoal.encoding.grouping import Grouping, rows_by_group, spans_of
-from shoal.errors import Infeasible
+from shoal.errors import Infeasible, PolicyError
 from shoal.kernels.jit import kernel
 from shoal.kernels.labels import SET, Costs, label_cost
 from shoal.methods.base import Method, Progress, check_feasible, counts_of_runs
@@ -19,6 +19,8 @@ from shoal.models.requirement import Requirement
 
 STRIDE = 256
 """Groups merged between two reports of progress."""
+MOST_CELLS = 200_000
+"""Different rows that a table may have: the time grows with their square."""
 NEVER = np.iinfo(np.int64).max
 NEIGHBOURS = 32
 """Groups created around the same time that are looked at first."""
@@ -29,8 +31,8 @@ class BottomUp(Method):
     """Bottom-up: every row is a group at first; a group that does not hold merges with its nearest.
 
     The nearest group is the one that makes NCP grow least. After each pass over the groups those of
-    2k rows or more are split by rounded cuts. Takes time with the square of the distinct rows: for
-    tables of up to some 100,000 of them.
+    2k rows or more are split by rounded cuts. Takes time with the square of the distinct rows, and
+    refuses tables with more than 200,000 of them.
 
     Source: Xu et al., "Utility-based anonymization using local recoding", 2006. Equal rows start as
     one group: the paper would merge them first anyway, at no cost.
@@ -40,6 +42,12 @@ class BottomUp(Method):
         self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
     ) -> tuple[Grouping, ...]:
         """Merge until every group holds."""
+        if cells.n_cells > MOST_CELLS:
+            raise PolicyError(
+                f"method: bottom-up compares every different row with all others, and the table has "
+                f"{cells.n_cells:,} different rows: that would take hours. It is meant for at most "
+                f"{MOST_CELLS:,}. Use k-clustering or least-loss-partition."
+            )
         check_feasible(cells, requirement)
         costs = costs_of(cells.domains)
         columns = tuple(range(len(cells.domains)))

@@ -1,5 +1,6 @@
 """k-clustering: grow small clusters, each by the row that adds least loss."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from shoal.kernels.cluster_index import (
 from shoal.kernels.jit import kernel, number, truth
 from shoal.methods.base import BlockMethod, Progress, check_feasible, counts_of_runs
 from shoal.methods.clustering import STRIDE, growing_cluster, pool_of
+from shoal.methods.refinement import loss_of
 from shoal.models.requirement import Requirement
 
 AT_ONCE = 64
@@ -39,16 +41,26 @@ PAIRS = 4096
 """Pairs of rows by which columns are compared."""
 ANY = ~np.uint64(0)
 """The values of any row will do."""
+LAST, IN_TIME, FIRST = 0, 1, 2
+"""When a cluster takes rows with the values that it lacks: once it has enough rows, as soon as there is
+no more room for others, or from the beginning."""
+ROUNDING = 1.0 + 1e-9
+"""A share of the rows may be this much above a whole number."""
+STEP = 4
+"""Larger clusters are tried in steps of one in so many rows."""
+MISSES = 2
+"""Until so many in a row are no better."""
 
 
 @dataclass(frozen=True)
 class KClustering(BlockMethod):
     """k-clustering: clusters grow by the row that adds least NCP, until the requirement holds.
 
-    Once a cluster is large enough but does not hold yet, rows with sensitive values that it has not
-    come first. Rows left at the end join the cluster to which they add least, among those that hold
-    with them; a row that fits nowhere is suppressed. The order in which rows start clusters is
-    random: it comes from the seed.
+    Where constraints ask for different sensitive values, rows with those that a cluster lacks come
+    first once it is large enough, or as soon as there is no more room for others; and larger clusters
+    are tried too. The grouping that loses least is kept. Rows left at the end join the cluster to which
+    they add least, among those that hold with them; a row that fits nowhere is suppressed. The order in
+    which rows start clusters is random: it comes from the seed.
 
     Source: our own sibling of L-clustering, with NCP for its loss and no merging.
     """
@@ -58,24 +70,84 @@ class KClustering(BlockMethod):
     ) -> tuple[Grouping, ...]:
         """Groups by growing clusters."""
         check_feasible(cells, requirement)
-        clusters = _Clusters(cells, requirement, seed)
-        if requirement.only_size:
-            clusters.grow_by_size(progress)
-        else:
-            clusters.grow_and_judge(progress)
-        if clusters.n == 0:
-            raise Infeasible(
-                "No cluster of rows holds all of the policy's constraints together: loosen them."
-            )
-        clusters.assign_rest()
-        return (Grouping(clusters.group, clusters.n, tuple(range(len(cells.domains)))),)
+        if not requirement.columns:
+            return (grown(cells, requirement, requirement.min_rows, LAST, seed, progress),)
+        return (least_lossy(cells, requirement, seed, progress),)
+
+
+def least_lossy(cells: Cells, requirement: Requirement, seed: int, progress: Progress) -> Grouping:
+    """The best of several groupings, with clusters of `min_rows` rows, and of more.
+
+    Small clusters soon use up the rare sensitive values, and what is left must join clusters far away:
+    larger ones may lose less. Different values may be looked for after so many rows, which makes
+    clusters larger, or among them, which makes them wider. Both are tried.
+    """
+    best: Grouping | None = None
+    least, misses, better, done = (True, 0), 0, LAST, 0.0
+    whens = [LAST, FIRST if not requirement.only_values else IN_TIME]
+    if max(requirement.min_values.values()) < 2:
+        whens = [LAST]  # every row but the first is free
+    for size in sizes_from(requirement.min_rows):
+        if misses == MISSES or (best is not None and 2 * size > cells.n_rows):
+            break
+        misses += 1
+        for when in whens:
+            before, half = done, (1.0 - done) / 2
+            done += half
+
+            def within(share: float, before: float = before, half: float = half) -> None:
+                progress(before + half * share)
+
+            try:
+                found = grown(cells, requirement, size, when, seed, within)
+            except Infeasible:
+                if best is None:
+                    raise
+                continue
+            suppressed, may = int((found.group == SUPPRESSED).sum()), requirement.may_suppress
+            loss = may is not None and suppressed > may, loss_of(cells, found)
+            if best is None or loss < least:
+                best, least, misses, better = found, loss, 0, when
+        if not requirement.only_values:
+            whens = [better]  # asking the requirement about every cluster takes its time
+    assert best is not None
+    return best
+
+
+def sizes_from(least: int) -> Iterator[int]:
+    """So many rows, and then those of a fixed list that are more: all constraints look at the same."""
+    yield least
+    size = 2
+    while True:
+        if size > least:
+            yield size
+        size += max(1, size // STEP)
+
+
+def grown(
+    cells: Cells, requirement: Requirement, least: int, when: int, seed: int, progress: Progress
+) -> Grouping:
+    """Clusters of so many rows or more, and the rows that are left; `when`: LAST, IN_TIME or FIRST."""
+    clusters = _Clusters(cells, requirement, least, when, seed)
+    if requirement.only_values:
+        clusters.grow_by_values(progress)
+    else:
+        clusters.grow_and_judge(progress)
+    if clusters.n == 0:
+        raise Infeasible(
+            "No cluster of rows holds all of the policy's constraints together: loosen them."
+        )
+    clusters.assign_rest()
+    return Grouping(clusters.group, clusters.n, tuple(range(len(cells.domains))))
 
 
 class _Clusters:
     """The clusters so far."""
 
-    def __init__(self, cells: Cells, requirement: Requirement, seed: int) -> None:
-        self.cells, self.requirement = cells, requirement
+    def __init__(
+        self, cells: Cells, requirement: Requirement, least: int, when: int, seed: int
+    ) -> None:
+        self.cells, self.requirement, self.least, self.when = cells, requirement, least, when
         self.columns = ncp_columns(cells.domains)
         self.pool = pool_of(cells, requirement.columns, costly_first(cells))
         self.growing = growing_cluster(self.columns, self.pool, len(self.pool.trie.up))
@@ -84,10 +156,17 @@ class _Clusters:
         self.labels, self.sizes = empty_labels(self.columns, most), np.zeros(most, np.int64)
         self.group = np.full(cells.n_rows, SUPPRESSED, np.int32)
         self.n = 0
+        shares = np.array([requirement.max_shares[name] for name in requirement.columns], float)
         self.rows = ClusterRows(
             np.zeros(cells.n_rows, np.int32),
             np.zeros(2, np.int64),
             np.ones(len(requirement.columns), np.int64),
+            np.zeros(len(self.pool.left), np.int64),
+            np.array([requirement.min_values[name] for name in requirement.columns], np.int64),
+            np.zeros(len(requirement.columns), np.int64),
+            shares,
+            (shares < 1).astype(np.int64),
+            np.zeros(len(self.pool.left), np.int64),
             np.zeros(len(self.pool.left), np.int64),
         )
 
@@ -97,20 +176,20 @@ class _Clusters:
         rows = np.concatenate(groups).astype(np.int32)
         return self.requirement.holds(counts_of_runs(self.cells, self.requirement, rows, starts))
 
-    def grow_by_size(self, progress: Progress) -> None:
-        """All clusters, where every one that is large enough holds."""
+    def grow_by_values(self, progress: Progress) -> None:
+        """All clusters, where every one with enough rows and values holds."""
         at, before = 0, -1
         while before < self.n:
             before = self.n
             at, self.n = grow_all(
                 self.columns, self.pool, self.growing, self.rows, self.order, at,
-                self.requirement.min_rows, self.group, self.labels, self.sizes, self.n, STRIDE,
+                self.least, number(self.when), self.group, self.labels, self.sizes, self.n, STRIDE,
             )  # fmt: skip
             progress(self.n / len(self.sizes))
 
     def grow_and_judge(self, progress: Progress) -> None:
         """All clusters, each grown until it holds; one that never does is taken apart again."""
-        least, size = self.requirement.min_rows, self.rows.size
+        least, size = self.least, self.rows.size
         for i, row in enumerate(self.order):
             if self.pool.taken[row] != OPEN:
                 continue
@@ -127,7 +206,12 @@ class _Clusters:
             progress(i / len(self.order))
 
     def _grow(self, rows: int, *, new_values: bool) -> bool:
-        return bool(grow_to(self.columns, self.pool, self.growing, self.rows, rows, new_values))
+        return bool(
+            grow_to(
+                self.columns, self.pool, self.growing, self.rows, rows,
+                number(self.when), truth(new_values), truth(False),
+            )
+        )  # fmt: skip
 
     def assign_rest(self) -> None:
         """Each row left, in the random order, joins the nearest cluster that holds with it."""
@@ -201,6 +285,18 @@ class ClusterRows(NamedTuple):
     """(sensitive columns,) 1: a new value of any column is welcome."""
     seen: Ints
     """(values,) the last cluster that met the value."""
+    required: Ints
+    """(sensitive columns,) different values that a cluster must have at least."""
+    lacks: Ints
+    """(sensitive columns,) how many of them it still lacks."""
+    most: Floats
+    """(sensitive columns,) the largest share of the rows that may have one value."""
+    limited: Ints
+    """(sensitive columns,) 1 where that is less than all."""
+    amount: Ints
+    """(values,) how many rows have the value, of those that the cluster has met."""
+    full: Ints
+    """(values,) the last cluster that could take no more rows with the value."""
 
 
 @kernel
@@ -210,6 +306,7 @@ def start(
     """Begin a new cluster with a row."""
     cluster.size[0] = 0
     cluster.size[1] += 1
+    cluster.lacks[:] = cluster.required
     start_label(columns, growing.label, 0, pool.codes[pool.atom_cell[pool.atom_of[row]]])
     admit(pool, cluster, row)
 
@@ -223,8 +320,24 @@ def admit(pool: RowPool, cluster: ClusterRows, row: int) -> None:
     atom = pool.atom_of[row]
     for a in range(pool.values.shape[1]):
         value = pool.values[atom, a]
-        if value >= 0:
+        if value < 0:
+            continue
+        if cluster.seen[value] != cluster.size[1]:
             cluster.seen[value] = cluster.size[1]
+            cluster.amount[value] = 0
+            cluster.lacks[a] -= 1
+        cluster.amount[value] += 1
+
+
+@kernel
+def mark_full(pool: RowPool, cluster: ClusterRows, rows: int) -> bool:
+    """Mark the values that no more of so many rows may have; whether there is a limit at all."""
+    now = cluster.size[1]
+    for value in range(len(cluster.full)):
+        a = pool.column[value]
+        have = cluster.amount[value] if cluster.seen[value] == now else 0
+        cluster.full[value] = now if have + 1 > cluster.most[a] * rows * ROUNDING else 0
+    return cluster.limited.max() > 0
 
 
 @kernel
@@ -234,28 +347,51 @@ def grow_to(
     growing: GrowingCluster,
     cluster: ClusterRows,
     rows: int,
+    when: int,
     new_values: bool,
+    only_values: bool,
 ) -> bool:
     """Let the cluster grow to so many rows; False where no row is left.
 
-    With `new_values` a row must bring a sensitive value that the cluster has not, while there is one.
+    `when` says when a row must bring a value that the cluster lacks: LAST, IN_TIME or FIRST. With
+    `new_values` it must bring any value that the cluster has not, while there is one. With `only_values`
+    the cluster grows on until it lacks none; False where no row brings one.
     """
-    need, seen, now = cluster.need, cluster.seen, cluster.size[1]
-    while cluster.size[0] < rows:
+    now = cluster.size[1]
+    while True:
+        lacks = number(0)
+        for a in range(len(cluster.lacks)):
+            lacks = max(lacks, cluster.lacks[a])
+        if cluster.size[0] >= rows and not (only_values and lacks > 0):
+            break
         if pool.trie.below[0] == 0:
             return False
         size = cluster.size[0]
         price_codes(columns, pool, growing, size)
         cell, any_row = number(NONE), truth(False)
-        if new_values:
-            bits = wanted(pool, need, seen, now)
-            cell, _ = nearest_cell(
-                pool, growing, columns.base, size, bits, need, seen, now, any_row
-            )
+        # so many rows may still come that bring nothing
+        room = rows - size
+        if when == IN_TIME:
+            room -= lacks
+        elif when == FIRST:
+            room = number(0)
+        must = lacks > 0 and room <= 0
+        need, met, limited = cluster.need, cluster.seen, truth(False)
+        if must:
+            need = cluster.lacks
+        elif when == FIRST:
+            limited = mark_full(pool, cluster, max(rows, size + 1))
+            if limited:
+                need, met = cluster.limited, cluster.full
+        if must or limited or new_values:
+            bits = wanted(pool, need, met, now)
+            cell, _ = nearest_cell(pool, growing, columns.base, size, bits, need, met, now, any_row)
+        if cell == NONE and must and only_values:
+            return False
         if cell == NONE:
             any_row = truth(True)
-            cell, _ = nearest_cell(pool, growing, columns.base, size, ANY, need, seen, now, any_row)
-        admit(pool, cluster, lowest_row(pool, cell, need, seen, now, any_row))
+            cell, _ = nearest_cell(pool, growing, columns.base, size, ANY, need, met, now, any_row)
+        admit(pool, cluster, lowest_row(pool, cell, need, met, now, any_row))
         widen(columns, growing.label, number(0), pool.codes[cell])
     return True
 
@@ -314,24 +450,27 @@ def grow_all(
     order: Codes,
     at: int,
     rows: int,
+    when: int,
     group: Codes,
     label: Label,
     sizes: Ints,
     n: int,
     most: int,
 ) -> tuple[int, int]:
-    """Grow up to `most` clusters of so many rows each; the place in `order` and clusters so far."""
+    """Grow up to `most` clusters of so many rows or more, and with all values that they need; the place
+    in `order` and clusters so far. The place is the end where no more cluster has what it needs."""
     left = 0
     for row in range(len(group)):
         left += pool.taken[row] == OPEN
     for _ in range(most):
-        if left < rows:
+        if left < rows or at == len(order):
             break
         while pool.taken[order[at]] != OPEN:
             at += 1
         start(columns, pool, growing, cluster, number(order[at]))
-        grow_to(columns, pool, growing, cluster, rows, truth(False))
-        left -= rows
+        if not grow_to(columns, pool, growing, cluster, rows, when, truth(False), truth(True)):
+            return len(order), n
+        left -= cluster.size[0]
         settle(growing, cluster, group, label, sizes, n)
         n += 1
     return at, n

@@ -11,7 +11,7 @@ These are the distances of the paper that `LClustering` names.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from pydantic.dataclasses import dataclass
@@ -52,6 +52,7 @@ from shoal.kernels.cluster_index import (
 from shoal.kernels.jit import inlined, kernel, number, truth
 from shoal.methods.base import BlockMethod, Progress, QuasiColumns, check_feasible
 from shoal.methods.clustering import STRIDE, growing_cluster, pool_of
+from shoal.methods.k_clustering import least_lossy
 from shoal.methods.people import settled
 from shoal.models.k import K
 from shoal.models.l import L
@@ -79,10 +80,19 @@ class LClustering(BlockMethod):
     weights: dict[str, float] | None = None
     """How much each quasi column counts in the loss, 0 or more; 1 for columns that are not named."""
 
+    loss: Literal["ncp"] | None = None
+    """`ncp` lets clusters grow by the row that adds least NCP, the loss by which releases are compared,
+    as `k-clustering` does. Without it distances are the paper's, by absolute widths."""
+
     def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise unless the policy asks for l, and k at most as large, and the weights make sense."""
         super().check(requirement, columns)
         _check_weights(self.weights or {}, columns)
+        if self.loss is not None and self.weights is not None:
+            raise PolicyError(
+                "method: l-clustering has `weights`, which belong to the paper's widths, and `loss: "
+                "ncp`, which measures all columns alike. Leave one of the two out."
+            )
         required = [model.l for model in requirement.models if isinstance(model, L)]
         others = [m.name for m in requirement.models if not isinstance(m, L | K)]
         if not required or others:
@@ -114,6 +124,8 @@ class LClustering(BlockMethod):
                     f"The table has fewer than {least} distinct values of {name}, so no cluster can "
                     f"hold l = {least}. Lower l or add rows."
                 )
+        if self.loss == "ncp":
+            return (least_lossy(cells, requirement, seed, progress),)
         _check_sets(cells)
         weights = self.weights or {}
         by_column = [weights.get(domain.name, 1.0) for domain in cells.domains]

@@ -49,6 +49,16 @@ class Alpha(SensitiveModel):
         rows = max(1, math.floor(1 / self.alpha))
         return rows if 1 / rows <= self.alpha else rows + 1
 
+    @property
+    def min_values(self) -> int:
+        """With fewer values one of them has a larger share."""
+        return self.min_rows
+
+    @property
+    def max_share(self) -> float:
+        """No value may have a larger share."""
+        return self.alpha
+
     def strengths(self, counts: Counts) -> Floats:
         """(g,) the largest share of each group's known values that one level (or value) has."""
         # a person with two values of one level counts for each, but no share is above 1

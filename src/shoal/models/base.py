@@ -61,6 +61,9 @@ class Model(plugins.Plugin, ABC):
     holds_without_values: ClassVar[bool] = False
     """Whether a group in which every value of the sensitive column is missing can hold: true of models
     that only bound how likely a guess at a known value is."""
+    holds_with_values: ClassVar[bool] = False
+    """Whether every group of `min_rows` rows and `min_values` different values holds, unless people are
+    counted."""
     release_wide: ClassVar[bool] = False
     """Whether a release is judged as a whole, by `holds_over`. `holds` is then a rule for single
     groups that is sufficient for it."""
@@ -106,6 +109,17 @@ class Model(plugins.Plugin, ABC):
     def min_rows(self) -> int:
         """A size below which no group can hold."""
         return 1
+
+    @property
+    def min_values(self) -> int:
+        """A number of different values of its column below which no group can hold, unless all values
+        are missing. Methods that grow groups look for so many."""
+        return 0
+
+    @property
+    def max_share(self) -> float:
+        """A share of its rows above which no value of its column may be in a group."""
+        return 1.0
 
     def quasi_of(self, every: Sequence[str]) -> tuple[str, ...]:
         """Return the quasi-identifiers that make its classes, given those of the policy."""
@@ -157,7 +171,7 @@ class Model(plugins.Plugin, ABC):
         bound, change = ("largest", "lower") if self.high_is_strong else ("smallest", "raise")
         return (
             f"{words} the {bound} that the whole table allows is {nearest:g}: "
-            f"{change} {self.name} or add rows."
+            f"{change} {self.name} or add {everyone.units}."
         )
 
     @classmethod

@@ -29,6 +29,7 @@ class K(Model):
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = True
     merges_with_people: ClassVar[bool] = True
+    holds_with_values: ClassVar[bool] = True
 
     @property
     def quasi(self) -> tuple[str, ...] | None:

@@ -43,10 +43,16 @@ class L(SensitiveModel):
     holds_when_merged: ClassVar[bool] = True
     holds_when_joined: ClassVar[bool] = True
     accepts_wider_values: ClassVar[bool] = True
+    holds_with_values: ClassVar[bool] = True
 
     @property
     def min_rows(self) -> int:
         """No group with fewer rows can hold."""
+        return self.l
+
+    @property
+    def min_values(self) -> int:
+        """The different values that every group must have."""
         return self.l
 
     def strengths(self, counts: Counts) -> Ints:
@@ -65,14 +71,15 @@ class L(SensitiveModel):
         values = self.reached(everyone)
         if values < 1:
             return super().advice(everyone)
-        if everyone.counts_people:
+        if values < int(everyone.distinct()[0]):  # people are counted, and many have one value
             return (
                 f"l = {self.l} of {self.of} was required, but the largest l that the table's people "
-                f"allow is {values}: for every value at least l - 1 people must not have it. Lower l."
+                f"allow is {values}: all but {values - 1:,} of them have the commonest value. Lower l "
+                "or add people."
             )
         return (
             f"The table has {values} distinct values of {self.of}, but l = {self.l} was required. "
-            f"The largest l it allows is {values}: lower l or add rows."
+            f"The largest l it allows is {values}: lower l or add {everyone.units}."
         )
 
 
@@ -102,6 +109,11 @@ class EntropyL(SensitiveModel):
     def min_rows(self) -> int:
         """No group with fewer rows can hold."""
         return math.ceil(self.entropy_l - 1e-6)
+
+    @property
+    def min_values(self) -> int:
+        """So many values, equally common, are needed at least."""
+        return self.min_rows
 
     def strengths(self, counts: Counts) -> Floats:
         """(g,) how many equally common values are as hard to guess from; 0 without any value."""
@@ -150,6 +162,11 @@ class RecursiveL(SensitiveModel):
     def min_rows(self) -> int:
         """No group with fewer rows can hold: even if all its values differ, 1 < c (m - l + 1)."""
         return math.floor(self.recursive_l - 1 + 1 / Fraction(str(self.c))) + 1
+
+    @property
+    def min_values(self) -> int:
+        """The l-th commonest value must be there."""
+        return self.recursive_l
 
     def strengths(self, counts: Counts) -> Ints:
         """(g,) the largest l of each group with this c; 0 where there is none."""

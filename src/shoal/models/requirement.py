@@ -59,6 +59,27 @@ class Requirement:
         return tuple(dict.fromkeys(model.column for model in self.models if model.column))
 
     @property
+    def min_values(self) -> dict[str, int]:
+        """By sensitive column, the different values below which no group can hold."""
+        return {
+            name: max(model.min_values for model in self.models if model.column == name)
+            for name in self.columns
+        }
+
+    @property
+    def max_shares(self) -> dict[str, float]:
+        """By sensitive column, the share of its rows above which no value may be in a group."""
+        return {
+            name: min(model.max_share for model in self.models if model.column == name)
+            for name in self.columns
+        }
+
+    @property
+    def only_values(self) -> bool:
+        """Whether a group of `min_rows` rows and `min_values` different values always holds."""
+        return not self.counts_people and all(model.holds_with_values for model in self.models)
+
+    @property
     def only_size(self) -> bool:
         """Whether a group of `min_rows` rows always holds."""
         more = self.needs_population or self.needs_weights or self.counts_people

@@ -127,6 +127,7 @@ def run_files(
     options: CsvOptions | None = None,
     force: bool = False,
     report: str | Path | None = None,
+    external_report: str | Path | None = None,
     key: Path | None = None,
     engine: str = LOCAL,
     memory: str | None = None,
@@ -145,7 +146,7 @@ def run_files(
     # what can be checked without starting Spark is checked before
     chosen.check_target(target)
     targets = [target, *sensitive_files(target, policy).values()]
-    reports = check_report(report, policy)
+    reports = check_reports(report, external_report, policy)
     keys = check_key(key, policy, chosen)
     seed = choose(policy.seed, seed_file)
     kept = _new_seed_file(seed, [*targets, *keys, *reports])
@@ -159,7 +160,16 @@ def run_files(
     chosen.check_source(found, policy)
     with chosen.opened(clock):
         return run_with(
-            chosen, found, policy, target, clock, force=force, report=report, key=key, seed=seed
+            chosen,
+            found,
+            policy,
+            target,
+            clock,
+            force=force,
+            report=report,
+            external_report=external_report,
+            key=key,
+            seed=seed,
         )
 
 
@@ -172,6 +182,7 @@ def run_with(
     *,
     force: bool = False,
     report: str | Path | None = None,
+    external_report: str | Path | None = None,
     key: Path | None = None,
     seed: Seed | None = None,
 ) -> Release[Any]:
@@ -180,7 +191,8 @@ def run_with(
     engine.seed = seed.value
     check_policy(policy, source.names, engine.capability)
     targets = [target, *sensitive_files(target, policy).values()]
-    reports, keys = check_report(report, policy), check_key(key, policy, engine)
+    reports = check_reports(report, external_report, policy)
+    keys = check_key(key, policy, engine)
     kept = _new_seed_file(seed, [*targets, *keys, *reports])
     others = [*keys, *reports, *kept]
     private = [*keys, *kept]
@@ -189,7 +201,7 @@ def run_with(
         with clock.step("read") as progress:
             engine.read(source, policy, clock, progress)
         engine.key_asked = bool(keys)
-        evidence = engine.free_evidence or bool(reports)
+        evidence = engine.free_evidence or report is not None
         measured = _release_steps(engine, policy, clock, evidence)
         written = _options_for(source.options, target)
         with clock.step("write") as progress:
@@ -215,7 +227,8 @@ def run_with(
                 pages = [waiting.pop(0) for _ in reports]
                 published = engine.published()
                 require_same_rows(published, table)
-                write_report_files(release, reports, pages, published)
+                internal = check_report(report, policy)
+                write_report_files(release, reports, pages, published, len(internal))
         for path in waiting:
             path.write_text(seed.to_text(), encoding="utf-8")
         require_unchanged(files, digests)
@@ -261,6 +274,7 @@ def write_release(
     force: bool = False,
     report: str | Path | None = None,
     key: Path | None = None,
+    external_report: str | Path | None = None,
 ) -> Place:
     """Write the rows of a release to a file or a table, verified before it appears under its name;
     those of a Spark frame to a folder of files."""
@@ -272,7 +286,8 @@ def write_release(
     targets = [target, *sensitive_files(target, policy).values()]
     engine = _engine_of(release)
     engine.check_target(target)
-    reports, keys = check_report(report, policy), check_key(key, policy, engine)
+    reports = check_reports(report, external_report, policy)
+    keys = check_key(key, policy, engine)
     clock, written = Clock(), _options_for(DETECT, target)
     others, folder = [*keys, *reports], engine.writes_folders
     with (
@@ -315,7 +330,8 @@ def write_release(
         if reports:
             published = table if engine.writes_folders else engine.published()
             waiting = places.others[len(keys) :]
-            write_report_files(release, reports, waiting, published)
+            internal = check_report(report, policy)
+            write_report_files(release, reports, waiting, published, len(internal))
         require_unchanged(files, digests)
         places.commit()
     return public(target)
@@ -620,10 +636,32 @@ def check_key(path: Path | None, policy: Policy, engine: Engine) -> list[Path]:
     return [path]
 
 
+def check_reports(
+    report: str | Path | None, external: str | Path | None, policy: Policy
+) -> list[Path]:
+    """The files of both reports, the internal one first; checked before any work."""
+    first, second = check_report(report, policy), check_report(external, policy)
+    if twice := {one.resolve() for one in first} & {one.resolve() for one in second}:
+        raise InputError(
+            f"{min(twice)} cannot be part of both reports. Give the external report another name."
+        )
+    return [*first, *second]
+
+
 def write_report_files(
-    release: Release[Any], targets: Sequence[Path], paths: Sequence[Path], table: ReleaseTable
+    release: Release[Any],
+    targets: Sequence[Path],
+    paths: Sequence[Path],
+    table: ReleaseTable,
+    internal: int,
 ) -> None:
-    """Write the files of a report; `paths` are where they wait for their names in `targets`."""
-    texts = release.report_texts(targets, table)
+    """Write the files of reports; `paths` are where they wait for their names in `targets`.
+
+    internal: how many of them are files of the internal report; the others are of the external one.
+    """
+    texts = [
+        *release.report_texts(targets[:internal], table),
+        *release.report_texts(targets[internal:], table, external=True),
+    ]
     for path, text in zip(paths, texts, strict=True):
         path.write_text(text, encoding="utf-8")

@@ -47,6 +47,7 @@ def to_data(policy: "Policy", seed: int | None = None) -> dict[str, Any]:
         "population": _population(policy),
         "read": policy.read.given() or None,
         "pseudonym": _key(policy),
+        "about": policy.about.given() or None,
     }
     return {key: value for key, value in data.items() if value is not None}
 
@@ -102,18 +103,23 @@ def fingerprint(policy: "Policy", seed: int | None = None) -> str:
     # the order of quasi columns breaks ties, that of other columns means nothing; all other keys are
     # in the order of the fields, but those of a tree as given: they order the leaves
     others = sorted(name for name in policy.columns if name not in policy.quasi)
-    data["columns"] = [[name, data["columns"][name]] for name in (*policy.quasi, *others)]
+    data["columns"] = [
+        [name, _column(policy.columns[name], reasons=False)] for name in (*policy.quasi, *others)
+    ]
     # how the file is written does not change what the policy means
     values = {key: value for key, value in data.pop("read", {}).items() if key not in FILE_KEYS}
     if values:
         data["read"] = values
+    # what it is for, and why columns have their roles, does not either
+    data.pop("about", None)
     if policy.publish == "generalised":
         del data["publish"]  # the key came later, and a fingerprint must stay what it was
     text = json.dumps(data, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _column(column: "Column") -> str | dict[str, Any]:
+def _column(column: "Column", reasons: bool = True) -> str | dict[str, Any]:
+    """reasons: with the reason why."""
     data = {
         "role": column.role,
         "kind": column.kind,
@@ -132,6 +138,7 @@ def _column(column: "Column") -> str | dict[str, Any]:
         "part": column.part,
         "zip3": column.zip3,
         "publish": column.publish,
+        "why": column.why if reasons else None,
     }
     given = {key: value for key, value in data.items() if value is not None}
     return column.role if len(given) == 1 else given

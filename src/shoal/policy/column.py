@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidat
 
 from shoal.errors import listed
 from shoal.policy import parts
+from shoal.policy.about import Reason
 from shoal.policy.messages import FieldPath, Problem, as_error, found
 from shoal.policy.missing import MissingCodes, code_of, read_codes
 from shoal.policy.reading import Dates
@@ -163,6 +164,9 @@ class Column(BaseModel):
     publish: Literal["withheld", "rounded", "exact"] | None = None
     """Weight only. `withheld`: it is read and not published; this is the default. `rounded`: it is
     published rounded to multiples of `round`. `exact`: it is published as it is."""
+
+    why: Reason = None
+    """Why the column has its role and settings, for the report's first page; changes nothing."""
 
     @property
     def has_rule(self) -> bool:

@@ -25,6 +25,7 @@ from pydantic import (
 from shoal.errors import PolicyError
 from shoal.models.base import Model
 from shoal.policy import canonical, parts, presets, rules
+from shoal.policy.about import About
 from shoal.policy.column import ROLES, Column
 from shoal.policy.messages import Guide, Problem, as_error, found, problems_of, refusal, unknown_key
 from shoal.policy.pseudonym import PseudonymKey
@@ -127,6 +128,9 @@ class Policy(BaseModel):
     read: Reading = Reading()
     """How the table is written: the format of a text file, of numbers and of dates. What is left out is
     detected, or asked where it is ambiguous."""
+    about: About = About()
+    """What the release is for, who gets it and who answers for it: the words of the report's first
+    page."""
     folder: Path = Field(default=Path(), exclude=True)
     """Where relative paths start. Set when a file is read; not a key of the file."""
 
@@ -460,6 +464,7 @@ GUIDE = Guide(
         (): [name for name in Policy.model_fields if name != "folder"],
         ("columns", "*"): list(Column.model_fields),
         ("read",): list(Reading.model_fields),
+        ("about",): list(About.model_fields),
         ("pseudonym",): list(PseudonymKey.model_fields),
     },
     hints={

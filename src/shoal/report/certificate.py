@@ -35,7 +35,7 @@ from shoal.policy.canonical import to_data
 from shoal.policy.parts import plain_named
 from shoal.publish.label_parser import enclosed, join_pieces, pieces, split_at
 from shoal.release import Release
-from shoal.report.statements import policy_statements, promise
+from shoal.report.statements import checks_of, policy_statements, promise
 from shoal.risk.assessment import (
     THRESHOLD,
     Reidentification,
@@ -54,6 +54,8 @@ FORMAT = 2
 """Incremented when a reader of older certificates would misread a new one."""
 SEAL = "seal"
 HIDDEN = "…"
+NOT_LISTED = "not listed"
+"""In place of the role of a column that the policy leaves out."""
 PACKAGES = ("numpy", "numba", "duckdb", "pyarrow")
 DOMINANT = 0.5
 """From this share of rows on, one sensitive value is a good guess for everybody."""
@@ -66,7 +68,7 @@ def certificate(release: Release, table: ReleaseTable | None = None) -> dict[str
 
     table: the release's rows, where an engine holds them.
     """
-    with _published(release, table) as published:
+    with published_rows(release, table) as published:
         content = _content(release, published)
     return {**content, SEAL: seal_of(content)}
 
@@ -115,21 +117,20 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
             "files": file_digests(policy),
             "words": policy_statements(policy, evidence.input_columns),
         },
+        "about": policy.about.given(),
+        "decisions": decisions(policy, evidence.input_columns),
         "release": {
             "rows": release.published_rows,
             "columns": published.names,
             "digest": published.fingerprint.digest,
-            "sensitive_digests": {
-                name: MemoryRelease(wrap(apart)).fingerprint.digest
-                for name, apart in release.sensitive_tables.items()
-            },
+            "sensitive_digests": digests_apart(release),
         },
         "method": method_of(policy),
         "seed_commitment": release.seed_commitment,
         "guarantees": [guarantee(finding, policy) for finding in release.findings],
         "presets": [outcome.to_dict() for outcome in release.presets],
         "verified": release.verified,
-        "checked": _checked(release),
+        "checked": checks_of(policy, len(release.components) > 1),
         "risk": {"before": _risk_entry(before), "after": _risk_entry(after)},
         "disclosure": release.disclosure.to_dict(),
         "criteria": _criteria(release, published),
@@ -159,6 +160,24 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
         "environment": _environment(release),
         "reproduce": _reproduce(release),
     }
+
+
+def digests_apart(release: Release) -> dict[str, str]:
+    """With Anatomy, the digest of every table of sensitive values."""
+    return {
+        name: MemoryRelease(wrap(apart)).fingerprint.digest
+        for name, apart in release.sensitive_tables.items()
+    }
+
+
+def decisions(policy: Policy, names: Sequence[str]) -> list[dict[str, str | None]]:
+    """What a person decided about each column of the input, and why; in the input's order."""
+    found = []
+    for name in names:
+        column = policy.columns.get(name)
+        role, why = (NOT_LISTED, None) if column is None else (column.role, column.why)
+        found.append({"column": name, "role": role, "why": why})
+    return found
 
 
 def _criteria(release: Release, published: ReleaseTable) -> dict[str, Any] | None:
@@ -301,59 +320,6 @@ def _sample(release: Release, published: ReleaseTable) -> dict[str, Any]:
         for row in shown["rows"]
     ]
     return {**shown, "rows": rows, "hidden": sum(cell is None for row in rows for cell in row)}
-
-
-def _checked(release: Release) -> list[str]:
-    """How the guarantees were checked, for people."""
-    policy = release.policy
-    checks = [
-        "The published rows were read as a stranger would read them, with nothing known of how they "
-        "were made: put into classes by the text that stands in their quasi columns.",
-        "Every constraint of the policy was checked on every class. A release in which one falls short "
-        "is never handed over or written.",
-    ]
-    if policy.publish == "anatomy":
-        checks[0] = (
-            "The published tables were read as a stranger would read them: the values of each group "
-            "were counted, the groups of all tables were found to fit together, and the order of rows "
-            "to tell nothing of their values."
-        )
-        checks[1] = checks[1].replace("class.", "group.")
-    if policy.preferences:
-        checks.append(
-            "Values that were raised because people asked for it were judged by the values behind "
-            "them, and every one was found to follow the rule."
-        )
-    if policy.person is not None:
-        checks.append(
-            "People were counted in every class, not rows: the run knows which rows are one person's. "
-            "The release does not tell, so whoever has it alone can count rows; people are counted "
-            "again with the private key, which stays with the publisher."
-        )
-    if policy.together:
-        checks.append(
-            "All rows of a person were judged together: for every person there are as many people as "
-            "k asks for who share all of her classes."
-        )
-    if any(model.needs_weights for model in policy.constraints):
-        hidden = (
-            " The weights are not published, so the release alone does not show it."
-            if policy.withholds_weight
-            else ""
-        )
-        checks.append(
-            "The sampling weights of every class were added up to find how many people of the "
-            f"population it stands for. That is an estimate: nobody counted these people.{hidden}"
-        )
-    if policy.suppressed == "starred" or len(release.components) > 1:
-        checks.append(
-            "Rows that were suppressed, and read * throughout, were left out of the classes."
-        )
-    checks.append(
-        "The digest of the published rows is part of this certificate, so that anybody can check that "
-        "a file holds these rows and no others."
-    )
-    return checks
 
 
 def _engine_options(engine: str) -> str:
@@ -505,7 +471,7 @@ def _named(label: str) -> set[str]:
 
 
 @contextmanager
-def _published(release: Release, table: ReleaseTable | None) -> Iterator[ReleaseTable]:
+def published_rows(release: Release, table: ReleaseTable | None) -> Iterator[ReleaseTable]:
     """The published rows of a release; `table` where an engine holds them."""
     if table is not None:
         yield table

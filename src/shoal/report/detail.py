@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.evidence.detail import EVERY_BIN
-from shoal.report.formatting import figure, percent, shown
+from shoal.report.formatting import percent, shown
 
 SHADES = {
     "exact": 1.0,
@@ -84,6 +84,12 @@ def detail_words(detail: Mapping[str, Any]) -> str:
     return ", ".join(f"{percent(one['share'])} {one['label']}" for one in detail["summary"])
 
 
+def detail_sentence(detail: Mapping[str, Any]) -> str:
+    """`Of the cells in quasi columns 31 % are exact, 52 % in ranges`."""
+    words = detail_words(detail).replace(" exact", " are exact", 1)
+    return f"Of the cells in quasi columns {words}"
+
+
 @dataclass(frozen=True)
 class LevelRow:
     """The level of one column, and an example."""
@@ -100,7 +106,7 @@ def level_rows(certificate: Mapping[str, Any]) -> list[LevelRow]:
     return [
         LevelRow(
             shown(name, 60),
-            f"{figure(one['level'])} of {figure(one['highest'])}",
+            "" if one["level"] is None else f"{one['level']} of {one['highest']}",
             one["name"],
             "" if one["value"] is None else shown(one["value"], 40),
             "" if one["label"] is None else shown(one["label"], 40),

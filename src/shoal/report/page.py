@@ -1,21 +1,13 @@
 """The page of a report: made from a certificate and nothing else, for the person who signs it."""
 
-import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from shoal.engines.release_table import ReleaseTable
 from shoal.errors import counted
-from shoal.io.commit import replacing_all
-from shoal.io.output_names import is_page, report_files
-from shoal.pipeline.run import check_report
-from shoal.release import Release
-from shoal.report.certificate import certificate
 from shoal.report.charts import generality, pairs
-from shoal.report.detail import detail_view, detail_words, level_rows
+from shoal.report.detail import detail_sentence, detail_view, detail_words, level_rows
+from shoal.report.first_page import MOST_CARDS, first_page
 from shoal.report.formatting import (
     EVEN,
     chance,
@@ -26,11 +18,13 @@ from shoal.report.formatting import (
     share_of,
     shown,
 )
+from shoal.report.sample import sample_view
+from shoal.report.statements import limits_of
 from shoal.report.weights import weights_view
 
 MOST_DRAWN = 20
 """Values of a column in a chart; the table below has all."""
-BUDGET = 500_000
+BUDGET = 450_000
 """Characters that the charts of single columns may take; beyond, there are tables alone, so that the
 page opens quickly."""
 MOST_COLUMNS = 120
@@ -45,8 +39,6 @@ KINDS = {
     "sensitive": "sensitive, guarded by the guarantees",
 }
 APART = {"sensitive": "sensitive, published in a table apart"}
-MOST_SAMPLED = 60
-"""Columns of the sample; more are too wide to scroll."""
 DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 PROMPT = "$ "
 """The beginning of a line that is a command."""
@@ -61,7 +53,9 @@ def page(certificate: dict[str, Any]) -> str:
         "shoal.report/report.html",
         certificate=certificate,
         verdict=verdict(certificate),
-        cards=cards(certificate),
+        cards=cards(certificate)[:MOST_CARDS],
+        first=first_page(certificate, verdict(certificate)),
+        sample=sample_view(certificate),
         sections=_sections(certificate),
         risks=_risks(certificate),
         detail=detail_view(certificate, 2 * MOST_DRAWN),
@@ -70,9 +64,9 @@ def page(certificate: dict[str, Any]) -> str:
         columns=column_views(certificate),
         sizes=sizes_view(certificate),
         steps=_steps(certificate),
-        limits=_limits(certificate),
+        limits=limits_of(certificate),
         known=_known(certificate),
-        MOST_SAMPLED=MOST_SAMPLED,
+        MOST_COLUMNS=MOST_COLUMNS,
         percent=percent,
         shown=shown,
         chance=chance,
@@ -88,6 +82,7 @@ def _sections(certificate: dict[str, Any]) -> list[tuple[str, str]]:
     found: list[tuple[str, str, Any]] = [
         ("warnings", "To think about", certificate["warnings"]),
         ("asked", "What the policy asks", True),
+        ("reasons", "Decisions", any(one["why"] for one in certificate["decisions"])),
         ("guaranteed", "What is guaranteed", True),
         ("presets", "What authorities ask", certificate["presets"]),
         ("risk", "Risk", True),
@@ -114,28 +109,6 @@ def _known(certificate: dict[str, Any]) -> list[str]:
     """The columns that an attacker may know."""
     columns = certificate["cost"]["columns"]
     return [name for name, one in columns.items() if one["kind"] != "sensitive"]
-
-
-def _limits(certificate: dict[str, Any]) -> list[str]:
-    """What the guarantees do not cover."""
-    models = {one["model"] for one in certificate["guarantees"]}
-    found = [
-        "Roles that are wrong: if others know a column that the policy calls plain or sensitive, no "
-        "guarantee speaks of it.",
-        "Several releases of one table: they can be laid side by side. Publish one.",
-    ]
-    if "estimated-k-map" in models:
-        found.append(
-            "Weights that are wrong: estimated-k-map is an estimate from the sampling weights, and "
-            "speaks of people who do not know who took part."
-        )
-    if "delta-presence" not in models:
-        found.append("Being in the table: it is not hidden that somebody is part of it.")
-    if not models & {"alpha", "t", "beta", "delta", "entropy-l", "recursive-l"}:
-        found.append(
-            "Good guesses: nothing bounds how common one sensitive value is among rows that look alike."
-        )
-    return found
 
 
 @dataclass(frozen=True)
@@ -200,8 +173,7 @@ def _price(certificate: dict[str, Any]) -> str:
         return f", whose sensitive values stand apart from the people; {gone} had to be {held}"
     if detail["exact"] == 1:
         return f", which lost no detail; {gone} had to be {held}"
-    words = detail_words(detail)
-    return f". Of the cells in quasi columns {words}; {gone} had to be {held}"
+    return f". {detail_sentence(detail)}; {gone} had to be {held}"
 
 
 def _risk_cards(certificate: dict[str, Any]) -> list[Card]:
@@ -475,30 +447,3 @@ def _k_mark(certificate: dict[str, Any], lows: list[int]) -> tuple[int, str] | N
     if k < 2 or k not in lows[1:]:
         return None
     return lows.index(k), f"asked: {k:,}"
-
-
-def texts(
-    release: Release, targets: Sequence[Path], table: ReleaseTable | None = None
-) -> list[str]:
-    """The contents of a report's files, page or certificate.
-
-    table: the release's rows, where an engine holds them.
-    """
-    content = certificate(release, table)
-    found = []
-    for target in targets:
-        if is_page(target):
-            found.append(page(content))
-        else:
-            found.append(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    return found
-
-
-def write_report(release: Release, path: Path, force: bool = False) -> Path:
-    """Write the files of a report, all of them or none."""
-    targets = check_report(path, release.policy)
-    with replacing_all(targets, force) as places:
-        for place, text in zip(places.paths, texts(release, targets), strict=True):
-            place.write_text(text, encoding="utf-8")
-        places.commit()
-    return report_files(path)[0]

@@ -1,6 +1,6 @@
 """A policy in plain statements, for the person who signs the report."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shoal import plugins
@@ -191,3 +191,77 @@ def _joined(names: Sequence[str]) -> str:
     """`a, b and c`."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def checks_of(policy: Policy, apart: bool) -> list[str]:
+    """How the guarantees were checked; apart: some columns were treated apart from all others."""
+    checks = [
+        "The published rows were read as a stranger would read them, with nothing known of how they "
+        "were made: put into classes by the text that stands in their quasi columns.",
+        "Every constraint of the policy was checked on every class. A release in which one falls short "
+        "is never handed over or written.",
+    ]
+    if policy.publish == "anatomy":
+        checks[0] = (
+            "The published tables were read as a stranger would read them: the values of each group "
+            "were counted, the groups of all tables were found to fit together, and the order of rows "
+            "to tell nothing of their values."
+        )
+        checks[1] = checks[1].replace("class.", "group.")
+    if policy.preferences:
+        checks.append(
+            "Values that were raised because people asked for it were judged by the values behind "
+            "them, and every one was found to follow the rule."
+        )
+    if policy.person is not None:
+        checks.append(
+            "People were counted in every class, not rows: the run knows which rows are one person's. "
+            "The release does not tell, so whoever has it alone can count rows; people are counted "
+            "again with the private key, which stays with the publisher."
+        )
+    if policy.together:
+        checks.append(
+            "All rows of a person were judged together: for every person there are as many people as "
+            "k asks for who share all of her classes."
+        )
+    if any(model.needs_weights for model in policy.constraints):
+        hidden = (
+            " The weights are not published, so the release alone does not show it."
+            if policy.withholds_weight
+            else ""
+        )
+        checks.append(
+            "The sampling weights of every class were added up to find how many people of the "
+            f"population it stands for. That is an estimate: nobody counted these people.{hidden}"
+        )
+    if policy.suppressed == "starred" or apart:
+        checks.append(
+            "Rows that were suppressed, and read * throughout, were left out of the classes."
+        )
+    checks.append(
+        "The digest of the published rows is part of this certificate, so that anybody can check that "
+        "a file holds these rows and no others."
+    )
+    return checks
+
+
+def limits_of(certificate: Mapping[str, Any]) -> list[str]:
+    """What the guarantees do not cover."""
+    models = {one["model"] for one in certificate["guarantees"]}
+    found = [
+        "Roles that are wrong: if others know a column that the policy calls plain or sensitive, no "
+        "guarantee speaks of it.",
+        "Several releases of one table: they can be laid side by side. Publish one.",
+    ]
+    if "estimated-k-map" in models:
+        found.append(
+            "Weights that are wrong: estimated-k-map is an estimate from the sampling weights, and "
+            "speaks of people who do not know who took part."
+        )
+    if "delta-presence" not in models:
+        found.append("Being in the table: it is not hidden that somebody is part of it.")
+    if not models & {"alpha", "t", "beta", "delta", "entropy-l", "recursive-l"}:
+        found.append(
+            "Good guesses: nothing bounds how common one sensitive value is among rows that look alike."
+        )
+    return found

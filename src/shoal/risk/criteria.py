@@ -25,8 +25,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from shoal.engines.anatomy_release import AnatomyRelease
-from shoal.engines.release_table import MemoryRelease, ReleaseTable
+from shoal.engines.release_table import ReleaseTable
 from shoal.errors import percent
 from shoal.policy import Policy
 from shoal.results import Record, Result
@@ -35,6 +34,8 @@ from shoal.verification.verification import ROWS_ONLY
 
 LIKELY = 0.9
 """From this share of a class on, a value is taken to be deduced."""
+
+DECIMALS = 9
 
 Unit = Literal["row", "person"]
 
@@ -73,7 +74,7 @@ class Linkability:
     """The share of records of one table that are linked to those of the same person in another, where
     each has every other one of the quasi and plain columns as the release publishes them: a row of the
     release with the first record's labels is picked at random, then a record of the other table with
-    that row's labels. None where there are fewer than two columns, or more rows than memory holds."""
+    that row's labels. None where there are fewer than two columns."""
     by_chance: float
     """The same without the release: 1 / rows."""
     pseudonyms: tuple[str, ...]
@@ -260,11 +261,11 @@ class _Sizes:
 
 
 def _across(table: ReleaseTable, columns: Sequence[str]) -> float | None:
-    """The share that is linked between two tables that have every other column each."""
-    people = table.people if isinstance(table, AnatomyRelease) else table
-    if len(columns) < 2 or not isinstance(people, MemoryRelease):
+    """The share that is linked between two tables that have every other column each; rounded, because
+    engines add in different orders."""
+    if len(columns) < 2:
         return None
-    return people.linked_through(columns[::2], columns[1::2])
+    return round(table.linked_through(columns[::2], columns[1::2]), DECIMALS)
 
 
 def _inference(
@@ -275,8 +276,6 @@ def _inference(
             not_measured="With `publish: anatomy` classes are the groups of the sensitive tables: the "
             "share of the best guess is among the findings of the release."
         )
-    if not isinstance(table, MemoryRelease):
-        return Inference(not_measured="Inference is measured on releases in memory.")
     columns = [
         name for name in policy.sensitive if name in table.names and name not in policy.preferences
     ]
@@ -293,5 +292,6 @@ def _inference(
                 best_guess=on_quasi[name].best_guess,
             )
             for name in columns
+            if name in on_quasi
         }
     )

@@ -165,6 +165,17 @@ class Draft(Result):
         return f"{counted(len(self.roles), 'column')}, {counted(len(quasi), 'quasi-identifier')}"
 
 
+ABOUT = """\
+# about:        # for the first page of the report; take the marks away and complete it
+#   title:      # what is published
+#   purpose:    # what it is for
+#   recipient:  # who gets it
+#   contact:    # who answers questions
+# A column may say why it has its role, as in `age: {role: quasi, why: neighbours know it}`.
+"""
+"""What a person may add."""
+
+
 def draft_policy(
     data: Any,
     *,
@@ -287,6 +298,7 @@ def _text(inspection: Inspection, name: str, presets: Sequence[str] = ()) -> str
                 columns=counted(len(columns), "column"),
                 left=_printable(_left(inspection)),
             ),
+            ABOUT,
             *_read(inspection),
             "columns:",
             *(_with_comment(one, c.reason, width) for one, c in zip(written, columns, strict=True)),

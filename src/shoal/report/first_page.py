@@ -1,0 +1,228 @@
+"""The first page of a report, which prints on one sheet: what was decided, what it means, and a place to
+sign.
+
+Every text has a limit, so that the sheet is never longer than the paper; what is cut here stands in full
+on the pages after it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from shoal.errors import counted
+from shoal.report.formatting import EVEN, chance, figure, names, percent, shown
+
+TITLE = "Privacy report"
+ABOUT = {
+    "purpose": "Purpose",
+    "recipient": "Recipient",
+    "organisation": "Organisation",
+    "author": "Prepared by",
+    "contact": "Contact",
+    "legal_basis": "Legal basis",
+}
+ROLES = {
+    "quasi": "Others may know",
+    "sensitive": "To be protected",
+    "plain": "Published as it is",
+    "pseudonym": "Published as tokens",
+    "weight": "Sampling weight",
+    "person": "Tells people apart",
+    "identifier": "Not published",
+    "preference": "People's preferences",
+    "not listed": "Not listed, dropped",
+}
+"""What a role means, in the order of the page."""
+WIDE, BOLD, BESIDE, HALF, NARROW = 104, 84, 92, 56, 40
+"""Characters of a line on paper, of wide letters: over the whole sheet, in the verdict, beside the names
+of roles, and in the wider and the narrower part of two columns."""
+LINES = 71
+"""Lines on the sheet."""
+FIXED = 39
+"""Lines that the headings, the cards and the place to sign take."""
+MOST_REASONS = 8
+"""Reasons on the first page; all are on the next one."""
+LONGEST_TITLE, LONGEST_REASON, LONGEST_NAME, LONGEST_RULE = 90, 80, 22, 160
+MOST_CARDS = 8
+"""Key figures on the first page."""
+
+
+@dataclass(frozen=True)
+class FirstPage:
+    """What the first page shows."""
+
+    title: str
+    about: list[tuple[str, str]]
+    """What the policy says about the release."""
+    counted: list[str]
+    outsider: list[str]
+    """What somebody could do who has the release and knows a person."""
+    roles: list[tuple[str, str]]
+    """What was decided about columns: the meaning of a role, and the columns that have it."""
+    reasons: list[tuple[str, str]]
+    """Columns with the reason why."""
+    more_reasons: int
+    rules: list[str]
+    """The guarantees that were asked for, and presets."""
+    more_rules: int
+    to_consider: int
+    """Points to consider before signing, on the pages after it."""
+    to_judge: int
+    """Points of presets that only a person can judge."""
+    digests: list[tuple[str, str]]
+    """What the signature is for."""
+
+
+def first_page(certificate: Mapping[str, Any], verdict: str) -> FirstPage:
+    """The first page of a report.
+
+    What must be there is counted in lines, never too few; guarantees and reasons get what is left.
+    """
+    about = certificate["about"]
+    texts = [(label, shown(about[key], 140)) for key, label in ABOUT.items() if key in about]
+    count, outsider = _counted(certificate), _outsider(certificate)
+    roles = _roles(certificate["decisions"])
+    rows = [[text for _, text in texts[i : i + 2]] for i in range(0, len(texts), 2)]
+    taken = (
+        FIXED
+        + sum(1 + max(_lines(text, HALF) for text in row) for row in rows)
+        + 1.2 * _lines(verdict, BOLD)
+        + max(sum(_lines(text, NARROW) for text in count), sum(_lines(t, HALF) for t in outsider))
+        + sum(_lines(text, BESIDE) for _, text in roles)
+    )
+    rules = [shown(text, LONGEST_RULE) for text in _rules(certificate)]
+    n_rules = max(1, _fitting([_lines(text, WIDE) for text in rules], LINES - taken - 3))
+    taken += sum(_lines(text, WIDE) for text in rules[:n_rules])
+    reasons = [
+        (shown(one["column"], LONGEST_NAME), shown(one["why"], LONGEST_REASON))
+        for one in certificate["decisions"]
+        if one.get("why")
+    ]
+    n_reasons = min(MOST_REASONS, _fitting([1] * len(reasons), LINES - taken))
+    return FirstPage(
+        title=shown(about.get("title", TITLE), LONGEST_TITLE),
+        about=texts,
+        counted=count,
+        outsider=outsider,
+        roles=roles,
+        reasons=reasons[:n_reasons],
+        more_reasons=len(reasons) - min(n_reasons, len(reasons)),
+        rules=rules[:n_rules],
+        more_rules=len(rules) - min(n_rules, len(rules)),
+        to_consider=len(certificate.get("warnings", ())),
+        to_judge=sum(len(one["to_judge"]) for one in certificate["presets"]),
+        digests=[
+            ("Release", certificate["release"]["digest"]),
+            ("Certificate", certificate.get("seal", "")),
+        ],
+    )
+
+
+def _lines(text: str, wide: int) -> int:
+    """About how many lines a text takes on paper."""
+    return -(-len(text) // wide)
+
+
+def _fitting(lines: Sequence[int], room: float) -> int:
+    """How many texts fit into some lines."""
+    fitting = 0
+    for taken in accumulate(lines):
+        if taken > room:
+            break
+        fitting += 1
+    return fitting
+
+
+def _counted(certificate: Mapping[str, Any]) -> list[str]:
+    """The people and rows behind the figures."""
+    rows, people = certificate["release"]["rows"], certificate["people"]
+    came = certificate.get("input")
+    found = []
+    if people is not None:
+        of = "" if came is None else f" of {counted(people['input'], 'person', 'people')}"
+        found.append(f"{people['published']:,}{of or ' people'} are in the release.")
+    of = "" if came is None else f" of {counted(came['rows'], 'row')}"
+    found.append(f"{rows:,}{of or ' rows'} are published.")
+    found.append(
+        "The guarantees count people, each once, however many rows she has."
+        if people is not None
+        else "The guarantees count rows: each stands for one person."
+    )
+    return found
+
+
+def _outsider(certificate: Mapping[str, Any]) -> list[str]:
+    """What somebody could do who has the release and knows something of a person."""
+    if certificate["anatomy"] is not None:
+        shares = [
+            f"{percent(share)} for {shown(name, LONGEST_NAME)}"
+            for name, share in certificate["anatomy"]["largest_share"].items()
+        ]
+        return [
+            "Rows can be found by what is known of a person: these columns are exact.",
+            f"A guess at the sensitive value is then right with a chance of up to {', '.join(shares)}.",
+        ]
+    return [_find(certificate), _alone(certificate["disclosure"]), _learn(certificate)]
+
+
+def _find(certificate: Mapping[str, Any]) -> str:
+    known = [one["column"] for one in certificate["decisions"] if one["role"] == "quasi"]
+    highest = certificate["risk"]["after"]["prosecutor"]["highest"]
+    right = f"{percent(highest)} ({chance(highest)})" if 0 < highest < EVEN else percent(highest)
+    return (
+        f"Who knows {names(known, 4) if known else 'the quasi columns'} of a person picks the right "
+        f"row with a chance of at most {right}."
+    )
+
+
+def _alone(found: Mapping[str, Any]) -> str:
+    units = "people" if found["unit"] == "person" else "rows"
+    if not found["plain"]:
+        return "No plain column is published by which people could be told apart further."
+    return (
+        f"Who also knows {names(found['plain'], 3)}, of which no guarantee speaks, finds "
+        f"{found['alone']:,} {units} ({percent(found['share'])}) alone."
+    )
+
+
+def _learn(certificate: Mapping[str, Any]) -> str:
+    """What bounds the guess at a sensitive value."""
+    of = sorted({shown(one["of"], LONGEST_NAME) for one in certificate["guarantees"] if one["of"]})
+    sensitive = [one["column"] for one in certificate["decisions"] if one["role"] == "sensitive"]
+    open_ = [name for name in sensitive if shown(name, LONGEST_NAME) not in of]
+    if not sensitive:
+        return "No sensitive column is published."
+    if open_:
+        return (
+            f"Nothing bounds what is learnt of {names(open_, 4)}: all rows that look alike may share "
+            "one value."
+        )
+    return f"What is learnt of {names(of, 4)} is bounded by the guarantees below."
+
+
+def _roles(decisions: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    by_role: dict[str, list[str]] = {}
+    for one in decisions:
+        by_role.setdefault(one["role"], []).append(shown(one["column"], LONGEST_NAME))
+    ordered = [*ROLES, *(role for role in by_role if role not in ROLES)]
+    return [(ROLES.get(role, role), _within(by_role[role])) for role in ordered if role in by_role]
+
+
+def _within(columns: Sequence[str]) -> str:
+    """As many names as fit on a line, and how many there are more."""
+    fitting = _fitting([len(name) + 2 for name in columns], BESIDE - 12)
+    return names(columns, max(1, fitting))
+
+
+def _rules(certificate: Mapping[str, Any]) -> list[str]:
+    found = []
+    for preset in certificate["presets"]:
+        holds = "holds" if preset["holds"] else "is broken"
+        judge = counted(len(preset["to_judge"]), "point")
+        left = f"; {judge} to be judged by a person" if preset["to_judge"] else ""
+        found.append(f"{preset['title']}: {holds}{left}.")
+    for one in certificate["guarantees"]:
+        reached = figure(one["reached"]) if one["classes"] else "none"
+        found.append(f"{one['words'].rstrip('.')}: {reached} found.")
+    return found

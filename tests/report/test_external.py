@@ -1,0 +1,141 @@
+"""The external report says nothing of the table behind the release."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import csv
+
+import shoal
+from shoal.report.external import external_page
+from shoal.report.files import external_of
+from tests.browser import opened
+from tests.examples import examples
+
+COLUMNS = {
+    "name": {"role": "identifier", "why": "SECRET names people"},
+    "age": {"role": "quasi", "hierarchy": {"intervals": [10, 50]}, "why": "SECRET known"},
+    "sex": {"role": "quasi", "hierarchy": {"tree": {"any": ["f", "m", "x"]}}},
+    "ward": "plain",
+    "ill": "sensitive",
+}
+POLICY: dict[str, Any] = {
+    "about": {"title": "Discharges", "contact": "privacy@example.org"},
+    "columns": COLUMNS,
+    "constraints": [{"k": 15}],
+    "method": "datafly",
+    "suppression": 0.1,
+    "seed": 7,
+}
+VARYING = ("made", "seal", "seed_commitment")
+
+
+def table(ages: list[int], rare: list[tuple[int, str, str]]) -> pa.Table:
+    """Thirty people whose ages lie in two decades, and some who will be withheld."""
+    rows = [
+        ("n", age, "fm"[i % 2], "AB"[i % 2], ["flu", "cold"][i // 2 % 2])
+        for i, age in enumerate(ages)
+    ]
+    rows += [(f"{name}{i}", age, "x", "B", "HIV") for i, (age, _, name) in enumerate(rare)]
+    return pa.table(dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def certified(made: Any) -> dict[str, Any]:
+    return {key: value for key, value in external_of(made).items() if key not in VARYING}
+
+
+@examples(6)
+@given(
+    st.lists(st.integers(20, 29), min_size=40, max_size=40),
+    st.lists(st.integers(20, 29), min_size=40, max_size=40),
+    st.tuples(st.integers(20, 29), st.just("x"), st.sampled_from(["ann", "bob"])),
+    st.tuples(st.integers(20, 29), st.just("x"), st.sampled_from(["cid", "dee"])),
+)
+def test_tables_with_the_same_release_have_the_same_report(
+    ages: list[int], others: list[int], rare: Any, other: Any
+) -> None:
+    one = shoal.anonymize(table(ages, [rare]), POLICY)
+    two = shoal.anonymize(table(others, [other, other]), POLICY)
+    # what was withheld differs, and where in its label a value lies
+    assert (one.rows, two.rows) == (41, 42)
+    assert one.published_rows == two.published_rows == 40
+    assert certified(one) == certified(two)
+
+
+def test_the_page_follows_from_the_certificate() -> None:
+    ages = [20 + i % 10 for i in range(40)]
+    one = shoal.anonymize(table(ages, [(25, "x", "ann")]), POLICY)
+    two = shoal.anonymize(table(ages[::-1], [(21, "x", "bob")] * 2), POLICY)
+    pages = [re.sub(r"[0-9a-f]{64}", "", external_page(external_of(made))) for made in (one, two)]
+    assert pages[0] == pages[1]
+
+
+def test_nothing_of_the_table_is_in_it(tmp_path: Path) -> None:
+    ages = [20 + i % 10 for i in range(40)]
+    made = shoal.anonymize(table(ages, [(27, "x", "zoe")]), POLICY)
+    made.report(tmp_path / "out.html", external=True)
+    text = (tmp_path / "out.html").read_text(encoding="utf-8")
+    found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert found["version"] == "external"
+    for absent in ("input", "warnings", "notes", "cost", "suppression", "class_sizes", "reproduce"):
+        assert absent not in found
+    for words in ("SECRET", "zoe", "HIV", "41", "withheld", "before"):
+        assert words not in re.sub(r"[0-9a-f]{12,}|<style>.*?</style>", "", text, flags=re.S), words
+    assert [one["column"] for one in found["decisions"]] == ["age", "sex", "ward", "ill"]
+    assert found["levels"]["age"]["value"] is None
+    for words in ("Discharges", "privacy@example.org", "40 rows are published.", "[20-30)"):
+        assert words in text
+    with opened(tmp_path / "out.html", 390) as seen:
+        seen.require_no_overflow()
+        seen.require_quiet()
+
+
+@pytest.mark.parametrize("memory", [None, "2GB"])
+def test_a_run_writes_it_and_verify_takes_it(tmp_path: Path, memory: str | None) -> None:
+    random = np.random.default_rng(1)
+    rows = {
+        "age": random.integers(20, 60, 200),
+        "sex": random.choice(["f", "m"], 200),
+        "ill": random.choice(["flu", "cold", "asthma"], 200),
+    }
+    csv.write_csv(pa.table(rows), tmp_path / "t.csv")
+    policy = {
+        "columns": {"age": "quasi", "sex": "quasi", "ill": "sensitive"},
+        "constraints": [{"k": 4}],
+        "seed": 1,
+    }
+    made = shoal.run(
+        tmp_path / "t.csv",
+        policy,
+        tmp_path / "r.csv",
+        external_report=tmp_path / "x.json",
+        memory=memory,
+    )
+    assert made.reports == (tmp_path / "x.json",)
+    found = shoal.verify(tmp_path / "r.csv", policy, certificate=tmp_path / "x.json")
+    assert found.certificate is not None
+    assert found.certificate.fits
+    other = policy | {"constraints": [{"k": 3}]}
+    wrong = shoal.verify(tmp_path / "r.csv", other, certificate=tmp_path / "x.json")
+    assert wrong.certificate is not None
+    assert not wrong.certificate.fits
+
+
+def test_both_reports_need_names_of_their_own(tmp_path: Path) -> None:
+    csv.write_csv(pa.table({"age": [1, 1, 1]}), tmp_path / "t.csv")
+    policy = {"columns": {"age": "quasi"}, "constraints": [{"k": 2}]}
+    with pytest.raises(shoal.InputError, match="Give the external report another name"):
+        shoal.run(
+            tmp_path / "t.csv",
+            policy,
+            tmp_path / "r.csv",
+            report=tmp_path / "x.html",
+            external_report=tmp_path / "x.json",
+        )
+    assert not (tmp_path / "r.csv").exists()
