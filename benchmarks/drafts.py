@@ -38,6 +38,8 @@ def verdict(drafted: str, allowed: list[str]) -> str:
         return "agrees"
     if drafted == "undecided":
         return "asked"
+    if "person" in allowed:
+        return "less careful"  # rows are counted where people should be
     if drafted in UNPUBLISHED:
         return "more careful"
     if drafted == "plain" or any(role in UNPUBLISHED for role in allowed):

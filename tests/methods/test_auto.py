@@ -21,7 +21,8 @@ from shoal.testing import check_method
 
 NUMBERS = Domain("age", Kind.RANGE, pa.array(["1", "2"]), -1, np.array([0, 1 << 28]))
 FEW = Domain("sex", Kind.SET, pa.array(["f", "m", None]), 2)
-MANY = Domain("town", Kind.SET, pa.array([str(i) for i in range(9)]), -1)
+SOME = Domain("town", Kind.SET, pa.array([str(i) for i in range(6)]), -1)
+MANY = Domain("zip", Kind.SET, pa.array([str(i) for i in range(65)]), -1)
 ONLY_K: tuple[Model, ...] = (K(5),)
 
 
@@ -34,12 +35,15 @@ def test_conformance() -> None:
     [
         ((NUMBERS, FEW), 1_000, ONLY_K, {}, "local-recoding", "every quasi-identifier has"),
         ((NUMBERS, FEW), 5_000_000, ONLY_K, {}, "local-recoding", "every quasi-identifier has"),
+        ((NUMBERS, FEW), 99, ONLY_K, {}, "k-clustering", "fewer than 100 rows"),
+        ((NUMBERS, FEW), 99, (Alpha(0.5, "ill"),), {}, "local-recoding", "every quasi"),
         ((NUMBERS,), 5_000_001, ONLY_K, {}, "least-loss-partition", "more than 5,000,000 rows"),
-        ((FEW, MANY), 1_000, (K(5), L(2, "ill")), {}, "k-clustering", "town has many values"),
-        ((MANY, MANY), 1_000, ONLY_K, {}, "k-clustering", "2 quasi-identifiers have many"),
+        ((FEW, SOME), 1_000, (K(5), L(2, "ill")), {}, "k-clustering", "town has neither"),
+        ((SOME, MANY), 1_000, ONLY_K, {}, "k-clustering", "2 quasi-identifiers have neither"),
+        ((SOME,), 100_001, ONLY_K, {}, "local-recoding", "town has neither"),
         ((MANY,), 100_001, ONLY_K, {}, "least-loss-partition", "more than 100,000 rows"),
-        ((MANY,), 1_000, (Alpha(0.5, "ill"),), {}, "local-recoding", "limit the shares"),
-        ((MANY,), 1_000, ONLY_K, {"starred": True}, "local-recoding", "as stars"),
+        ((MANY,), 1_000, (Alpha(0.5, "ill"),), {}, "local-recoding", "need not hold"),
+        ((MANY,), 1_000, ONLY_K, {"starred": True}, "local-recoding", "starred"),
         ((MANY,), 1_000, ONLY_K, {"anatomy": True}, "least-loss-partition", "as they are"),
     ],
 )

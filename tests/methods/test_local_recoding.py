@@ -166,7 +166,7 @@ def test_groups_equal_the_twins(table: Clustered, k: int, diverse: int, half: bo
     def holds(group: Sequence[int]) -> bool:
         values = Counter(table.sensitive[0][i] for i in group)
         values.pop(None, None)
-        if half and (not values or max(values.values()) > 0.6 * values.total()):
+        if half and values and max(values.values()) > 0.6 * values.total():
             return False
         return len(group) >= k and len(values) >= diverse
 

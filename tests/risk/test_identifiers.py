@@ -239,3 +239,44 @@ def test_an_expenditure_is_no_identifier() -> None:
         shoal.draft_policy(pd.DataFrame({"age": [1] * 40, "q": range(40)})).roles["q"]
         == "identifier"
     )
+
+
+EXAMPLES = {
+    "at.vnr": "1237 010180",
+    "be.nn": "85.07.30-033 28",
+    "bg.egn": "752316 926 3",
+    "ch.ssn": "7569217076985",
+    "cz.rc": "710319/2745",
+    "de.idnr": "36 574 261 809",
+    "dk.cpr": "211062-5629",
+    "ee.ik": "36805280109",
+    "es.dni": "54362315-K",
+    "es.nie": "x-2482300w",
+    "fi.hetu": "131052-308T",
+    "fr.nir": "2 95 10 99 126 111 93",
+    "gb.nhs": "943-476-5870",
+    "gr.amka": "01013099997",
+    "hr.oib": "33392005961",
+    "ie.pps": "6433435F",
+    "is_.kennitala": "450401-3150",
+    "it.codicefiscale": "RCCMNL83S18D969H",
+    "nl.bsn": "1112.22.333",
+    "no.fodselsnummer": "151086 95088",
+    "pl.pesel": "44051401359",
+    "pt.cc": "00000000 0 ZZ4",
+    "ro.cnp": "1630615123457",
+    "se.personnummer": "880320-0016",
+    "si.emso": "0101006500006",
+    "us.ssn": "536-90-4399",
+}
+"""Numbers that are documented as examples, one for each kind."""
+
+
+@pytest.mark.parametrize("module", sorted(PERSONAL_NUMBERS))
+def test_personal_numbers_of_every_country(module: str) -> None:
+    from shoal.risk.identifiers import _personal
+
+    check = _personal(module)
+    assert check(EXAMPLES[module])
+    assert not check("00000000")
+    assert not check("Springfield")

@@ -21,6 +21,7 @@ MANY = [str(i % 30) for i in range(300)]
         ("name", FEW, "identifier", "dropped"),
         ("thing", IDS, "identifier", "dropped"),
         ("thing", list(range(100)), "identifier", "dropped"),
+        ("thing", [f"{7 * i + 233}.0" for i in range(100)], "identifier", "dropped"),
         ("thing", [i / 7 for i in range(100)], "plain", "kept"),  # judged with all others
         ("thing", IDS[:10], "quasi", "unordered"),  # a small table proves nothing
         ("ward_id", MANY, "quasi", "ordered"),

@@ -24,8 +24,12 @@ MOST_RECODED = 5_000_000
 """Rows of a table whose distinct rows fit into memory on every engine."""
 MOST_CLUSTERED = 100_000
 """Rows up to which clusters are grown: more take too long."""
-FEW_VALUES = 8
+FEW_ROWS = 100
+"""In fewer rows, clusters that are refined lose least whatever the labels are."""
+FEW_VALUES = 5
 """A set of values with so many members at most loses as little as a hierarchy."""
+MANY_VALUES = 64
+"""From more values without order or hierarchy on, a partition loses less than local recoding."""
 
 
 class Facts(NamedTuple):
@@ -63,11 +67,12 @@ class Choice:
 class Auto(Method):
     """Automatic choice: the method that loses least on such a table in reasonable time.
 
-    local-recoding where every quasi-identifier has a hierarchy, is ordered or has at most 8 values.
-    Otherwise, up to 100,000 rows, k-clustering with quick refinement under `k`, `l` and other models
-    that every larger group holds too, and local-recoding under the rest. Otherwise
-    least-loss-partition, which also serves people with several rows, Anatomy and tables of more than
-    5,000,000 rows. The release says what was chosen, and why.
+    local-recoding where every quasi-identifier has a hierarchy, is ordered or has at most 5 values.
+    Otherwise, and for fewer than 100 rows, k-clustering with quick refinement for up to 100,000 rows
+    under `k`, `l` and other models that every larger group holds too. Otherwise local-recoding again,
+    or least-loss-partition where a column has more than 64 unordered values without a hierarchy and
+    the table more than 100,000 rows. Anatomy, people with several rows and more than 5,000,000 rows
+    are left to least-loss-partition. The release says what was chosen, and why.
 
     Source: our own measurements.
     """
@@ -81,23 +86,22 @@ class Auto(Method):
             return _partition("people with several rows are counted", facts)
         if facts.n_rows > MOST_RECODED:
             return _partition(f"the table has more than {MOST_RECODED:,} rows", facts)
-        many = [domain.name for domain in facts.domains if _has_many_values(domain)]
-        if not many:
-            kinds = f"has a hierarchy, is ordered or has at most {FEW_VALUES} values"
-            return Choice(LocalRecoding(), f"every quasi-identifier {kinds}", facts.refine)
-        sets = f"{many[0]} has many values and neither order nor hierarchy"
-        if len(many) > 1:
-            sets = f"{len(many)} quasi-identifiers have many values and neither order nor hierarchy"
-        if facts.n_rows > MOST_CLUSTERED:
+        free = [domain for domain in facts.domains if _set_size(domain) > FEW_VALUES]
+        sets = "every quasi-identifier has a hierarchy, is ordered or has few values"
+        if len(free) == 1:
+            sets = f"{free[0].name} has neither order nor hierarchy"
+        elif free:
+            sets = f"{len(free)} quasi-identifiers have neither order nor hierarchy"
+        clustered = requirement.holds_when_joined and not facts.starred
+        if clustered and (facts.n_rows < FEW_ROWS or (free and facts.n_rows <= MOST_CLUSTERED)):
+            why = sets if facts.n_rows >= FEW_ROWS else f"the table has fewer than {FEW_ROWS} rows"
+            # one block: every engine then has the rows in one place
+            return Choice(KClustering(block_rows=MOST_CLUSTERED), why, facts.refine or "quick")
+        if facts.n_rows > MOST_CLUSTERED and any(_set_size(one) > MANY_VALUES for one in free):
             return _partition(f"{sets}, and there are more than {MOST_CLUSTERED:,} rows", facts)
-        if not requirement.holds_when_joined:
-            words = f"{sets}, but some constraints limit the shares of values"
-            return Choice(LocalRecoding(), words, facts.refine)
-        if facts.starred:
-            words = f"{sets}, but suppressed rows are published as stars"
-            return Choice(LocalRecoding(), words, facts.refine)
-        # one block: every engine then has the rows in one place
-        return Choice(KClustering(block_rows=MOST_CLUSTERED), sets, facts.refine or "quick")
+        if free and facts.n_rows <= MOST_CLUSTERED:
+            sets = f"{sets}, but a larger group need not hold, or suppressed rows are starred"
+        return Choice(LocalRecoding(), sets, facts.refine)
 
     def group(
         self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
@@ -111,5 +115,6 @@ def _partition(reason: str, facts: Facts) -> Choice:
     return Choice(LeastLossPartition(), reason, facts.refine)
 
 
-def _has_many_values(domain: Domain) -> bool:
-    return domain.kind == Kind.SET and domain.size - (domain.missing >= 0) > FEW_VALUES
+def _set_size(domain: Domain) -> int:
+    """How many values a column without order and hierarchy has; 0 for all others."""
+    return domain.size - (domain.missing >= 0) if domain.kind == Kind.SET else 0

@@ -266,7 +266,8 @@ def _role_by_values(column: Contents) -> tuple[Role, str]:
         share = column.distinct / rows
         if column.type == Type.TEXT and column.text_length >= LONG_TEXT and share >= MOSTLY:
             return "identifier", "it holds long free text, which may name people"
-        if is_number_name(column.name) and share >= MOSTLY and column.type != Type.DECIMAL:
+        fraction = column.spread is not None and not column.spread.whole
+        if is_number_name(column.name) and share >= MOSTLY and not fraction:
             return "identifier", "it is called a number or code, and most rows have their own"
         if share >= NEARLY_ALL and (column.type in (Type.TEXT, Type.CODE) or _is_serial(column)):
             return "identifier", "nearly every row has a value of its own"
@@ -284,7 +285,7 @@ def _role_by_values(column: Contents) -> tuple[Role, str]:
 def _is_serial(column: Contents) -> bool:
     """Whether whole numbers look like keys and not like amounts: dense, or all of one length."""
     found = column.spread
-    if column.type != Type.WHOLE or found is None:
+    if found is None or not found.whole:  # also whole numbers that are written as 233.0
         return False
     dense = found.high - found.low <= SERIAL * column.distinct
     digits = len(f"{abs(found.low):.0f}"), len(f"{abs(found.high):.0f}")

@@ -98,6 +98,7 @@ SHAPES = {
     "us.ssn": re.compile(r"[0-9]{3}-[0-9]{2}-[0-9]{4}"),
     "dk.cpr": re.compile(r"[0-9]{6}-?[0-9]{4}"),
     "ch.ssn": re.compile(r"756.*"),
+    "pt.cc": re.compile(r"[0-9]{8} ?[0-9] ?[A-Z0-9]{2}[0-9]"),
 }
 """Numbers whose module accepts more than is meant here; without dashes an SSN is any nine digits."""
 NINO = re.compile(

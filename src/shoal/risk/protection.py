@@ -59,11 +59,10 @@ def protection_of(column: Contents, k: int = K) -> Protection:
         return Protection("", f"it has {'one value' if distinct else 'no value'}: nothing to hide")
     shares = rows / known
     numeric = column.spread is not None and column.type in (Type.WHOLE, Type.DECIMAL)
-    if (numeric or column.type == Type.DATE) and distinct > MANY_NUMBERS:
-        what = "dates" if column.type == Type.DATE else "numbers"
+    if numeric and distinct > MANY_NUMBERS:
         return Protection(
             f"t: {T_ORDERED}, distance: ordered",
-            f"{distinct:,} different {what}: neighbours would count as different for l, so the spread "
+            f"{distinct:,} different numbers: neighbours would count as different for l, so the spread "
             "of every group is kept near that of the table",
             ordered=True,
         )

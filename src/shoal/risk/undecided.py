@@ -21,8 +21,9 @@ from shoal.risk.table import CountedTable
 
 K = 5
 """The k of a draft, and so the size of groups here."""
-NEXT_TO_NOTHING = 0.01
-"""The share of people that plain columns may leave alone in their groups."""
+NEXT_TO_NOTHING = 0.001
+"""The share of people that plain columns may leave alone in their groups. A rare value leaves everybody
+alone who has it, so it must be very few: an illness of one person in a hundred is not plain."""
 
 
 def with_undecided(
