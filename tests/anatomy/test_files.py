@@ -290,7 +290,7 @@ def test_the_pages(source: Path, call: Any) -> None:
         "found in the written files",
         "l of ill on group",
         "best guess",
-        "Loss none in quasi columns",
+        "Detail all in quasi columns",
         "Xiao and Tao",
         "out.sensitive.csv",
     ):

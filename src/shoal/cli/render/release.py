@@ -158,8 +158,8 @@ def _detail(console: Console, release: "Release[Any]") -> RenderableType:
     if wide:
         table.add_column("", no_wrap=True)
     table.add_column("exact", justify="right", no_wrap=True)
-    table.add_column("otherwise", overflow="fold")
     if console.width >= NARROW:
+        table.add_column("otherwise", overflow="fold")
         table.add_column("labels", justify="right", no_wrap=True)
     if wide:
         table.add_column("NCP", justify="right", no_wrap=True)
@@ -168,8 +168,7 @@ def _detail(console: Console, release: "Release[Any]") -> RenderableType:
             safe(name),
             *([_bar(console, column.exact)] if wide else []),
             percent(column.exact),
-            column.typical,
-            *([f"{column.labels:,}"] if console.width >= NARROW else []),
+            *([column.typical, f"{column.labels:,}"] if console.width >= NARROW else []),
             *([percent(release.column_loss.get(name, 0.0))] if wide else []),
         ]
         table.add_row(*cells)
