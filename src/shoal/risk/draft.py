@@ -362,7 +362,8 @@ def _how(inspection: Inspection, column: ColumnReport) -> dict[str, Any]:
         how["kind"] = "ordered"
     if "dates" in column.written and column.role in ("quasi", "sensitive"):
         how["dates"] = column.written["dates"]
-    codes = (*([""] if column.blank else ()), *column.likely_missing)
+    by_text = "mask" in inspection.hierarchies.get(column.name, {"mask": "right"})
+    codes = (*([""] if column.blank and not by_text else ()), *column.likely_missing)
     if codes and column.role in ("quasi", "sensitive", "undecided"):
         how["missing"] = Verbatim(code_list(codes))
     return how

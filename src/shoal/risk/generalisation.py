@@ -20,7 +20,7 @@ from typing import Any
 
 from shoal.errors import HierarchyError, PolicyError
 from shoal.hierarchy import parse_hierarchy
-from shoal.risk.columns import Contents, Treatment, quasi_treatment
+from shoal.risk.columns import Contents, Treatment, Type, quasi_treatment
 from shoal.risk.spread import Spread
 from shoal.risk.vocabulary import folded
 
@@ -90,7 +90,7 @@ def hierarchy_of(column: Contents, levels: int = MOST_LEVELS) -> dict[str, Any]:
     if column.spread is not None and column.distinct > 2 and not column.question:
         if widths := interval_widths(column.spread, levels):
             return {"intervals": widths}
-    elif column.listed and not column.question:
+    elif column.listed and not column.question and column.type != Type.DECIMAL:
         found = {"tree": tree_of(column.listed)}
         if _fits(found, [text for text, _ in column.listed]):
             return found
