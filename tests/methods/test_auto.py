@@ -19,10 +19,8 @@ from shoal.models.l import L
 from shoal.models.requirement import Requirement
 from shoal.testing import check_method
 
-NUMBERS = Domain("age", Kind.RANGE, pa.array(["1", "2"]), -1, np.array([0, 1 << 28]))
 FEW = Domain("sex", Kind.SET, pa.array(["f", "m", None]), 2)
-SOME = Domain("town", Kind.SET, pa.array([str(i) for i in range(6)]), -1)
-MANY = Domain("zip", Kind.SET, pa.array([str(i) for i in range(65)]), -1)
+MANY = Domain("zip", Kind.SET, pa.array([str(i) for i in range(6)]), -1)
 ONLY_K: tuple[Model, ...] = (K(5),)
 
 
@@ -33,14 +31,13 @@ def test_conformance() -> None:
 @pytest.mark.parametrize(
     ("domains", "rows", "models", "more", "method", "why"),
     [
-        ((NUMBERS, FEW), 1_000, ONLY_K, {}, "local-recoding", "every quasi-identifier has"),
-        ((NUMBERS, FEW), 5_000_000, ONLY_K, {}, "local-recoding", "every quasi-identifier has"),
-        ((NUMBERS, FEW), 99, ONLY_K, {}, "k-clustering", "fewer than 100 rows"),
-        ((NUMBERS, FEW), 99, (Alpha(0.5, "ill"),), {}, "local-recoding", "every quasi"),
-        ((NUMBERS,), 5_000_001, ONLY_K, {}, "least-loss-partition", "more than 5,000,000 rows"),
-        ((FEW, SOME), 1_000, (K(5), L(2, "ill")), {}, "k-clustering", "town has neither"),
-        ((SOME, MANY), 1_000, ONLY_K, {}, "k-clustering", "2 quasi-identifiers have neither"),
-        ((SOME,), 100_001, ONLY_K, {}, "local-recoding", "town has neither"),
+        ((FEW,), 1_000, ONLY_K, {}, "local-recoding", "0 of 1 quasi-identifiers have more than"),
+        ((FEW,) * 4 + (MANY,), 5_000_000, ONLY_K, {}, "local-recoding", "1 of 5"),
+        ((FEW,), 99, ONLY_K, {}, "k-clustering", "fewer than 100 rows"),
+        ((FEW,), 99, (Alpha(0.5, "ill"),), {}, "local-recoding", "0 of 1"),
+        ((FEW,), 5_000_001, ONLY_K, {}, "least-loss-partition", "more than 5,000,000 rows"),
+        ((FEW, MANY), 1_000, (K(5), L(2, "ill")), {}, "k-clustering", "1 of 2"),
+        ((FEW, MANY), 100_001, ONLY_K, {}, "local-recoding", "1 of 2"),
         ((MANY,), 100_001, ONLY_K, {}, "least-loss-partition", "more than 100,000 rows"),
         ((MANY,), 1_000, (Alpha(0.5, "ill"),), {}, "local-recoding", "need not hold"),
         ((MANY,), 1_000, ONLY_K, {"starred": True}, "local-recoding", "starred"),
@@ -63,7 +60,7 @@ def test_the_rules(
 
 
 def test_people_and_what_the_policy_says_about_refinement() -> None:
-    people = Facts((NUMBERS,), 10, Requirement(ONLY_K, counts_people=True))
+    people = Facts((FEW,), 10, Requirement(ONLY_K, counts_people=True))
     assert Auto().choose(people).method.name == "least-loss-partition"
     asked = Facts((MANY,), 10, Requirement(ONLY_K), refine=3)
     assert Auto().choose(asked).refine == 3
@@ -75,7 +72,7 @@ def test_said_aloud_and_the_same_on_disk(towns: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     table = pa.table(
         {
-            "age": rng.integers(20, 60, 300),
+            "age": rng.integers(20, 60 if towns == 12 else 25, 300),
             "town": pa.array(rng.integers(0, towns, 300).astype(str)).cast(pa.string()),
         }
     )

@@ -27,9 +27,10 @@ MOST_CLUSTERED = 100_000
 FEW_ROWS = 100
 """In fewer rows, clusters that are refined lose least whatever the labels are."""
 FEW_VALUES = 5
-"""A set of values with so many members at most loses as little as a hierarchy."""
-MANY_VALUES = 64
-"""From more values without order or hierarchy on, a partition loses less than local recoding."""
+"""A column with so many values at most needs no hierarchy."""
+FEW_FREE, MANY_FREE = 0.2, 0.5
+"""Shares of columns without a hierarchy: up to the first, local recoding loses less than clusters that
+are refined; up to the second, less than a partition."""
 
 
 class Facts(NamedTuple):
@@ -67,12 +68,12 @@ class Choice:
 class Auto(Method):
     """Automatic choice: the method that loses least on such a table in reasonable time.
 
-    local-recoding where every quasi-identifier has a hierarchy, is ordered or has at most 5 values.
-    Otherwise, and for fewer than 100 rows, k-clustering with quick refinement for up to 100,000 rows
-    under `k`, `l` and other models that every larger group holds too. Otherwise local-recoding again,
-    or least-loss-partition where a column has more than 64 unordered values without a hierarchy and
-    the table more than 100,000 rows. Anatomy, people with several rows and more than 5,000,000 rows
-    are left to least-loss-partition. The release says what was chosen, and why.
+    local-recoding where at most a fifth of the quasi-identifiers have more than 5 values and no
+    hierarchy. Otherwise, and for fewer than 100 rows, k-clustering with quick refinement for up to
+    100,000 rows under `k`, `l` and other models that every larger group holds too; under the rest,
+    local-recoding. For more rows local-recoding where at most half of the quasi-identifiers have no
+    hierarchy, else least-loss-partition, which also serves Anatomy, people with several rows and more
+    than 5,000,000 rows. The release says what was chosen, and why.
 
     Source: our own measurements.
     """
@@ -86,22 +87,22 @@ class Auto(Method):
             return _partition("people with several rows are counted", facts)
         if facts.n_rows > MOST_RECODED:
             return _partition(f"the table has more than {MOST_RECODED:,} rows", facts)
-        free = [domain for domain in facts.domains if _set_size(domain) > FEW_VALUES]
-        sets = "every quasi-identifier has a hierarchy, is ordered or has few values"
-        if len(free) == 1:
-            sets = f"{free[0].name} has neither order nor hierarchy"
-        elif free:
-            sets = f"{len(free)} quasi-identifiers have neither order nor hierarchy"
-        clustered = requirement.holds_when_joined and not facts.starred
-        if clustered and (facts.n_rows < FEW_ROWS or (free and facts.n_rows <= MOST_CLUSTERED)):
-            why = sets if facts.n_rows >= FEW_ROWS else f"the table has fewer than {FEW_ROWS} rows"
+        free, few = sum(map(_is_free, facts.domains)), facts.n_rows < FEW_ROWS
+        share, words = (
+            free / len(facts.domains),
+            f"{free} of {len(facts.domains)} quasi-identifiers",
+        )
+        why = f"{words} have more than {FEW_VALUES} values and no hierarchy"
+        joined = requirement.holds_when_joined and not facts.starred
+        if joined and (few or (share > FEW_FREE and facts.n_rows <= MOST_CLUSTERED)):
+            why = f"the table has fewer than {FEW_ROWS} rows" if few else why
             # one block: every engine then has the rows in one place
             return Choice(KClustering(block_rows=MOST_CLUSTERED), why, facts.refine or "quick")
-        if facts.n_rows > MOST_CLUSTERED and any(_set_size(one) > MANY_VALUES for one in free):
-            return _partition(f"{sets}, and there are more than {MOST_CLUSTERED:,} rows", facts)
-        if free and facts.n_rows <= MOST_CLUSTERED:
-            sets = f"{sets}, but a larger group need not hold, or suppressed rows are starred"
-        return Choice(LocalRecoding(), sets, facts.refine)
+        if share > MANY_FREE and facts.n_rows > MOST_CLUSTERED:
+            return _partition(f"{why}, and there are more than {MOST_CLUSTERED:,} rows", facts)
+        if share > FEW_FREE and not joined:
+            why = f"{why}, but a larger group need not hold, or suppressed rows are starred"
+        return Choice(LocalRecoding(), why, facts.refine)
 
     def group(
         self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
@@ -115,6 +116,6 @@ def _partition(reason: str, facts: Facts) -> Choice:
     return Choice(LeastLossPartition(), reason, facts.refine)
 
 
-def _set_size(domain: Domain) -> int:
-    """How many values a column without order and hierarchy has; 0 for all others."""
-    return domain.size - (domain.missing >= 0) if domain.kind == Kind.SET else 0
+def _is_free(domain: Domain) -> bool:
+    """Whether a column has many values and no hierarchy."""
+    return domain.kind != Kind.TREE and domain.size - (domain.missing >= 0) > FEW_VALUES
