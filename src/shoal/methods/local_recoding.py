@@ -734,6 +734,11 @@ class _Groups:
     def take_rest(self) -> None:
         """Let the cells that are left join groups."""
         if not self.members:
+            # all rows may hold though they are fewer than the models need where values are known
+            everyone = np.arange(self.cells.n_cells)
+            if self._hold([everyone]).all():
+                self.members, self.left = [everyone], everyone[:0]
+                return
             raise Infeasible(
                 "No group of rows holds all of the policy's constraints together: loosen them."
             )
