@@ -333,7 +333,9 @@ def contents_of(
     if kind in (Type.TEXT, Type.CODE):
         lengths = pc.utf8_length(texts)
         length, longest = pc.mean(lengths).as_py(), pc.max(lengths).as_py()
-        words = 1 + pc.mean(pc.count_substring_regex(pc.utf8_trim_whitespace(texts), r"\s+")).as_py()
+        words = (
+            1 + pc.mean(pc.count_substring_regex(pc.utf8_trim_whitespace(texts), r"\s+")).as_py()
+        )
     return Contents(
         name,
         kind,
