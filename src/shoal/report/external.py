@@ -117,7 +117,13 @@ def _content(one: Published) -> dict[str, Any]:
                 "sources": list(preset.sources),
                 "holds": preset.holds,
                 "checks": [
-                    {"text": check.text, "holds": check.holds, "found": None, "columns": []}
+                    {
+                        "text": check.text,
+                        "holds": check.holds,
+                        "unchecked": check.unchecked,
+                        "found": None,
+                        "columns": [],
+                    }
                     for check in preset.checks
                 ],
                 "to_judge": list(preset.to_judge),
