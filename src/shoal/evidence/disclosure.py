@@ -186,8 +186,8 @@ class Disclosure(Result):
         yield (
             f"{self.alone:,} of {self.published:,} published {self.units} ({percent(self.share)}) are "
             f"alone on quasi and plain columns together: no guarantee speaks of the {plain}, and "
-            f"whoever knows {them} finds the person.{pinning} Give what others may know the role quasi, or "
-            "leave it out."
+            f"whoever knows {them} finds the person.{pinning} Give what others may know the role "
+            "quasi, or leave it out."
         )
 
     def _fingerprints(self) -> Iterator[str]:

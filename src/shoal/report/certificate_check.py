@@ -198,7 +198,7 @@ def _risk(certificate: Mapping[str, Any], policy: Policy, released: ReleaseTable
 def _disclosure(
     certificate: Mapping[str, Any], policy: Policy, released: ReleaseTable
 ) -> Iterator[str]:
-    """Who is alone on quasi and plain columns, and with sensitive ones; not where rows may be starred."""
+    """Who is alone on quasi and plain columns, and with sensitive ones; not if rows may be starred."""
     stated = certificate.get("disclosure")
     if not isinstance(stated, dict) or stated.get("unit") != "row":
         return  # of an older format, or of people, whom only the owner of the table can count
