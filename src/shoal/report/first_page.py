@@ -39,7 +39,7 @@ WIDE, BOLD, BESIDE, HALF, NARROW = 104, 84, 92, 56, 40
 of roles, and in the wider and the narrower part of two columns."""
 LINES = 71
 """Lines on the sheet."""
-FIXED = 39
+FIXED = 40
 """Lines that the headings, the cards and the place to sign take."""
 MOST_REASONS = 8
 """Reasons on the first page; all are on the next one."""
@@ -178,12 +178,25 @@ def _find(certificate: Mapping[str, Any]) -> str:
 
 def _alone(found: Mapping[str, Any]) -> str:
     units = "people" if found["unit"] == "person" else "rows"
+    more = ""
+    if found["alone_with_sensitive"] > found["alone"]:
+        share = percent(found["alone_with_sensitive"] / found["published"])
+        more = (
+            f" Who knows the sensitive columns too finds {found['alone_with_sensitive']:,} {units} "
+            f"({share}) alone."
+        )
     if not found["plain"]:
-        return "No plain column is published by which people could be told apart further."
+        return f"No plain column is published by which people could be told apart further.{more}"
     return (
         f"Who also knows {names(found['plain'], 3)}, of which no guarantee speaks, finds "
-        f"{found['alone']:,} {units} ({percent(found['share'])}) alone."
+        f"{found['alone']:,} {units} ({percent(found['share'])}) alone.{more}"
     )
+
+
+def with_sensitive(found: Mapping[str, Any]) -> str:
+    """How many more are alone where sensitive columns are known too; empty where nobody is."""
+    alone = found["alone_with_sensitive"]
+    return f"; with sensitive columns: {alone:,}" if alone > found["alone"] else ""
 
 
 def _learn(certificate: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from shoal.errors import counted
 from shoal.report.charts import generality, pairs
 from shoal.report.detail import detail_sentence, detail_view, detail_words, level_rows
-from shoal.report.first_page import MOST_CARDS, first_page
+from shoal.report.first_page import MOST_CARDS, first_page, with_sensitive
 from shoal.report.formatting import (
     EVEN,
     chance,
@@ -214,13 +214,14 @@ def _unit(certificate: dict[str, Any]) -> str:
 
 
 def _alone_card(found: dict[str, Any]) -> Card:
-    """Beside the guaranteed risk: who is alone once plain columns are known too."""
+    """Beside the guaranteed risk: who is alone once plain and sensitive columns are known too."""
     units = "people" if found["unit"] == "person" else "rows"
     plain = counted(len(found["plain"]), "plain column") if found["plain"] else "no plain column"
+    more = with_sensitive(found) or f", with {plain}"
     return Card(
-        f"{units} alone on all published columns",
+        f"{units} alone on quasi and plain columns",
         f"{found['alone']:,}",
-        f"{percent(found['share'])} of {found['published']:,}, with {plain}",
+        f"{percent(found['share'])} of {found['published']:,}{more}",
         "bad" if found["alarming"] else "",
     )
 
