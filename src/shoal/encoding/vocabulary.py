@@ -104,7 +104,8 @@ HOUSEHOLD = word_set(
 WEIGHT = word_set(
     """
     fnlwgt finalwgt wtmec wtmec2yr wtmec4yr wtmecprp wtint wtint2yr wtint4yr wtintprp wtssall wtssnr
-    wtssps hrf fexp facteurpond facteurponderation facteurdeponderation perwt hhwt pweight pwgt pwgtp wgtp finalweight sampleweight samplingweight surveyweight
+    wtssps hrf fexp facteurpond facteurponderation facteurdeponderation
+    perwt hhwt pweight pwgt pwgtp wgtp finalweight sampleweight samplingweight surveyweight
     personweight householdweight designweight analysisweight populationweight weightfactor
     expansionfactor hochrechnungsfaktor gewichtungsfaktor stichprobengewicht ponderation
     poidssondage factorexpansion factordeexpansion ponderacion pesocampionario weegfactor

@@ -57,7 +57,9 @@ class ClimbingMethod(FullDomainMethod):
         """Raise unless every model is k, every column has a hierarchy and some constraint names it."""
         method = self.name
         refused = [model for model in requirement.models if not isinstance(model, K)]
-        others = [f"{model.name} of {model.column}" if model.column else model.name for model in refused]
+        others = [
+            f"{model.name} of {model.column}" if model.column else model.name for model in refused
+        ]
         if others:
             raise PolicyError(
                 f"method: {method} honours k alone, but the policy also asks for {listed(others)}. "

@@ -69,7 +69,11 @@ def protection_of(
     if distinct < 2:
         return Protection("", f"it has {'one value' if distinct else 'no value'}: nothing to hide")
     shares = rows / known
-    numeric = column.spread is not None and column.type in (Type.WHOLE, Type.DECIMAL) and not is_nominal(column)
+    numeric = (
+        column.spread is not None
+        and column.type in (Type.WHOLE, Type.DECIMAL)
+        and not is_nominal(column)
+    )
     if numeric and distinct > MANY_NUMBERS:
         return Protection(
             f"t: {T_ORDERED}, distance: ordered",
