@@ -66,6 +66,19 @@ def test_shares_are_those_of_people(memory: str | None, tmp_path: Path) -> None:
     assert "- {l: 2, of: relapse}" in rows.text
 
 
+def test_figures_of_rows_say_so_where_people_are_suspected() -> None:
+    found = shoal.inspect(EVENTS)
+    assert "(--person patient_id) people are counted" in found.rows_for_people
+    assert shoal.inspect(EVENTS, person="patient_id").rows_for_people == ""
+    assert shoal.inspect(EVENTS.drop(columns="patient_id")).rows_for_people == ""
+
+
+def test_the_share_of_a_dominant_value_is_that_of_people() -> None:
+    policy = shoal.draft_policy(EVENTS).policy.with_changes(constraints=[{"k": 5}])
+    found = shoal.anonymize(EVENTS, policy, seed=1).evidence.dominant["relapse"]
+    assert (found.label, found.share, found.people) == ("0", 1.0, True)
+
+
 @examples(20)
 @given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from("abc")), min_size=1, max_size=40))
 def test_people_of_values_by_the_definition(pairs: list[tuple[int, str]]) -> None:

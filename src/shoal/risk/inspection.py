@@ -143,6 +143,18 @@ class Inspection(Result):
         return tuple(column.name for column in self.columns if column.role == "quasi")
 
     @property
+    def rows_for_people(self) -> str:
+        """A sentence where figures count rows although a column seems to tell people apart; else
+        empty."""
+        ids = [column.name for column in self.columns if column.role == "person"]
+        if self.people is not None or not ids:
+            return ""
+        return (
+            f"These figures count rows, of which a person may have several: with `person` "
+            f"(--person {ids[0]}) people are counted."
+        )
+
+    @property
     def undecided(self) -> tuple[str, ...]:
         """The columns whose role only a person can choose."""
         return tuple(column.name for column in self.columns if column.role == "undecided")

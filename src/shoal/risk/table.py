@@ -384,8 +384,8 @@ class TableInSession(CountedTable):
 
     def people_of_values(self, person: str, column: Contents) -> dict[str, int]:
         """How many people have each value of a column, as text, in at least one row; not the missing."""
-        places = (f"p{self.names.index(name)}" for name in (person, column.name))
-        found = self.session.query(people_of_values(self.table, *places, self.max_values))
+        ids, place = (f"p{self.names.index(name)}" for name in (person, column.name))
+        found = self.session.query(people_of_values(self.table, ids, place, self.max_values))
         texts = text_of(one_chunk(found.column("v"))).to_pylist()
         people = found.column("n").to_pylist()
         return {text: n for text, n in zip(texts, people, strict=True) if text is not None}
