@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.encoding.values import COMMON
+from shoal.encoding.vocabulary import hint_of
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.files import wrap
 from shoal.engines.memory import release_of_frames
@@ -45,7 +46,6 @@ from shoal.risk.assessment import (
 from shoal.risk.columns import MANY_VALUES, Contents, Suggestion, contents_of, suggest
 from shoal.risk.criteria import criteria_of
 from shoal.risk.table import contents_in_session
-from shoal.risk.vocabulary import hint_of
 from shoal.verification.check import Finding
 from shoal.verification.digest import Fingerprint
 from shoal.verification.presets import PresetOutcome
@@ -192,7 +192,13 @@ def external_presets(presets: Sequence[PresetOutcome]) -> list[dict[str, Any]]:
             "sources": list(preset.sources),
             "holds": preset.holds,
             "checks": [
-                {"text": check.text, "holds": check.holds, "found": None, "columns": []}
+                {
+                    "text": check.text,
+                    "holds": check.holds,
+                    "unchecked": check.unchecked,
+                    "found": None,
+                    "columns": [],
+                }
                 for check in preset.checks
             ],
             "to_judge": list(preset.to_judge),

@@ -29,10 +29,10 @@ from shoal.encoding.reading import (
     standard_texts,
 )
 from shoal.encoding.values import PADDED_NUMBER, is_padded
+from shoal.encoding.vocabulary import hint_of, is_number_name, is_postal, may_be_weight, words_of
 from shoal.hierarchy.text import text_of
 from shoal.risk.identifiers import NAMES, Recognised, listed_kinds, recognise
 from shoal.risk.spread import Spread, spread_of
-from shoal.risk.vocabulary import hint_of, is_number_name, is_postal, may_be_weight, words_of
 
 Role = Literal[
     "identifier", "person", "quasi", "sensitive", "plain", "preference", "undecided", "weight"

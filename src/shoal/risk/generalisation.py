@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from math import floor, isfinite, log10, prod
 from typing import Any
 
+from shoal.encoding.vocabulary import folded
 from shoal.errors import HierarchyError, PolicyError
 from shoal.hierarchy import parse_hierarchy
 from shoal.risk.columns import Contents, Treatment, Type, quasi_treatment
 from shoal.risk.spread import Spread
-from shoal.risk.vocabulary import folded
 
 MOST_LEVELS, FEW_LEVELS, FEWEST_LEVELS = 4, 2, 1
 """Widths of intervals: with few columns, beside others, and with many."""

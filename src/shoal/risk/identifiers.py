@@ -22,10 +22,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Ints
+from shoal.encoding.vocabulary import folded
 from shoal.errors import percent
 from shoal.presets.identifiers import FORMS, shows
 from shoal.risk.given_names import GIVEN_NAMES
-from shoal.risk.vocabulary import folded
 
 LOOKED_AT = 1_000
 """Different values of a column that are looked at."""
