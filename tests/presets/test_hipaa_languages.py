@@ -15,7 +15,7 @@ from shoal.presets.hipaa_safe_harbor import FULL_DATE
 from shoal.presets.identifiers import shows
 from shoal.verification.presets import PresetOutcome
 
-PHONES = "phone or fax numbers (with a country code or a leading 0, or as in North America)"
+PHONES = "phone or fax numbers"
 
 
 def load(columns: dict[str, object], **options: object) -> Policy:

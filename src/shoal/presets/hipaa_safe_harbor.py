@@ -440,7 +440,8 @@ class HipaaSafeHarbor(Preset):
         found = [
             Rule(
                 "identifiers",
-                f"No published text contains any of these by their form: {', '.join(FORMS)}.",
+                f"No published text contains any of these by their form: {', '.join(FORMS)}. Phone "
+                "numbers are found with a country code or a leading 0, and as written in North America.",
                 checks=forms,
                 looks_for="published column",
             ),

@@ -70,7 +70,7 @@ def _always(text: str) -> bool:  # noqa: ARG001
 FORMS: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "e-mail addresses": (EMAIL, _always),
     "web addresses": (URL, _always),
-    "phone or fax numbers (with a country code or a leading 0, or as in North America)": (
+    "phone or fax numbers": (
         PHONE,
         _always,
     ),

@@ -31,7 +31,7 @@ from shoal.report.certificate import (
     seal_of,
 )
 from shoal.report.detail import detail_sentence, detail_view, detail_words, level_rows
-from shoal.report.first_page import MOST_CARDS, first_page, with_sensitive
+from shoal.report.first_page import MOST_CARDS, first_page, reservation, with_sensitive
 from shoal.report.formatting import (
     EVEN,
     chance,
@@ -217,7 +217,8 @@ def _verdict(certificate: Mapping[str, Any]) -> str:
         rows += f" of {people}, counted in people"
     if certificate["anatomy"] is not None:
         return f"{every} found in the {rows}, whose sensitive values stand apart from the people."
-    return f"{every} found in the {rows}. {detail_sentence(certificate['detail'])}."
+    left = detail_sentence(certificate["detail"])
+    return f"{reservation(certificate)}{every} found in the {rows}. {left}."
 
 
 def _cards(certificate: Mapping[str, Any]) -> list[Card]:
