@@ -212,7 +212,7 @@ class Release(Result, Generic[FrameT]):
 
     @property
     def disclosure(self) -> Disclosure:
-        """Who is alone on all published columns, and the plain columns that make them so."""
+        """Who is alone on quasi and plain columns, and the plain columns that make them so."""
         return self.measured.disclosure
 
     @property

@@ -70,6 +70,7 @@ def require_same_as_loops(found: shoal.Disclosure, published: pa.Table) -> None:
     rows = [row for row in texts(published) if any(row[n] != "*" for n in (*quasi, *plain))]
     assert (found.unit, found.published, found.plain) == ("row", len(rows), tuple(plain))
     assert found.alone == naive.alone(rows, [*quasi, *plain])
+    assert found.alone_with_sensitive == naive.alone(rows, [*quasi, *plain, "ill"])
     assert found.plain_alone == naive.alone(rows, plain)
     assert {one.column for one in found.nearly_unique} == {
         name for name in plain if naive.nearly_unique(rows, name)
@@ -106,6 +107,7 @@ def test_people_are_those_of_plain_loops(table: pa.Table, data: st.DataObject) -
     quasi, plain = ["a", "b"], ["p", "q", "r"]
     assert (found.unit, found.published) == ("person", len(set(who)))
     assert found.alone == naive.lone_people(rows, [*quasi, *plain], who)
+    assert found.alone_with_sensitive == naive.lone_people(rows, [*quasi, *plain, "ill"], who)
     assert found.plain_alone == naive.lone_people(rows, plain, who)
     for one in found.sets:
         assert one.alone == naive.lone_people(rows, one.columns, who)
@@ -239,9 +241,11 @@ def test_the_result_speaks_for_itself() -> None:
     with pytest.warns(shoal.ShoalWarning, match="to know the value is to know the row"):
         release = shoal.anonymize(table, quasi="age", plain="mail", k=2)
     found = release.disclosure
-    assert repr(found) == "<Disclosure: 20 of 20 rows (100.0 %) are alone on all published columns>"
+    assert (
+        repr(found) == "<Disclosure: 20 of 20 rows (100.0 %) are alone on quasi and plain columns>"
+    )
     assert [tuple(one) for one in found.to_frame()[["columns", "alone"]].to_numpy()] == [
-        ("all published columns", 20),
+        ("quasi and plain columns", 20),
         ("mail", 20),
     ]
     assert any("mail alone singles out 20" in text for text in release.warnings)

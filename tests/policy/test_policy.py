@@ -173,7 +173,8 @@ def test_a_careful_policy_has_no_warning() -> None:
 def test_what_is_allowed_but_worth_a_word() -> None:
     assert warned(constraints=[{"k": 5}]) == [
         "No constraint protects the sensitive column disease: where all rows of a group share one "
-        "value, it is disclosed for everyone in the group. Consider {l: 2, of: disease}."
+        "value, it is disclosed for everyone in the group. Consider {l: 2, of: disease}, "
+        "or {t: 0.3, of: disease, distance: ordered} if it has more than 20 different numbers."
     ]
     assert warned(order="kept") == [
         "order: kept leaves the rows in the order of the input, so anyone who knows that order can "

@@ -165,6 +165,7 @@ def hospital(**changes: Any) -> dict[str, Any]:
         },
         "disclosure": disclosure(
             alone=9_801,
+            alone_with_sensitive=9_900,
             plain=("insurer", "ward", "weight"),
             sets=(PinningSet(("weight",), 700, 0.07), PinningSet(("ward", "weight"), 8_000, 0.81)),
             determined=(Determined("weight", "age", "ascending", "coarsened"),),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pyarrow import csv
 
 import shoal
+from shoal.report.certificate import seal_of
 from shoal.report.external import external_page
 from shoal.report.files import external_of
 from tests.browser import opened
@@ -125,6 +126,105 @@ def test_a_run_writes_it_and_verify_takes_it(tmp_path: Path, memory: str | None)
     wrong = shoal.verify(tmp_path / "r.csv", other, certificate=tmp_path / "x.json")
     assert wrong.certificate is not None
     assert not wrong.certificate.fits
+
+
+PEOPLE: dict[str, Any] = {
+    "columns": {
+        "id": "person",
+        "age": "quasi",
+        "sex": "quasi",
+        "w": "identifier",
+        "d": "sensitive",
+    },
+    "constraints": [{"k": 3}],
+    "seed": 1,
+}
+
+
+def weighing(**options: Any) -> dict[str, Any]:
+    weight = {"w": {"role": "weight", **options}, "id": "identifier"}
+    return {**PEOPLE, "columns": PEOPLE["columns"] | weight}
+
+
+@pytest.mark.parametrize(
+    ("policy", "key"),
+    [
+        (PEOPLE, False),
+        (PEOPLE, True),
+        (weighing(), False),
+        (weighing(round=10), False),
+        (weighing(publish="exact"), False),
+        (PEOPLE | {"preset": ["cell-size-3"]}, True),
+        (PEOPLE | {"preset": ["cell-size-3"]}, False),
+    ],
+    ids=["people", "key", "withheld", "rounded", "exact", "preset", "preset without key"],
+)
+def test_verify_takes_it_for_people_and_weights(
+    tmp_path: Path, policy: dict[str, Any], key: bool
+) -> None:
+    rows = {
+        "id": [i // 2 for i in range(60)],
+        "age": [20 + i // 2 % 7 for i in range(60)],
+        "sex": [i // 2 % 2 for i in range(60)],
+        "w": [100 + i // 2 for i in range(60)],
+        "d": [i % 3 for i in range(60)],
+    }
+    csv.write_csv(pa.table(rows), tmp_path / "t.csv")
+    certificate, keys = tmp_path / "x.json", {"key": tmp_path / "key.csv"} if key else {}
+    shoal.run(tmp_path / "t.csv", policy, tmp_path / "r.csv", external_report=certificate, **keys)
+    found = shoal.verify(tmp_path / "r.csv", policy, certificate=certificate, **keys).certificate
+    assert found is not None
+    assert found.differences == ()
+    stated = json.loads(certificate.read_text(encoding="utf-8"))
+    assert "weighted" not in stated
+    if stated["people"] is None:
+        return
+    assert stated["people"] == {"counted": True, "published": 30, "together": False}
+    stated["people"]["counted"] = False
+    del stated["seal"]
+    certificate.write_text(json.dumps({**stated, "seal": seal_of(stated)}), encoding="utf-8")
+    found = shoal.verify(tmp_path / "r.csv", policy, certificate=certificate, **keys).certificate
+    assert found is not None
+    assert not found.fits
+
+
+def test_labels_of_the_sample_name_no_value_that_few_rows_share() -> None:
+    n = 72
+    rows = {
+        "age": [20 if i < 48 else 21 + i for i in range(n)],
+        "town": ["Paris" if i < 48 else f"Hamlet{i}" for i in range(n)],
+        "ill": [["flu", "cold"][i % 2] for i in range(n)],
+    }
+    policy = {
+        "columns": {"age": "quasi", "town": "quasi", "ill": "sensitive"},
+        "constraints": [{"k": 12}],
+        "seed": 1,
+    }
+    made = shoal.anonymize(pa.table(rows), policy)
+    found = external_of(made)
+    assert made.table is not None
+    assert any("Hamlet" in text for text in made.table["town"].to_pylist())
+    assert any("~" in str(text) for text in made.table["age"].to_pylist())
+    for row in found["sample"]["rows"]:
+        assert row[0] in ("20", None)
+        assert row[1] in ("Paris", None)
+    assert ["20", "Paris"] in [row[:2] for row in found["sample"]["rows"]]
+    assert found["sample"]["hidden"] == sum(c is None for r in found["sample"]["rows"] for c in r)
+    text = external_page(found)
+    assert "Hamlet" not in text
+    assert "Hamlet" not in json.dumps(found)
+    assert "names a value that fewer than 10 published rows have as it is" in text
+
+
+def test_trees_of_the_policy_are_not_in_it() -> None:
+    tree = {"any": {"low": ["flu", "cold"], "SECRET": ["HIV-rare"]}}
+    policy = POLICY | {
+        "columns": COLUMNS | {"ill": {"role": "sensitive", "hierarchy": {"tree": tree}}}
+    }
+    made = shoal.anonymize(table([20 + i % 10 for i in range(40)], []), policy)
+    found = json.dumps(external_of(made))
+    assert "SECRET" not in found
+    assert "HIV" not in found
 
 
 def test_both_reports_need_names_of_their_own(tmp_path: Path) -> None:

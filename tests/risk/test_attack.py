@@ -2,13 +2,19 @@
 
 import json
 import re
+from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 import shoal
+from shoal.cli.render.attack import show_attack
+from shoal.encoding.people import People
+from shoal.risk.attack import link_by_labels, linkage_of
 from shoal.sample.hospital import hospital
 from tests.examples import examples
 from tests.risk import naive_attack
@@ -306,3 +312,43 @@ def test_people_are_counted_where_they_can_be_told_apart():
     assert alone.release.pinned_person is None
     narrow = shoal.attack(release, known=visits, on="age")
     assert narrow.release.pinned_person == 0
+    # by age alone three rows of a and b, and four of c and d
+    assert (narrow.release.smallest, narrow.release.smallest_people) == (3, 2)
+    assert (narrow.unit, narrow.highest_risk) == ("person", 1 / 2)
+    assert (alone.unit, alone.highest_risk, alone.release.smallest_people) == ("row", 1, None)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 9)), min_size=1, max_size=25
+    )
+)
+def test_the_fewest_people_among_candidates_as_counted_plainly(rows):
+    """Ranges that overlap: a known row may have candidates in several classes, which share people."""
+    ranges = [(low, low + width) for low, width, _ in rows]
+    people = [who for _, _, who in rows]
+    released = pa.table({"age": [f"[{low}~{high}]" for low, high in ranges]})
+    known = pa.table({"age": list(range(9))})
+    asked = {"columns": {"age": "quasi"}, "constraints": [{"k": 1}]}
+    policy = shoal.Policy.load(asked)
+    links = link_by_labels(released, known, ["age"], policy)
+    owners = People(np.array(people, np.int32), 10)
+    found = linkage_of(released, known, [], links, policy, owners=owners)
+    candidates = [
+        {who for who, (low, high) in zip(people, ranges, strict=True) if low <= age <= high}
+        for age in range(9)
+    ]
+    assert found.smallest_people == min((len(one) for one in candidates if one), default=None)
+
+
+def test_the_highest_risk_is_readable():
+    asked = {"columns": {"age": "quasi"}, "constraints": [{"k": 2}]}
+    released = pa.table({"age": ["1", "1"]})
+    console = Console(width=120, record=True)
+    for age in ("1", "7"):
+        found = shoal.attack(released, asked, known=pa.table({"age": [age]}))
+        show_attack(console, found, Path("k.csv"))
+    text = console.export_text()
+    assert "highest risk found: 1 in 2 rows; the policy guarantees at most 1 in 2" in text
+    assert "nobody is found: no row of the release fits a known person; the policy" in text

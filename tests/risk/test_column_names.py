@@ -2,7 +2,7 @@
 
 import pytest
 
-from shoal.risk.vocabulary import hint_of, is_postal, words_of
+from shoal.encoding.vocabulary import hint_of, is_postal, words_of
 
 
 @pytest.mark.parametrize(

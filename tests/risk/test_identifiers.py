@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from stdnum import luhn
 
 import shoal
+from shoal.presets.identifiers import FORMS, shows
 from shoal.risk.identifiers import PERSONAL_NUMBERS, Recognised, recognise
 from tests.examples import examples
 
@@ -239,6 +240,87 @@ def test_an_expenditure_is_no_identifier() -> None:
         shoal.draft_policy(pd.DataFrame({"age": [1] * 40, "q": range(40)})).roles["q"]
         == "identifier"
     )
+
+
+INSIDE = {
+    "phone numbers": [
+        *(
+            "call 617-555-{:04}",
+            "ruft an: 0351 456{:04}",
+            "tel +49 351 456{:04} bitte",
+            "0351 456{:04}",
+        ),
+        *("0351456{:04}", "(0351) 456{:04} ab 8", "06 1234{:04}", "le 01 23 45 67 89 {:04}"),
+        *("móvil: 694 15{:04}", "phone 617555{:04}", "kommt, +34 69415{:04}", "020 7946 {:04}"),
+    ],
+    "e-mail addresses": ["write to a{:04}@example.org now"],
+    "social security numbers": ["her number is 123-45-{:04}."],
+    "network addresses": ["10.0.0.1 at home {:04}"],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [(kind, text) for kind, texts in INSIDE.items() for text in texts]
+)
+@pytest.mark.parametrize("name", ["remark", "occupation", "diagnosis"])
+def test_a_part_of_the_cells_contains_an_identifier(kind: str, text: str, name: str) -> None:
+    """Whatever the column is called, it is not published, and no value is in the draft."""
+    usual = ["none", "patient was anxious", "came late"]
+    cells = [text.format(1000 + i) if i % 5 < 2 else usual[i % 3] for i in range(100)]
+    draft = shoal.draft_policy(pd.DataFrame({"age": range(100), name: cells}))
+    assert draft.roles[name] == "identifier"
+    assert f"40.0 % of its values contain {kind}" in draft.text
+    assert not any(cell in draft.text for cell in cells if cell not in usual)
+
+
+def test_names_inside_of_short_remarks() -> None:
+    first, last = ["Anna", "Hans", "Eva", "Peter", "Marie"], ["Müller", "Weber", "Moreau"]
+    cells = [f"sister of {first[i % 5]} {last[i % 3]}" if i % 5 < 2 else "none" for i in range(100)]
+    draft = shoal.draft_policy(pd.DataFrame({"age": range(100), "remark": cells}))
+    assert draft.roles["remark"] == "identifier"
+    assert "40.0 % of its values contain names of people" in draft.text
+
+
+def test_one_value_of_few_is_enough() -> None:
+    table = pd.DataFrame({"age": range(40), "x": ["call 617-555-1234", "no", "yes", "late"] * 10})
+    assert shoal.draft_policy(table).roles["x"] == "identifier"
+
+
+@examples(60)
+@given(
+    st.sampled_from(
+        [
+            *("617-555-1234", "+49 351 4567263", "a@b.org", "www.a.org", "123-45-6789", "10.1.2.3"),
+            *("00:1a:2b:3c:4d:5e", "4111 1111 1111 1111", "12345-6789", "51.0504, 13.7373"),
+        ]
+    ),
+    st.text(max_size=6),
+    st.text(max_size=6),
+)
+def test_a_draft_is_never_weaker_than_the_presets(text: str, before: str, after: str) -> None:
+    """What the scan of a preset would find in a release is found before it is drafted."""
+    cell = before + text + after
+    if any(shows(kind, cell) for kind in FORMS):
+        assert recognised([cell, "none", "other"])
+
+
+WORDS = ("late", "tired", "anxious", "work", "visit", "pain", "again", "wait", "home", "lonely")
+
+
+@pytest.mark.parametrize("name", ["remark", "occupation", "diagnosis", "notes"])
+def test_free_text_is_never_published(name: str) -> None:
+    rng = random.Random(1)
+    cells = [" ".join(rng.sample(WORDS, 10)) if i % 3 else "none" for i in range(90)]
+    draft = shoal.draft_policy(pd.DataFrame({"age": range(90), name: cells}))
+    assert draft.roles[name] == "identifier"
+    assert "it holds free text, which can say anything" in draft.text
+    assert not any(cell in draft.text for cell in cells if cell != "none")
+
+
+def test_categories_of_several_words_are_no_free_text() -> None:
+    titles = [f"{a} of the {b} service" for a in ("Head", "Clerk", "Nurse") for b in "abcd"]
+    table = pd.DataFrame({"age": range(120), "title": titles * 10})
+    assert shoal.draft_policy(table).roles["title"] == "quasi"
 
 
 EXAMPLES = {

@@ -480,9 +480,12 @@ class MemoryEngine(Engine):
         labels = [release.column(name) for name in policy.quasi]
         if isinstance(published, PublishedRows) and np.array_equal(published.rows, self._rows):
             labels = [published.labels[name] for name in policy.quasi]  # coded, so faster
-        counts = MemoryCounts(sorted(policy.unchanged), release.column, labels, self._people)
+        plain = sorted(policy.unchanged)
+        apart = policy.publish == "anatomy"
+        sensitive = () if apart else policy.sensitive
+        counts = MemoryCounts(plain, release.column, labels, self._people, sensitive)
         determined = coarsened(self._determined, column_loss_of(labelled.parts, 1))
-        found = disclosure_of(counts, determined, exact=policy.publish == "anatomy")
+        found = disclosure_of(counts, determined, exact=apart)
         return replace(found, repeated=self._repeated)
 
     def label_forms(self, table: ReleaseTable, readers: Mapping[str, LabelReader]) -> LabelForms:  # noqa: ARG002

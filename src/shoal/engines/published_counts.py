@@ -96,7 +96,7 @@ class HashedCounts(PublishedCounts):
         """Hash columns that are needed again."""
 
     def alone(self, sets: Sequence[Sequence[str]], labels: bool = False) -> list[int]:
-        """For each set of plain columns, those whom nobody equals in all of them."""
+        """For each set of columns, those whom nobody equals in all of them."""
         from shoal.kernels.hashing import stir
 
         def count(names: Sequence[str]) -> int:
@@ -185,10 +185,11 @@ class MemoryCounts(HashedCounts):
         column: Callable[[str], pa.Array],
         labels: Sequence[pa.Array],
         people: Ints | None = None,
+        sensitive: Sequence[str] = (),
     ) -> None:
-        """column: (rows,) a plain column as published. labels: (rows,) every quasi-identifier. people:
-        (rows,) the number of each row's person."""
-        self.plain, self._column = tuple(plain), column
+        """column: (rows,) a plain or sensitive column as published. labels: (rows,) every
+        quasi-identifier. people: (rows,) the number of each row's person."""
+        self.plain, self.sensitive, self._column = tuple(plain), tuple(sensitive), column
         every = [*labels, *map(column, plain)]
         starred = _all_starred(every)
         self._kept = None if starred is None or not starred.any() else np.flatnonzero(~starred)
@@ -273,8 +274,8 @@ def _is_text(kind: pa.DataType) -> bool:
 
 @dataclass(frozen=True)
 class HashColumns:
-    """Published rows to hashes: `w` of the labels, w0, w1, ... of the plain columns, and that of the
-    whole row where people are counted."""
+    """Published rows to hashes: `w` of the labels, w0, w1, ... of the plain and sensitive columns,
+    and that of the whole row where people are counted."""
 
     labels: tuple[tuple[str, pa.DataType], ...]
     plain: tuple[tuple[str, pa.DataType], ...]
@@ -316,6 +317,7 @@ class ReleaseInSession:
     release's files."""
     people: PublishedPeople | None = None
     """Whose rows were published, where people are counted."""
+    sensitive: tuple[str, ...] = ()
 
     @property
     def where(self) -> str:
@@ -328,7 +330,7 @@ class ReleaseInSession:
         name, paired = f"{self.table}_words", f"{self.table}_owned"
         read = HashColumns(
             tuple(self.places[one] for one in self.quasi),
-            tuple(self.places[one] for one in self.plain),
+            tuple(self.places[one] for one in (*self.plain, *self.sensitive)),
             () if self.people is None else self.people.columns([*self.places.values()]),
         )
         rows = f"{select(self.table, [place for place, _ in self.places.values()])}{self.where}"
@@ -345,13 +347,14 @@ class SessionHashes(HashedCounts):
     """Counts the rows or people of a release in a session by hashes that are kept here."""
 
     def __init__(self, release: ReleaseInSession, rows: int) -> None:
-        self.plain, self.rows = release.plain, rows
+        self.plain, self.sensitive, self.rows = release.plain, release.sensitive, rows
+        every = (*self.plain, *self.sensitive)
         name, hashes = release.words()
         owner = [] if release.people is None else [PERSON]
         table = release.session.query(select(name, [*hashes, *owner]))
         release.session.drop(name)
         found = [as_unsigned(one_chunk(table.column(word))) for word in hashes]
-        self._labels, self._words = found[0], dict(zip(self.plain, found[1:], strict=True))
+        self._labels, self._words = found[0], dict(zip(every, found[1:], strict=True))
         self.count_units(table.column(PERSON).to_numpy() if owner else None)
 
     def label_words(self) -> Words:
@@ -370,9 +373,11 @@ class SessionCounts(PublishedCounts):
     """Counts the rows or people of a release in a session by SQL, on hashes of its columns."""
 
     def __init__(self, release: ReleaseInSession, rows: int) -> None:
-        self.session, self.plain, self.rows = release.session, release.plain, rows
+        self.session, self.rows = release.session, rows
+        self.plain, self.sensitive = release.plain, release.sensitive
+        every = (*self.plain, *self.sensitive)
         self.table, hashes = release.words()
-        self._labels, self._places = hashes[0], dict(zip(self.plain, hashes[1:], strict=True))
+        self._labels, self._places = hashes[0], dict(zip(every, hashes[1:], strict=True))
         self.unit, self.published, self._person = "row", rows, ""
         if release.people is not None:
             self.unit, self._person = "person", PERSON
@@ -383,7 +388,7 @@ class SessionCounts(PublishedCounts):
         self.session.drop(self.table)
 
     def alone(self, sets: Sequence[Sequence[str]], labels: bool = False) -> list[int]:
-        """For each set of plain columns, those whom nobody equals in all of them."""
+        """For each set of columns, those whom nobody equals in all of them."""
         first = [self._labels] if labels else []
         return self._alone([[*first, *(self._places[n] for n in names)] for names in sets])
 
@@ -439,7 +444,7 @@ def disclosure_in_session(
     longer than the counting: its hashes are fetched.
     """
     rows = query_number(release.session, f"{count_rows(release.table)}{release.where}")
-    if rows * (len(release.plain) + 2) <= HASHED:
+    if rows * (len(release.plain) + len(release.sensitive) + 2) <= HASHED:
         return disclosure_of(SessionHashes(release, rows), determined)
     counts = SessionCounts(release, rows)
     found = disclosure_of(counts, determined)

@@ -638,7 +638,7 @@ class RelationalEngine(Engine):
         policy, plain = self._policy, tuple(sorted(self._policy.unchanged))
         places = {name: table.stored(name) for name in table.names}
         release = ReleaseInSession(
-            self.session, table.table, policy.quasi, plain, places, self._people
+            self.session, table.table, policy.quasi, plain, places, self._people, policy.sensitive
         )
         found = disclosure_in_session(release, coarsened(self._determined, self._losses))
         return replace(found, repeated=self._repeated)

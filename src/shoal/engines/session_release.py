@@ -202,7 +202,6 @@ class SessionRelease(ReleaseTable):
                 np.repeat(size, times),
                 np.repeat(best, times),
                 int(everywhere.max(initial=0)),
-                int(everywhere.sum()),
             )
         return found
 

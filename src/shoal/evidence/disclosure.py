@@ -3,9 +3,9 @@
 The guarantees of a policy are about its quasi-identifiers. Plain columns are published as they are, so
 whoever knows some of them may find a person whom the quasi-identifiers hide. Four things are counted:
 
-- who is alone on all published columns together: the labels of the quasi-identifiers and the values of
-  the plain columns. Sensitive columns are left out: they are what an attacker wants to learn. Values
-  are compared by their exact text;
+- who is alone on quasi and plain columns together: the labels of the quasi-identifiers and the values of
+  the plain columns. Sensitive columns are left out: they are what an attacker wants to learn. Who is
+  alone where these are known too is counted beside it. Values are compared by their exact text;
 - the smallest sets of plain columns that single most people out: for one, two and three columns the
   set on which most are alone, up to the first size at which that is more than half of all. Where three
   do not suffice, columns are added one by one, each time the one that singles out most. Where there
@@ -105,7 +105,7 @@ class Determined:
 
 @dataclass(frozen=True, repr=False)
 class Disclosure(Result):
-    """Who is alone on all published columns together, and which plain columns make them so."""
+    """Who is alone on quasi and plain columns together, and which plain columns make them so."""
 
     unit: Unit = "row"
     """What is counted: rows, or people where the policy names the column of a person."""
@@ -113,6 +113,8 @@ class Disclosure(Result):
     """Published rows or people, without rows that read `*` throughout."""
     alone: int = 0
     """Those whom nobody equals in the labels of all quasi-identifiers and in all plain columns."""
+    alone_with_sensitive: int = 0
+    """The same where the values of all sensitive columns are known too; with Anatomy they are apart."""
     plain_alone: int = 0
     """Those whom nobody equals in all plain columns."""
     plain: tuple[str, ...] = ()
@@ -134,8 +136,13 @@ class Disclosure(Result):
 
     @property
     def share(self) -> float:
-        """The share of those who are alone on all published columns."""
+        """The share of those who are alone on quasi and plain columns."""
         return self.alone / self.published if self.published else 0.0
+
+    @property
+    def share_with_sensitive(self) -> float:
+        """The share of those who are alone where sensitive columns are known too."""
+        return self.alone_with_sensitive / self.published if self.published else 0.0
 
     @property
     def bounded(self) -> bool:
@@ -178,9 +185,9 @@ class Disclosure(Result):
             )
         yield (
             f"{self.alone:,} of {self.published:,} published {self.units} ({percent(self.share)}) are "
-            f"alone on all published columns together: no guarantee speaks of the {plain}, and whoever "
-            f"knows {them} finds the person.{pinning} Give what others may know the role quasi, or "
-            "leave it out."
+            f"alone on quasi and plain columns together: no guarantee speaks of the {plain}, and "
+            f"whoever knows {them} finds the person.{pinning} Give what others may know the role "
+            "quasi, or leave it out."
         )
 
     def _fingerprints(self) -> Iterator[str]:
@@ -218,9 +225,15 @@ class Disclosure(Result):
         return found
 
     def _records(self) -> Sequence[Record]:
-        every = {"columns": "all published columns", "alone": self.alone, "share": self.share}
+        every = {"columns": "quasi and plain columns", "alone": self.alone, "share": self.share}
+        sensitive = {
+            "columns": "quasi, plain and sensitive columns",
+            "alone": self.alone_with_sensitive,
+            "share": self.share_with_sensitive,
+        }
         return [
             every,
+            *([sensitive] if self.alone_with_sensitive > self.alone else []),
             *(
                 {"columns": ", ".join(one.columns), "alone": one.alone, "share": one.share}
                 for one in self.sets
@@ -230,7 +243,7 @@ class Disclosure(Result):
     def _headline(self) -> str:
         return (
             f"{self.alone:,} of {self.published:,} {self.units} ({percent(self.share)}) are alone on "
-            "all published columns"
+            "quasi and plain columns"
         )
 
 
@@ -259,10 +272,12 @@ class PublishedCounts(ABC):
     rows: int
     plain: tuple[str, ...]
     """The plain columns, by name."""
+    sensitive: tuple[str, ...]
+    """The sensitive columns of the same table, by name."""
 
     @abstractmethod
     def alone(self, sets: Sequence[Sequence[str]], labels: bool = False) -> list[int]:
-        """For each set of plain columns, those whom nobody equals in all of them.
+        """For each set of plain and sensitive columns, those whom nobody equals in all of them.
 
         labels: nor in the labels of all quasi-identifiers.
         """
@@ -295,12 +310,16 @@ def disclosure_of(
     """
     plain, published = counts.plain, counts.published
     (alone,) = counts.alone([plain], labels=True)
+    with_sensitive = alone
+    if counts.sensitive and alone < published:
+        (with_sensitive,) = counts.alone([(*plain, *counts.sensitive)], labels=True)
     (plain_alone,) = counts.alone([plain]) if plain else (0,)
     sets, tried, possible = _search(counts, plain_alone)
     return Disclosure(
         unit=counts.unit,
         published=published,
         alone=alone,
+        alone_with_sensitive=with_sensitive,
         plain_alone=plain_alone,
         plain=plain,
         sets=sets,

@@ -188,6 +188,12 @@ class Policy(BaseModel):
         source = info.context if isinstance(info.context, Source) else Source()
         if isinstance(data, Mapping) and data.get("preset") and "constraints" not in data:
             data = {**data, "constraints": []}  # those of the presets
+        elif isinstance(data, Mapping) and data.get("preset") and data["constraints"] is None:
+            words = (
+                "found nothing; delete the key, so that those of the preset hold, or write at least "
+                "one, as in `constraints: [{k: 5}]`"
+            )
+            raise refusal([Problem(("constraints",), words)], source.where)
         try:
             policy = validated(data)
         except ValidationError as error:

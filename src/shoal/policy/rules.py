@@ -303,7 +303,8 @@ def _unprotected(policy: "Policy") -> Iterator[str]:
         if name not in protected:
             yield (
                 f"No constraint protects the sensitive column {name}: where all rows of a group share "
-                f"one value, it is disclosed for everyone in the group. Consider {{l: 2, of: {name}}}."
+                f"one value, it is disclosed for everyone in the group. Consider {{l: 2, of: {name}}}, "
+                f"or {{t: 0.3, of: {name}, distance: ordered}} if it has more than 20 different numbers."
             )
 
 

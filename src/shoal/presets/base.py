@@ -135,6 +135,9 @@ class Rule:
     """The privacy model that the release must hold."""
     checks: tuple[ValueCheck, ...] = ()
     """The checks of published columns."""
+    looks_for: str = ""
+    """What a column must be for a check, such as `column of zip codes`: where none was recognised,
+    nothing was checked."""
 
 
 class Preset(plugins.Plugin, ABC):

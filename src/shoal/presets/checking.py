@@ -31,19 +31,31 @@ def outcomes(
     findings: the models of the policy as found in the release. broken: for every check of a published
     column the rows that break it.
     """
-    return tuple(
-        PresetOutcome(
-            name=preset.name,
-            title=preset.title,
-            sources=tuple(map(str, preset.sources)),
-            checks=tuple(
-                _by_model(rule, policy, findings) if rule.model else _by_values(rule, broken)
-                for rule in preset.rules(policy)
-            ),
-            to_judge=preset.to_judge(policy),
-            options=preset.stated,
-        )
-        for preset in presets
+    return tuple(_outcome(preset, policy, findings, broken) for preset in presets)
+
+
+def _outcome(
+    preset: Preset,
+    policy: DeclaredPolicy,
+    findings: Sequence[Finding],
+    broken: Mapping[ValueCheck, int],
+) -> PresetOutcome:
+    checks = tuple(
+        _by_model(rule, policy, findings) if rule.model else _by_values(rule, broken)
+        for rule in preset.rules(policy)
+    )
+    unchecked = tuple(
+        f"{one.unchecked} Whether this holds is for a person to judge: {one.text}"
+        for one in checks
+        if one.holds is None
+    )
+    return PresetOutcome(
+        name=preset.name,
+        title=preset.title,
+        sources=tuple(map(str, preset.sources)),
+        checks=checks,
+        to_judge=(*unchecked, *preset.to_judge(policy)),
+        options=preset.stated,
     )
 
 
@@ -81,6 +93,9 @@ def _by_model(rule: Rule, policy: DeclaredPolicy, findings: Sequence[Finding]) -
 
 
 def _by_values(rule: Rule, broken: Mapping[ValueCheck, int]) -> CheckedRule:
+    if not rule.checks:
+        why = f"No {rule.looks_for or 'column for it'} was recognised, so nothing was checked."
+        return CheckedRule(rule.name, rule.text, holds=None, unchecked=why)
     violations = tuple(
         Violation(check.column, f"Column '{check.column}' has {check.words}.", broken[check])
         for check in rule.checks

@@ -1,27 +1,27 @@
 """What the name of a column says it holds, as far as a preset needs it.
 
-A name is split into words (`birthDate`, `birth-date`, `birth_date`: birth, date); runs of up to three of
-them, written together, are looked up.
+Names are split into words and folded to plain letters as for drafts (`vocabulary.py`), so that a column
+means the same to both, in all their languages; runs of up to three words, written together, are looked
+up.
 """
 
-import re
 from collections.abc import Mapping
 
-WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
-LONGEST_RUN = 3
+from shoal.encoding.vocabulary import LONGEST_RUN, without_umlauts, words_of
 
 
-def words_of(name: str) -> list[str]:
-    """The words of a name, in lower case."""
-    return [word.lower() for word in WORD.findall(name)]
-
-
-def meaning_of(name: str, vocabulary: Mapping[str, frozenset[str]]) -> str | None:
-    """The first entry of a vocabulary that a run of a name's words is in."""
+def runs_of(name: str) -> set[str]:
+    """Runs of a name's words, written together, with umlauts as one letter and as two."""
     words = words_of(name)
     runs = {
         "".join(words[start:end])
         for start in range(len(words))
         for end in range(start + 1, min(start + LONGEST_RUN, len(words)) + 1)
     }
+    return runs | {without_umlauts(run) for run in runs}
+
+
+def meaning_of(name: str, vocabulary: Mapping[str, frozenset[str]]) -> str | None:
+    """The first entry of a vocabulary that a run of a name's words is in."""
+    runs = runs_of(name)
     return next((meaning for meaning, known in vocabulary.items() if runs & known), None)

@@ -13,6 +13,21 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from shoal.encoding.vocabulary import (
+    AGE_GROUPS,
+    AGES,
+    BIRTH_YEARS,
+    BIRTHS,
+    DATE_ENDS,
+    DATE_PARTS,
+    DATES,
+    PLACES,
+    SHORT_TIMES,
+    WHOLE_BIRTHS,
+    hint_of,
+    is_postal,
+    words_of,
+)
 from shoal.encoding.zip_areas import read_large_areas
 from shoal.models.base import Model
 from shoal.presets.base import (
@@ -25,7 +40,7 @@ from shoal.presets.base import (
     Source,
     ValueCheck,
 )
-from shoal.presets.column_names import meaning_of, words_of
+from shoal.presets.column_names import meaning_of, runs_of
 from shoal.presets.identifiers import FORMS, shows
 
 OLDEST = 89
@@ -77,19 +92,8 @@ NAMES: dict[str, frozenset[str]] = {
         respondentid participantid nationalid
         """
     ),
-    "places smaller than a state": _set(
-        """
-        address addressline street city town village county parish precinct district municipality
-        borough neighborhood neighbourhood suburb latitude longitude lat lon lng geocode geohash
-        coordinates censustract tract blockgroup puma fips
-        """
-    ),
-    "parts of dates other than the year": _set(
-        """
-        birthmonth monthofbirth dayofbirth admissionmonth dischargemonth deathmonth visitmonth
-        weekday dayofweek admissionday dischargeday
-        """
-    ),
+    "places smaller than a state": PLACES,
+    "parts of dates other than the year": DATE_PARTS,
 }
 """What a column holds by a run of words in its name."""
 WHOLE_NAMES = {
@@ -97,16 +101,23 @@ WHOLE_NAMES = {
     "names": "names",
     "id": "other unique codes",
     "identifier": "other unique codes",
-    "month": "parts of dates other than the year",
+    **dict.fromkeys(
+        ("month", "monat", "mois", "mes", "mese", "maand", "miesiac", "maned", "manad", "kuukausi"),
+        "parts of dates other than the year",
+    ),
 }
 """What a column holds by its whole name."""
-ZIP_NAMES = _set("zip zipcode postal postcode postalcode")
-DATE_NAMES = _set("date datetime timestamp dob dod birthdate birthday dateofbirth")
-BIRTH_NAMES = _set("dob birthdate birthday dateofbirth birthyear yearofbirth yob")
-YEAR_NAMES = _set("birthyear yearofbirth yob")
-AGE_NAMES = _set("age ages")
-OTHER_UNITS = _set("month months week weeks day days")
-"""Ages in these are no ages in years."""
+OTHER_HINTS: dict[str, str] = {
+    "person": "names, numbers, codes or addresses of one person",
+    "household": "numbers of households",
+}
+"""What a column holds that a draft takes for an identifier, in any of its languages."""
+NUMBERS_OF_PEOPLE = re.compile(
+    r"(?:patient|fall|kunde|klient|mitglied|versicher|kranken|akte|personal|ausweis|konto|client|"
+    r"pasient|potilas|kund|medlem|dossier|polis|rekening|klant|lidmaatschap|forsakring|forsikring|"
+    r"journal)\w*(?:nummer|nr|numero|kennung)"
+)
+"""Numbers of people that are one long word, as in `Krankenkassennummer`."""
 
 HALF_OPEN = re.compile(r"\[(-?[\d.]+)-(-?[\d.]+)\)")
 CUT = re.compile(r"[\[(](-?[\d.]+), (-?[\d.]+)([\])])")
@@ -114,13 +125,18 @@ DASHED = re.compile(r"(\d+(?:\.\d+)?) ?[-–] ?(\d+(?:\.\d+)?)")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 FROM = re.compile(r"(?:≥ ?|>= ?)?(\d+(?:\.\d+)?) ?(\+|or older|and over)?")
 YEARS = re.compile(r"≤?\d{4}s?\+?")
-MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-NTH = r"\d{1,2}(?:st|nd|rd|th)?"
+MONTH = (
+    r"(?:jan|feb|fév|mar|mär|maart|mrt|apr|avr|abr|may|mai|maj|mag|mei|jun|juin|giu|jul|juil|lug|aug|"
+    r"aoû|aou|ago|sep|set|oct|okt|out|ott|nov|dec|déc|dez|des|dic|ene|gen|stycz|lut|kwie|czerw|lip|"
+    r"sierp|wrze|paźdz|listop|grud|tammi|helmi|maalis|huhti|touko|kesä|heinä|elo|syys|loka|marras|"
+    r"joulu)[^\W\d_]*\.?"
+)
+NTH = r"\d{1,2}(?:st|nd|rd|th|er|\.|º)?"
 FULL_DATE = re.compile(
     r"(?<![\d.-])(?:(?:1[89]|20)\d\d([-/.])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])"
     r"|(?:0?[1-9]|[12]\d|3[01])([-/.])(?:0?[1-9]|[12]\d|3[01])\2(?:1[89]|20)\d\d)(?![\d-])"
-    rf"|\b(?:{NTH} {MONTH}|{MONTH} {NTH}),? (?:1[89]|20)\d\d\b",
-    re.ASCII | re.IGNORECASE,
+    rf"|\b(?:{NTH} ?(?:de |di )?{MONTH}|{MONTH} {NTH}),? (?:de |del )?(?:1[89]|20)\d\d\b",
+    re.IGNORECASE,
 )
 
 
@@ -420,36 +436,59 @@ class HipaaSafeHarbor(Preset):
         forms = tuple(
             IdentifierCheck("identifiers", name, kind) for name in columns for kind in FORMS
         )
-        texts = {
-            "identifiers": (
-                "No published text is an address, a number or a code of the 18 identifiers by its form."
+        dates = {n for n, c in columns.items() if self._is_date(n, c) or self._is_birth(n)}
+        found = [
+            Rule(
+                "identifiers",
+                f"No published text contains any of these by their form: {', '.join(FORMS)}. Phone "
+                "numbers are found with a country code or a leading 0, and as written in North America.",
+                checks=forms,
+                looks_for="published column",
             ),
-            "zip codes": (
-                "Zip codes are published by three digits that cover more than 20,000 people, or as 000."
+            Rule(
+                "zip codes",
+                "Zip codes are published by three digits that cover more than 20,000 people, or as "
+                "000.",
+                checks=tuple(
+                    ZipCheck("zip codes", name, self._areas(policy, column))
+                    for name, column in columns.items()
+                    if self._is_zip(name)
+                ),
+                looks_for="column of zip codes",
             ),
-            "dates": "Dates are published by their year, or more coarsely.",
-            "ages": f"Ages above {OLDEST} are published together.",
-            "years of birth": f"No year of birth tells an age above {OLDEST}.",
-        }
-        checks: dict[str, tuple[ValueCheck, ...]] = {
-            "identifiers": forms,
-            "zip codes": tuple(
-                ZipCheck("zip codes", name, self._areas(policy, column))
-                for name, column in columns.items()
-                if self._is_zip(name)
+            Rule(
+                "dates",
+                "Dates are published by their year, or more coarsely."
+                if dates
+                else "No published text contains a whole date by its form.",
+                checks=tuple(DateCheck("dates", name, name in dates) for name in columns),
+                looks_for="published column",
             ),
-            "dates": tuple(
-                DateCheck("dates", name, self._is_date(name, column) or self._is_birth(name))
-                for name, column in columns.items()
+            Rule(
+                "ages",
+                f"Ages above {OLDEST} are published together.",
+                checks=tuple(
+                    AgeCheck("ages", name)
+                    for name in columns
+                    if self._is_age(name) or self._says(name, AGE_GROUPS)
+                ),
+                looks_for="column of ages",
             ),
-            "ages": tuple(AgeCheck("ages", name) for name in columns if self._is_age(name)),
-            "years of birth": tuple(
-                BirthYearCheck("years of birth", name, self.year - TOGETHER)
-                for name in columns
-                if self._is_birth(name) and self.year is not None
+            Rule(
+                "years of birth",
+                f"No year of birth tells an age above {OLDEST}.",
+                checks=tuple(
+                    BirthYearCheck("years of birth", name, self.year - TOGETHER)
+                    for name in columns
+                    if self._is_birth(name) and self.year is not None
+                ),
+                looks_for="column of dates or years of birth",
             ),
-        }
-        return tuple(Rule(name, text, checks=checks[name]) for name, text in texts.items())
+        ]
+        if not dates:
+            by_year = "Dates are published by their year, or more coarsely."
+            found.insert(3, Rule("columns of dates", by_year, looks_for="column of dates"))
+        return tuple(found)
 
     def to_judge(self, policy: DeclaredPolicy) -> tuple[str, ...]:
         """What a person must still judge, and what a person has stated."""
@@ -471,26 +510,39 @@ class HipaaSafeHarbor(Preset):
         """What a column holds by its name; None where a person has found it to be no identifier."""
         if name in self.not_identifiers:
             return None
-        return WHOLE_NAMES.get("".join(words_of(name))) or meaning_of(name, NAMES)
+        known = WHOLE_NAMES.get("".join(words_of(name))) or meaning_of(name, NAMES)
+        if known is not None or self._is_zip(name) or self._is_birth(name):
+            return known
+        hint = hint_of(name)
+        if hint is not None and hint[0] in OTHER_HINTS:
+            return OTHER_HINTS[hint[0]]
+        if any(NUMBERS_OF_PEOPLE.fullmatch(word) for word in words_of(name)):
+            return OTHER_HINTS["person"]
+        return None
 
     def _says(self, name: str, known: frozenset[str]) -> bool:
         return name not in self.not_identifiers and meaning_of(name, {"it": known}) is not None
 
     def _is_zip(self, name: str) -> bool:
-        return self._says(name, ZIP_NAMES)
+        return name not in self.not_identifiers and is_postal(name)
 
     def _is_age(self, name: str) -> bool:
-        return self._says(name, AGE_NAMES) and OTHER_UNITS.isdisjoint(words_of(name))
+        return self._says(name, AGES) and SHORT_TIMES.isdisjoint(words_of(name))
 
     def _is_birth(self, name: str) -> bool:
-        return self._says(name, BIRTH_NAMES)
+        if name in self.not_identifiers:
+            return False
+        return self._says(name, BIRTHS) or "".join(words_of(name)) in WHOLE_BIRTHS
 
     def _is_date(self, name: str, column: DeclaredColumn) -> bool:
-        if name in self.not_identifiers or self._says(name, YEAR_NAMES):
+        if name in self.not_identifiers or self._says(name, BIRTH_YEARS):
             return False
         declared = column.type == "date" or column.dates is not None
         by_hierarchy = column.hierarchy is not None and column.hierarchy.reads == "date"
-        return declared or by_hierarchy or self._says(name, DATE_NAMES)
+        return declared or by_hierarchy or self._says_date(name)
+
+    def _says_date(self, name: str) -> bool:
+        return self._says(name, DATES) or any(run.endswith(DATE_ENDS) for run in runs_of(name))
 
 
 def _published(policy: DeclaredPolicy) -> Iterator[tuple[str, DeclaredColumn]]:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 PHONE = re.compile(
     r"(?<![\w.+-])(?:\+[1-9]\d{0,2}[ .()-]{0,2}(?:\d[ .()-]{0,2}){6,12}\d"
+    r"|00[1-9]\d{0,2}[ .()/-]{1,2}(?:\d[ .()/-]{0,2}){5,12}\d"
+    r"|\(?0[1-9]\d{1,4}\)?[ /-]{1,3}\d(?:[ -]?\d){4,10}|0[1-9](?:[ .-]\d{2}){4}"
     r"|(?:1[ .-])?\([2-9]\d{2}\) ?\d{3}[ .-]\d{4}|(?:1[ .-])?[2-9]\d{2}([ .-])\d{3}\1\d{4})(?![\w-])",
     re.ASCII,
 )
@@ -68,7 +70,10 @@ def _always(text: str) -> bool:  # noqa: ARG001
 FORMS: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "e-mail addresses": (EMAIL, _always),
     "web addresses": (URL, _always),
-    "phone or fax numbers": (PHONE, _always),
+    "phone or fax numbers": (
+        PHONE,
+        _always,
+    ),
     "social security numbers": (SSN, _always),
     "network addresses": (IP, _always),
     "addresses of network devices": (MAC, _always),

@@ -66,5 +66,6 @@ class Opinion052014(Preset):
                 yield Refusal(
                     ("columns", name),
                     f"no constraint protects this sensitive column, which the preset {self.name} asks "
-                    f"for; add one, as in {{l: 2, of: {name}}}",
+                    f"for; add one, as in {{l: 2, of: {name}}}, or {{t: 0.3, of: {name}, distance: "
+                    "ordered} if it has more than 20 different numbers",
                 )

@@ -6,7 +6,7 @@ before signing, and a sample of published rows without the cells that few rows s
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import date
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.encoding.values import COMMON
+from shoal.encoding.vocabulary import hint_of
 from shoal.engines.anatomy_release import AnatomyRelease
 from shoal.engines.files import wrap
 from shoal.engines.memory import release_of_frames
@@ -45,14 +46,16 @@ from shoal.risk.assessment import (
 from shoal.risk.columns import MANY_VALUES, Contents, Suggestion, contents_of, suggest
 from shoal.risk.criteria import criteria_of
 from shoal.risk.table import contents_in_session
-from shoal.risk.vocabulary import hint_of
 from shoal.verification.check import Finding
 from shoal.verification.digest import Fingerprint
+from shoal.verification.presets import PresetOutcome
 from shoal.version import __version__
 
 FORMAT = 2
 """Incremented when a reader of older certificates would misread a new one."""
 SEAL = "seal"
+EXTERNAL = "external"
+"""The version of a certificate for those who get the release."""
 HIDDEN = "…"
 NOT_LISTED = "not listed"
 """In place of the role of a column that the policy leaves out."""
@@ -128,7 +131,7 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
         "method": method_of(policy),
         "seed_commitment": release.seed_commitment,
         "guarantees": [guarantee(finding, policy) for finding in release.findings],
-        "presets": [outcome.to_dict() for outcome in release.presets],
+        "presets": internal_presets(release.presets),
         "verified": release.verified,
         "checked": checks_of(policy, len(release.components) > 1),
         "risk": {"before": _risk_entry(before), "after": _risk_entry(after)},
@@ -168,6 +171,45 @@ def digests_apart(release: Release) -> dict[str, str]:
         name: MemoryRelease(wrap(apart)).fingerprint.digest
         for name, apart in release.sensitive_tables.items()
     }
+
+
+def is_external(certificate: Mapping[str, Any]) -> bool:
+    """Whether a certificate is for those who get the release."""
+    return certificate.get("version") == EXTERNAL
+
+
+def internal_presets(presets: Sequence[PresetOutcome]) -> list[dict[str, Any]]:
+    """What became of the policy's presets."""
+    return [preset.to_dict() for preset in presets]
+
+
+def external_presets(presets: Sequence[PresetOutcome]) -> list[dict[str, Any]]:
+    """The same without options and figures, which may speak of the table behind the release."""
+    return [
+        {
+            "name": preset.name,
+            "title": preset.title,
+            "sources": list(preset.sources),
+            "holds": preset.holds,
+            "checks": [
+                {
+                    "text": check.text,
+                    "holds": check.holds,
+                    "unchecked": check.unchecked,
+                    "found": None,
+                    "columns": [],
+                }
+                for check in preset.checks
+            ],
+            "to_judge": list(preset.to_judge),
+        }
+        for preset in presets
+    ]
+
+
+def people_were_counted(findings: Sequence[Finding]) -> bool:
+    """Whether every guarantee was checked on people in place of rows."""
+    return all(finding.counted == "people" for finding in findings)
 
 
 def decisions(policy: Policy, names: Sequence[str]) -> list[dict[str, str | None]]:
@@ -255,7 +297,7 @@ def _people(release: Release) -> dict[str, Any] | None:
         return None
     groups = measured.group_people
     return {
-        "counted": all(finding.counted == "people" for finding in release.findings),
+        "counted": people_were_counted(release.findings),
         "input": release.people,
         "published": release.published_people,
         "suppressed": release.suppressed_people,
@@ -310,16 +352,8 @@ def _sample(release: Release, published: ReleaseTable) -> dict[str, Any]:
     """Some published rows; none of Anatomy, whose rows are people as they came in."""
     if release.policy.publish == "anatomy":
         return {"columns": published.names, "rows": [], "hidden": 0}
-    shown = sample(published.names, published.fingerprint, release.evidence.common)
-    if release.people is None:
-        return shown
-    # a value that many rows share may be that of one person
-    kept = [name in release.policy.quasi for name in shown["columns"]]
-    rows = [
-        [cell if keep else None for cell, keep in zip(row, kept, strict=True)]
-        for row in shown["rows"]
-    ]
-    return {**shown, "rows": rows, "hidden": sum(cell is None for row in rows for cell in row)}
+    kept = None if release.people is None else release.policy.quasi
+    return sample(published.names, published.fingerprint, release.evidence.common, kept)
 
 
 def _engine_options(engine: str) -> str:
@@ -402,8 +436,9 @@ def _dominant(release: Release) -> Iterator[str]:
     for name, found in release.evidence.dominant.items():
         if found.share >= DOMINANT:
             called = "one value" if found.label is None else f"the value '{found.label}'"
+            whose = "people" if found.people else "rows"
             yield (
-                f"{percent(found.share)} of all rows have {called} of {name}: guessing it for "
+                f"{percent(found.share)} of all {whose} have {called} of {name}: guessing it for "
                 "anybody is mostly right, whatever is published."
             )
 
@@ -422,15 +457,21 @@ def _risky(release: Release, after: Reidentification) -> Iterator[str]:
 
 
 def sample(
-    names: Sequence[str], found: Fingerprint, common: Mapping[str, pa.Array]
+    names: Sequence[str],
+    found: Fingerprint,
+    common: Mapping[str, pa.Array],
+    kept: Collection[str] | None = None,
 ) -> dict[str, Any]:
     """The rows of a release's fingerprint, as text; a missing value is an empty text, a hidden one None.
 
     Hidden are cells whose text fewer than `COMMON` published rows share, and labels that name a value
-    which fewer input rows share. common: per column with such labels the values that may be named.
+    which fewer rows share. common: per column with such labels the values that may be named. kept: the
+    columns that are shown, where people are counted: a value that many rows share may be that of one.
     """
     columns = [
         _visible_cells(pc.fill_null(column, "").to_pylist(), times.tolist(), common.get(name))
+        if kept is None or name in kept
+        else [None] * len(times)
         for name, column, times in zip(names, found.some.columns, found.times, strict=True)
     ]
     rows = [list(row) for row in zip(*columns, strict=True)]

@@ -16,8 +16,11 @@ from shoal.policy.released_columns import suppressible_components
 from shoal.report.certificate import (
     FORMAT,
     SEAL,
+    external_presets,
     file_digests,
     guarantee,
+    internal_presets,
+    is_external,
     method_of,
     risk_of,
     seal_of,
@@ -143,7 +146,7 @@ def _policy(certificate: Mapping[str, Any], policy: Policy) -> Iterator[str]:
     """What follows from the policy: its data and statements, and the files that it uses."""
     # in the first format the policy held the seed
     seed = certificate.get("seed") if certificate["certificate"] == 1 else None
-    if certificate.get("version") == "external":
+    if is_external(certificate):
         if certificate["policy"].get("digest") != fingerprint(policy):
             yield "The certificate is of another policy than the one given."
         return
@@ -195,7 +198,7 @@ def _risk(certificate: Mapping[str, Any], policy: Policy, released: ReleaseTable
 def _disclosure(
     certificate: Mapping[str, Any], policy: Policy, released: ReleaseTable
 ) -> Iterator[str]:
-    """Who is alone on all published columns, counted again; not where rows may be starred."""
+    """Who is alone on quasi and plain columns, and with sensitive ones; not if rows may be starred."""
     stated = certificate.get("disclosure")
     if not isinstance(stated, dict) or stated.get("unit") != "row":
         return  # of an older format, or of people, whom only the owner of the table can count
@@ -205,8 +208,17 @@ def _disclosure(
     alone = sum(classes for size, classes in sizes if size == 1)
     if stated.get("alone") != alone:
         yield (
-            f"{alone:,} rows of the release are alone on all published columns, "
+            f"{alone:,} rows of the release are alone on quasi and plain columns, "
             f"{_number(stated.get('alone'))} in the certificate."
+        )
+    if policy.publish == "anatomy" or "alone_with_sensitive" not in stated:
+        return
+    sizes = released.class_sizes([*policy.quasi, *policy.unchanged, *policy.sensitive])
+    alone = sum(classes for size, classes in sizes if size == 1)
+    if stated["alone_with_sensitive"] != alone:
+        yield (
+            f"{alone:,} rows of the release are alone on quasi, plain and sensitive columns, "
+            f"{_number(stated['alone_with_sensitive'])} in the certificate."
         )
 
 
@@ -258,9 +270,12 @@ def _people(certificate: Mapping[str, Any], policy: Policy, people: int | None) 
 def _weighted(
     certificate: Mapping[str, Any], policy: Policy, released: ReleaseTable
 ) -> Iterator[str]:
-    """What is estimated from weights that the release has: added up again, where rows are people."""
+    """What is estimated from weights that the release has: added up again, where rows are people.
+
+    An external certificate does not speak of the population.
+    """
     stated = certificate.get("weighted")
-    if policy.weight is None or certificate["certificate"] == 1:
+    if policy.weight is None or certificate["certificate"] == 1 or is_external(certificate):
         return
     if not isinstance(stated, dict) or stated.get("column") != policy.weight:
         yield "It does not state the population that the policy's weights stand for."
@@ -335,7 +350,8 @@ def _presets(
 ) -> Iterator[str]:
     """What became of the policy's presets; without its key only the rows of a release are counted."""
     found = with_presets(released, policy, Verdict(tuple(findings))).presets
-    ours, theirs = [_plain(one.to_dict()) for one in found], certificate.get("presets", [])
+    form = external_presets if is_external(certificate) else internal_presets
+    ours, theirs = _plain(form(found)), certificate.get("presets", [])
     if policy.person is not None and people is None:
         ours, theirs = _without_counts(ours), _without_counts(theirs)
     if ours != theirs:

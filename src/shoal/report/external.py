@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-import pyarrow.compute as pc
+import pyarrow as pa
 
 from shoal.encoding.values import COMMON
 from shoal.engines.release_table import ReleaseTable
@@ -20,9 +20,18 @@ from shoal.evidence.disclosure import Disclosure
 from shoal.evidence.levels import ChosenLevel
 from shoal.evidence.people import PeopleSizes
 from shoal.policy import Policy
-from shoal.report.certificate import SEAL, guarantee, risk_of, seal_of
+from shoal.report.certificate import (
+    EXTERNAL,
+    SEAL,
+    external_presets,
+    guarantee,
+    people_were_counted,
+    risk_of,
+    sample,
+    seal_of,
+)
 from shoal.report.detail import detail_sentence, detail_view, detail_words, level_rows
-from shoal.report.first_page import MOST_CARDS, first_page
+from shoal.report.first_page import MOST_CARDS, first_page, reservation, with_sensitive
 from shoal.report.formatting import (
     EVEN,
     chance,
@@ -42,7 +51,6 @@ from shoal.version import __version__
 
 FORMAT = 2
 """That of certificates."""
-EXTERNAL = "external"
 MOST_COLUMNS = 40
 """Columns in the table of what is left."""
 
@@ -58,7 +66,7 @@ class Published:
     detail: Detail
     """What the published labels say, without rows that were withheld."""
     disclosure: Disclosure
-    """Who is alone on all published columns."""
+    """Who is alone on quasi and plain columns."""
     levels: Mapping[str, ChosenLevel]
     """The levels that a full-domain method chose."""
     presets: Sequence[PresetOutcome]
@@ -120,21 +128,12 @@ def _content(one: Published) -> dict[str, Any]:
         "levels": {name: _level(one, name) for name in one.levels},
         "people": None
         if one.people is None
-        else {"published": one.people, "together": policy.together},
-        "presets": [
-            {
-                "name": preset.name,
-                "title": preset.title,
-                "sources": list(preset.sources),
-                "holds": preset.holds,
-                "checks": [
-                    {"text": check.text, "holds": check.holds, "found": None, "columns": []}
-                    for check in preset.checks
-                ],
-                "to_judge": list(preset.to_judge),
-            }
-            for preset in one.presets
-        ],
+        else {
+            "counted": people_were_counted(one.findings),
+            "published": one.people,
+            "together": policy.together,
+        },
+        "presets": external_presets(one.presets),
         "anatomy": {"largest_share": dict(one.largest_share)} if anatomy else None,
         "suppressed": policy.suppressed,
         "sample": _sample(one),
@@ -153,6 +152,7 @@ def _disclosure(found: Disclosure) -> dict[str, Any]:
         "unit": found.unit,
         "published": found.published,
         "alone": found.alone,
+        "alone_with_sensitive": found.alone_with_sensitive,
         "share": found.share,
         "plain": list(found.plain),
         "alarming": found.is_alarming,
@@ -174,22 +174,22 @@ def _level(one: Published, name: str) -> dict[str, Any]:
 
 
 def _sample(one: Published) -> dict[str, Any]:
-    """Some published rows, without cells whose text few of them share."""
+    """Some published rows, without cells that few of them share or that name what few of them share."""
     table, policy = one.table, one.policy
     if policy.publish == "anatomy":
         return {"columns": table.names, "rows": [], "hidden": 0}
-    found = table.fingerprint
-    columns = [
-        [
-            text if n >= COMMON and (one.people is None or name in policy.quasi) else None
-            for text, n in zip(pc.fill_null(column, "").to_pylist(), times.tolist(), strict=True)
-        ]
-        for name, column, times in zip(table.names, found.some.columns, found.times, strict=True)
+    common = {name: _common(table, name) for name in policy.quasi}
+    kept = None if one.people is None else policy.quasi
+    return sample(table.names, table.fingerprint, common, kept)
+
+
+def _common(table: ReleaseTable, name: str) -> pa.Array:
+    """The values that labels may name: those that many published rows have as they are."""
+    labels = table.labels(name)
+    found = [
+        text for text, n in zip(labels.texts, labels.rows, strict=True) if text and n >= COMMON
     ]
-    rows = [list(row) for row in zip(*columns, strict=True)]
-    rows.sort(key=lambda row: [(cell is None, cell or "") for cell in row])
-    hidden = sum(cell is None for row in rows for cell in row)
-    return {"columns": table.names, "rows": rows, "hidden": hidden}
+    return pa.array(found, pa.string())
 
 
 def external_page(certificate: dict[str, Any]) -> str:
@@ -228,7 +228,8 @@ def _verdict(certificate: Mapping[str, Any]) -> str:
         rows += f" of {people}, counted in people"
     if certificate["anatomy"] is not None:
         return f"{every} found in the {rows}, whose sensitive values stand apart from the people."
-    return f"{every} found in the {rows}. {detail_sentence(certificate['detail'])}."
+    left = detail_sentence(certificate["detail"])
+    return f"{reservation(certificate)}{every} found in the {rows}. {left}."
 
 
 def _cards(certificate: Mapping[str, Any]) -> list[Card]:
@@ -244,9 +245,9 @@ def _cards(certificate: Mapping[str, Any]) -> list[Card]:
         units = "people" if alone["unit"] == "person" else "rows"
         cards.append(
             Card(
-                f"{units} alone on all published columns",
+                f"{units} alone on quasi and plain columns",
                 f"{alone['alone']:,}",
-                f"{percent(alone['share'])} of {alone['published']:,}",
+                f"{percent(alone['share'])} of {alone['published']:,}{with_sensitive(alone)}",
                 "bad" if alone["alarming"] else "",
             )
         )

@@ -39,6 +39,7 @@ from shoal.encoding.spelling import fold, fold_texts
 from shoal.engines.anatomy_release import require_files, sensitive_files
 from shoal.engines.person_key import PersonKey, read_key
 from shoal.errors import InputError, PolicyError, counted, listed, nearest
+from shoal.evidence.disclosure import Unit
 from shoal.io.address import Place, as_place
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import CsvOptions
@@ -100,6 +101,9 @@ class Linkage:
     quasi-identifiers; None without such a k."""
     pinned_person: int | None
     """People all of whose candidates are rows of one person, where the table tells people apart."""
+    smallest_people: int | None
+    """The fewest different people among the candidates of a person who has some; None where the table
+    does not tell people apart."""
     sensitive: dict[str, Guess]
     """Per sensitive column."""
     unread: dict[str, int]
@@ -119,7 +123,10 @@ class Attack(Result):
     guaranteed_risk: float | None
     """The highest chance to pick out a row by the quasi-identifiers that the policy allows: 1 / k."""
     highest_risk: float | None
-    """The highest chance that the attack found in the release: 1 / the fewest candidates."""
+    """The highest chance that the attack found in the release: 1 / the fewest candidates, in people
+    where the release tells them apart and in rows elsewhere."""
+    unit: Unit
+    """What candidates are in `highest_risk`."""
     release: Linkage
     raw: Linkage | None
     warnings: tuple[str, ...] = ()
@@ -296,12 +303,14 @@ def attack_tables(tables: Tables, policy: Policy, on: Sequence[str] | None = Non
         raw = link_by_equality(tables.raw, people, names, policy)
         owners = _people(policy, tables.raw)
         before = linkage_of(tables.raw, people, sensitive, raw, policy, k=k, who=who, owners=owners)
+    fewest = after.smallest if tables.owners is None else after.smallest_people
     found = Attack(
         people=people.num_rows if who is None else who.count,
         columns=tuple(names),
         unguarded=tuple(name for name in names if name not in policy.quasi),
         guaranteed_risk=None if k is None else 1 / k,
-        highest_risk=None if after.smallest is None else 1 / after.smallest,
+        highest_risk=None if fewest is None else 1 / fewest,
+        unit="row" if tables.owners is None else "person",
         release=after,
         raw=before,
     )
@@ -658,6 +667,7 @@ def linkage_of(
     candidates = np.zeros(links.n_known, np.int64)
     spans = None if owners is None else _PersonSpans.of(links, owners)
     one_person = np.zeros(links.n_known, np.bool_)
+    fewest = None if owners is None else _FewestPeople(links, owners)
     best = {name: np.full(links.n_known, -1, np.int64) for name in (*columns, *inferred)}
     times = {name: np.zeros(links.n_known) for name in (*columns, *inferred)}
     for part in links.matches:
@@ -665,6 +675,8 @@ def linkage_of(
         candidates[part.rows] = sums[part.starts[1:]] - sums[part.starts[:-1]]
         if spans is not None:
             one_person[part.rows] = spans.are_one_person(part)
+        if fewest is not None:
+            fewest.look_at(part)
         for name, of in values.items():
             found = guesses(
                 part.starts, part.classes, of.starts, of.values, of.counts, len(of.texts)
@@ -683,6 +695,7 @@ def linkage_of(
         pinned=int((of_person == 1).sum()),
         below=None if k is None else int((some < k).sum()),
         pinned_person=None if spans is None else _number_of(one_person[links.person], who),
+        smallest_people=None if fewest is None else fewest.found,
         smallest=int(some.min()) if len(some) else None,
         median=float(np.median(some)) if len(some) else None,
         sensitive={
@@ -738,6 +751,39 @@ class _PersonSpans:
         np.maximum.at(high, owner, self.high[part.classes])
         one: Bools = low == high
         return one
+
+
+class _FewestPeople:
+    """The fewest different people among the candidates of any known row that has some."""
+
+    def __init__(self, links: Links, owners: People) -> None:
+        pairs = np.unique(
+            np.column_stack([links.of_row.astype(np.int64), owners.number.astype(np.int64)]), axis=0
+        )
+        self._owners = pairs[:, 1]
+        self._starts = np.searchsorted(pairs[:, 0], np.arange(len(links.sizes) + 1))
+        self._people = np.diff(self._starts)
+        self.found: int | None = None
+
+    def look_at(self, part: Matches) -> None:
+        """Take the known rows of a part into account.
+
+        The candidates of a row are at least as many people as its largest class has. Rows are looked
+        at in this order, so that few are counted: one whose largest class has as many people as were
+        found cannot have fewer.
+        """
+        some = np.flatnonzero(np.diff(part.starts))
+        if not len(some):
+            return
+        # the starts of rows without classes coincide with the next ones
+        largest = np.maximum.reduceat(self._people[part.classes], part.starts[some])
+        for at in np.argsort(largest, kind="stable"):
+            if self.found is not None and largest[at] >= self.found:
+                return
+            classes = part.classes[part.starts[some[at]] : part.starts[some[at] + 1]]
+            members = [self._owners[self._starts[c] : self._starts[c + 1]] for c in classes]
+            people = len(np.unique(np.concatenate(members)))
+            self.found = people if self.found is None else min(self.found, people)
 
 
 def _true_values(

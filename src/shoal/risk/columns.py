@@ -29,10 +29,17 @@ from shoal.encoding.reading import (
     standard_texts,
 )
 from shoal.encoding.values import PADDED_NUMBER, is_padded
+from shoal.encoding.vocabulary import (
+    hint_of,
+    is_number_name,
+    is_postal,
+    may_be_weight,
+    names_a_nominal,
+    words_of,
+)
 from shoal.hierarchy.text import text_of
-from shoal.risk.identifiers import Recognised, listed_kinds, recognise
+from shoal.risk.identifiers import NAMES, Recognised, listed_kinds, recognise
 from shoal.risk.spread import Spread, spread_of
-from shoal.risk.vocabulary import hint_of, is_number_name, is_postal, may_be_weight, words_of
 
 Role = Literal[
     "identifier", "person", "quasi", "sensitive", "plain", "preference", "undecided", "weight"
@@ -62,6 +69,8 @@ LIGHTEST, HEAVIEST = 2.0, 500.0
 """Between these lie weights of bodies, in kilograms or pounds; medians outside are survey weights."""
 LONG_TEXT = 40
 """Average length from which text counts as free text."""
+SENTENCE = 4
+"""Average number of words from which text counts as free text."""
 
 
 class Type(StrEnum):
@@ -104,6 +113,8 @@ class Contents:
     """Mean length of the distinct texts; 0 for columns that hold no text."""
     longest_text: int
     """Length of the longest text; 0 for columns that hold no text."""
+    words: float
+    """Mean number of words of the distinct texts; 0 for columns that hold no text."""
     can_be_ordered: bool
     """Whether every value is a finite number, a date or a time."""
     read_as: str = ""
@@ -184,19 +195,31 @@ def suggest(column: Contents) -> Suggestion:
 
 
 def _role_by_contents(column: Contents) -> tuple[Role, str] | None:
-    """Identifiers in nearly all cells, or inside of free text that no name explains."""
-    if not column.identifiers:
-        return None
+    """Identifiers in nearly all cells or inside of some, and free text, which may say anything."""
     hint = hint_of(column.name)
     if hint is not None and hint[0] == "person":
         return None
-    whole = [one for one in column.identifiers if not one.inside]
     # names of people are recognised by a short list, and places are called like people
-    if (whole and whole[0].kind != "names of people") or hint is None:
+    certain = [one for one in column.identifiers if one.kind != NAMES]
+    if certain or (column.identifiers and hint is None):
         return "identifier", listed_kinds(column.identifiers)
-    if column.text_length >= LONG_TEXT:
+    if column.identifiers and column.text_length >= LONG_TEXT:
         return "identifier", f"free text: {listed_kinds(column.identifiers)}"
+    if _is_free_text(column, known=hint is not None):
+        return "identifier", "it holds free text, which can say anything and may name people"
     return None
+
+
+def _is_free_text(column: Contents, known: bool) -> bool:
+    """Whether cells hold sentences of their own, and no categories; known: whether its name says what
+    they are, so that long ones may be the names of occupations."""
+    rows = column.rows - column.missing
+    if column.type != Type.TEXT or rows < FEWEST_ROWS or column.distinct < MANY_VALUES:
+        return False
+    own = column.distinct >= MOSTLY * rows or column.unique_rows >= MOSTLY * column.distinct
+    if known:
+        return own and column.words >= SENTENCE and column.text_length >= LONG_TEXT
+    return own and (column.words >= SENTENCE or column.text_length >= LONG_TEXT)
 
 
 def quasi_treatment(column: Contents) -> Treatment:
@@ -208,7 +231,13 @@ def quasi_treatment(column: Contents) -> Treatment:
         return "mask"
     if column.type == Type.DATE:
         return "date"
-    return "ordered" if column.can_be_ordered else "unordered"
+    return "ordered" if column.can_be_ordered and not is_nominal(column) else "unordered"
+
+
+def is_nominal(column: Contents) -> bool:
+    """Whether whole numbers stand for things that have no order, by the name: regions, occupations."""
+    found = column.spread
+    return found is not None and found.whole and names_a_nominal(column.name)
 
 
 def _role_by_name(column: Contents) -> tuple[Role, str] | None:
@@ -264,8 +293,6 @@ def _role_by_values(column: Contents) -> tuple[Role, str]:
         return "identifier", "it holds neither text, numbers nor dates and cannot be made coarser"
     if rows >= FEWEST_ROWS:
         share = column.distinct / rows
-        if column.type == Type.TEXT and column.text_length >= LONG_TEXT and share >= MOSTLY:
-            return "identifier", "it holds long free text, which may name people"
         fraction = column.spread is not None and not column.spread.whole
         if is_number_name(column.name) and share >= MOSTLY and not fraction:
             return "identifier", "it is called a number or code, and most rows have their own"
@@ -315,10 +342,13 @@ def contents_of(
         shared = np.bincount(index[known], rows[known], len(values)).astype(np.int64)
     texts = text_of(values)
     gone = is_missing(texts, likely)
-    length, longest = 0.0, 0
+    length, longest, words = 0.0, 0, 0.0
     if kind in (Type.TEXT, Type.CODE):
         lengths = pc.utf8_length(texts)
         length, longest = pc.mean(lengths).as_py(), pc.max(lengths).as_py()
+        words = (
+            1 + pc.mean(pc.count_substring_regex(pc.utf8_trim_whitespace(texts), r"\s+")).as_py()
+        )
     return Contents(
         name,
         kind,
@@ -327,6 +357,7 @@ def contents_of(
         missing,
         length,
         longest,
+        words,
         taken.can_be_ordered,
         taken.reason,
         taken.written,
@@ -345,7 +376,7 @@ def _recognised(taken: "Taken", texts: pa.Array, rows: Ints, gone: Bools) -> tup
     """The identifiers that texts and whole numbers are or contain."""
     if taken.type not in (Type.TEXT, Type.CODE, Type.WHOLE):
         return ()
-    return recognise(texts.filter(pa.array(~gone)), rows[~gone])
+    return recognise(texts.filter(pa.array(~gone)), rows[~gone], search=taken.type != Type.WHOLE)
 
 
 def _spread(taken: "Taken", values: pa.Array, rows: Ints, gone: Bools) -> Spread | None:

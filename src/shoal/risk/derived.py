@@ -25,10 +25,10 @@ import numpy as np
 
 from shoal.arrays import Bools, Floats, Ints
 from shoal.encoding.missing import is_missing
+from shoal.encoding.vocabulary import hint_of, words_of
 from shoal.errors import listed
 from shoal.hierarchy.text import text_of
 from shoal.risk.columns import FEWEST_ROWS, Contents, Suggestion, Type, numbers_of
-from shoal.risk.vocabulary import hint_of, words_of
 
 SAMPLED = 500
 """Rows that rule most pairs out."""

@@ -4,7 +4,7 @@ Enough to tell a column of names from one of places or products, not to recognis
 are also common words or places of these languages (`may`, `will`, `florence`) are left out.
 """
 
-from shoal.risk.vocabulary import word_set
+from shoal.encoding.vocabulary import word_set
 
 ENGLISH = word_set(
     """

@@ -4,8 +4,9 @@ A column is recognised where nearly all of its cells have the shape of an identi
 identifier has check digits, these are right. By chance one number in ten has the right check digit, so
 most must. Check digits are computed by python-stdnum, which knows the rules of each country.
 
-Free text is searched for identifiers inside of it: e-mail and web addresses, phone, card and account
-numbers, and names of people (a title or a common given name, followed by another name).
+All texts are searched for identifiers inside of them: the forms that the presets search releases for,
+so that a draft is never weaker than they are (`presets/identifiers.py`), phone numbers as they are
+written within a country, and names of people (a title or a common given name, followed by another name).
 
 Only kinds and shares are reported, never a value.
 """
@@ -21,9 +22,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Ints
+from shoal.encoding.vocabulary import folded
 from shoal.errors import percent
+from shoal.presets.identifiers import FORMS, shows
+from shoal.presets.identifiers import IBAN as IBAN_FORM
+from shoal.presets.identifiers import PHONE as PHONE_FORM
 from shoal.risk.given_names import GIVEN_NAMES
-from shoal.risk.vocabulary import folded
 
 LOOKED_AT = 1_000
 """Different values of a column that are looked at."""
@@ -37,6 +41,9 @@ FEWEST = 5
 """Different values of a kind that make a column one of it."""
 SOME_NAMES = 0.3
 """From this share of common given names on, a column of words is one of names: the list is short."""
+NAMES = "names of people"
+CALLED = {PHONE_FORM: "phone numbers", IBAN_FORM: "bank account numbers (IBAN)"}
+"""Forms that are recognised here in more spellings, with what they are called."""
 LONG_TEXT = 25
 """Mean length from which on text with spaces is searched for what it contains."""
 
@@ -47,11 +54,25 @@ PHONE = (
     r"|\(?0[0-9 ()./-]{7,17}[0-9]"
     r"|\(?[2-9][0-9]{2}\)?[ .-] ?[0-9]{3}[ .-][0-9]{4}"
 )
-PHONE_INSIDE = (
-    r"(^|[^0-9A-Za-z.,/-])(\+|00)[1-9][0-9]{0,2}[ ()./-]{0,2}[0-9][0-9 ()./-]{5,15}[0-9]"
-    r"|(^|[^0-9A-Za-z.,/-])\(?0[1-9][0-9]{1,4}\)?[ /-][0-9][0-9 -]{4,10}[0-9]"
-    r"|\(?\b[2-9][0-9]{2}\)?[ .-] ?[0-9]{3}[.-][0-9]{4}\b"
+PHONE_INSIDE = re.compile(
+    r"(?<![\w.,/+-])(?:"
+    r"(?:\+|00)[1-9]\d{0,2}[ ()./-]{0,2}\d[\d ()./-]{5,15}\d"  # +49 351 1234567, 0049 ...
+    r"|\(0[1-9]\d{0,4}\)[ /-]?\d[\d -]{3,10}\d"  # (0351) 1234567
+    r"|0[1-9]\d{1,4}[ /-]\d[\d -]{4,10}\d"  # 0351 1234567, 020 7946 0958
+    r"|0[1-9] \d{7,9}"  # 06 12345678
+    r"|0[1-9](?:[ .-]\d{2}){4}"  # 01 23 45 67 89
+    r"|0[1-9]\d{8,10}"  # 03511234567
+    r")(?![\w-])"
+    r"|\(?\b[2-9]\d{2}\)?[ .-] ?\d{3}[.-]\d{4}\b"  # 617-555-1234
+    r"|\b(?:tel|telefono?|telefone?|telephone|téléphone|phone|fax|mobil|mobile|cell|handy|m[oó]vil|call"
+    r"|callback|ruf|anruf|ruft an|appeler|llamar|whatsapp|sms)\b[^\w+(]{0,4}(?:no|nr)?[^\w+(]{0,3}"
+    r"[+(]?\d[\d ()./-]{5,18}\d",  # after such a word any long number is one
+    re.IGNORECASE | re.ASCII,
 )
+TELLING = r"@|:|[wW]{3}\.|[0-9](?:.*[0-9]){6}|(?:\.[0-9]+){3}|-[0-9A-Fa-f]{2}-[0-9A-Fa-f]{2}-"
+"""What a text has that contains an identifier other than a name; much else has it too."""
+MOST_SEARCHED = 20_000
+"""Different texts with such marks that are searched."""
 IBAN = r"[A-Za-z]{2}[0-9]{2}( ?[A-Za-z0-9]){11,30}"
 CARD = r"[2-6]([0-9][ -]?){12,18}"
 NUMBER = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./+-]{7,22}")
@@ -125,18 +146,19 @@ class Recognised:
         return f"{percent(self.share)} of its values {how} {self.kind}"
 
 
-def recognise(texts: pa.Array, rows: Ints) -> tuple[Recognised, ...]:
+def recognise(texts: pa.Array, rows: Ints, search: bool = True) -> tuple[Recognised, ...]:
     """The identifiers among distinct texts of a column, the most frequent kind first.
 
-    texts: without missing ones. rows: (n,) the rows of each.
+    texts: without missing ones. rows: (n,) the rows of each. search: whether to look inside of them, as
+    numbers hold nothing else.
     """
-    texts, rows = _sample(texts, rows)
-    if len(texts) < FEWEST or not rows.sum():
+    if not rows.sum():
         return ()
-    trimmed = pc.utf8_trim_whitespace(texts)
-    cells = _Cells(trimmed, trimmed.to_pylist(), rows)
-    found = _whole(cells)
-    return (found,) if found is not None else _inside(cells)
+    cells = _cells(*_sample(texts, rows))
+    found = _whole(cells) if len(texts) >= FEWEST else None
+    if found is not None:
+        return (found,)
+    return _inside(cells, texts, rows) if search else ()
 
 
 @dataclass(frozen=True)
@@ -155,12 +177,17 @@ class _Cells:
         return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
 
 
-def _sample(texts: pa.Array, rows: Ints) -> tuple[pa.Array, Ints]:
+def _cells(texts: pa.Array, rows: Ints) -> _Cells:
+    trimmed = pc.utf8_trim_whitespace(texts)
+    return _Cells(trimmed, trimmed.to_pylist(), rows)
+
+
+def _sample(texts: pa.Array, rows: Ints, most: int = LOOKED_AT) -> tuple[pa.Array, Ints]:
     """Some of the texts, evenly over their order, which does not depend on that of the rows."""
-    if len(texts) <= LOOKED_AT:
+    if len(texts) <= most:
         return texts, rows
     order = pc.sort_indices(texts).to_numpy()
-    chosen = order[np.linspace(0, len(order) - 1, LOOKED_AT).astype(np.int64)]
+    chosen = order[np.linspace(0, len(order) - 1, most).astype(np.int64)]
     return texts.take(pa.array(chosen)), rows[chosen]
 
 
@@ -252,7 +279,7 @@ def _names(cells: _Cells) -> Recognised | None:
     known = np.fromiter((_has_given_name(text) for text in cells.texts), np.bool_)
     if known.sum() < FEWEST or known.mean() < SOME_NAMES or cells.share(known) < SOME_NAMES:
         return None
-    return Recognised("names of people", cells.share(known), False)
+    return Recognised(NAMES, cells.share(known), False)
 
 
 def _looks_like_a_name(text: str) -> bool:
@@ -270,24 +297,23 @@ def _is_given_name(word: str) -> bool:
     return any(part in GIVEN_NAMES for part in folded(word).lower().split("-"))
 
 
-def _inside(cells: _Cells) -> tuple[Recognised, ...]:
-    """What the cells contain among other text."""
-    found = [
-        Recognised(kind, share, True)
-        for kind, pattern in (("e-mail addresses", EMAIL), ("web addresses", URL))
-        if (share := cells.share(cells.matching(pattern)))
-    ]
-    if _is_free_text(cells):
-        found += [
-            Recognised(kind, share, True)
-            for kind, which in (
-                ("phone numbers", cells.matching(PHONE_INSIDE)),
-                ("bank account numbers (IBAN)", _checked(cells, rf"\b{IBAN}\b", _iban_inside)),
-                ("payment card numbers", _checked(cells, rf"\b{CARD}\b", _card)),
-                ("names of people", np.fromiter(map(_names_a_person, cells.texts), np.bool_)),
-            )
-            if (share := cells.share(which))
-        ]
+def _inside(cells: _Cells, texts: pa.Array, rows: Ints) -> tuple[Recognised, ...]:
+    """What the cells contain among other text; names are looked for in a sample of them."""
+    if all(map(str.isdigit, cells.texts)):
+        return ()  # long codes of digits are not taken for phone numbers of another country
+    telling = pc.match_substring_regex(texts, TELLING).to_numpy(zero_copy_only=False)
+    searched = _cells(*_sample(texts.filter(pa.array(telling)), rows[telling], MOST_SEARCHED))
+    weight = float(rows[telling].sum() / rows.sum())
+    found = []
+    for kind, (form, _) in FORMS.items():
+        which = [shows(kind, text) or _spelt(form, text) for text in searched.texts]
+        if any(which):
+            share = weight * searched.share(np.array(which, np.bool_))
+            found.append(Recognised(CALLED.get(form, kind), share, True))
+    named = np.fromiter(map(_names_a_person, cells.texts), np.bool_, len(cells.texts))
+    # a single category may be called like a person
+    if named.sum() >= (1 if _is_free_text(cells) else FEWEST):
+        found.append(Recognised(NAMES, cells.share(named), True))
     return tuple(sorted(found, key=lambda one: -one.share))
 
 
@@ -297,13 +323,13 @@ def _is_free_text(cells: _Cells) -> bool:
     return sum(lengths) >= LONG_TEXT * len(lengths) and spaces >= MOSTLY * len(lengths)
 
 
-def _checked(cells: _Cells, pattern: str, check: Callable[[str], bool]) -> Bools:
-    """(n,) whether a text contains a match for which the check holds."""
-    which = cells.matching(pattern)
-    for place in np.flatnonzero(which).tolist():
-        matches = re.finditer(pattern, cells.texts[place])
-        which[place] = any(check(match.group().strip()) for match in matches)
-    return which
+def _spelt(form: re.Pattern[str], text: str) -> bool:
+    """Phone numbers as within a country; account numbers in small letters, or followed by words."""
+    if form is PHONE_FORM:
+        return PHONE_INSIDE.search(text) is not None
+    if form is not IBAN_FORM:
+        return False
+    return any(_iban_inside(match.group()) for match in re.finditer(rf"\b{IBAN}\b", text))
 
 
 def _iban_inside(text: str) -> bool:

@@ -8,10 +8,10 @@ as only rows of one person do, or agree in some column and are numbered by anoth
 
 from collections.abc import Sequence
 
+from shoal.encoding.vocabulary import ID_WORDS, hint_of, words_of
 from shoal.evidence.repeated_ids import agree, is_panel
 from shoal.risk.columns import FEWEST_ROWS, MANY_VALUES, Contents, Suggestion, Type
 from shoal.risk.table import CountedTable
-from shoal.risk.vocabulary import ID_WORDS, hint_of, words_of
 
 PERSON_IDS = frozenset(
     """

@@ -18,10 +18,8 @@ class ClassGuesses:
     right: Ints
     """(g,) those with the commonest value of the class."""
     commonest: int
-    """Those with the commonest value of the whole release; where people are counted, pairs of a person
-    and a value in a class."""
-    total: int
-    """All rows, or such pairs, with a known value."""
+    """Rows, or people in every class that they are in, with the commonest value of the whole
+    release."""
 
     @property
     def known(self) -> int:
@@ -31,7 +29,7 @@ class ClassGuesses:
     @property
     def base_rate(self) -> float:
         """How often guessing the commonest value of the release is right."""
-        return self.commonest / self.total if self.total else 0.0
+        return self.commonest / self.known if self.known else 0.0
 
     @property
     def best_guess(self) -> float:
@@ -48,6 +46,4 @@ class ClassGuesses:
 def guesses_of(counts: Counts) -> ClassGuesses:
     """What the histograms of classes say about guesses."""
     everywhere = np.bincount(counts.values, counts.counts, minlength=1).astype(np.int64)
-    return ClassGuesses(
-        known(counts), commonest(counts), int(everywhere.max(initial=0)), int(counts.counts.sum())
-    )
+    return ClassGuesses(known(counts), commonest(counts), int(everywhere.max(initial=0)))

@@ -32,7 +32,10 @@ class CheckedRule:
     """The figure of a privacy model."""
     found: float | None = None
     """The figure that was found in the release."""
-    holds: bool = True
+    holds: bool | None = True
+    """None where nothing was checked, because no column was recognised that the rule is about."""
+    unchecked: str = ""
+    """Why nothing was checked, as a sentence; empty where something was."""
     violations: tuple[Violation, ...] = ()
 
 
@@ -50,8 +53,8 @@ class PresetOutcome:
 
     @property
     def holds(self) -> bool:
-        """Whether everything that can be checked holds."""
-        return all(check.holds for check in self.checks)
+        """Whether everything that was checked holds."""
+        return all(check.holds is not False for check in self.checks)
 
     @property
     def violations(self) -> tuple[Violation, ...]:
@@ -80,7 +83,7 @@ def require_presets(found: Sequence[PresetOutcome]) -> None:
         f"{outcome.name}: {text}"
         for outcome in found
         for check in outcome.checks
-        if not check.holds
+        if check.holds is False
         for text in ([one.text for one in check.violations] or [f"{check.text} It does not hold."])
     ]
     if broken:

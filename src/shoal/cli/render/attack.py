@@ -28,11 +28,15 @@ def show_attack(console: Console, found: "Attack", known: Path) -> None:
 
 def _comparison(found: "Attack") -> Text:
     """Return how the attack compares to what the policy guarantees."""
-    none = "nobody is found" if found.highest_risk is None else _chance(found.highest_risk)
-    words = Text.assemble(("highest risk found ", "dim"), none)
+    if found.highest_risk is None:
+        words = Text("nobody is found: no row of the release fits a known person")
+    else:
+        words = Text.assemble(("highest risk found: ", "dim"), _chance(found.highest_risk))
+        if found.highest_risk < 1:
+            words.append(" people" if found.unit == "person" else " rows")
     if found.guaranteed_risk is not None and found.guaranteed_risk < 1:
         on = " on quasi columns alone" if found.unguarded else ""
-        words.append(f", guaranteed: {_chance(found.guaranteed_risk)} at most{on}")
+        words.append(f"; the policy guarantees at most {_chance(found.guaranteed_risk)}{on}")
     return words
 
 
@@ -64,6 +68,11 @@ def _figures(console: Console, found: "Attack") -> Table:
         cells = ["" if g is None else _alarm(people(g.pinned), g.pinned) for g in guesses]
         table.add_row(f"pinned to one {safe(name)}", *cells)
     table.add_row("fewest candidates", *(_number(one.smallest) for one in both))
+    if any(one.smallest_people is not None for one in both):
+        counts = [one.smallest_people for one in both]
+        table.add_row(
+            "fewest people among them", *("unknown" if n is None else _number(n) for n in counts)
+        )
     table.add_row("median candidates", *(_number(one.median) for one in both))
     for name in found.release.sensitive:
         guesses = [one.sensitive.get(name) for one in both]

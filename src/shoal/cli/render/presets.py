@@ -26,6 +26,10 @@ def _body(console: Console, outcome: "PresetOutcome") -> RenderableType:
     checks.add_column()
     checks.add_column()
     for check in outcome.checks:
+        if check.holds is None:
+            mark = "no column" if console.options.ascii_only else "–"
+            checks.add_row(Text(mark, style="yellow"), safe(f"{check.unchecked} ({check.text})"))
+            continue
         text = safe(check.text)
         if check.found is not None:
             text += f" Found: {figure(check.found)}."

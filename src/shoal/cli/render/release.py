@@ -124,11 +124,13 @@ def _people(release: "Release[Any]") -> list[tuple[str, str]]:
 
 
 def _alone(release: "Release[Any]") -> str:
-    """Return how many are alone once plain columns are known too."""
+    """Return how many are alone once plain columns are known too, and once sensitive ones are."""
     found = release.disclosure
     share = f" ({percent(found.share)})" if found.alone else ""
-    columns = counted(len(found.plain), "plain column") if found.plain else "no plain column"
-    return f"{found.alone:,} {found.units}{share} on all published columns, with {columns}"
+    more = ""
+    if found.alone_with_sensitive > found.alone:
+        more = f", {found.alone_with_sensitive:,} with sensitive ones"
+    return f"{found.alone:,} {found.units}{share} on quasi and plain columns{more}"
 
 
 def _measured(metric: "Metric", figure: float | None, release: "Release[Any]") -> str:

@@ -174,23 +174,24 @@ def endings(writing: bool = False) -> dict[str, FileFormat]:
     }
 
 
-def format_of(path: Path) -> FileFormat:
-    """The format of a file by its extension."""
+def format_of(path: Path, *, writing: bool = False) -> FileFormat:
+    """The format of a file by its extension; `writing`: only those that are written are proposed."""
     known, ending = endings(), ending_of(path)
     if ending not in known:
         found = (
             f"the extension '{ending}' is unknown" if ending else "the file name has no extension"
         )
+        allowed = endings(writing)
         raise InputError(
             f"{path}: {found}, so the format cannot be decided. "
-            f"Allowed: {listed(known, 40)}.{nearest(ending, known)}"
+            f"Allowed: {listed(allowed, 40)}.{nearest(ending, allowed)}"
         )
     return known[ending]
 
 
 def format_to_write(path: Path) -> FileFormat:
     """The format of a file that is to be written; its libraries are installed."""
-    found = format_of(path)
+    found = format_of(path, writing=True)
     if ending_of(path) not in (allowed := endings(writing=True)):
         raise InputError(
             f"{path}: files with the extension '{ending_of(path)}' can be read, but not written. "

@@ -103,7 +103,9 @@ HOUSEHOLD = word_set(
 
 WEIGHT = word_set(
     """
-    fnlwgt perwt hhwt pweight pwgt pwgtp wgtp finalweight sampleweight samplingweight surveyweight
+    fnlwgt finalwgt wtmec wtmec2yr wtmec4yr wtmecprp wtint wtint2yr wtint4yr wtintprp wtssall wtssnr
+    wtssps hrf fexp facteurpond facteurponderation facteurdeponderation
+    perwt hhwt pweight pwgt pwgtp wgtp finalweight sampleweight samplingweight surveyweight
     personweight householdweight designweight analysisweight populationweight weightfactor
     expansionfactor hochrechnungsfaktor gewichtungsfaktor stichprobengewicht ponderation
     poidssondage factorexpansion factordeexpansion ponderacion pesocampionario weegfactor
@@ -219,6 +221,116 @@ POSTAL = word_set(
 )
 """Codes that are generalised by masking characters from the right."""
 
+NOMINAL = word_set(
+    """
+    region reg district province state county country nativecountry city municipality birthplace race
+    ethnicity ethnic ethnicgroup nationality citizenship origin language religion denomination
+    marital maritalstatus civilstatus occupation occ job profession industry workclass employmentstatus
+    bundesland land kreis landkreis bezirk gemeinde stadt staatsangehorigkeit nationalitat herkunft
+    sprache konfession familienstand beruf branche
+    departement commune pays nationalite langue etatcivil situationfamiliale situationmatrimoniale
+    metier religionsgemeinschaft
+    comunidad provincia municipio pais nacionalidad idioma estadocivil ocupacion profesion oficio
+    regione comune paese nazionalita cittadinanza lingua statocivile occupazione professione religione
+    provincie gemeente nationaliteit taal burgerlijkestaat beroep geloof
+    concelho distrito nacionalidade profissao ocupacao religiao
+    wojewodztwo powiat gmina kraj narodowosc obywatelstwo jezyk stancywilny zawod religia
+    fylke kommune kommun sivilstatus sivilstand civilstand yrke erhverv sprak sprog nasjonalitet
+    maakunta kunta kansalaisuus siviilisaaty ammatti kieli uskonto
+    """
+)
+"""Things without an order: their numbers are codes."""
+
+PLACES = word_set(
+    """
+    address addressline homeaddress street city town village county parish precinct district
+    municipality borough neighborhood neighbourhood suburb latitude longitude lat lon lng geocode
+    geohash coordinates censustract tract blockgroup puma fips msa smsa birthplace placeofbirth
+    adresse anschrift strasse hausnummer ort wohnort geburtsort stadt stadtteil ortsteil gemeinde kreis
+    landkreis bezirk
+    adressepostale rue ville quartier commune arrondissement departement lieunaissance
+    lieudenaissance lieuderesidence
+    direccion domicilio calle barrio ciudad localidad municipio provincia lugarnacimiento
+    lugardenacimiento
+    indirizzo quartiere citta comune luogonascita luogodinascita
+    adres straat huisnummer woonplaats geboorteplaats wijk stad gemeente
+    morada endereco bairro cidade concelho freguesia distrito naturalidade
+    ulica dzielnica miasto miejscowosc miejsceurodzenia gmina powiat
+    gatuadress gate vej bydel bostedsadresse bostadsort bosted fodested fodelseort kommune kommun
+    osoite katuosoite kaupunki kaupunginosa kunta syntymapaikka kotikunta
+    """
+)
+"""Places smaller than a state."""
+
+BIRTH_YEARS = word_set(
+    """
+    birthyear yearofbirth yob geburtsjahr anneenaissance anneedenaissance anonacimiento
+    anodenacimiento annonascita annodinascita geboortejaar anonascimento anodenascimento rokurodzenia
+    fodselsar fodelsear syntymavuosi
+    """
+)
+BIRTHS = BIRTH_YEARS | word_set(
+    """
+    dob birthdate birthday dateofbirth geburtsdatum geburtstag gebdatum gebdat datenaissance
+    datedenaissance ddn fechanacimiento fechadenacimiento datanascita datadinascita geboortedatum
+    datanascimento datadenascimento dataurodzenia fodselsdato fodselsdag fodelsedatum fodelsedag
+    syntymaaika syntymapaiva
+    """
+)
+"""Dates or years of birth."""
+WHOLE_BIRTHS = word_set(
+    "birth born geburt geboren naissance nacimiento nascita geboorte nascimento"
+)
+"""Dates or years of birth where the name has no other word: a birth weight is none."""
+
+DATES = BIRTHS | word_set(
+    """
+    date dates datetime timestamp dod birthdate deathdate datum dato datoer fecha pvm paivamaara
+    aufnahmedatum entlassungsdatum sterbedatum todesdatum behandlungsdatum
+    opnamedatum ontslagdatum overlijdensdatum
+    dataricovero datadiricovero dataammissione datadimissione datadecesso datavisita
+    dataadmissao dataalta datainternamento dataobito dataconsulta
+    dataprzyjecia datawypisu datazgonu datawizyty
+    innleggelsesdato utskrivningsdato indlaeggelsesdato udskrivningsdato dodsdato
+    inskrivningsdatum utskrivningsdatum dodsdatum tulopaiva lahtopaiva kuolinpaiva kayntipaiva
+    """
+)
+"""Dates."""
+DATE_ENDS = ("datum", "datums", "sdato", "paiva")
+"""Ends of words that are dates too: `aufnahmedatum`, `operasjonsdato`."""
+
+AGES = word_set("age ages alter lebensalter edad eta leeftijd idade wiek alder ika")
+"""Ages; in years, where no word says otherwise."""
+AGE_GROUPS = word_set(
+    """
+    agegroup agegrp ageband agerange ageclass ageyears altersgruppe altersklasse grupoedad grupodeedad
+    gruppoeta fasciaeta fasciadieta leeftijdsgroep leeftijdsklasse grupoetario faixaetaria grupawiekowa
+    aldersgruppe aldersgrupp ikaryhma
+    """
+)
+"""Ages that are grouped already."""
+SHORT_TIMES = word_set(
+    """
+    month months week weeks day days monat monate monaten woche wochen tag tage tagen mois semaine
+    semaines jour jours mes meses semana semanas dia dias mese mesi settimana settimane giorno giorni
+    maand maanden weken dagen miesiac miesiace miesiecy tydzien tygodnie dzien dni maned maneder
+    uke uker manad manader vecka veckor dager dage kuukausi kuukautta viikko viikkoa paivaa
+    """
+)
+"""Parts of a year."""
+DATE_PARTS = word_set(
+    """
+    birthmonth monthofbirth dayofbirth admissionmonth dischargemonth deathmonth visitmonth
+    weekday dayofweek admissionday dischargeday geburtsmonat aufnahmemonat entlassungsmonat
+    sterbemonat wochentag moisnaissance moisdenaissance joursemaine jourdelasemaine mesnacimiento
+    mesdenacimiento diasemana diadelasemana mesenascita mesedinascita giornosettimana
+    giornodellasettimana geboortemaand opnamemaand weekdag mesnascimento mesdenascimento
+    miesiacurodzenia dzientygodnia fodselsmaned fodelsemanad ukedag ugedag veckodag syntymakuukausi
+    viikonpaiva
+    """
+)
+"""Parts of dates other than the year."""
+
 WEAK = word_set("status event score")
 """Words that say something only where no other word of the name does."""
 
@@ -281,9 +393,12 @@ def hint_of(name: str) -> tuple[Hint, str] | None:
 def _known(word: str) -> Hint | None:
     """The meaning of a word, whether its umlauts are written as one letter or as two."""
     found = HINTS.get(word)
-    if found is None and ("ae" in word or "oe" in word or "ue" in word):
-        found = HINTS.get(word.replace("ae", "a").replace("oe", "o").replace("ue", "u"))
-    return found
+    return HINTS.get(without_umlauts(word)) if found is None else found
+
+
+def without_umlauts(word: str) -> str:
+    """A word whose umlauts are written as two letters (`groesse`), with one for each."""
+    return word.replace("ae", "a").replace("oe", "o").replace("ue", "u")
 
 
 def is_number_name(name: str) -> bool:
@@ -297,6 +412,12 @@ def is_postal(name: str) -> bool:
     words = words_of(name)
     pairs = ["".join(pair) for pair in pairwise(words)]
     return not POSTAL.isdisjoint([*words, *pairs])
+
+
+def names_a_nominal(name: str) -> bool:
+    """Whether a name is that of something without an order: regions, occupations, religions."""
+    hint = hint_of(name)
+    return hint is not None and hint[1].replace(" ", "") in NOMINAL
 
 
 def may_be_weight(name: str) -> bool:
