@@ -3,11 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+import shoal
 from shoal.policy.about import LONGEST, About
-from shoal.report.first_page import ROLES
-from shoal.report.page import page
+from shoal.report.certificate import certificate
+from shoal.report.first_page import ROLES, first_page
+from shoal.report.page import column_views, page
 from tests.browser import opened
 from tests.report.certificates import AWKWARD, detail, guarantee, hospital
 
@@ -91,7 +94,7 @@ def test_it_says_what_was_decided_and_leaves_room_to_sign(tmp_path: Path) -> Non
         "Hospital discharges",
         "Research on readmission",
         "privacy@hospital.example",
-        "Verified.",
+        "Verified, but 9,801 rows (99.0 %) are alone",
         "9,900 of 10,000 rows are published.",
         "picks the right row with a chance of at most 20.0 % (1 in 5)",
         "finds 9,801 rows",
@@ -123,3 +126,45 @@ def test_a_wide_sample_names_the_columns_that_are_left_out(tmp_path: Path) -> No
 def test_awkward_texts_are_texts() -> None:
     made = hospital(about={"title": AWKWARD[0], "purpose": AWKWARD[1]})
     assert "<script" not in page(made)
+
+
+def test_it_says_what_nobody_wrote_down_and_what_nothing_guards() -> None:
+    made = hospital()
+    made["about"] = {}
+    made["decisions"] = [
+        {"column": "age", "role": "quasi", "why": None},
+        {"column": "salary", "role": "sensitive", "why": None},
+    ]
+    text = page(made)
+    assert "No purpose or recipient was written down: see about: in the policy." in text
+    assert "What a person decided: no reason given" in text
+    assert "What is learnt of salary: no constraint names it" in text
+    made["about"] = {"purpose": "Research"}
+    made["decisions"][0]["why"] = "seen by all"
+    made["guarantees"] = [guarantee("l", 3, 3, of="salary", words="Three values of salary.")]
+    text = page(made)
+    assert "No purpose" not in text
+    assert "no reason given" not in text
+    assert "What is learnt of salary: no constraint" not in text
+
+
+def test_columns_are_guarded_only_where_a_constraint_names_them() -> None:
+    rows = {"age": [1, 2, 3] * 8, "ill": ["a", "b"] * 12, "pay": [1, 2, 3, 4] * 6}
+    made = shoal.anonymize(
+        pa.table(rows),
+        {
+            "columns": {"age": "quasi", "ill": "sensitive", "pay": "sensitive"},
+            "constraints": [{"k": 2}, {"l": 2, "of": "ill"}],
+        },
+    )
+    kinds = {one.name: one.kind for one in column_views(certificate(made))}
+    assert kinds["ill"] == "sensitive, guarded by the guarantees"
+    assert kinds["pay"] == "sensitive, published as it is: no constraint protects it"
+
+
+def test_guarantees_are_whole_where_there_is_room() -> None:
+    long = "Among all rows that look alike " + "there are enough values " * 8
+    one = guarantee("l", 3, 3, of="ill", words=long + "END.")
+    assert "END: 3 found." in first_page(hospital(guarantees=[one]), "short").rules[-1]
+    many = first_page(hospital(guarantees=[one] * 40), "short").rules
+    assert many[-1].endswith((" enough …", " values …", " there …", " are …"))

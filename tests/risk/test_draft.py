@@ -110,6 +110,21 @@ def test_other_names_are_quoted(name):
     assert quoted(name) == f'"{name}"'
 
 
+def test_a_draft_says_that_it_is_confidential():
+    assert "as confidential as the table" in draft_policy(pa.table({"age": range(40)})).text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("finalwgt", "wtmec2yr", "WTINT2YR", "wtssall", "hrf", "fexp", "facteur_pond"),
+    ],
+)
+def test_weights_of_well_known_surveys(name):
+    table = pa.table({"age": range(40), name: [2000 + 37 * (i % 17) for i in range(40)]})
+    assert draft_policy(table).roles[name] == "weight"
+
+
 def test_every_sensitive_column_has_a_line_with_its_reason():
     values = {"age": [*range(40)], "hiv": ["yes", *["no"] * 39], "illness": ["flu"] * 40}
     table = pa.table(values)

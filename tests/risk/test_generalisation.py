@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import shoal
 from shoal.hierarchy import parse_hierarchy
 from shoal.risk.columns import contents_of
 from shoal.risk.generalisation import hierarchies, hierarchy_of, round_width, tree_of
@@ -130,3 +131,36 @@ def test_many_columns_have_fewer_levels() -> None:
     few, many = hierarchies(columns[:3]), hierarchies(columns)
     assert len(few["c0"]["intervals"]) == 4
     assert len(many["c0"]["intervals"]) == 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["0.0", "1.0", ""] * 20,
+        [0.0, 1.0, None] * 20,
+        [0.0, 2.5, None] * 20,
+        [True, False, None] * 20,
+        ["1", "2", "NA"] * 20,
+    ],
+)
+@pytest.mark.parametrize("method", ["least-loss-partition", "datafly"])
+def test_two_values_have_a_tree(values: list[object], method: str) -> None:
+    """A mask would leave `0.*` and `1.*`, which hides nothing."""
+    table = pa.table({"age": range(60), "female": values})
+    draft = shoal.draft_policy(table)
+    assert set(draft.inspection.hierarchies["female"]) == {"tree"}
+    policy = draft.policy.with_changes(constraints=[{"k": 5}], method=method)
+    assert shoal.anonymize(table, policy, seed=1).verified
+
+
+@pytest.mark.parametrize(
+    "name", ["region", "race", "marital_status", "industry", "Beruf", "état civil", "provincia"]
+)
+def test_numbers_of_things_have_no_order(name: str) -> None:
+    table = pa.table({"age": range(60), name: [1, 2, 3, 4, 5] * 12})
+    draft = shoal.draft_policy(table)
+    column = draft.policy.columns[name]
+    assert (column.role, column.kind) == ("quasi", "unordered")
+    assert draft.inspection.hierarchies[name] == {"tree": ["1", "2", "3", "4", "5"]}
+    for method in ("least-loss-partition", "datafly"):
+        assert shoal.anonymize(table, draft.policy.with_changes(method=method), seed=1).verified

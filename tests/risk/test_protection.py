@@ -1,5 +1,7 @@
 """The constraint that a sensitive column needs follows from its values."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.risk.columns import contents_of
 from shoal.risk.protection import protection_of
+from shoal.risk.table import TableInMemory
 from tests.examples import examples
 
 
@@ -38,6 +41,51 @@ def proposed(values: list[object]) -> str:
 )
 def test_by_what_the_values_are(values: list[object], constraint: str) -> None:
     assert proposed(values) == constraint
+
+
+EVENTS = pd.DataFrame(
+    {
+        "patient_id": [f"p{i}" for i in range(60)] + [f"p{i}" for i in range(0, 60, 2)],
+        "age": [20 + i for i in range(60)] + [20 + i for i in range(0, 60, 2)],
+        "relapse": ["0"] * 60 + ["1"] * 30,
+        "hiv": ["yes" if i % 2 else "no" for i in range(60)] + ["no"] * 30,
+    }
+)
+"""Everybody has had no relapse in some row, and half of the people one in another."""
+
+
+@pytest.mark.parametrize("memory", [None, "1GB"])
+def test_shares_are_those_of_people(memory: str | None, tmp_path: Path) -> None:
+    """By rows a third has a relapse, which would allow l = 2; by people everybody has had none."""
+    EVENTS.to_csv(tmp_path / "t.csv", index=False)
+    draft = shoal.draft_policy(tmp_path / "t.csv", memory=memory)
+    assert draft.roles["patient_id"] == "person"
+    assert "- {t: 0.2, of: relapse}  # 100.0 % of the people have one value" in draft.text
+    assert "- {l: 2, of: hiv}" in draft.text
+    rows = shoal.draft_policy(EVENTS.drop(columns="patient_id"))
+    assert "- {l: 2, of: relapse}" in rows.text
+
+
+def test_figures_of_rows_say_so_where_people_are_suspected() -> None:
+    found = shoal.inspect(EVENTS)
+    assert "(--person patient_id) people are counted" in found.rows_for_people
+    assert shoal.inspect(EVENTS, person="patient_id").rows_for_people == ""
+    assert shoal.inspect(EVENTS.drop(columns="patient_id")).rows_for_people == ""
+
+
+def test_the_share_of_a_dominant_value_is_that_of_people() -> None:
+    policy = shoal.draft_policy(EVENTS).policy.with_changes(constraints=[{"k": 5}])
+    found = shoal.anonymize(EVENTS, policy, seed=1).evidence.dominant["relapse"]
+    assert (found.label, found.share, found.people) == ("0", 1.0, True)
+
+
+@examples(20)
+@given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from("abc")), min_size=1, max_size=40))
+def test_people_of_values_by_the_definition(pairs: list[tuple[int, str]]) -> None:
+    people, values = zip(*pairs, strict=True)
+    table = TableInMemory(pa.table({"id": people, "x": values}))
+    found = table.people_of_values("id", table.contents("x"))
+    assert found == {v: len({p for p, w in pairs if w == v}) for v in set(values)}
 
 
 @examples(60)

@@ -103,7 +103,9 @@ HOUSEHOLD = word_set(
 
 WEIGHT = word_set(
     """
-    fnlwgt perwt hhwt pweight pwgt pwgtp wgtp finalweight sampleweight samplingweight surveyweight
+    fnlwgt finalwgt wtmec wtmec2yr wtmec4yr wtmecprp wtint wtint2yr wtint4yr wtintprp wtssall wtssnr
+    wtssps hrf fexp facteurpond facteurponderation facteurdeponderation
+    perwt hhwt pweight pwgt pwgtp wgtp finalweight sampleweight samplingweight surveyweight
     personweight householdweight designweight analysisweight populationweight weightfactor
     expansionfactor hochrechnungsfaktor gewichtungsfaktor stichprobengewicht ponderation
     poidssondage factorexpansion factordeexpansion ponderacion pesocampionario weegfactor
@@ -218,6 +220,26 @@ POSTAL = word_set(
     """
 )
 """Codes that are generalised by masking characters from the right."""
+
+NOMINAL = word_set(
+    """
+    region reg district province state county country nativecountry city municipality birthplace race
+    ethnicity ethnic ethnicgroup nationality citizenship origin language religion denomination
+    marital maritalstatus civilstatus occupation occ job profession industry workclass employmentstatus
+    bundesland land kreis landkreis bezirk gemeinde stadt staatsangehorigkeit nationalitat herkunft
+    sprache konfession familienstand beruf branche
+    departement commune pays nationalite langue etatcivil situationfamiliale situationmatrimoniale
+    metier religionsgemeinschaft
+    comunidad provincia municipio pais nacionalidad idioma estadocivil ocupacion profesion oficio
+    regione comune paese nazionalita cittadinanza lingua statocivile occupazione professione religione
+    provincie gemeente nationaliteit taal burgerlijkestaat beroep geloof
+    concelho distrito nacionalidade profissao ocupacao religiao
+    wojewodztwo powiat gmina kraj narodowosc obywatelstwo jezyk stancywilny zawod religia
+    fylke kommune kommun sivilstatus sivilstand civilstand yrke erhverv sprak sprog nasjonalitet
+    maakunta kunta kansalaisuus siviilisaaty ammatti kieli uskonto
+    """
+)
+"""Things without an order: their numbers are codes."""
 
 PLACES = word_set(
     """
@@ -390,6 +412,12 @@ def is_postal(name: str) -> bool:
     words = words_of(name)
     pairs = ["".join(pair) for pair in pairwise(words)]
     return not POSTAL.isdisjoint([*words, *pairs])
+
+
+def names_a_nominal(name: str) -> bool:
+    """Whether a name is that of something without an order: regions, occupations, religions."""
+    hint = hint_of(name)
+    return hint is not None and hint[1].replace(" ", "") in NOMINAL
 
 
 def may_be_weight(name: str) -> bool:

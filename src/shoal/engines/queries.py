@@ -53,6 +53,12 @@ def value_counts(table: str, columns: Sequence[str], limit: int) -> str:
     return f"SELECT i, v, n FROM ({' UNION ALL '.join(parts)}) AS found LIMIT {len(parts) * limit}"
 
 
+def people_of_values(table: str, person: str, column: str, limit: int) -> str:
+    """v: a value of a column, n: the people who have it in at least one row; the most frequent ones."""
+    people = f"SELECT {column} AS v, count(DISTINCT {person}) AS n FROM {table} GROUP BY {column}"
+    return f"SELECT v, n FROM ({people}) AS found ORDER BY n DESC LIMIT {limit}"
+
+
 def count_combinations(
     table: str, columns: Sequence[str], limit: int | None = None, weights: bool = False
 ) -> str:

@@ -82,6 +82,8 @@ class Facts:
     """Every input column with its type, None where it was not read."""
     people: Mapping[str, Ints] = field(default_factory=dict)
     """Where people are counted in memory: per column, how many hold each value."""
+    n_people: int = 0
+    """How many people there are, where they are counted."""
 
     def counting(self) -> Counting:
         """How the release is counted."""
@@ -121,6 +123,7 @@ def collect(
         how,
         schema,
         people_of_values(cells, sensitive),
+        0 if cells.people is None else cells.people.count,
     )
     counting = facts.counting()
     both = histogram(cells.counts), histogram(sizes)
@@ -179,7 +182,7 @@ def evidence_of(
         dominant={
             name: found
             for name, of in facts.sensitive.items()
-            if (found := _dominant(*of, facts.n_rows, facts.people.get(name)))
+            if (found := _dominant(*of, facts.n_rows, facts.people.get(name), facts.n_people))
         },
         # labels over several values name some of them, unless they are nodes of a tree
         common={
@@ -209,14 +212,18 @@ def people_of_values(cells: Cells, sensitive: Sequence[str]) -> dict[str, Ints]:
     return found | {name: count(cells.sensitive[name], domains[name].size) for name in sensitive}
 
 
-def _dominant(domain: Domain, rows: Ints, n: int, people: Ints | None = None) -> Dominance | None:
+def _dominant(
+    domain: Domain, rows: Ints, n: int, people: Ints | None = None, n_people: int = 0
+) -> Dominance | None:
+    """The value of most rows, or of most people, who have it in at least one row."""
     known = rows[: domain.size if domain.missing < 0 else domain.missing]
     if not known.any():
         return None
-    code = int(known.argmax())
+    counts = known if people is None else people[: len(known)]
+    code = int(counts.argmax())
     text = domain.texts[code].as_py()
-    shared = known[code] if people is None else people[code]
-    return Dominance(text if shared >= COMMON else None, int(known[code]) / n)
+    label = text if counts[code] >= COMMON else None
+    return Dominance(label, int(counts[code]) / (n_people or n), people=bool(n_people))
 
 
 def _common(domain: Domain, rows: Ints) -> pa.Array:

@@ -63,7 +63,10 @@ class Dominance:
     label: str | None
     """None where too few rows share it to name it."""
     share: float
-    """Of all input rows."""
+    """Of all input rows; where people are counted in memory, of the people, who have it in at least
+    one row."""
+    people: bool = False
+    """Whether the share is one of people."""
 
 
 @dataclass(frozen=True)

@@ -56,12 +56,15 @@ class ClimbingMethod(FullDomainMethod):
     def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise unless every model is k, every column has a hierarchy and some constraint names it."""
         method = self.name
-        others = {model.name: 1 for model in requirement.models if not isinstance(model, K)}
+        refused = [model for model in requirement.models if not isinstance(model, K)]
+        others = [
+            f"{model.name} of {model.column}" if model.column else model.name for model in refused
+        ]
         if others:
             raise PolicyError(
                 f"method: {method} honours k alone, but the policy also asks for {listed(others)}. "
-                "Use least-loss-partition, flexible-partition, mondrian or bottom-up, which honour "
-                "every model."
+                "Leave these constraints out if k is enough, or use least-loss-partition, "
+                "flexible-partition, mondrian or bottom-up, which honour every model."
             )
         super().check(requirement, columns)
         names = list(columns)

@@ -436,8 +436,9 @@ def _dominant(release: Release) -> Iterator[str]:
     for name, found in release.evidence.dominant.items():
         if found.share >= DOMINANT:
             called = "one value" if found.label is None else f"the value '{found.label}'"
+            whose = "people" if found.people else "rows"
             yield (
-                f"{percent(found.share)} of all rows have {called} of {name}: guessing it for "
+                f"{percent(found.share)} of all {whose} have {called} of {name}: guessing it for "
                 "anybody is mostly right, whatever is published."
             )
 

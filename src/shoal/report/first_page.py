@@ -11,7 +11,9 @@ from itertools import accumulate
 from typing import Any
 
 from shoal.errors import counted
+from shoal.report.certificate import is_external
 from shoal.report.formatting import EVEN, chance, figure, names, percent, shown
+from shoal.report.statements import unguarded
 
 TITLE = "Privacy report"
 ABOUT = {
@@ -39,11 +41,15 @@ WIDE, BOLD, BESIDE, HALF, NARROW = 104, 84, 92, 56, 40
 of roles, and in the wider and the narrower part of two columns."""
 LINES = 71
 """Lines on the sheet."""
-FIXED = 40
+FIXED = 41
 """Lines that the headings, the cards and the place to sign take."""
 MOST_REASONS = 8
 """Reasons on the first page; all are on the next one."""
 LONGEST_TITLE, LONGEST_REASON, LONGEST_NAME, LONGEST_RULE = 90, 80, 22, 160
+LONGEST_WHOLE_RULE = 480
+"""A guarantee where there is room for all of them."""
+LONGEST_ABOUT, MANY_ABOUT = 140, 5
+"""With more texts about the release than this, each takes two lines."""
 MOST_CARDS = 8
 """Key figures on the first page."""
 
@@ -55,6 +61,8 @@ class FirstPage:
     title: str
     about: list[tuple[str, str]]
     """What the policy says about the release."""
+    no_about: str
+    """What the policy does not say about the release; empty where it names a purpose or a recipient."""
     counted: list[str]
     outsider: list[str]
     """What somebody could do who has the release and knows a person."""
@@ -80,19 +88,25 @@ def first_page(certificate: Mapping[str, Any], verdict: str) -> FirstPage:
     What must be there is counted in lines, never too few; guarantees and reasons get what is left.
     """
     about = certificate["about"]
-    texts = [(label, shown(about[key], 140)) for key, label in ABOUT.items() if key in about]
+    longest = LONGEST_ABOUT if len(about) <= MANY_ABOUT else 2 * HALF
+    texts = [(label, shown(about[key], longest)) for key, label in ABOUT.items() if key in about]
     count, outsider = _counted(certificate), _outsider(certificate)
     roles = _roles(certificate["decisions"])
     rows = [[text for _, text in texts[i : i + 2]] for i in range(0, len(texts), 2)]
+    no_about = _no_about(certificate)
     taken = (
         FIXED
+        + bool(no_about)
         + sum(1 + max(_lines(text, HALF) for text in row) for row in rows)
-        + 1.2 * _lines(verdict, BOLD)
+        + 1.2 * _lines(f"Verified, but {verdict}", BOLD)
         + max(sum(_lines(text, NARROW) for text in count), sum(_lines(t, HALF) for t in outsider))
         + sum(_lines(text, BESIDE) for _, text in roles)
     )
-    rules = [shown(text, LONGEST_RULE) for text in _rules(certificate)]
-    n_rules = max(1, _fitting([_lines(text, WIDE) for text in rules], LINES - taken - 3))
+    rules = [shown(text, LONGEST_WHOLE_RULE) for text in _rules(certificate)]
+    room = LINES - taken - 3
+    if sum(_lines(text, WIDE) for text in rules) > room:
+        rules = [_cut(text) for text in rules]
+    n_rules = max(1, _fitting([_lines(text, WIDE) for text in rules], room))
     taken += sum(_lines(text, WIDE) for text in rules[:n_rules])
     reasons = [
         (shown(one["column"], LONGEST_NAME), shown(one["why"], LONGEST_REASON))
@@ -103,6 +117,7 @@ def first_page(certificate: Mapping[str, Any], verdict: str) -> FirstPage:
     return FirstPage(
         title=shown(about.get("title", TITLE), LONGEST_TITLE),
         about=texts,
+        no_about=no_about,
         counted=count,
         outsider=outsider,
         roles=roles,
@@ -117,6 +132,21 @@ def first_page(certificate: Mapping[str, Any], verdict: str) -> FirstPage:
             ("Certificate", certificate.get("seal", "")),
         ],
     )
+
+
+def _no_about(certificate: Mapping[str, Any]) -> str:
+    if {"purpose", "recipient"} & set(certificate["about"]):
+        return ""
+    where = "" if is_external(certificate) else ": see about: in the policy"
+    return f"No purpose or recipient was written down{where}."
+
+
+def _cut(text: str) -> str:
+    """A guarantee that may not take more room, cut between words."""
+    if len(text) <= LONGEST_RULE:
+        return text
+    whole = text[:LONGEST_RULE].rpartition(" ")[0]
+    return f"{whole or text[: LONGEST_RULE - 1]} …"
 
 
 def _lines(text: str, wide: int) -> int:
@@ -181,15 +211,27 @@ def _alone(found: Mapping[str, Any]) -> str:
     more = ""
     if found["alone_with_sensitive"] > found["alone"]:
         share = percent(found["alone_with_sensitive"] / found["published"])
-        more = (
-            f" Who knows the sensitive columns too finds {found['alone_with_sensitive']:,} {units} "
-            f"({share}) alone."
-        )
+        more = f" With sensitive columns: {found['alone_with_sensitive']:,} ({share})."
     if not found["plain"]:
-        return f"No plain column is published by which people could be told apart further.{more}"
+        return (
+            "No plain column is published by which people could be told apart further: "
+            f"{found['alone']:,} {units} are alone.{more}"
+        )
     return (
         f"Who also knows {names(found['plain'], 3)}, of which no guarantee speaks, finds "
         f"{found['alone']:,} {units} ({percent(found['share'])}) alone.{more}"
+    )
+
+
+def reservation(certificate: Mapping[str, Any]) -> str:
+    """What nobody should overlook who reads of guarantees: people alone on plain columns."""
+    found = certificate["disclosure"]
+    if not found["alarming"]:
+        return ""
+    units = "people" if found["unit"] == "person" else "rows"
+    return (
+        f"{found['alone']:,} {units} ({percent(found['share'])}) are alone once plain columns are "
+        "known too, of which no guarantee speaks. "
     )
 
 
@@ -203,12 +245,12 @@ def _learn(certificate: Mapping[str, Any]) -> str:
     """What bounds the guess at a sensitive value."""
     of = sorted({shown(one["of"], LONGEST_NAME) for one in certificate["guarantees"] if one["of"]})
     sensitive = [one["column"] for one in certificate["decisions"] if one["role"] == "sensitive"]
-    open_ = [name for name in sensitive if shown(name, LONGEST_NAME) not in of]
+    open_ = [shown(name, LONGEST_NAME) for name in unguarded(certificate)]
     if not sensitive:
         return "No sensitive column is published."
     if open_:
         return (
-            f"Nothing bounds what is learnt of {names(open_, 4)}: all rows that look alike may share "
+            f"Nothing bounds what is learnt of {names(open_, 2)}: all rows that look alike may share "
             "one value."
         )
     return f"What is learnt of {names(of, 4)} is bounded by the guarantees below."

@@ -7,7 +7,7 @@ from typing import Any
 from shoal.errors import counted
 from shoal.report.charts import generality, pairs
 from shoal.report.detail import detail_sentence, detail_view, detail_words, level_rows
-from shoal.report.first_page import MOST_CARDS, first_page, with_sensitive
+from shoal.report.first_page import MOST_CARDS, first_page, reservation, with_sensitive
 from shoal.report.formatting import (
     EVEN,
     chance,
@@ -19,7 +19,7 @@ from shoal.report.formatting import (
     shown,
 )
 from shoal.report.sample import sample_view
-from shoal.report.statements import limits_of
+from shoal.report.statements import limits_of, unguarded
 from shoal.report.weights import weights_view
 
 MOST_DRAWN = 20
@@ -38,6 +38,7 @@ KINDS = {
     "hierarchy": "published as steps of a hierarchy",
     "sensitive": "sensitive, guarded by the guarantees",
 }
+UNGUARDED = "sensitive, published as it is: no constraint protects it"
 APART = {"sensitive": "sensitive, published in a table apart"}
 DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 PROMPT = "$ "
@@ -146,19 +147,7 @@ def verdict(certificate: dict[str, Any]) -> str:
     every = "The guarantee was" if len(found) == 1 else f"All {len(found)} guarantees were"
     if (people := certificate["people"]) is not None:
         rows += f" of {counted(people['published'], 'person', 'people')}, counted in people"
-    return f"{every} found in the {rows}{_price(certificate)}.{_reservation(certificate)}"
-
-
-def _reservation(certificate: dict[str, Any]) -> str:
-    """What nobody should overlook who reads of guarantees: people alone on plain columns."""
-    found = certificate["disclosure"]
-    if not found["alarming"]:
-        return ""
-    units = "people" if found["unit"] == "person" else "rows"
-    return (
-        f" But {found['alone']:,} {units} ({percent(found['share'])}) are alone once plain columns are "
-        "known too, of which no guarantee speaks."
-    )
+    return f"{reservation(certificate)}{every} found in the {rows}{_price(certificate)}."
 
 
 def _price(certificate: dict[str, Any]) -> str:
@@ -326,7 +315,8 @@ def column_views(certificate: dict[str, Any]) -> list[ColumnView]:
     columns = certificate["cost"]["columns"]
     worst = sorted(columns, key=lambda name: -(columns[name]["loss"] or 0))[:MOST_COLUMNS]
     opened = set(columns) if len(columns) <= MANY else set(worst[:OPEN])
-    kinds = KINDS if certificate["anatomy"] is None else APART
+    apart = certificate["anatomy"] is not None
+    kinds, open_ = (APART, []) if apart else (KINDS, unguarded(certificate))
     shown_columns = {name: one for name, one in columns.items() if name in set(worst)}
     left, views = BUDGET, []
     for place, (name, one) in enumerate(shown_columns.items(), 1):
@@ -336,7 +326,7 @@ def column_views(certificate: dict[str, Any]) -> list[ColumnView]:
             ColumnView(
                 place=place,
                 name=shown(name),
-                kind=kinds.get(one["kind"], "published as it is"),
+                kind=UNGUARDED if name in open_ else kinds.get(one["kind"], "published as it is"),
                 exact=_exact(certificate, name),
                 is_open=name in opened and one["loss"] != 0,
                 lumped=one["lumped"],

@@ -10,6 +10,7 @@ from shoal.hierarchy.intervals import Intervals
 from shoal.hierarchy.mask import Mask
 from shoal.policy import Policy
 from shoal.policy.column import Column
+from shoal.report.formatting import names
 
 MOST_NAMES = 30
 MODELS = {
@@ -245,6 +246,16 @@ def checks_of(policy: Policy, apart: bool) -> list[str]:
     return checks
 
 
+def unguarded(certificate: Mapping[str, Any]) -> list[str]:
+    """The sensitive columns that no constraint names."""
+    of = {one["of"] for one in certificate["guarantees"]}
+    return [
+        one["column"]
+        for one in certificate["decisions"]
+        if one["role"] == "sensitive" and one["column"] not in of
+    ]
+
+
 def limits_of(certificate: Mapping[str, Any]) -> list[str]:
     """What the guarantees do not cover."""
     models = {one["model"] for one in certificate["guarantees"]}
@@ -257,6 +268,11 @@ def limits_of(certificate: Mapping[str, Any]) -> list[str]:
         found.append(
             "Weights that are wrong: estimated-k-map is an estimate from the sampling weights, and "
             "speaks of people who do not know who took part."
+        )
+    if open_ := unguarded(certificate):
+        found.append(
+            f"What is learnt of {names(open_, MOST_NAMES)}: no constraint names "
+            f"{'it' if len(open_) == 1 else 'them'}, so all rows that look alike may share one value."
         )
     if "delta-presence" not in models:
         found.append("Being in the table: it is not hidden that somebody is part of it.")

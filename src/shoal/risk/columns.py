@@ -29,7 +29,14 @@ from shoal.encoding.reading import (
     standard_texts,
 )
 from shoal.encoding.values import PADDED_NUMBER, is_padded
-from shoal.encoding.vocabulary import hint_of, is_number_name, is_postal, may_be_weight, words_of
+from shoal.encoding.vocabulary import (
+    hint_of,
+    is_number_name,
+    is_postal,
+    may_be_weight,
+    names_a_nominal,
+    words_of,
+)
 from shoal.hierarchy.text import text_of
 from shoal.risk.identifiers import NAMES, Recognised, listed_kinds, recognise
 from shoal.risk.spread import Spread, spread_of
@@ -224,7 +231,13 @@ def quasi_treatment(column: Contents) -> Treatment:
         return "mask"
     if column.type == Type.DATE:
         return "date"
-    return "ordered" if column.can_be_ordered else "unordered"
+    return "ordered" if column.can_be_ordered and not is_nominal(column) else "unordered"
+
+
+def is_nominal(column: Contents) -> bool:
+    """Whether whole numbers stand for things that have no order, by the name: regions, occupations."""
+    found = column.spread
+    return found is not None and found.whole and names_a_nominal(column.name)
 
 
 def _role_by_name(column: Contents) -> tuple[Role, str] | None:

@@ -44,6 +44,7 @@ HEAD = """\
 # A draft for {source}: {rows:,} rows, {columns}.
 # It was made from names and counts alone. Check every role: only you know what others may know.
 # {left}
+# Hierarchies and codes list values of the table, so this file is as confidential as the table.
 #
 #   identifier   names a person by itself: never published
 #   person       tells which rows are one person's, so that people are counted: never published

@@ -7,6 +7,8 @@
 - Categories: ordered words (`low`, `high`; `18-24`, `25-34`) are joined with their neighbours; values
   with the same first or last word (`Married-civ-spouse`, `Married-AF-spouse`) have a group; what is rare
   stands together. Above that is `*`.
+- Two values, also numbers: themselves, then `*`. Numbers of regions, occupations and the like are
+  categories without an order.
 - Other texts, and more values than a person would look through: masked from the right.
 
 Searches over all combinations of levels need few of them, so with many columns there are fewer levels.
@@ -87,12 +89,20 @@ def hierarchy_of(column: Contents, levels: int = MOST_LEVELS) -> dict[str, Any]:
         return {"mask": "right"}
     if treatment == "date":
         return {"date": ["month", "year", "decade"]}
-    if column.spread is not None and column.distinct > 2 and not column.question:
+    if column.question:
+        return {"mask": "right"}
+    texts = [text for text, _ in column.listed]
+    nominal = column.spread is not None and treatment == "unordered"
+    if 0 < len(texts) <= 2 or (texts and nominal):  # numbers of things have no neighbours
+        found: dict[str, Any] = {"tree": sorted(texts)}
+        if _fits(found, texts):
+            return found
+    if column.spread is not None and not nominal:
         if widths := interval_widths(column.spread, levels):
             return {"intervals": widths}
-    elif column.listed and not column.question and column.type != Type.DECIMAL:
+    elif texts and column.type != Type.DECIMAL:
         found = {"tree": tree_of(column.listed)}
-        if _fits(found, [text for text, _ in column.listed]):
+        if _fits(found, texts):
             return found
     return {"mask": "right"}
 

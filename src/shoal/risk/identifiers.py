@@ -25,6 +25,8 @@ from shoal.arrays import Bools, Ints
 from shoal.encoding.vocabulary import folded
 from shoal.errors import percent
 from shoal.presets.identifiers import FORMS, shows
+from shoal.presets.identifiers import IBAN as IBAN_FORM
+from shoal.presets.identifiers import PHONE as PHONE_FORM
 from shoal.risk.given_names import GIVEN_NAMES
 
 LOOKED_AT = 1_000
@@ -40,7 +42,6 @@ FEWEST = 5
 SOME_NAMES = 0.3
 """From this share of common given names on, a column of words is one of names: the list is short."""
 NAMES = "names of people"
-PHONE_FORM, IBAN_FORM = "phone or fax numbers", "bank account numbers"
 CALLED = {PHONE_FORM: "phone numbers", IBAN_FORM: "bank account numbers (IBAN)"}
 """Forms that are recognised here in more spellings, with what they are called."""
 LONG_TEXT = 25
@@ -304,11 +305,11 @@ def _inside(cells: _Cells, texts: pa.Array, rows: Ints) -> tuple[Recognised, ...
     searched = _cells(*_sample(texts.filter(pa.array(telling)), rows[telling], MOST_SEARCHED))
     weight = float(rows[telling].sum() / rows.sum())
     found = []
-    for kind in FORMS:
-        which = [shows(kind, text) or _spelt(kind, text) for text in searched.texts]
+    for kind, (form, _) in FORMS.items():
+        which = [shows(kind, text) or _spelt(form, text) for text in searched.texts]
         if any(which):
             share = weight * searched.share(np.array(which, np.bool_))
-            found.append(Recognised(CALLED.get(kind, kind), share, True))
+            found.append(Recognised(CALLED.get(form, kind), share, True))
     named = np.fromiter(map(_names_a_person, cells.texts), np.bool_, len(cells.texts))
     # a single category may be called like a person
     if named.sum() >= (1 if _is_free_text(cells) else FEWEST):
@@ -322,11 +323,11 @@ def _is_free_text(cells: _Cells) -> bool:
     return sum(lengths) >= LONG_TEXT * len(lengths) and spaces >= MOSTLY * len(lengths)
 
 
-def _spelt(kind: str, text: str) -> bool:
+def _spelt(form: re.Pattern[str], text: str) -> bool:
     """Phone numbers as within a country; account numbers in small letters, or followed by words."""
-    if kind == PHONE_FORM:
+    if form is PHONE_FORM:
         return PHONE_INSIDE.search(text) is not None
-    if kind != IBAN_FORM:
+    if form is not IBAN_FORM:
         return False
     return any(_iban_inside(match.group()) for match in re.finditer(rf"\b{IBAN}\b", text))
 

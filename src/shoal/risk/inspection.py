@@ -143,6 +143,18 @@ class Inspection(Result):
         return tuple(column.name for column in self.columns if column.role == "quasi")
 
     @property
+    def rows_for_people(self) -> str:
+        """A sentence where figures count rows although a column seems to tell people apart; else
+        empty."""
+        ids = [column.name for column in self.columns if column.role == "person"]
+        if self.people is not None or not ids:
+            return ""
+        return (
+            f"These figures count rows, of which a person may have several: with `person` "
+            f"(--person {ids[0]}) people are counted."
+        )
+
+    @property
     def undecided(self) -> tuple[str, ...]:
         """The columns whose role only a person can choose."""
         return tuple(column.name for column in self.columns if column.role == "undecided")
@@ -254,6 +266,16 @@ def inspection_of(
     def share(count: int) -> float:
         return count / units if units else 0.0
 
+    ids = next((c for c, s in zip(contents, suggested, strict=True) if s.role == "person"), None)
+
+    def protected(column: Contents, role: Role) -> Protection | None:
+        if column.type == Type.OTHER:
+            return None
+        if ids is None or role not in ("sensitive", "undecided"):
+            return protection_of(column)
+        people = table.people_of_values(ids.name, column)
+        return protection_of(column, people=people, units=ids.size)
+
     def alone_on(column: Contents) -> float:
         return share(column.unique_rows if person is None else table.unique_rows([column.name]))
 
@@ -300,7 +322,7 @@ def inspection_of(
                 identifiers=tuple(one.words for one in column.identifiers),
                 alone_in_group=alone.get(column.name),
                 as_quasi=quasi_treatment(column),
-                protection=None if column.type == Type.OTHER else protection_of(column),
+                protection=protected(column, suggestion.role),
             )
             for column, suggestion in zip(contents, suggested, strict=True)
         ),

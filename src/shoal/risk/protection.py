@@ -10,16 +10,22 @@
   bounds how far the share of any value in a group lies above that in the table, which keeps people with
   the rare value apart, and costs little.
 - Columns of two values: `l` of 2 if the rarer value has a share of 1/k or more, else `t`, as above.
+Where a table has several rows per person, the share of a value is that of the people who have it in at
+least one row: nearly everybody may have had no event in one of the rows.
+
 - One value, or none: nothing can be hidden.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from shoal.arrays import Floats, Ints
+from shoal.encoding.missing import is_missing
 from shoal.errors import percent
-from shoal.risk.columns import Contents, Type
+from shoal.risk.columns import Contents, Type, is_nominal
 from shoal.risk.undecided import K
 
 LARGEST_L = 3
@@ -50,15 +56,24 @@ class Protection:
         return f"- {{{figure}, of: {name}{more and f', {more}'}}}"
 
 
-def protection_of(column: Contents, k: int = K) -> Protection:
-    """The constraint that a sensitive column needs."""
-    rows = np.sort(_rows_of_values(column))[::-1]
-    known = int(rows.sum())
+def protection_of(
+    column: Contents, k: int = K, people: Mapping[str, int] | None = None, units: int = 0
+) -> Protection:
+    """The constraint that a sensitive column needs.
+
+    people: how many people have each value, where people are counted; units: how many there are.
+    """
+    rows = np.sort(_counts_of_values(column, people))[::-1]
+    known = units if people else int(rows.sum())
     distinct = len(rows)
     if distinct < 2:
         return Protection("", f"it has {'one value' if distinct else 'no value'}: nothing to hide")
     shares = rows / known
-    numeric = column.spread is not None and column.type in (Type.WHOLE, Type.DECIMAL)
+    numeric = (
+        column.spread is not None
+        and column.type in (Type.WHOLE, Type.DECIMAL)
+        and not is_nominal(column)
+    )
     if numeric and distinct > MANY_NUMBERS:
         return Protection(
             f"t: {T_ORDERED}, distance: ordered",
@@ -67,7 +82,7 @@ def protection_of(column: Contents, k: int = K) -> Protection:
             ordered=True,
         )
     largest = _largest_l(shares, k)
-    top = percent(float(shares[0]))
+    top = percent(float(shares[0])) + (" of the people" if people else "")
     if largest >= 2:
         values = f"{distinct:,} values, the most frequent with {top}"
         return Protection(
@@ -80,8 +95,11 @@ def protection_of(column: Contents, k: int = K) -> Protection:
     )
 
 
-def _rows_of_values(column: Contents) -> Ints:
-    """The rows of every value that is not missing; those of codes for missing ones are left out."""
+def _counts_of_values(column: Contents, people: Mapping[str, int] | None) -> Ints:
+    """The rows or people of every value that is not missing; codes for missing ones are left out."""
+    if people:
+        gone = is_missing(pa.array(people, pa.string()), column.likely_missing)
+        return np.array(list(people.values()), np.int64)[~gone]
     if column.listed:
         return np.array([rows for _, rows in column.listed], np.int64)
     if column.times is None:
@@ -93,7 +111,7 @@ def _rows_of_values(column: Contents) -> Ints:
 
 def _largest_l(shares: Floats, k: int) -> int:
     """The largest l up to `LARGEST_L` for which groups of k have enough values on average."""
-    outside = 1 - np.cumsum(shares)
+    outside = 1 - np.cumsum(shares)  # of people with several values, no more than that
     for asked in range(min(LARGEST_L, len(shares)), 1, -1):
         if all(k * outside[j] >= asked - 1 - j - 1e-9 for j in range(asked - 1)):
             return asked

@@ -27,7 +27,14 @@ from shoal.engines.column_types import check_types, restore_type, storage_type
 from shoal.engines.duckdb.classes import STAR
 from shoal.engines.encode import MAX_VALUES
 from shoal.engines.files import LocalFiles, wrap
-from shoal.engines.queries import class_sizes, count_missing, count_rows, select, value_counts
+from shoal.engines.queries import (
+    class_sizes,
+    count_missing,
+    count_rows,
+    people_of_values,
+    select,
+    value_counts,
+)
 from shoal.engines.session_identifiers import agreements_in_session
 from shoal.engines.session_weights import ReadWeights, read_weights_in, weights_of_classes
 from shoal.engines.sessions import (
@@ -49,6 +56,7 @@ from shoal.errors import InputError, listed, nearest
 from shoal.evidence.estimated_risk import EstimatedRisk, risk_of_classes, risk_of_rows
 from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.evidence.repeated_ids import Agreement, agreements, equal_by_chance
+from shoal.hierarchy.text import text_of
 from shoal.io.address import Place, as_place
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
@@ -114,6 +122,10 @@ class CountedTable(ABC):
     @abstractmethod
     def agreements(self, ids: Contents, columns: Sequence[Contents]) -> list[Agreement]:
         """How the rows with one value of a column agree in each of some others."""
+
+    @abstractmethod
+    def people_of_values(self, person: str, column: Contents) -> dict[str, int]:
+        """How many people have each value of a column, as text, in at least one row; not the missing."""
 
     @abstractmethod
     def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:
@@ -220,6 +232,15 @@ class TableInMemory(CountedTable):
     def agreements(self, ids: Contents, columns: Sequence[Contents]) -> list[Agreement]:
         """How the rows with one value of a column agree in each of some others."""
         return agreements(ids.codes.astype(np.int64), [column.codes for column in columns])
+
+    def people_of_values(self, person: str, column: Contents) -> dict[str, int]:
+        """How many people have each value of a column, as text, in at least one row; not the missing."""
+        if column.values is None:
+            return {}
+        of_row = self.classes([person])[1]
+        pairs = np.unique(of_row * np.int64(column.size) + column.codes)
+        people = np.bincount(pairs % column.size, minlength=column.size)
+        return dict(zip(text_of(column.values).to_pylist(), people.tolist(), strict=False))
 
     def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:
         """The minimal sample uniques of up to `largest` of these columns."""
@@ -360,6 +381,14 @@ class TableInSession(CountedTable):
         chances = {place[c.name]: equal_by_chance(c.counts, c.times) for c in columns}
         known = f"{place[ids.name]} IS NOT NULL"
         return agreements_in_session(self.session, self.table, place[ids.name], chances, known)
+
+    def people_of_values(self, person: str, column: Contents) -> dict[str, int]:
+        """How many people have each value of a column, as text, in at least one row; not the missing."""
+        ids, place = (f"p{self.names.index(name)}" for name in (person, column.name))
+        found = self.session.query(people_of_values(self.table, ids, place, self.max_values))
+        texts = text_of(one_chunk(found.column("v"))).to_pylist()
+        people = found.column("n").to_pylist()
+        return {text: n for text, n in zip(texts, people, strict=True) if text is not None}
 
     def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:  # noqa: ARG002
         """Refused: it needs every row beside every other."""

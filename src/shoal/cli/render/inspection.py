@@ -210,6 +210,8 @@ def _risk(found: "Inspection") -> RenderableType:
             f"({percent(found.unique_share)}) are unique on the {quasi}."
         )
     ]
+    if found.rows_for_people:
+        parts.append(Text(safe(found.rows_for_people)))
     if found.keys:
         parts.append(Text(f"Every row has its own value in {', '.join(map(safe, found.keys))}."))
     return Group(*parts, *_sets(found))
