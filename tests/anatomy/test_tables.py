@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import shoal
@@ -92,6 +92,16 @@ SCHEMA = pa.schema(
 )
 
 
+MISSING = {"age": 9, "ill": None, "town": None, "ward": None, "pay": None}
+TWO_KINDS_OF_MISSING = [
+    *[(MISSING, 0)] * 8,
+    (MISSING | {"town": "*"}, 0),
+    (MISSING | {"ill": "flu"}, 0),
+    (MISSING | {"ill": ""}, 0),
+]
+
+
+@example(rows=TWO_KINDS_OF_MISSING, least=1)
 @examples(20)
 @given(
     rows=st.lists(st.tuples(cells, st.integers(-1, 3)), min_size=1, max_size=14),

@@ -21,6 +21,7 @@ from shoal.testing import check_method
 
 FEW = Domain("sex", Kind.SET, pa.array(["f", "m", None]), 2)
 MANY = Domain("zip", Kind.SET, pa.array([str(i) for i in range(6)]), -1)
+WIDE = Domain("address", Kind.SET, pa.array([str(i) for i in range(2_001)]), -1)
 ONLY_K: tuple[Model, ...] = (K(5),)
 
 
@@ -39,6 +40,9 @@ def test_conformance() -> None:
         ((FEW, MANY), 1_000, (K(5), L(2, "ill")), {}, "k-clustering", "1 of 2"),
         ((FEW, MANY), 100_001, ONLY_K, {}, "local-recoding", "1 of 2"),
         ((MANY,), 100_001, ONLY_K, {}, "least-loss-partition", "more than 100,000 rows"),
+        ((WIDE,), 99_000, ONLY_K, {}, "k-clustering", "1 of 1"),
+        ((WIDE,), 100_000, ONLY_K, {}, "least-loss-partition", "one of them has very many"),
+        ((FEW, WIDE), 100_000, ONLY_K, {}, "local-recoding", "1 of 2"),
         ((MANY,), 1_000, (Alpha(0.5, "ill"),), {}, "local-recoding", "need not hold"),
         ((MANY,), 1_000, ONLY_K, {"starred": True}, "local-recoding", "starred"),
         ((MANY,), 1_000, ONLY_K, {"anatomy": True}, "least-loss-partition", "as they are"),

@@ -289,3 +289,18 @@ def test_a_likely_code_is_asked_about_before_a_rule_hides_it(
     wage["missing"] = []
     shoal.run(table, policy, out, memory=memory, force=True)
     assert out.read_text().count("30,4+") == 3
+
+
+@pytest.mark.parametrize("cell", ["1e308", "-1e400", "9" * 400])
+@pytest.mark.parametrize("role", ["quasi", "plain", "sensitive"])
+def test_a_number_that_is_too_large_to_be_rounded(cell: str, role: str) -> None:
+    table = pa.table({"age": ["1", "2", "3", "4"], "pay": ["10", "20", "30", cell]})
+    policy = {
+        "columns": {"age": "quasi", "pay": {"role": role, "round": 5}},
+        "constraints": [{"k": 2}],
+    }
+    with pytest.raises(
+        shoal.InputError, match="'pay' has a number too large to be rounded"
+    ) as told:
+        shoal.anonymize(table, policy)
+    assert cell not in str(told.value)

@@ -123,6 +123,11 @@ class ColumnRule(Recoding):
     def publish(self, number: Decimal) -> Decimal | str:
         """What is published of a number: another one, or the label of an end."""
         if self.base is not None:
+            if not self._can_round(number):
+                raise InputError(
+                    f"Column '{self.name}' has a number too large to be rounded. Correct it, or list "
+                    "it under `missing` if it is a code for a missing value."
+                )
             with localcontext() as context:
                 context.prec = PRECISION
                 number = (number / self.base).quantize(Decimal(1), ROUND_HALF_UP) * self.base
@@ -254,7 +259,11 @@ class ColumnRule(Recoding):
             number = Decimal(text.strip())
         except ArithmeticError:
             return False
-        return number.is_finite() and self.publish(number) == number
+        return number.is_finite() and self._can_round(number) and self.publish(number) == number
+
+    def _can_round(self, number: Decimal) -> bool:
+        """Whether a multiple of the base has few enough digits."""
+        return self.base is None or number.adjusted() - self.base.adjusted() < PRECISION - 1
 
 
 def rule_of(

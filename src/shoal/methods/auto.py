@@ -24,6 +24,8 @@ MOST_RECODED = 5_000_000
 """Rows of a table whose distinct rows fit into memory on every engine."""
 MOST_CLUSTERED = 100_000
 """Rows up to which clusters are grown: more take too long."""
+MOST_WIDE = 200_000_000
+"""Rows times values of the widest column up to which clusters are grown: their time grows with both."""
 FEW_ROWS = 100
 """In fewer rows, clusters that are refined lose least whatever the labels are."""
 FEW_VALUES = 5
@@ -72,8 +74,8 @@ class Auto(Method):
     hierarchy. Otherwise, and for fewer than 100 rows, k-clustering with quick refinement for up to
     100,000 rows under `k`, `l` and other models that every larger group holds too; under the rest,
     local-recoding. For more rows local-recoding where at most half of the quasi-identifiers have no
-    hierarchy, else least-loss-partition, which also serves Anatomy, people with several rows and more
-    than 5,000,000 rows. The release says what was chosen, and why.
+    hierarchy, else least-loss-partition, which also serves Anatomy, people with several rows, columns
+    of very many values and more than 5,000,000 rows. The release says what was chosen, and why.
 
     Source: our own measurements.
     """
@@ -93,13 +95,16 @@ class Auto(Method):
             f"{free} of {len(facts.domains)} quasi-identifiers",
         )
         why = f"{words} have more than {FEW_VALUES} values and no hierarchy"
+        many = facts.n_rows > MOST_CLUSTERED
+        wide = facts.n_rows * max(domain.size for domain in facts.domains) > MOST_WIDE
         joined = requirement.holds_when_joined and not facts.starred
-        if joined and (few or (share > FEW_FREE and facts.n_rows <= MOST_CLUSTERED)):
+        if joined and (few or (share > FEW_FREE and not (many or wide))):
             why = f"the table has fewer than {FEW_ROWS} rows" if few else why
             # one block: every engine then has the rows in one place
             return Choice(KClustering(block_rows=MOST_CLUSTERED), why, facts.refine or "quick")
-        if share > MANY_FREE and facts.n_rows > MOST_CLUSTERED:
-            return _partition(f"{why}, and there are more than {MOST_CLUSTERED:,} rows", facts)
+        if share > MANY_FREE and (many or wide):
+            rows = f"there are more than {MOST_CLUSTERED:,} rows"
+            return _partition(f"{why}, and {rows if many else 'one of them has very many'}", facts)
         if share > FEW_FREE and not joined:
             why = f"{why}, but a larger group need not hold, or suppressed rows are starred"
         return Choice(LocalRecoding(), why, facts.refine)

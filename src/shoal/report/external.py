@@ -6,7 +6,7 @@ published. Reasons and warnings stay in the internal report, since they may spea
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -87,6 +87,17 @@ def external_certificate(published: Published) -> dict[str, Any]:
     return {**content, SEAL: seal_of(content)}
 
 
+def _without_weights(finding: Finding, policy: Policy) -> Finding:
+    """What was asked in place of what was reached, where that is a sum of withheld weights: in a class
+    of one row it would be that row's weight."""
+    estimated = any(
+        model.needs_weights and model.name == finding.model for model in policy.constraints
+    )
+    if estimated and policy.withholds_weight and finding.holds:
+        return replace(finding, reached=finding.asked)
+    return finding
+
+
 def _content(one: Published) -> dict[str, Any]:
     policy, table = one.policy, one.table
     anatomy = policy.publish == "anatomy"
@@ -108,7 +119,7 @@ def _content(one: Published) -> dict[str, Any]:
             {"column": name, "role": policy.columns[name].role, "why": None}
             for name in _columns(one)
         ],
-        "guarantees": [guarantee(finding, policy) for finding in one.findings],
+        "guarantees": [guarantee(_without_weights(each, policy), policy) for each in one.findings],
         "verified": all(finding.holds for finding in one.findings),
         "checked": checks_of(policy, any(model.quasi for model in policy.constraints)),
         "risk": {"after": risk_of(table.class_sizes(policy.quasi), one.people_sizes)},
