@@ -112,6 +112,10 @@ FINER = [
     ("identifiers", "note", "123e4567-e89b-12d3-a456-426614174000"),
     ("identifiers", "note", "lives in 02138-1234"),
     ("identifiers", "note", "at 42.36011, -71.05890"),
+    ("identifiers", "note", "617 555-0123"),
+    ("identifiers", "note", "617\u2013555\u20130123"),
+    ("identifiers", "note", "bob\uff20example.org"),
+    ("identifiers", "note", "219\u201109\u20119999"),
     ("zip codes", "zip", "02138"),
     ("zip codes", "zip", "0213*"),
     ("zip codes", "zip", "021381234"),
@@ -133,6 +137,15 @@ FINER = [
     ("dates", "note", "March 4, 2019"),
     ("dates", "note", "4 March 2019"),
     ("dates", "state", "{MA, 2019-03-04}"),
+    ("dates", "note", "07-Mar-1964"),
+    ("dates", "note", "7-Mar-64"),
+    ("dates", "note", "07MAR2024"),
+    ("dates", "note", "7th of March 1964"),
+    ("dates", "note", "1964 March 7"),
+    ("dates", "note", "2024_03_07"),
+    ("dates", "note", "visit-2024-03-07-b"),
+    ("dates", "note", "20240307T101112Z"),
+    ("dates", "note", "\uff12024\u201003\u201007"),
     ("ages", "age", "90"),
     ("ages", "age", "103"),
     ("ages", "age", "[85~95]"),
@@ -197,6 +210,7 @@ def test_every_form_is_broken_by_an_example(folder: Path) -> None:
         ("note", "GB83 WEST 1234 5698 7654 32"),
         ("note", "000-12-3456 and 12-345-6789"),
         ("note", "version 1.2.3 of 300.1.1.1"),
+        ("note", "May 2024, ward 12-14, 1990-1995"),
     ],
 )
 def test_nothing_is_invented(folder: Path, column: str, text: str) -> None:
@@ -230,6 +244,11 @@ def test_nothing_is_invented(folder: Path, column: str, text: str) -> None:
             "county": "places smaller than a state",
             "street": "places smaller than a state",
             "birth_month": "parts of dates other than the year",
+            "dow": "parts of dates other than the year",
+            "lname": "names",
+            "pt_id": "medical record numbers",
+            "acct_no": "account numbers",
+            "home_addr": "places smaller than a state",
         }.items()
     ]
     + [

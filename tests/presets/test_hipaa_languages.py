@@ -78,7 +78,9 @@ def test_identifiers_and_places_are_refused_in_every_language(name: str) -> None
     assert name in load({"x": "quasi", name: "plain"}, not_identifiers=[name]).columns
 
 
-@pytest.mark.parametrize("name", ["PLZ", "code_postal", "Código Postal", "kod pocztowy", "postnr"])
+@pytest.mark.parametrize(
+    "name", ["PLZ", "code_postal", "Código Postal", "kod pocztowy", "postnr", "ZCTA5", "homezip"]
+)
 def test_postal_codes_need_a_table(name: str) -> None:
     with pytest.raises(shoal.PolicyError, match="zip codes only by areas"):
         load({name: "quasi"})
@@ -99,6 +101,9 @@ def test_postal_codes_need_a_table(name: str) -> None:
         "födelseår",
         "syntymäaika",
         "Geburt",
+        "birth_yr",
+        "year_born",
+        "dobyear",
     ],
 )
 def test_births_need_the_year_of_the_data(name: str) -> None:
@@ -112,6 +117,10 @@ def test_dates_and_ages_are_recognised() -> None:
     assert found.columns["Aufnahmedatum"].part == found.columns["opname-datum"].part == "year"
     assert found.columns["Alter"].top == 90
     assert found.columns["Alter_Monate"].top is None
+    english = load(dict.fromkeys(["age_last_month", "ageyrs", "age in weeks", "admit_dt"], "quasi"))
+    assert english.columns["age_last_month"].top == english.columns["ageyrs"].top == 90
+    assert english.columns["age in weeks"].top is None
+    assert english.columns["admit_dt"].part == "year"
     broken = outcome({"Altersgruppe": ["30-39", "90-99"]})
     assert [one.column for one in broken.violations] == ["Altersgruppe"]
 

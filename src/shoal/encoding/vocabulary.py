@@ -215,7 +215,8 @@ PREFERENCE = word_set(
 
 POSTAL = word_set(
     """
-    zip zipcode postcode postalcode postal plz postleitzahl codepostal codigopostal cap
+    zip zipcode zipcd zipc homezip ptzip patientzip zcta postcode postalcode postal plz
+    postleitzahl codepostal codigopostal cap
     codicepostale kodpocztowy postnummer postnr postinumero
     """
 )
@@ -223,15 +224,18 @@ POSTAL = word_set(
 
 NOMINAL = word_set(
     """
-    region reg district province state county country nativecountry city municipality birthplace race
+    region reg district province state county country nativecountry city municipality birthplace
+    race
     ethnicity ethnic ethnicgroup nationality citizenship origin language religion denomination
-    marital maritalstatus civilstatus occupation occ job profession industry workclass employmentstatus
+    marital maritalstatus civilstatus occupation occ job profession industry workclass
+    employmentstatus
     bundesland land kreis landkreis bezirk gemeinde stadt staatsangehorigkeit nationalitat herkunft
     sprache konfession familienstand beruf branche
     departement commune pays nationalite langue etatcivil situationfamiliale situationmatrimoniale
     metier religionsgemeinschaft
     comunidad provincia municipio pais nacionalidad idioma estadocivil ocupacion profesion oficio
-    regione comune paese nazionalita cittadinanza lingua statocivile occupazione professione religione
+    regione comune paese nazionalita cittadinanza lingua statocivile occupazione professione
+    religione
     provincie gemeente nationaliteit taal burgerlijkestaat beroep geloof
     concelho distrito nacionalidade profissao ocupacao religiao
     wojewodztwo powiat gmina kraj narodowosc obywatelstwo jezyk stancywilny zawod religia
@@ -245,8 +249,10 @@ PLACES = word_set(
     """
     address addressline homeaddress street city town village county parish precinct district
     municipality borough neighborhood neighbourhood suburb latitude longitude lat lon lng geocode
-    geohash coordinates censustract tract blockgroup puma fips msa smsa birthplace placeofbirth
-    adresse anschrift strasse hausnummer ort wohnort geburtsort stadt stadtteil ortsteil gemeinde kreis
+    geohash gps latlon latlong coordinates censusblock censustract tract addr homeaddr
+    blockgroup puma fips msa smsa birthplace placeofbirth
+    adresse anschrift strasse hausnummer ort wohnort geburtsort stadt stadtteil ortsteil
+    gemeinde kreis
     landkreis bezirk
     adressepostale rue ville quartier commune arrondissement departement lieunaissance
     lieudenaissance lieuderesidence
@@ -264,8 +270,10 @@ PLACES = word_set(
 
 BIRTH_YEARS = word_set(
     """
-    birthyear yearofbirth yob geburtsjahr anneenaissance anneedenaissance anonacimiento
-    anodenacimiento annonascita annodinascita geboortejaar anonascimento anodenascimento rokurodzenia
+    birthyear birthyr yearofbirth yearborn yearbirth dobyear dobyr yob geburtsjahr
+    anneenaissance anneedenaissance anonacimiento
+    anodenacimiento annonascita annodinascita geboortejaar anonascimento anodenascimento
+    rokurodzenia
     fodselsar fodelsear syntymavuosi
     """
 )
@@ -285,7 +293,9 @@ WHOLE_BIRTHS = word_set(
 
 DATES = BIRTHS | word_set(
     """
-    date dates datetime timestamp dod birthdate deathdate datum dato datoer fecha pvm paivamaara
+    date dates datetime timestamp dod birthdate deathdate admitdate admdate admissiondate dischdate
+    dischargedate visitdate servicedate surgerydate dt admitdt admdt dischdt visitdt servicedt
+    datum dato datoer fecha pvm paivamaara
     aufnahmedatum entlassungsdatum sterbedatum todesdatum behandlungsdatum
     opnamedatum ontslagdatum overlijdensdatum
     dataricovero datadiricovero dataammissione datadimissione datadecesso datavisita
@@ -299,12 +309,16 @@ DATES = BIRTHS | word_set(
 DATE_ENDS = ("datum", "datums", "sdato", "paiva")
 """Ends of words that are dates too: `aufnahmedatum`, `operasjonsdato`."""
 
-AGES = word_set("age ages alter lebensalter edad eta leeftijd idade wiek alder ika")
+AGES = word_set(
+    "age ages ageyrs patientage ptage agey alter lebensalter edad eta leeftijd idade wiek alder ika"
+)
 """Ages; in years, where no word says otherwise."""
 AGE_GROUPS = word_set(
     """
-    agegroup agegrp ageband agerange ageclass ageyears altersgruppe altersklasse grupoedad grupodeedad
-    gruppoeta fasciaeta fasciadieta leeftijdsgroep leeftijdsklasse grupoetario faixaetaria grupawiekowa
+    agegroup agegrp ageband agerange ageclass ageyears altersgruppe altersklasse grupoedad
+    grupodeedad
+    gruppoeta fasciaeta fasciadieta leeftijdsgroep leeftijdsklasse grupoetario faixaetaria
+    grupawiekowa
     aldersgruppe aldersgrupp ikaryhma
     """
 )
@@ -312,7 +326,8 @@ AGE_GROUPS = word_set(
 SHORT_TIMES = word_set(
     """
     month months week weeks day days monat monate monaten woche wochen tag tage tagen mois semaine
-    semaines jour jours mes meses semana semanas dia dias mese mesi settimana settimane giorno giorni
+    semaines jour jours mes meses semana semanas dia dias mese mesi settimana settimane giorno
+    giorni
     maand maanden weken dagen miesiac miesiace miesiecy tydzien tygodnie dzien dni maned maneder
     uke uker manad manader vecka veckor dager dage kuukausi kuukautta viikko viikkoa paivaa
     """
@@ -321,6 +336,7 @@ SHORT_TIMES = word_set(
 DATE_PARTS = word_set(
     """
     birthmonth monthofbirth dayofbirth admissionmonth dischargemonth deathmonth visitmonth
+    monthofadmission monthofdischarge monthofdeath monthofvisit dow
     weekday dayofweek admissionday dischargeday geburtsmonat aufnahmemonat entlassungsmonat
     sterbemonat wochentag moisnaissance moisdenaissance joursemaine jourdelasemaine mesnacimiento
     mesdenacimiento diasemana diadelasemana mesenascita mesedinascita giornosettimana

@@ -41,7 +41,7 @@ from shoal.presets.base import (
     ValueCheck,
 )
 from shoal.presets.column_names import meaning_of, runs_of
-from shoal.presets.identifiers import FORMS, shows
+from shoal.presets.identifiers import FORMS, plain, shows
 
 OLDEST = 89
 """Ages above it are published together."""
@@ -58,25 +58,29 @@ NAMES: dict[str, frozenset[str]] = {
         firstname lastname surname forename fullname givenname familyname middlename maidenname
         patientname personname membername mothername fathername spousename relativename doctorname
         physicianname nursename employername contactname nickname initials
+        fname lname mname firstnm lastnm patientnm ptname
         """
     ),
     "phone numbers": _set("phone telephone tel mobile cellphone phonenumber"),
     "fax numbers": _set("fax faxnumber"),
     "e-mail addresses": _set("email mail emailaddress"),
-    "social security numbers": _set("ssn socialsecurity socialsecuritynumber"),
+    "social security numbers": _set("ssn socialsecurity socialsecuritynumber socialsecno socsecno"),
     "medical record numbers": _set(
         """
         mrn medicalrecord recordnumber patientid patientno patientnumber subjectid chartnumber
         encounterid visitid admissionid hadmid caseid casenumber
+        patid ptid recordid studyid medrecno medrecnumber chartno chartid
         """
     ),
     "health plan beneficiary numbers": _set(
         """
-        beneficiaryid beneficiarynumber memberid membernumber healthplanid insuranceid
+        beneficiaryid beneficiarynumber memberid membernumber memberno healthplanid insuranceid
         insurancenumber policynumber medicareid medicaidid hicn mbi subscriberid
         """
     ),
-    "account numbers": _set("accountnumber accountno accountid iban creditcard cardnumber"),
+    "account numbers": _set(
+        "accountnumber accountno accountid acctno acctnumber iban creditcard cardnumber"
+    ),
     "certificate and licence numbers": _set(
         "license licence licensenumber licencenumber driverslicense certificatenumber passport npi"
     ),
@@ -119,6 +123,9 @@ NUMBERS_OF_PEOPLE = re.compile(
 )
 """Numbers of people that are one long word, as in `Krankenkassennummer`."""
 
+UNIT_AFTER = AGES | {"in", "en", "i", "w"}
+"""What stands before the unit of an age: `age_months`, `age in weeks`; not `age_last_month`."""
+
 HALF_OPEN = re.compile(r"\[(-?[\d.]+)-(-?[\d.]+)\)")
 CUT = re.compile(r"[\[(](-?[\d.]+), (-?[\d.]+)([\])])")
 DASHED = re.compile(r"(\d+(?:\.\d+)?) ?[-–] ?(\d+(?:\.\d+)?)")
@@ -132,10 +139,13 @@ MONTH = (
     r"joulu)[^\W\d_]*\.?"
 )
 NTH = r"\d{1,2}(?:st|nd|rd|th|er|\.|º)?"
+YEAR = r"(?:1[89]|20)\d\d"
 FULL_DATE = re.compile(
-    r"(?<![\d.-])(?:(?:1[89]|20)\d\d([-/.])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])"
-    r"|(?:0?[1-9]|[12]\d|3[01])([-/.])(?:0?[1-9]|[12]\d|3[01])\2(?:1[89]|20)\d\d)(?![\d-])"
-    rf"|\b(?:{NTH} ?(?:de |di )?{MONTH}|{MONTH} {NTH}),? (?:de |del )?(?:1[89]|20)\d\d\b",
+    rf"(?<![\d.]){YEAR}([-/._])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])(?!\d)"
+    rf"|(?<![\d.])(?:0?[1-9]|[12]\d|3[01])([-/._])(?:0?[1-9]|[12]\d|3[01])\2{YEAR}(?!\d)"
+    rf"|(?<!\d){YEAR}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])T\d\d"
+    rf"|\b(?:{NTH}[ -]?(?:of |de |di )?{MONTH}|{MONTH}[ -]{NTH})(?:,? |-)?(?:de |del )?{YEAR}\b"
+    rf"|\b{YEAR}[ -]{MONTH}[ -]{NTH}\b|\b\d\d?-{MONTH}-\d\d\b",
     re.IGNORECASE,
 )
 
@@ -183,7 +193,7 @@ class DateCheck(ValueCheck):
 
     def _is_finer(self, text: str) -> bool:
         if not self.of_dates:
-            return FULL_DATE.search(text) is not None
+            return FULL_DATE.search(plain(text)) is not None
         if HALF_OPEN.fullmatch(text) or CUT.fullmatch(text):
             return any(len(year) != 4 for year in re.findall(r"[\d.]+", text))
         digits = (part for part in members(text) if re.search(r"\d", part))
@@ -527,7 +537,8 @@ class HipaaSafeHarbor(Preset):
         return name not in self.not_identifiers and is_postal(name)
 
     def _is_age(self, name: str) -> bool:
-        return self._says(name, AGES) and SHORT_TIMES.isdisjoint(words_of(name))
+        *_, before, last = ["", "", *words_of(name)]
+        return self._says(name, AGES) and not (last in SHORT_TIMES and before in UNIT_AFTER)
 
     def _is_birth(self, name: str) -> bool:
         if name in self.not_identifiers:

@@ -6,12 +6,16 @@ Numbers with check digits must have the right ones.
 
 import re
 from collections.abc import Callable
+from unicodedata import normalize
+
+DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
+"""Dashes of other widths, and the sign of subtraction."""
 
 PHONE = re.compile(
     r"(?<![\w.+-])(?:\+[1-9]\d{0,2}[ .()-]{0,2}(?:\d[ .()-]{0,2}){6,12}\d"
     r"|00[1-9]\d{0,2}[ .()/-]{1,2}(?:\d[ .()/-]{0,2}){5,12}\d"
     r"|\(?0[1-9]\d{1,4}\)?[ /-]{1,3}\d(?:[ -]?\d){4,10}|0[1-9](?:[ .-]\d{2}){4}"
-    r"|(?:1[ .-])?\([2-9]\d{2}\) ?\d{3}[ .-]\d{4}|(?:1[ .-])?[2-9]\d{2}([ .-])\d{3}\1\d{4})(?![\w-])",
+    r"|(?:1[ .-])?\([2-9]\d{2}\) ?\d{3}[ .-]\d{4}|(?:1[ .-])?[2-9]\d{2}[ ./-]\d{3}[ .-]\d{4})(?![\w-])",
     re.ASCII,
 )
 EMAIL = re.compile(r"[\w.%+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}")
@@ -94,8 +98,14 @@ def may_show(text: str) -> bool:
     return len(text) >= 8 and sum(map(str.isdigit, text)) >= 8
 
 
+def plain(text: str) -> str:
+    """A text with plain letters, digits, signs and dashes in place of those of other widths."""
+    return text if text.isascii() else normalize("NFKC", text).translate(DASHES)
+
+
 def shows(kind: str, text: str) -> bool:
     """Whether a text contains an identifier of a kind."""
+    text = plain(text)
     if not may_show(text):
         return False
     form, check = FORMS[kind]
