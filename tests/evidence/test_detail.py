@@ -169,3 +169,12 @@ def test_withheld_rows_are_lost_cells() -> None:
     assert made.detail.exact == 0.9
     assert made.detail.summary == {"exact": 0.9, "withheld": 0.1}
     assert made.levels["sex"].level == 0
+
+
+def test_a_range_wider_than_any_number() -> None:
+    table = pa.table({"part": [1.6e308, -1.6e308], "age": [1, 1]})
+    columns = {"part": "quasi", "age": "quasi"}
+    release = shoal.anonymize(table, {"columns": columns, "constraints": [{"k": 2}]})
+    width = release.detail.columns["part"].median_width
+    assert width is not None
+    assert width == pytest.approx(1e308)

@@ -11,6 +11,8 @@ from typing import Any
 
 from shoal.errors import percent
 
+WIDEST = 1e308
+"""The width of what is wider than any number."""
 EXACT, ONE_OF, RANGE, MASKED, HIDDEN = range(5)
 """The forms of labels: a value, one of several values (a set, or a node of a tree), a range, a value of
 which characters are hidden, and anything."""
@@ -183,7 +185,7 @@ def column_detail(found: Sequence[FormCounts], unit: str = "") -> ColumnDetail:
     """
     lows = [one.low for one in found if one.low is not None]
     highs = [one.high for one in found if one.high is not None]
-    whole = max(highs) - min(lows) if lows and highs else 0.0
+    whole = min(max(highs) - min(lows), WIDEST) if lows and highs else 0.0
     rows = dict.fromkeys(EVERY_BIN, 0)
     for one in found:
         rows[_bin(one, whole)] += one.rows

@@ -17,7 +17,7 @@ from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.rules import ColumnRule, Recoding
 from shoal.encoding.zip_areas import ZipAreas
-from shoal.evidence.detail import EXACT, HIDDEN, MASKED, ONE_OF, RANGE, FormCounts
+from shoal.evidence.detail import EXACT, HIDDEN, MASKED, ONE_OF, RANGE, WIDEST, FormCounts
 from shoal.hierarchy.dates import DateParts
 from shoal.hierarchy.intervals import Intervals
 from shoal.hierarchy.mask import Mask
@@ -160,9 +160,11 @@ class LabelReader:
         if low is None or high is None:
             return False
         found.low[at], found.high[at] = low, high
-        found.form[at], found.size[at] = np.where(is_range, RANGE, EXACT), high - low
+        with np.errstate(over="ignore"):
+            wide = np.minimum(high - low, WIDEST)
+        found.form[at], found.size[at] = np.where(is_range, RANGE, EXACT), wide
         if self.base is not None:
-            found.form[at], found.size[at] = RANGE, np.maximum(high - low, self.base)
+            found.form[at], found.size[at] = RANGE, np.maximum(wide, self.base)
         return True
 
     def _label(self, label: str) -> tuple[int, float, float, float]:
@@ -176,7 +178,7 @@ class LabelReader:
         if span is not None:
             a, b = self._number(span.low), self._number(span.high)
             # the width of what has no upper end of its own, as 30 days of a month
-            wide = b - a + (1 if self.dates else 0)
+            wide = min(b - a, WIDEST) + (1 if self.dates else 0)
             return (RANGE, wide, a, b) if wide > int(self.dates) else (EXACT, 0.0, a, b)
         found = pieces(label)
         if enclosed(found, "{", "}"):
