@@ -11,6 +11,7 @@ Norwegian, Swedish and Finnish. Words that mean something else in another of the
 
 import re
 import unicodedata
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Literal
 
@@ -389,14 +390,13 @@ def hint_of(name: str) -> tuple[Hint, str] | None:
     if identifies_a_person(words):
         return "person", " ".join(words)
     best: tuple[bool, int, int, Hint, str] | None = None
-    for start in range(len(words)):
-        for end in range(start + 1, min(start + LONGEST_RUN, len(words)) + 1):
-            run = "".join(words[start:end])
-            hint = _known(run)
-            # the last word wins; of two runs that end there, the longer one is more specific
-            key = (run not in WEAK, end, end - start)
-            if hint and (best is None or key > best[:3]):
-                best = (*key, hint, " ".join(words[start:end]))
+    for start, end in _runs(words):
+        run = "".join(words[start:end])
+        hint = _known(run)
+        # the last word wins; of two runs that end there, the longer one is more specific
+        key = (run not in WEAK, end, end - start)
+        if hint and (best is None or key > best[:3]):
+            best = (*key, hint, " ".join(words[start:end]))
     if best is not None:
         return best[3], best[4]
     for word in reversed(words):
@@ -404,6 +404,26 @@ def hint_of(name: str) -> tuple[Hint, str] | None:
         if inside:
             return LONG_HINTS[inside.group()], inside.group()
     return None
+
+
+def meaning_of(name: str, meanings: Mapping[str, frozenset[str]]) -> str | None:
+    """The first of the meanings that a run of a name's words has; None for a name without one."""
+    runs = runs_of(name)
+    return next((meaning for meaning, known in meanings.items() if runs & known), None)
+
+
+def runs_of(name: str) -> set[str]:
+    """Runs of a name's words, written together, with umlauts as one letter and as two."""
+    words = words_of(name)
+    runs = {"".join(words[start:end]) for start, end in _runs(words)}
+    return runs | {without_umlauts(run) for run in runs}
+
+
+def _runs(words: list[str]) -> Iterator[tuple[int, int]]:
+    """Where each run of up to three words starts and ends."""
+    for start in range(len(words)):
+        for end in range(start + 1, min(start + LONGEST_RUN, len(words)) + 1):
+            yield start, end
 
 
 def _known(word: str) -> Hint | None:

@@ -26,6 +26,8 @@ from shoal.encoding.vocabulary import (
     WHOLE_BIRTHS,
     hint_of,
     is_postal,
+    meaning_of,
+    runs_of,
     words_of,
 )
 from shoal.encoding.zip_areas import read_large_areas
@@ -40,7 +42,6 @@ from shoal.presets.base import (
     Source,
     ValueCheck,
 )
-from shoal.presets.column_names import meaning_of, runs_of
 from shoal.presets.identifiers import FORMS, plain, shows
 
 OLDEST = 89
