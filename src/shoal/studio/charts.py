@@ -1,0 +1,183 @@
+"""The studio's charts, as options of ECharts in the studio's own colours."""
+
+from typing import Any
+
+from shoal.studio.compare_task import Candidate
+from shoal.studio.curve_task import CurvePoint
+from shoal.studio.words import THRESHOLDS, words_for
+
+Options = dict[str, Any]
+
+
+def colours(dark: bool) -> tuple[str, str, str]:
+    """The colours of texts, of lines and of what matters, as in `style.css`."""
+    if dark:
+        return "#a9b1c1", "#2e3440", "#94a9ff"
+    return "#565f70", "#dedbd2", "#2f4fc7"
+
+
+def cost_chart(points: tuple[CurvePoint, ...], figure: float, model: str, dark: bool) -> Options:
+    """What a guarantee costs: its figure across, the information lost upwards.
+
+    Figures that cannot be met are shaded; a dot marks the figure of the policy.
+    """
+    ink, line, accent = colours(dark)
+    words = words_for(model)
+    known = [[one.figure, round((one.lost or 0) * 100, 1)] for one in points if not one.reason]
+    low, high = min(words.low, figure), max(words.high, figure)
+    losses = [pair[1] for pair in known] or [0.0, 100.0]
+    floor = max(0, (min(losses) - 4) // 10 * 10)
+    ceiling = min(100, -(-(max(losses) + 4) // 10) * 10)
+    here = next((pair[1] for pair in known if pair[0] == figure), None)
+    small = {"color": ink, "fontSize": 11}
+    return {
+        "animation": False,
+        "grid": {"left": 44, "right": 16, "top": 28, "bottom": 26},
+        "textStyle": {"fontFamily": "inherit", "color": ink},
+        "title": {
+            "text": "Information lost, on a sample" if points else "Computing what it costs …",
+            "textStyle": {"fontSize": 12, "fontWeight": "normal", "color": ink},
+            "left": 0,
+            "top": 0,
+        },
+        "xAxis": {
+            "type": "value",
+            "min": low,
+            "max": high,
+            "axisLabel": small,
+            "axisLine": {"lineStyle": {"color": line}},
+            "splitLine": {"show": False},
+        },
+        "yAxis": {
+            "type": "value",
+            "min": floor,
+            "max": ceiling,
+            "interval": ceiling - floor,
+            "axisLabel": small | {"formatter": "{value} %"},
+            "splitLine": {"lineStyle": {"color": line}},
+        },
+        "series": [
+            {
+                "type": "line",
+                "data": known,
+                "symbolSize": 5,
+                "color": accent,
+                "lineStyle": {"width": 2},
+                "markArea": {
+                    "silent": True,
+                    "itemStyle": {"color": line, "opacity": 0.6},
+                    "data": _shaded(points, low, high, words.strong_when_high),
+                },
+            },
+            {
+                "type": "scatter",
+                "symbolSize": 13,
+                "color": accent,
+                "data": [] if here is None else [[figure, here]],
+                "label": {
+                    "show": True,
+                    "position": "top",
+                    "color": ink,
+                    "fontSize": 12,
+                    "formatter": "" if here is None else f"{here:g} %",
+                },
+            },
+        ],
+    }
+
+
+def _shaded(
+    points: tuple[CurvePoint, ...], low: float, high: float, strong_when_high: bool
+) -> list[Any]:
+    """The figures that cannot be met: all that are stronger than the strongest that can."""
+    met = [one.figure for one in points if not one.reason]
+    if not any(one.reason for one in points):
+        return []
+    if strong_when_high:
+        return [[{"xAxis": max(met, default=low)}, {"xAxis": high}]]
+    return [[{"xAxis": low}, {"xAxis": min(met, default=high)}]]
+
+
+def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark: bool) -> Options:
+    """Releases by the information lost (across) and the highest risk (upwards), both low is good.
+
+    Limits of named authorities cross it; a line joins the points that no other beats in both.
+    """
+    ink, line, accent = colours(dark)
+    points = [
+        (
+            one.name,
+            round((one.figures.lost or 0) * 100, 1),
+            round(one.figures.now.prosecutor * 100, 2),
+        )
+        for one in found
+        if one.figures is not None
+    ]
+    best = [
+        p
+        for p in points
+        if not any(q[1] <= p[1] and q[2] <= p[2] and q[1:] != p[1:] for q in points)
+    ]
+    highest = max([p[2] for p in points] + [35.0])
+    limits = [
+        {"yAxis": round(limit * 100, 2), "label": {"formatter": f"{label}: {source.split(':')[0]}"}}
+        for limit, label, source in THRESHOLDS
+        if limit * 100 <= highest
+    ]
+    small = {"color": ink, "fontSize": 11}
+    return {
+        "animation": False,
+        "grid": {"left": 54, "right": 20, "top": 30, "bottom": 44},
+        "textStyle": {"fontFamily": "inherit", "color": ink},
+        "tooltip": {"formatter": "{b}", "confine": True},
+        "xAxis": {
+            "type": "value",
+            "scale": True,
+            "name": "information lost, %",
+            "nameLocation": "middle",
+            "nameGap": 26,
+            "axisLabel": small,
+            "splitLine": {"show": False},
+            "axisLine": {"lineStyle": {"color": line}},
+        },
+        "yAxis": {
+            "type": "value",
+            "min": 0,
+            "name": "highest risk, %",
+            "nameTextStyle": {"align": "left", "color": ink},
+            "axisLabel": small,
+            "splitLine": {"lineStyle": {"color": line}},
+        },
+        "series": [
+            {
+                "type": "line",
+                "data": [[p[1], p[2]] for p in sorted(best, key=lambda p: p[1])],
+                "symbol": "none",
+                "silent": True,
+                "lineStyle": {"color": accent, "width": 1.5},
+                "markLine": {
+                    "silent": True,
+                    "symbol": "none",
+                    "lineStyle": {"color": ink, "type": "dashed", "opacity": 0.5},
+                    "label": {"position": "insideStartTop", "color": ink, "fontSize": 10},
+                    "data": limits,
+                },
+            },
+            {
+                "type": "scatter",
+                "symbolSize": 12,
+                "itemStyle": {"color": accent, "opacity": 0.75},
+                "data": [{"name": p[0], "value": [p[1], p[2]]} for p in points],
+            },
+            {
+                "type": "scatter",
+                "name": "now",
+                "symbolSize": 18,
+                "itemStyle": {"color": "transparent", "borderColor": ink, "borderWidth": 2},
+                "data": []
+                if now is None
+                else [{"name": "the policy now", "value": [now[0] * 100, now[1] * 100]}],
+                "label": {"show": True, "formatter": "now", "position": "right", "color": ink},
+            },
+        ],
+    }

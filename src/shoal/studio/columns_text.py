@@ -1,0 +1,77 @@
+"""The columns of a policy as its text has them, and the changes that controls make to them."""
+
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap
+
+from shoal.studio.policy_text import Change, flow_map, parse, scalar
+
+
+def roles_in(text: str) -> dict[str, str]:
+    """The role of every column that a policy's text lists."""
+    found = {}
+    for name, entry in (parse(text).get("columns") or {}).items():
+        role = entry.get("role", "") if isinstance(entry, CommentedMap) else entry
+        found[str(name)] = str(role)
+    return found
+
+
+def settings_in(text: str, name: str) -> dict[str, Any]:
+    """What a policy's text says about one column, as texts."""
+    entry = (parse(text).get("columns") or {}).get(name)
+    return dict(entry) if isinstance(entry, CommentedMap) else {"role": entry}
+
+
+def with_role(name: str, role: str, *, settings: bool = True, constraints: bool = True) -> Change:
+    """Give a column another role.
+
+    settings, constraints: whether its other settings, and the constraints on it, stay.
+    """
+
+    def change(policy: CommentedMap) -> None:
+        entry = policy["columns"].get(name)
+        if isinstance(entry, CommentedMap) and settings:
+            entry["role"] = scalar(role)
+        else:
+            policy["columns"][name] = scalar(role)
+        if not constraints and policy.get("constraints"):
+            kept = [one for one in policy["constraints"] if str(one.get("of")) != name]
+            for index in reversed(range(len(policy["constraints"]))):
+                if policy["constraints"][index] not in kept:
+                    del policy["constraints"][index]
+
+    return change
+
+
+def with_setting(name: str, key: str, value: Any) -> Change:
+    """Set one setting of a column; None removes it."""
+
+    def change(policy: CommentedMap) -> None:
+        entry = policy["columns"].get(name)
+        if not isinstance(entry, CommentedMap):
+            entry = flow_map({"role": str(entry)})
+            policy["columns"][name] = entry
+        if value is None:
+            entry.pop(key, None)
+        else:
+            entry[key] = scalar(value)
+
+    return change
+
+
+def with_reading(key: str, value: Any) -> Change:
+    """Set a key of `read`; None removes it."""
+
+    def change(policy: CommentedMap) -> None:
+        entry = policy.get("read")
+        if not isinstance(entry, CommentedMap):
+            entry = flow_map({})
+            policy["read"] = entry
+        if value is None:
+            entry.pop(key, None)
+        else:
+            entry[key] = scalar(value)
+        if not entry:
+            del policy["read"]
+
+    return change

@@ -1,0 +1,136 @@
+"""The figures of the live panel: what a release holds, how risky it is and what it cost.
+
+They are plain values without any row, so that they travel from the worker to the page.
+"""
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from shoal import api
+
+SIZES = (2, 3, 5, 11)
+"""Rows in classes below these sizes are counted."""
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What was asked and found of one guarantee."""
+
+    model: str
+    of: str | None
+    asked: float
+    found: float | None
+    """None where no figure describes it."""
+    holds: bool
+    failing: int
+    """Classes that fall short."""
+
+
+@dataclass(frozen=True)
+class Risks:
+    """The chances of the three attackers, from 0 to 1."""
+
+    prosecutor: float
+    journalist: float
+    marketer: float
+    alone: int
+    """Rows (or people) that share their values with nobody."""
+
+
+@dataclass(frozen=True)
+class ColumnFigures:
+    """What became of one quasi-identifier."""
+
+    loss: float
+    """From 0, nothing, to 1, all of its detail (normalised certainty penalty)."""
+    exact: float
+    """The share of rows that keep their exact value."""
+    typical: str
+    """What a cell that is not exact typically says."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The figures of one release."""
+
+    sampled: int | None
+    """How many rows they were counted on, where that is a sample."""
+    verified: bool
+    """Whether what would be written was read back and holds every guarantee."""
+    rows: int
+    published_rows: int
+    suppressed_rows: int
+    people: int | None
+    counted: str
+    """`rows` or `people`."""
+    classes: int
+    method: str
+    lost: float | None
+    """The share of the information of all quasi columns that is lost, in bits."""
+    exact: float
+    """The share of quasi cells that are exact."""
+    guarantees: tuple[Guarantee, ...]
+    presets: tuple[tuple[str, bool], ...]
+    raw: Risks
+    now: Risks
+    below: dict[int, tuple[int, int]]
+    """Per size: rows (or people) in smaller classes, raw and now."""
+    columns: dict[str, ColumnFigures]
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    seconds: float
+    encodings: int
+    """How often the table was encoded so far."""
+
+
+def figures_of(
+    release: "api.Release[Any]", *, sampled: int | None, read_back: bool, encodings: int
+) -> Figures:
+    """The figures of a release."""
+    change = api.risk_change(release)
+    return Figures(
+        sampled=sampled,
+        verified=read_back and sampled is None and release.verified,
+        rows=release.rows,
+        published_rows=release.published_rows,
+        suppressed_rows=release.suppressed_rows,
+        people=release.people,
+        counted=release.counted,
+        classes=release.published_classes,
+        method=release.method,
+        lost=release.metrics.get("relative-non-uniform-entropy"),
+        exact=release.detail.exact,
+        guarantees=tuple(
+            Guarantee(
+                one.model,
+                one.of,
+                one.asked,
+                one.reached if isfinite(one.reached) else None,
+                one.holds,
+                one.failing,
+            )
+            for one in release.findings
+        ),
+        presets=tuple((one.name, one.holds) for one in release.presets),
+        raw=_risks(change.raw),
+        now=_risks(change.now),
+        below={size: change.below(size) for size in SIZES},
+        columns={
+            name: ColumnFigures(
+                release.column_loss.get(name, 0.0),
+                release.detail.columns[name].exact,
+                release.detail.columns[name].typical,
+            )
+            for name in release.policy.quasi
+        },
+        warnings=release.warnings,
+        notes=release.notes,
+        seconds=sum(release.seconds.values()),
+        encodings=encodings,
+    )
+
+
+def _risks(found: "api.Reidentification") -> Risks:
+    alone = found.unique_rows if found.unique_people is None else found.unique_people
+    return Risks(found.prosecutor.highest, found.journalist.highest, found.marketer, alone)

@@ -1,0 +1,315 @@
+"""The editor of a column's groups: a tree with counts, changed by dragging or by buttons."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from nicegui import ui
+from nicegui.events import UploadEventArguments
+from ruamel.yaml.comments import CommentedMap
+
+from shoal.errors import InputError, ShoalError
+from shoal.studio.columns_text import settings_in
+from shoal.studio.hierarchy_tree import Node, Tree
+from shoal.studio.inspection_task import all_values
+from shoal.studio.page import box, button, edit, notice, spaced, text
+from shoal.studio.policy_text import Change, flow_map, scalar
+from shoal.studio.session import Session
+from shoal.studio.workers import CallCancelledError
+
+COMMON = 10
+"""Values that fewer rows share are not named until that is asked for."""
+LARGEST_IMPORT = 2_000_000
+"""Bytes of a file of groups."""
+DRAG = "(e) => {e.dataTransfer.setData('text/plain', ''); e.dataTransfer.effectAllowed = 'move'; emit()}"
+"""Firefox drags only what carries data; no value of the table does here."""
+OVER = "(e) => {e.preventDefault(); e.currentTarget.classList.add('over')}"
+LEFT = "(e) => e.currentTarget.classList.remove('over')"
+DROP = "(e) => {e.preventDefault(); e.currentTarget.classList.remove('over'); emit()}"
+
+
+class HierarchyEditor:
+    """The groups of one column."""
+
+    def __init__(self, session: Session, column: str) -> None:
+        self._session = session
+        self._column = column
+        self._values: Mapping[str, int] | None = None
+        self._raw = False
+        self._chosen: dict[str, list[Node]] = {}
+        """The chosen lines, by their keys."""
+        self._dragged: list[Node] = []
+        self._tree = Tree()
+        self._part = ui.refreshable(self._show)
+
+    def build(self) -> None:
+        """Create the editor; it appears once the values are counted."""
+        self._part()
+        ui.timer(0, self._load, once=True)
+
+    async def _load(self) -> None:
+        try:
+            self._values = await self._session.whole.call(all_values, self._column, at_once=True)
+        except (ShoalError, CallCancelledError):
+            return
+        self._part.refresh()
+
+    # -- what there is
+
+    def _current(self) -> Tree:
+        """The groups that the policy has, and every value of the table."""
+        workspace = self._session.workspace
+        assert workspace is not None
+        hierarchy = settings_in(workspace.text, self._column).get("hierarchy")
+        found = Tree()
+        if isinstance(hierarchy, CommentedMap) and "tree" in hierarchy:
+            found = Tree(hierarchy["tree"])
+        else:
+            file = hierarchy.get("csv") if isinstance(hierarchy, CommentedMap) else hierarchy
+            if file is not None:
+                place = workspace.policy_file.parent / str(file)
+                try:
+                    found = Tree.of_lines(place.read_text(encoding="utf-8-sig"))
+                except (OSError, UnicodeDecodeError):
+                    raise InputError("The file with the groups cannot be read.") from None
+        found.cover(self._values or {})
+        return found
+
+    def _show(self) -> None:
+        if self._values is None:
+            return
+        try:
+            self._tree = self._current()
+        except InputError as error:
+            notice(str(error), "warn")
+            return
+        self._chosen, self._dragged = {}, []
+        with box("section", "stack-3", id="groups", aria_label=f"Groups of {self._column}"):
+            text("Groups", "", "h3")
+            text(
+                "Drag a value or a group onto another group. Or choose lines (click, or Space) and use "
+                "the buttons. A release names a group where it cannot name the value.",
+                "why",
+                "p",
+            )
+            self._tools()
+            with box("div", "tree", role="tree", aria_multiselectable="true", aria_label="Groups"):
+                self._row("top", [self._tree.top], "Everything: *", 0)
+                self._rows(self._tree.top, 1)
+            self._exchange()
+
+    def _rows(self, above: Node, depth: int) -> None:
+        rare = []
+        for node in sorted(above.parts or (), key=lambda one: not one.is_group):
+            if node.is_group:
+                self._row(node.name, [node], node.name, depth)
+                self._rows(node, depth + 1)
+            elif self._raw or not 0 < self._count(node) < COMMON:
+                self._row(node.name, [node], node.name, depth)
+            else:
+                rare.append(node)
+        if rare:
+            many = f"{len(rare)} value{'s' * (len(rare) > 1)} of fewer than ten rows"
+            self._row(f"rare in {above.name}", rare, many, depth)
+
+    def _count(self, node: Node) -> int:
+        counts = self._values or {}
+        return sum(counts.get(value, 0) for value in node.values())
+
+    def _row(self, key: str, nodes: list[Node], label: str, depth: int) -> None:
+        is_group, is_top = nodes[0].is_group, nodes[0] is self._tree.top
+        rows = sum(map(self._count, nodes))
+        line = box(
+            "div",
+            "node group" if is_group else "node",
+            role="treeitem",
+            tabindex="0",
+            aria_level=str(depth + 1),
+            aria_selected="false",
+            aria_label=f"{label}, {'group, ' if is_group else ''}{spaced(rows)} rows",
+            data_node=label,
+        )
+        line.style(f"margin-left:{depth * 22}px")
+        with line:
+            text("⋮⋮" if not is_top else "", "grip", aria_hidden="true")
+            text(label, "name" + (" strong" if is_group else ""))
+            text(spaced(rows), "r num muted")
+        line.on("dragover", js_handler=OVER)
+        line.on("dragleave", js_handler=LEFT)
+        line.on("drop", partial(self._dropped, nodes[0]), js_handler=DROP)
+        if not is_top:
+            line.props["draggable"] = "true"
+            line.on("dragstart", partial(self._drag, key, nodes), js_handler=DRAG)
+            choose = partial(self._choose, key, nodes, line)
+            line.on("click", choose)
+            line.on("keydown.space.prevent", choose)
+            line.on("keydown.enter.prevent", choose)
+
+    def _choose(self, key: str, nodes: list[Node], line: ui.element) -> None:
+        if on := key not in self._chosen:
+            self._chosen[key] = nodes
+        else:
+            del self._chosen[key]
+        line.props["aria-selected"] = str(on).lower()
+        line.classes(add="on" if on else "", remove="" if on else "on")
+        count = len(self._picked())
+        self._said.set_text(f"{count} chosen" if count else "Nothing chosen")
+
+    def _picked(self) -> list[Node]:
+        return [node for nodes in self._chosen.values() for node in nodes]
+
+    # -- changing
+
+    def _tools(self) -> None:
+        with box("div", "bar"):
+            self._name = ui.input("Name of a group").props("outlined dense").style("width:180px")
+            button("Group", self._group)
+            button("Rename", self._rename)
+        with box("div", "bar"):
+            targets = ["*", *(node.name for node in self._tree.groups())]
+            self._target = ui.select(targets, value="*", label="Into").style("width:180px")
+            self._target.props("outlined dense options-dense")
+            button("Move", self._move)
+            button("One level up", self._up)
+            button("Dissolve", self._dissolve)
+            self._said = text("Nothing chosen", "small muted", role="status")
+
+    def _drag(self, key: str, nodes: list[Node]) -> None:
+        self._dragged = self._picked() if key in self._chosen else nodes
+
+    def _dropped(self, target: Node) -> None:
+        nodes, self._dragged = self._dragged, []
+        group = target if target.is_group else target.above
+        if nodes and group is not None and not all(node.above is group for node in nodes):
+            self._change(
+                f"{_called(nodes)} into {group.name}", lambda: self._tree.move(nodes, group)
+            )
+
+    def _move(self) -> None:
+        group = next(
+            (one for one in self._tree.groups() if one.name == self._target.value), self._tree.top
+        )
+        if nodes := self._some():
+            self._change(
+                f"{_called(nodes)} into {group.name}", lambda: self._tree.move(nodes, group)
+            )
+
+    def _group(self) -> None:
+        name = str(self._name.value or "")
+        if nodes := self._some():
+            self._change(f"group {name}", lambda: self._tree.group(nodes, name))
+
+    def _rename(self) -> None:
+        name = str(self._name.value or "")
+        if node := self._one_group():
+            self._change(f"{node.name} renamed {name}", lambda: self._tree.rename(node, name))
+
+    def _up(self) -> None:
+        if nodes := self._some():
+            self._change(f"{_called(nodes)} one level up", lambda: self._tree.raise_up(nodes))
+
+    def _dissolve(self) -> None:
+        if node := self._one_group():
+            self._change(f"without group {node.name}", lambda: self._tree.dissolve(node))
+
+    def _some(self) -> list[Node]:
+        if not (nodes := self._picked()):
+            ui.notify("Choose one or more lines first.")
+        return nodes
+
+    def _one_group(self) -> Node | None:
+        nodes = self._picked()
+        if len(nodes) == 1 and nodes[0].is_group:
+            return nodes[0]
+        ui.notify("Choose one group first.")
+        return None
+
+    def _change(self, words: str, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except InputError as error:
+            ui.notify(str(error), type="negative")
+            return
+        self._write(words, self._tree)
+
+    def _write(self, words: str, tree: Tree) -> None:
+        step = f"{self._column}: {words}"
+        if not edit(self._session, step, with_tree(self._column, tree)):
+            self._part.refresh()  # as the policy has it
+
+    # -- files
+
+    def _exchange(self) -> None:
+        with box("div", "bar"):
+            if not self._raw and any(0 < n < COMMON for n in (self._values or {}).values()):
+                button("Show raw", self._show_raw)
+            button("Export CSV", self._export)
+            upload = ui.upload(
+                label="Import CSV",
+                auto_upload=True,
+                max_files=1,
+                max_file_size=LARGEST_IMPORT,
+                on_upload=self._import,
+            )
+            upload.props("accept=.csv,.txt flat bordered").classes("drop").style("width:220px")
+
+    def _show_raw(self) -> None:
+        self._raw = True
+        self._part.refresh()
+
+    def _export(self) -> None:
+        ui.download.content(self._tree.lines(), f"{_file_name(self._column)}.csv", "text/csv")
+
+    async def _import(self, event: UploadEventArguments) -> None:
+        try:
+            words = (await event.file.read()).decode("utf-8-sig")
+            tree = Tree.of_lines(words)
+        except UnicodeDecodeError:
+            ui.notify("The file is not UTF-8. Save it as UTF-8.", type="negative")
+            return
+        except InputError as error:
+            ui.notify(str(error), type="negative")
+            return
+        if more := tree.cover(self._values or {}):
+            ui.notify(f"{more} values of the table are not in the file; they are in no group.")
+        self._write("groups of a file", tree)
+
+
+def with_tree(column: str, tree: Tree) -> Change:
+    """Make a tree the hierarchy of a column, one line of YAML per entry at its top."""
+
+    def change(policy: CommentedMap) -> None:
+        entry = policy["columns"].get(column)
+        if not isinstance(entry, CommentedMap):
+            entry = flow_map({"role": str(entry)})
+            policy["columns"][column] = entry
+        for key in ("kind", "order", "top", "bottom"):
+            entry.pop(key, None)
+        entry.fa.set_block_style()
+        listed = scalar(tree.written())
+        listed.fa.set_block_style()
+        for one in listed:
+            if isinstance(one, CommentedMap):
+                one.fa.set_block_style()
+        entry["hierarchy"] = CommentedMap({"tree": listed})
+
+    return change
+
+
+def can_be_grouped(settings: dict[str, Any]) -> bool:
+    """Whether a column's settings are such that its values are put into groups by hand."""
+    hierarchy = settings.get("hierarchy")
+    if hierarchy is None:
+        return settings.get("kind") == "unordered"
+    return not isinstance(hierarchy, CommentedMap) or "tree" in hierarchy or "csv" in hierarchy
+
+
+def _called(nodes: list[Node]) -> str:
+    """Nodes in the name of a step; values are not named there, since few rows may share them."""
+    if len(nodes) == 1:
+        return nodes[0].name if nodes[0].is_group else "1 value"
+    return f"{len(nodes)} entries"
+
+
+def _file_name(column: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_" else "-" for c in column) or "groups"

@@ -1,0 +1,226 @@
+"""The live panel: what the release holds, how risky it is and what it costs, after every step."""
+
+from math import sqrt
+
+from nicegui import ui
+from nicegui.elements.mixins.text_element import TextElement
+
+from shoal.studio.figures import Figures
+from shoal.studio.page import box, button, notice, spaced, text
+from shoal.studio.session import Live, Session
+from shoal.studio.words import (
+    ATTACKERS,
+    THRESHOLDS,
+    figure_text,
+    percent,
+    slack_text,
+    step_text,
+    words_for,
+)
+
+
+def live_panel(session: Session) -> None:
+    """Create the panel; it follows the session by itself.
+
+    What did not change is not sent again: progress changes one text, a check that begins changes the
+    badge, and figures are created anew only where there are other ones.
+    """
+    drawn: dict[str, object] = {"figures": None, "badge": None, "step": None}
+
+    @ui.refreshable
+    def badge() -> None:
+        drawn["step"] = _badge(session)
+
+    @ui.refreshable
+    def figures() -> None:
+        if (shown := session.live.shown) is not None:
+            _guarantees(shown)
+            _attackers(shown)
+            _small_classes(shown)
+            _losses(session, shown)
+
+    with box("aside", "live", id="live", aria_label="Live figures of the release"):
+        text("The release so far", "visually-hidden", "h2")
+        badge()
+        with box("div") as body:
+            figures()
+
+    def follow() -> None:
+        live = session.live
+        state = (live.state, live.error, live.preview is None)
+        if state != drawn["badge"]:
+            drawn["badge"] = state
+            badge.refresh()
+        if live.shown is not drawn["figures"]:
+            drawn["figures"] = live.shown
+            figures.refresh()
+        stale = live.state != "verified" and live.preview is None
+        body.classes(add="stale" if stale else "", remove="" if stale else "stale")
+
+    def follow_step() -> None:
+        sub = drawn["step"]
+        if isinstance(sub, TextElement) and session.live.state in ("checking", "opening"):
+            sub.set_text(step_text(session.live.step))
+
+    follow()
+    session.live_changed.subscribe(follow)
+    session.step_changed.subscribe(follow_step)
+
+
+def live_strip(session: Session) -> None:
+    """Create the line that stays in sight on narrow windows."""
+
+    with box("a", "live-strip", href="#live") as strip:
+        mark = text("", "strong", aria_hidden="true")
+        title = text("", "strong")
+        exact = text("", "push num")
+
+    def follow() -> None:
+        live = session.live
+        strip.classes(replace=f"live-strip {_badge_class(live)}")
+        mark.set_text(_mark(live))
+        title.set_text(_badge_words(live)[0])
+        exact.set_text("" if live.shown is None else f"{percent(live.shown.exact)} exact")
+
+    follow()
+    session.live_changed.subscribe(follow)
+
+
+def _badge_class(live: Live) -> str:
+    if live.preview is not None:
+        return ""
+    return {"verified": "verified", "failed": "failed"}.get(live.state, "")
+
+
+def _mark(live: Live) -> str:
+    if live.preview is not None:
+        return "≈"
+    return {"verified": "✓", "failed": "✕", "empty": "–"}.get(live.state, "…")
+
+
+def _badge_words(live: Live) -> tuple[str, str]:
+    if live.preview is not None:
+        rows = live.preview.sampled
+        where = f"a sample of {rows:,} rows" if rows else "the table, not read back yet"
+        return "Trying it out", f"On {where}. Let go to check everything."
+    match live.state:
+        case "verified":
+            return (
+                "Verified",
+                "Written to a trial file, read back and found to hold every guarantee.",
+            )
+        case "failed":
+            return "No release", "Nothing can be published with this policy as it is."
+        case "checking":
+            return "Checking", step_text(live.step)
+        case "opening":
+            return "Opening", step_text(live.step)
+    return "No table yet", "Open one to begin."
+
+
+def _badge(session: Session) -> TextElement:
+    """Create the badge; returns the text that follows progress."""
+    live = session.live
+    title, sub = _badge_words(live)
+    with box("div", f"badge {_badge_class(live)}", role="status", aria_live="polite", id="badge"):
+        text(_mark(live), "mark", "div", aria_hidden="true")
+        with box("div", "stack").style("gap:0"):
+            state = live.state if live.preview is None else "trying"
+            text(title, "title", "div", data_state=state)
+            said = text(sub, "sub", "div")
+        if live.state == "checking":
+            button("Stop", session.cancel).classes("push")
+    if live.error:
+        notice(live.error, "bad").style("margin-top:8px")
+    return said
+
+
+def _guarantees(figures: Figures) -> None:
+    with box("section", ""):
+        with box("div", "rows three"):
+            text("Guarantee", "tiny muted strong")
+            text("asked", "r tiny muted strong")
+            text("found", "r tiny muted strong")
+            for one in figures.guarantees:
+                words = words_for(one.model)
+                with box("div", "", title=f"{words.term}: {words.title}"):
+                    text(one.model if one.of is None else f"{one.model} of {one.of}", "mono")
+                    text(slack_text(one), "tiny muted", "div")
+                text(figure_text(one.asked), "r")
+                text(
+                    figure_text(one.found),
+                    "r strong" + ("" if one.holds else " bad"),
+                    data_found=f"{one.model}:{one.of or ''}",
+                )
+        for name, holds in figures.presets:
+            text(f"Preset {name}: {'holds' if holds else 'does not hold'}", "small", "div")
+
+
+def _attackers(figures: Figures) -> None:
+    with box("section", ""):
+        text("Who could find somebody?", "", "h3").style("margin-bottom:8px")
+        for name, (title, meaning, _) in ATTACKERS.items():
+            raw, now = getattr(figures.raw, name), getattr(figures.now, name)
+            with box("div", "gauge", title=meaning):
+                text(title)
+                with box("span", "num"):
+                    text(f"{percent(raw)} → ", "muted")
+                    text(percent(now), "strong", data_risk=name)
+                _track(
+                    raw, now, f"{title}: {percent(raw)} in the table, {percent(now)} in the release"
+                )
+        limits = " · ".join(f"{label}" for _, label, _ in THRESHOLDS)
+        with box("details", "tiny muted"):
+            text(f"Marks: limits of authorities ({limits})", "", "summary")
+            for _, label, source in THRESHOLDS:
+                text(f"{label}: {source}", "", "div")
+
+
+def _track(raw: float, now: float, label: str) -> None:
+    """A risk from 0 to 1, whose low end is stretched: half-way is 25 %."""
+    left, right = sorted((sqrt(raw) * 100, sqrt(now) * 100))
+    with box("div", "track", role="img", aria_label=label):
+        for limit, name, source in THRESHOLDS:
+            box("span", "limit", title=f"{name}: {source}").style(f"left:{sqrt(limit) * 100:.1f}%")
+        box("span", "span").style(f"left:{left:.1f}%;width:{right - left:.1f}%")
+        box("span", "raw").style(f"left:{sqrt(raw) * 100:.1f}%")
+        box("span", "now").style(f"left:{sqrt(now) * 100:.1f}%")
+
+
+def _small_classes(figures: Figures) -> None:
+    with box("section", ""), box("div", "rows three"):
+        text(f"{figures.counted.capitalize()} in groups", "tiny muted strong")
+        text("table", "r tiny muted strong")
+        text("release", "r tiny muted strong")
+        for size, (raw, now) in figures.below.items():
+            text("of 1: alone" if size == 2 else f"below {size}")
+            text(spaced(raw), "r muted")
+            text(spaced(now), "r strong", data_below=str(size))
+        text("left out")
+        text("", "r")
+        text(spaced(figures.suppressed_rows), "r strong")
+
+
+def _losses(session: Session, figures: Figures) -> None:
+    with box("section", ""):
+        with box("div", "bar").style("margin-bottom:4px"):
+            text("What it costs: detail lost per column", "", "h3")
+        for name, one in sorted(figures.columns.items(), key=lambda pair: -pair[1].loss):
+            label = f"{name}: {percent(one.loss)} of its detail lost, {percent(one.exact)} exact"
+            row = box("button", "loss", type="button", title=label, aria_label=label)
+            with row:
+                text(name, "name")
+                with box("span", "track"):
+                    box("span", "fill").style(f"width:{max(1.0, one.loss * 100):.1f}%")
+                text(percent(one.loss), "r", data_loss=name)
+            row.on("click", lambda _, name=name: _visit(session, name))
+        lost = (
+            "" if figures.lost is None else f"{percent(figures.lost)} of the information is lost; "
+        )
+        summary = f"{lost}{percent(figures.exact)} of the cells keep their exact value."
+        text(summary, "small", "p").style("margin-top:8px")
+
+
+def _visit(session: Session, column: str) -> None:
+    session.chosen_column = column
+    ui.navigate.to("/columns")

@@ -1,0 +1,85 @@
+"""Small parts that screens are made of: texts, boxes, buttons, notices and terms.
+
+Every text is set as text, never as HTML, so a column may be called `<b>`.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from nicegui import ui
+from nicegui.elements.mixins.text_element import TextElement
+
+from shoal.errors import ShoalError
+from shoal.studio.policy_text import Change
+from shoal.studio.session import Session
+
+ElementT = TypeVar("ElementT", bound=ui.element)
+
+
+def text(words: str, classes: str = "", tag: str = "span", **props: Any) -> TextElement:
+    """A text in an element."""
+    return described(TextElement(tag=tag, text=words).classes(classes), **props)
+
+
+def box(tag: str = "div", classes: str = "", **props: Any) -> ui.element:
+    """An element that holds others; use it with `with`."""
+    return described(ui.element(tag).classes(classes), **props)
+
+
+def described(element: ElementT, **props: Any) -> ElementT:
+    """The element with attributes; `aria_label` is written `aria-label`."""
+    for name, value in props.items():
+        element.props[name.replace("_", "-")] = value
+    return element
+
+
+def button(
+    words: str, handler: Callable[[], Any], classes: str = "quiet", **props: Any
+) -> TextElement:
+    """A button with a text."""
+    made = text(words, classes, "button", type="button", **props)
+    made.on("click", lambda: handler())
+    return made
+
+
+def icon_button(icon: str, label: str, handler: Callable[[], Any], **props: Any) -> ui.element:
+    """A button with an icon alone; `label` is what a screen reader says and the pointer shows."""
+    made = box("button", "icon-button", type="button", aria_label=label, title=label, **props)
+    with made:
+        ui.icon(icon).props("aria-hidden=true")
+    made.on("click", lambda: handler())
+    return made
+
+
+def notice(words: str, kind: str = "") -> TextElement:
+    """A message in its own box; kind: `bad`, `warn` or nothing."""
+    classes = f"notice is-{kind}" if kind else "notice"
+    return text(words, classes, "div", role="alert" if kind == "bad" else "status")
+
+
+def term(words: str, meaning: str) -> ui.element:
+    """A term of the field, whose meaning is a click (or a pointer) away."""
+    made = text(words, "term small", "button", type="button", aria_label=f"{words}: {meaning}")
+    made.style("background:none;border-width:0 0 1px;padding:0;font:inherit;color:inherit")
+    with made:
+        ui.tooltip(meaning).classes("text-body2")
+        with ui.menu():
+            text(meaning, "small", "p").style("padding:12px;max-width:36ch")
+    return made
+
+
+def edit(session: Session, name: str, change: Change) -> bool:
+    """Change the policy by a named step; a mistake is shown, and changes nothing."""
+    try:
+        session.edit(name, change)
+    except ShoalError as error:
+        ui.notify(
+            str(error), type="negative", multi_line=True, timeout=12_000, close_button="Close"
+        )
+        return False
+    return True
+
+
+def spaced(number: float) -> str:
+    """A count for people."""
+    return f"{number:,.0f}"

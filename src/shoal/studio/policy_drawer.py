@@ -1,0 +1,88 @@
+"""The policy drawer: the file behind every control, with what the last step changed in it."""
+
+from nicegui import ui
+
+from shoal.errors import ShoalError
+from shoal.studio.page import box, button, icon_button, notice, text
+from shoal.studio.session import Session
+
+
+def policy_drawer(session: Session) -> None:
+    """Create the drawer; it follows the session by itself."""
+    shown = {"open": False}
+
+    @ui.refreshable
+    def body() -> None:
+        workspace = session.workspace
+        if workspace is None:
+            return
+        if workspace.unsaved:
+            notice(workspace.unsaved, "bad").style("margin:0 16px 8px")
+        if not shown["open"]:
+            return
+        with box("div", "drawer-body"):
+            with box("div", "stack"):
+                editor = ui.codemirror(workspace.text, language="YAML")
+                editor.theme = "vscodeDark" if session.dark else "githubLight"
+                editor.classes("grow").style("min-height:0;flex:1")
+                mistake = text("", "small bad", "div")
+
+                def save() -> None:
+                    try:
+                        session.replace("edited as text", str(editor.value))
+                    except ShoalError as error:
+                        mistake.set_text(str(error))
+
+                with box("div", "bar"):
+                    button("Apply the text", save, id="apply-text")
+                    text("Checked as the command line checks it; Ctrl+S.", "tiny muted")
+                editor.map_key("Mod-s", lambda _: save())
+            with box(
+                "div", "diff", tabindex="0", role="region", aria_label="What the last step changed"
+            ):
+                lines = workspace.difference
+                if not lines:
+                    text("No step has changed the policy yet.", "same")
+                for mark, line in lines:
+                    kind = {"+": "add", "-": "del"}.get(mark, "same")
+                    text(f"{mark} {line}", kind)
+
+    def toggle() -> None:
+        shown["open"] = not shown["open"]
+        follow()
+
+    with box("section", "drawer", aria_label="The policy file"):
+        # these stay: whoever undoes many steps clicks faster than a page is sent
+        with box("div", "drawer-bar"):
+            undo = icon_button("undo", "Undo", session.undo, id="undo")
+            redo = icon_button("redo", "Redo", session.redo, id="redo")
+            with box("span", "last"):
+                text("Last step: ", "muted")
+                last = text("", "strong", id="last-step")
+                count = text("", "muted")
+            unsaved = text("", "bad strong")
+            file = text("", "mono small muted push")
+            switch = button("", toggle, id="drawer-toggle")
+        body()
+
+    def follow() -> None:
+        workspace = session.workspace
+        undone = "" if workspace is None else workspace.can_undo
+        redone = "" if workspace is None else workspace.can_redo
+        for made, word, name in ((undo, "Undo", undone), (redo, "Redo", redone)):
+            made.props["disabled"] = not name
+            made.props["title"] = made.props["aria-label"] = f"{word}: {name}" if name else word
+        last.set_text("none yet" if workspace is None else workspace.last_step)
+        count.set_text("" if workspace is None else f" ({workspace.position} so far)")
+        unsaved.set_text("not saved!" if workspace is not None and workspace.unsaved else "")
+        file.set_text("" if workspace is None else workspace.policy_file.name)
+        file.props["title"] = "" if workspace is None else str(workspace.policy_file)
+        switch.set_text("Hide the policy" if shown["open"] else "Show the policy")
+        switch.props["aria-expanded"] = str(shown["open"]).lower()
+        switch.props["disabled"] = workspace is None
+        body.refresh()
+
+    follow()
+    session.policy_changed.subscribe(follow)
+    session.table_changed.subscribe(follow)
+    session.look_changed.subscribe(body.refresh)

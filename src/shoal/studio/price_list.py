@@ -1,0 +1,132 @@
+"""The price list on the page: what one step would buy and cost, each a button that takes it."""
+
+from nicegui import ui
+
+from shoal.errors import ShoalError
+from shoal.studio.page import box, button, edit, text
+from shoal.studio.price_task import NoPrice, Price, price
+from shoal.studio.prices import Offer, offers
+from shoal.studio.session import Session
+from shoal.studio.words import percent
+from shoal.studio.workers import CallCancelledError
+
+STEADY = 0.0005
+"""A change below this is none."""
+
+
+class PriceList:
+    """The steps next to the policy, with what each would change; filled in one by one."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._base: Price | None = None
+        self._priced: list[tuple[Offer, Price | NoPrice]] = []
+        self._computed_for = ""
+        self._waiting = 0
+        self._part = ui.refreshable(self._show)
+
+    def build(self) -> None:
+        """Create the list."""
+        with box("section", "card stack-3", id="prices"):
+            text("What would one step buy?", "", "h2")
+            text(
+                "Each line is the policy with one change, tried in the background. A lower chance of "
+                "being found is what a step buys; lost detail is what it costs. Press one to take it; "
+                "it can be undone.",
+                "why",
+                "p",
+            )
+            self._part()
+
+    async def compute(self) -> None:
+        """Try every step, unless that was done for this policy."""
+        workspace, policy = self._session.workspace, self._session.policy
+        if workspace is None or policy is None or self._computed_for == workspace.text:
+            return
+        here = workspace.text
+        listed = offers(here, policy)
+        self._computed_for = ""
+        self._base, self._priced, self._waiting = None, [], len(listed)
+        self._part.refresh()
+        found = await self._price(here, policy.quasi)
+        if not isinstance(found, Price):
+            self._waiting = 0
+            self._part.refresh()
+            return
+        self._base = found
+        for offer in listed:
+            one = await self._price(workspace.preview(offer.change), policy.quasi)
+            self._waiting -= 1
+            if isinstance(one, Price) or (isinstance(one, NoPrice) and one.impossible):
+                self._priced.append((offer, one))
+            self._part.refresh()
+        self._computed_for = here
+
+    async def _price(self, there: str, columns: tuple[str, ...]) -> Price | NoPrice | None:
+        session = self._session
+        try:
+            found: Price | NoPrice = await session.background.call(
+                price, session.policy_text(), there, columns
+            )
+        except (ShoalError, CallCancelledError):
+            return None
+        return found
+
+    def _show(self) -> None:
+        base = self._base
+        if base is None:
+            words = (
+                "Trying the first step …" if self._waiting else "There is no release to start from."
+            )
+            text(words, "small muted", "p")
+            return
+        with box("div", "prices", role="table", aria_label="What one step would buy and cost"):
+            for head in ("One step", "highest chance", "average chance", "detail lost"):
+                text(head, "tiny muted strong" + ("" if head == "One step" else " r"))
+            text("now", "small muted")
+            for figure in (base.highest, base.average, base.lost):
+                text(percent(figure), "r")
+            idle = [offer for offer, one in self._priced if _changes_nothing(base, one)]
+            for offer, one in self._priced:
+                if offer not in idle:
+                    self._line(base, offer, one)
+        if idle:
+            names = ", ".join(offer.name for offer in idle)
+            text(f"These would change nothing: {names}.", "small muted", "p")
+        where = f"on a sample of {base.sampled:,} rows" if base.sampled else "on the whole table"
+        left = f"; {self._waiting} more to try" if self._waiting else ""
+        text(f"Computed {where}{left}.", "tiny muted", "p", role="status")
+
+    def _line(self, base: Price, offer: Offer, one: Price | NoPrice) -> None:
+        def take() -> None:
+            edit(self._session, offer.name, offer.change)
+
+        button(offer.name, take, "price", data_price=offer.name)
+        if isinstance(one, NoPrice):
+            text("cannot be met", "small muted span3 r", title=one.reason)
+            return
+        for before, after in (
+            (base.highest, one.highest),
+            (base.average, one.average),
+            (base.lost, one.lost),
+        ):
+            text(_change(before, after), "r" + ("" if _moved(before, after) else " muted"))
+
+
+def _changes_nothing(base: Price, one: Price | NoPrice) -> bool:
+    return isinstance(one, Price) and not (
+        _moved(base.highest, one.highest)
+        or _moved(base.average, one.average)
+        or _moved(base.lost, one.lost)
+    )
+
+
+def _moved(before: float, after: float) -> bool:
+    return abs(after - before) >= STEADY
+
+
+def _change(before: float, after: float) -> str:
+    """The figure after a step, with the direction in which it moved."""
+    if not _moved(before, after):
+        return "same"
+    return f"{'▲' if after > before else '▼'} {percent(after)}"

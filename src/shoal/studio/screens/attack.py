@@ -1,0 +1,181 @@
+"""Attack: what a stranger learns who knows some columns, of everyone or of one person."""
+
+from typing import Any
+
+from nicegui import ui
+
+from shoal.errors import ShoalError
+from shoal.studio.attack_task import Attacked, Learnt, attack_release
+from shoal.studio.page import box, button, notice, spaced, text
+from shoal.studio.screens.base import Screen
+from shoal.studio.session import Session
+from shoal.studio.words import percent
+from shoal.studio.workers import CallCancelledError
+
+
+class Attack(Screen):
+    """Look at the release with a stranger's eyes."""
+
+    path = "attack"
+    title = "Attack"
+    question = "What would a stranger find out?"
+    lead = (
+        "Tick what somebody may know: a neighbour knows age, sex and town. Then look for one person, or "
+        "for everyone, in your table and in the release."
+    )
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        policy = session.policy
+        self._known: list[str] = [] if policy is None else list(policy.quasi)
+        self._row = 0
+        self._person: Attacked | None = None
+        self._everyone: Attacked | None = None
+        self._problem = ""
+
+    def build(self) -> None:
+        """Create the ticks, the person and everyone."""
+        session = self.session
+        assert session.opened is not None
+        if session.policy is None:
+            notice("Mend the policy first; the live figures say what is wrong.", "warn")
+            return
+        policy, opened = session.policy, session.opened
+        self._known = [name for name in self._known if name in policy.published(opened.columns)]
+        self._shown = ui.refreshable(self._results)
+        with box("div", "stack-5"):
+            with box("section", "card stack-3"):
+                text("What does the stranger know?", "", "h2")
+                with box("div", "chips", role="group", aria_label="Known columns"):
+                    for name in policy.published(opened.columns):
+                        self._tick(name)
+                with box("div", "bar"):
+                    text("Row")
+                    number = ui.number(value=1, min=1, max=opened.rows, step=1, format="%d")
+                    number.props("outlined dense").props["aria-label"] = "Number of the row"
+                    number.style("width:110px")
+
+                    def set_row(event: Any) -> None:
+                        self._row = max(0, min(int(event.value or 1), opened.rows) - 1)
+
+                    number.on_value_change(set_row)
+                    button("Show me this person", self._look_for_one, "primary", id="find-one")
+                    button("Look for everyone", self._look_for_all, id="find-all")
+                self._state = text("", "small muted", "p", role="status")
+            self._shown()
+        self.follow(session.policy_changed, self._forget)
+
+    def _forget(self) -> None:
+        self._person = self._everyone = None
+        self._shown.refresh()
+
+    def _tick(self, name: str) -> None:
+        chip = text(name, "", "button", type="button", data_known=name)
+
+        def show() -> None:
+            on = name in self._known
+            chip.classes(replace="chip on" if on else "chip")
+            chip.props["aria-pressed"] = str(on).lower()
+
+        def toggle() -> None:
+            if name in self._known:
+                self._known.remove(name)
+            else:
+                self._known.append(name)
+            show()
+            self._forget()
+
+        show()
+        chip.on("click", toggle)
+
+    async def _look_for_one(self) -> None:
+        self._person = await self._attack(self._row)
+        self._shown.refresh()
+
+    async def _look_for_all(self) -> None:
+        self._everyone = await self._attack(None)
+        self._shown.refresh()
+
+    async def _attack(self, row: int | None) -> Attacked | None:
+        self._problem = "" if self._known else "Tick at least one column that the stranger knows."
+        if self._problem:
+            return None
+        self._state.set_text("Looking …")
+        try:
+            found: Attacked = await self.session.background.call(
+                attack_release, self.session.policy_text(), tuple(self._known), row, None
+            )
+        except CallCancelledError:
+            return None
+        except ShoalError as error:
+            self._problem = str(error)
+            return None
+        finally:
+            self._state.set_text("")
+        return found
+
+    # -- what was found
+
+    def _results(self) -> None:
+        if self._problem:
+            notice(self._problem, "bad")
+        if self._person is not None:
+            self._show_person(self._person)
+        if self._everyone is not None:
+            self._show_everyone(self._everyone)
+
+    def _show_person(self, found: Attacked) -> None:
+        with box("section", "card stack-3", id="person"):
+            text(f"The person in row {self._row + 1:,}", "", "h2")
+            known = ", ".join(f"{name} {found.row[name]}" for name in found.columns if found.row)
+            text(f"The stranger knows: {known}.", "sentence", "p")
+            with box("div", "sides"):
+                for title, learnt in (
+                    ("In your table", found.raw),
+                    ("In the release", found.release),
+                ):
+                    with box("div", "stack"):
+                        text(title, "", "h3")
+                        self._crowd(learnt)
+                        for name, (base, best, pinned) in learnt.guesses.items():
+                            words = (
+                                f"{name}: known for certain"
+                                if pinned
+                                else f"{name}: the best guess is right {percent(best)} of the time "
+                                f"(without the table {percent(base)})"
+                            )
+                            text(words, "small bad" if pinned else "small", "p")
+
+    def _crowd(self, learnt: Learnt) -> None:
+        """The rows that could be hers, a dot each."""
+        size = learnt.candidates or 0
+        words = {0: "no row fits", 1: "one row fits: found"}.get(size, f"{size:,} rows fit")
+        with box("div", "crowd", role="img", aria_label=words):
+            for i in range(min(size, 120)):
+                box("span", "her" if i == 0 and size == 1 else "")
+        text(words, "strong bad" if size == 1 else "strong", "p", data_crowd=str(size))
+
+    def _show_everyone(self, found: Attacked) -> None:
+        with box("section", "card stack-3", id="everyone"):
+            text("Everyone in the table", "", "h2")
+            columns = ", ".join(found.columns)
+            text(f"Somebody knows {columns} of all {found.people:,}.", "sentence", "p")
+            with box("div", "rows three").style("max-width:520px"):
+                for head in ("", "table", "release"):
+                    text(head, "r tiny muted strong")
+                self._line("found: one row fits", found.raw.pinned, found.release.pinned)
+                fewest = (found.raw.candidates or 0, found.release.candidates or 0)
+                self._line("fewest rows that fit", *fewest)
+                for name, (_, best, pinned) in found.release.guesses.items():
+                    raw = found.raw.guesses[name]
+                    self._line(f"{name} known for certain", raw[2], pinned)
+                    text(f"{name} guessed right")
+                    text(percent(raw[1]), "r muted")
+                    text(percent(best), "r strong")
+            for warning in found.warnings:
+                notice(warning, "warn")
+
+    def _line(self, label: str, raw: int, now: int) -> None:
+        text(label)
+        text(spaced(raw), "r muted")
+        text(spaced(now), "r strong")

@@ -1,0 +1,49 @@
+"""What every screen declares."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from nicegui import Event
+
+from shoal.studio.session import Session
+
+
+class Screen(ABC):
+    """One step of the way from a table to a release.
+
+    A screen is built anew whenever it is visited, inside the main part of the page. What it shows of the
+    policy must `follow` the event `session.policy_changed`, because a step can be undone, made in the
+    drawer or come from another program: `self.follow(session.policy_changed, part.refresh)` for a part
+    that is `nicegui.ui.refreshable`.
+    """
+
+    path: ClassVar[str]
+    """The last part of its address."""
+    title: ClassVar[str]
+    """Its name in the list of steps."""
+    question: ClassVar[str]
+    """Its heading: what the user answers here."""
+    lead: ClassVar[str]
+    """One or two sentences on why it matters."""
+    needs_table: ClassVar[bool] = True
+    """Whether it can be used only once a table is open."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._followed: list[tuple[Event[Any], Callable[..., Any]]] = []
+
+    def follow(self, event: "Event[Any]", handler: Callable[..., Any]) -> None:
+        """Call a function with every event, until the screen is left."""
+        event.subscribe(handler)
+        self._followed.append((event, handler))
+
+    def leave(self) -> None:
+        """Follow nothing any more; called when another screen is visited."""
+        for event, handler in self._followed:
+            event.unsubscribe(handler)
+        self._followed.clear()
+
+    @abstractmethod
+    def build(self) -> None:
+        """Create the elements below the heading."""

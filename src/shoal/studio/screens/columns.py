@@ -1,0 +1,312 @@
+"""Columns: what each column is, why, and which combinations betray most people."""
+
+from typing import Any
+
+from nicegui import ui
+from nicegui.elements.mixins.text_element import TextElement
+
+from shoal import api
+from shoal.errors import PolicyError, ShoalError
+from shoal.studio import tasks
+from shoal.studio.columns_text import roles_in, with_role
+from shoal.studio.inspection_task import inspect_table, values_of_column
+from shoal.studio.page import box, button, edit, notice, spaced, text
+from shoal.studio.screens.base import Screen
+from shoal.studio.session import Session
+from shoal.studio.words import ROLES, percent
+from shoal.studio.workers import CallCancelledError
+
+PAGE = 8
+"""Rows of the table on one page."""
+CHOICES = ("quasi", "sensitive", "plain", "identifier", "person", "weight", "preference")
+"""Roles that can be chosen here; others are chosen in the policy."""
+
+
+class Columns(Screen):
+    """Choose the role of every column."""
+
+    path = "columns"
+    title = "Columns"
+    question = "What does each column say about a person?"
+    lead = (
+        "What others may know is made coarser, what nobody must learn is protected, what names a person "
+        "never leaves. Choose a column by its head, check the proposal, and correct it."
+    )
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._inspection: api.Inspection | None = None
+        self._rows: list[dict[str, Any]] = []
+        self._start = 0
+        self._rare = False
+        self._values: api.ValueCounts | None = None
+
+    def build(self) -> None:
+        """Create the table, the card of the chosen column and the combinations."""
+        session = self.session
+        assert session.opened is not None
+        if session.chosen_column not in session.opened.columns:
+            session.chosen_column = session.opened.columns[0]
+
+        # parts of their own, so that nothing is replaced under the pointer when counts arrive
+        self._heads: dict[str, tuple[ui.element, TextElement]] = {}
+        self._rows_part = ui.refreshable(self._page)
+        self._card_part = ui.refreshable(self._card)
+        self._facts_part = ui.refreshable(self._facts)
+        self._values_part = ui.refreshable(self._histogram)
+        self._combinations_part = ui.refreshable(self._combinations)
+        self._undecided_part = ui.refreshable(self._undecided)
+        with box("div", "stack-5"):
+            self._undecided_part()
+            self._table()
+            self._card_part()
+            self._combinations_part()
+        self.follow(session.policy_changed, self._follow_policy)
+        ui.timer(0, self._load, once=True)
+
+    def _follow_policy(self) -> None:
+        self._undecided_part.refresh()
+        self._mark_heads()
+        self._card_part.refresh()
+
+    async def _load(self) -> None:
+        await self._turn(0)
+        await self._show_values()
+        policy = self.session.policy
+        read = {} if policy is None else policy.read.given()
+        person = None if policy is None else policy.person
+        try:
+            self._inspection = await self.session.background.call(inspect_table, read, person)
+        except (ShoalError, CallCancelledError) as error:
+            ui.notify(str(error) or "stopped", type="warning")
+            return
+        self._facts_part.refresh()
+        self._combinations_part.refresh()
+
+    # -- the table
+
+    async def _turn(self, start: int) -> None:
+        try:
+            self._rows = await self.session.whole.call(
+                tasks.page_of_rows, start, PAGE, at_once=True
+            )
+        except (ShoalError, CallCancelledError):
+            return
+        self._start = start
+        self._rows_part.refresh()
+        opened = self.session.opened
+        assert opened is not None
+        last = min(self._start + PAGE, opened.rows)
+        self._where.set_text(f"Rows {self._start + 1:,} to {last:,} of {opened.rows:,}")
+        self._back.props["disabled"] = self._start == 0
+        self._on.props["disabled"] = last >= opened.rows
+
+    def _roles(self) -> dict[str, str]:
+        workspace = self.session.workspace
+        assert workspace is not None
+        try:
+            return roles_in(workspace.text)
+        except ShoalError:
+            return {}
+
+    def _undecided(self) -> None:
+        workspace = self.session.workspace
+        assert workspace is not None
+        left = [name for name, role in self._roles().items() if role == "undecided"]
+        if left:
+            names = ", ".join(left)
+            notice(
+                f"Only you can decide these columns, and no release is made before: {names}.",
+                "warn",
+            )
+        elif workspace.error:
+            notice(workspace.error, "bad")
+
+    def _table(self) -> None:
+        session = self.session
+        assert session.opened is not None
+        with box("section", "card table-card", aria_label="The table"):
+            with box("div", "scroll"), box("table", "preview"):
+                with box("thead"), box("tr"):
+                    for name in session.opened.columns:
+                        self._head(name)
+                with box("tbody"):
+                    self._rows_part()
+            with box("div", "bar small").style("padding:8px 12px"):
+                self._where = text("", "muted num")
+                self._back = button("Earlier", lambda: self._turn(max(0, self._start - PAGE)))
+                self._back.classes("push")
+                self._on = button("Later", lambda: self._turn(self._start + PAGE))
+        self._mark_heads()
+
+    def _page(self) -> None:
+        opened = self.session.opened
+        assert opened is not None
+        for row in self._rows:
+            with box("tr"):
+                for name in opened.columns:
+                    value = row.get(name)
+                    text("" if value is None else str(value), "", "td")
+
+    def _head(self, name: str) -> None:
+        with box("th", "", scope="col") as cell:
+            head = box("button", "head", type="button", data_column=name)
+            with head:
+                text(name, "strong")
+                role = text("", "role")
+            head.on("click", lambda: self._choose(name))
+        self._heads[name] = (cell, role)
+
+    def _mark_heads(self) -> None:
+        roles = self._roles()
+        for name, (cell, label) in self._heads.items():
+            role = roles.get(name, "")
+            label.set_text(role or "no role")
+            label.style(replace=f"color:var(--role-{role or 'undecided'})")
+            cell.classes(replace="chosen" if name == self.session.chosen_column else "")
+
+    async def _choose(self, name: str) -> None:
+        self.session.chosen_column = name
+        self._values, self._rare = None, False
+        self._mark_heads()
+        self._card_part.refresh()
+        await self._show_values()
+
+    # -- the card of a column
+
+    async def _show_values(self, rare: bool = False) -> None:
+        name = self.session.chosen_column
+        try:
+            values = await self.session.whole.call(values_of_column, name, rare, at_once=True)
+        except (ShoalError, CallCancelledError):
+            return
+        if name == self.session.chosen_column:
+            self._values, self._rare = values, rare
+            self._values_part.refresh()
+
+    def _card(self) -> None:
+        name = self.session.chosen_column
+        assert name is not None
+        role = self._roles().get(name, "")
+        with box("section", "card stack-3", data_card=name):
+            with box("header"), box("div"):
+                text(name, "", "h2")
+                meaning, happens = ROLES.get(role, ("No role", "Choose one."))
+                text(f"{meaning}. {happens}", "why", "p")
+            self._choices(name, role)
+            self._facts_part()
+            self._values_part()
+
+    def _choices(self, name: str, role: str) -> None:
+        with box("div", "chips", role="group", aria_label=f"The role of {name}"):
+            for choice in CHOICES:
+                on = choice == role
+                chip = text(
+                    ROLES[choice][0],
+                    "chip on" if on else "chip",
+                    "button",
+                    type="button",
+                    aria_pressed=str(on).lower(),
+                    data_role=choice,
+                )
+                chip.style(f"--accent:var(--role-{choice});--accent-soft:transparent")
+                with chip:
+                    ui.tooltip(f"{choice}: {ROLES[choice][1]}")
+                chip.on("click", lambda _, choice=choice: self._set_role(name, role, choice))
+
+    def _set_role(self, name: str, before: str, role: str) -> None:
+        if role == before:
+            return
+        step = f"{name}: {before or 'no role'} → {role}"
+        # what does not fit the new role goes: settings first, then constraints on the column
+        for kept in ({}, {"settings": False}):
+            try:
+                self.session.edit(step, with_role(name, role, **kept))
+            except PolicyError:
+                continue
+            return
+        edit(self.session, step, with_role(name, role, settings=False, constraints=False))
+
+    def _facts(self) -> None:
+        name = self.session.chosen_column
+        assert name is not None
+        role = self._roles().get(name, "")
+        if self._inspection is None:
+            text("Counting who stands out by it …", "why", "p")
+            return
+        found = next((one for one in self._inspection.columns if one.name == name), None)
+        if found is None:
+            return
+        with box("div", "facts"):
+            self._fact("different values", spaced(found.distinct))
+            self._fact("alone with their value", percent(found.unique_alone))
+            if found.unique_caused is not None:
+                self._fact("alone because of it", percent(found.unique_caused))
+            self._fact("without a value", spaced(found.missing))
+            self._fact("read as", found.type)
+        proposed = ROLES.get(found.role, (found.role, ""))[0].lower()
+        text(f"Proposed: {proposed}, because {found.reason.rstrip('.')}.", "small", "p")
+        if found.role not in (role, "undecided") and found.role in CHOICES:
+            button("Take the proposal", lambda: self._set_role(name, role, found.role))
+        if found.question:
+            notice(found.question, "warn")
+
+    def _fact(self, label: str, value: str) -> None:
+        with box("div"):
+            text(value, "strong num", "div")
+            text(label, "tiny muted", "div")
+
+    def _histogram(self) -> None:
+        values = self._values
+        if values is None:
+            return
+        most = max((bar.rows for bar in values.bars), default=1)
+        with box(
+            "div", "bars", role="img", aria_label=f"The most common of {values.distinct:,} values"
+        ):
+            for bar in values.bars:
+                text(bar.label, "name")
+                with box("span", "track"):
+                    box("span", "fill").style(f"width:{100 * bar.rows / most:.1f}%")
+                text(spaced(bar.rows), "r")
+        if values.hidden_rows:
+            what = (
+                "rows in ranges"
+                if values.ranges
+                else f"other values, in {values.hidden_rows:,} rows"
+            )
+            count = values.hidden_rows if values.ranges else values.hidden_values
+            with box("div", "bar small muted"):
+                text(
+                    f"{count:,} {what}, are not named: fewer than ten rows share them, or they are many."
+                )
+                if not self._rare:
+                    button("Show raw", lambda: self._show_values(rare=True))
+
+    # -- combinations
+
+    def _combinations(self) -> None:
+        found = self._inspection
+        with box("section", "card stack-3"):
+            text("Which combinations betray people?", "", "h2")
+            if found is None:
+                text("Counting …", "why", "p")
+                return
+            who = "people" if found.people is not None else "rows"
+            text(
+                f"By all columns that others may know together, {spaced(found.unique_rows)} {who} "
+                f"({percent(found.unique_share)}) are alone: whoever knows these about a person has "
+                "found her.",
+                "sentence",
+                "p",
+            )
+            if not found.search.found:
+                text("No three columns or fewer single most people out.", "why", "p")
+            for one in found.search.found[:6]:
+                with box("div", "loss").style("cursor:default"):
+                    text(" + ".join(one.columns), "name")
+                    with box("span", "track"):
+                        box("span", "fill").style(f"width:{one.share * 100:.1f}%")
+                    text(percent(one.share), "r")
+            if found.search.found:
+                text("The share of rows that are alone by these columns.", "tiny muted", "p")

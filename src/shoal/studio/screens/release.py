@@ -1,0 +1,264 @@
+"""Release: write the verified file, its report and what repeats it."""
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from nicegui import ui
+
+from shoal.errors import InputError, ShoalError
+from shoal.studio.page import box, button, icon_button, notice, spaced, text
+from shoal.studio.person import person_answer
+from shoal.studio.release_task import Order, Written, write_release
+from shoal.studio.screens.base import Screen
+from shoal.studio.session import Session
+from shoal.studio.words import step_text
+from shoal.studio.workers import CallCancelledError
+
+FORMS = {
+    ".csv": "CSV",
+    ".parquet": "Parquet",
+    ".arrow": "Arrow",
+    ".xlsx": "Excel",
+    ".jsonl": "JSON lines",
+}
+
+
+class Release(Screen):
+    """Write the release."""
+
+    path = "release"
+    title = "Release"
+    question = "Write the release"
+    lead = (
+        "The file appears only after it was written, read back and found to hold every guarantee. The "
+        "report says what was promised and found, for the person who signs."
+    )
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        stem = Path(session.table_name or "table").name.split(".")[0]
+        self._name, self._form = f"{stem}-release", ".csv"
+        self._report, self._external, self._key, self._seed = True, False, False, False
+        self._force = False
+        self._written: Written | None = None
+        self._problem = ""
+
+    def build(self) -> None:
+        """Create the form, what was written, and what repeats it."""
+        self._state = ui.refreshable(self._outcome)
+        self._recipe_part = ui.refreshable(self._recipe)
+        with box("div", "stack-5"):
+            with box("section", "card stack-3"):
+                text("What to write", "", "h2")
+                self._form_fields()
+                self._notices = ui.refreshable(self._warnings)
+                self._notices()
+                self._button = button(
+                    "Write the release", self._write, "primary", id="write-release"
+                )
+                self._progress = text("", "small muted", "p", role="status")
+                self._state()
+            self._recipe_part()
+        self._follow_live()
+        self.follow(self.session.live_changed, self._follow_live)
+        self.follow(self.session.policy_changed, self._forget)
+
+    def _forget(self) -> None:
+        self._written, self._problem = None, ""
+        self._state.refresh()
+        self._recipe_part.refresh()
+
+    # -- the form
+
+    def _form_fields(self) -> None:
+        policy = self.session.policy
+
+        def set_name(event: Any) -> None:
+            self._name = str(event.value or "")
+            self._changed()
+
+        def set_form(event: Any) -> None:
+            self._form = str(event.value)
+            self._changed()
+
+        with box("div", "bar").style("gap:12px"):
+            ui.input("Name", value=self._name, on_change=set_name).props("outlined dense").style(
+                "flex:1;min-width:200px"
+            )
+            ui.select(FORMS, value=self._form, label="Form", on_change=set_form).props(
+                "outlined dense options-dense"
+            ).style("min-width:130px")
+        text(f"In the folder {self._folder}", "tiny muted", "p")
+        self._tick("_report", "A report for whoever approves it, with its certificate")
+        self._tick("_external", "A report for those who get it, which says nothing of your table")
+        if policy is not None and policy.person is not None:
+            self._tick("_key", "The private key: whose row is whose. Never publish it")
+        if policy is not None and policy.seed is None:
+            self._tick(
+                "_seed",
+                "Keep the seed in a private file, so that the same release can be made again",
+            )
+        self._tick("_force", "Replace files that exist")
+
+    def _tick(self, name: str, label: str) -> None:
+        def change(event: Any) -> None:
+            setattr(self, name, bool(event.value))
+            self._changed()
+
+        ui.checkbox(label, value=bool(getattr(self, name)), on_change=change).props("dense")
+
+    def _changed(self) -> None:
+        self._written, self._problem = None, ""
+        self._state.refresh()
+        self._recipe_part.refresh()
+
+    @property
+    def _folder(self) -> Path:
+        workspace = self.session.workspace
+        assert workspace is not None
+        return workspace.policy_file.parent
+
+    def _order(self) -> Order:
+        """What the form asks for; raises `InputError` for a name that leads elsewhere."""
+        name = self._name.strip()
+        if not name or name != Path(name).name or name.startswith("."):
+            raise InputError("The name of a release is a plain file name, without a folder.")
+        workspace = self.session.workspace
+        assert workspace is not None
+        beside = self._folder / name
+        return Order(
+            policy=str(workspace.policy_file),
+            target=f"{beside}{self._form}",
+            report=f"{beside}-report.html" if self._report else None,
+            external_report=f"{beside}-for-recipients.html" if self._external else None,
+            key=f"{beside}-key.parquet" if self._key else None,
+            seed_file=f"{beside}.seed" if self._seed else None,
+            force=self._force,
+        )
+
+    # -- writing
+
+    def _follow_live(self) -> None:
+        live = self.session.live
+        verified = live.state == "verified" and live.preview is None
+        self._button.props["disabled"] = not verified
+        if verified:
+            self._progress.set_text("")
+        elif live.state == "checking":
+            self._progress.set_text("Checking it first …")
+        else:
+            self._progress.set_text("Only a verified release is written.")
+        self._notices.refresh()
+
+    def _warnings(self) -> None:
+        workspace, live = self.session.workspace, self.session.live
+        assert workspace is not None
+        if not person_answer(workspace.text):
+            notice("It is not answered yet what one person is: see Open. Rows are counted.", "warn")
+        if live.figures is not None and live.state == "verified":
+            for warning in live.figures.warnings:
+                notice(warning, "warn")
+
+    def _outcome(self) -> None:
+        if self._problem:
+            notice(self._problem, "bad")
+        if self._written is not None:
+            self._show_written(self._written)
+
+    async def _write(self) -> None:
+        self._problem = ""
+        try:
+            order = self._order()
+            self._written = await self.session.whole.call(
+                write_release,
+                order,
+                progress=lambda event: self._progress.set_text(step_text(event)),
+            )
+        except CallCancelledError:
+            return
+        except ShoalError as error:
+            self._problem = str(error)
+        else:
+            assert self._written is not None
+            self.session.allow_downloads(self._written.files)
+        self._progress.set_text("")
+        self._state.refresh()
+
+    def _show_written(self, written: Written) -> None:
+        with box("div", "badge verified", id="written", data_state="written"):
+            text("✓", "mark", "div", aria_hidden="true")
+            with box("div", "stack").style("gap:0"):
+                text(f"{spaced(written.rows)} rows written and verified", "title", "div")
+                text("Read back from the file that is there now.", "sub", "div")
+        with box("ul", "stack").style("margin:0;padding-left:20px"):
+            for file in written.files:
+                with box("li"):
+                    name = Path(file).name
+                    link = text(name, "mono", "a", href=f"/written/{name}", target="_blank")
+                    link.props["data-file"] = file
+        for one in written.to_judge:
+            notice(f"Left to your judgement: {one}")
+
+    # -- repeating it
+
+    def _recipe(self) -> None:
+        session = self.session
+        assert session.workspace is not None
+        try:
+            order = self._order()
+        except InputError as error:
+            notice(str(error), "bad")
+            return
+        place = session.place or ""
+        with box("section", "card stack-3"):
+            text("The same, without the studio", "", "h2")
+            text(
+                "The policy is a file, so anyone with the table can repeat this release, byte for byte "
+                "where the policy or a private file has the seed.",
+                "why",
+                "p",
+            )
+            self._code("Command line", command_of(place, order))
+            self._code("Python", python_of(place, order))
+            self._code("Policy", session.workspace.text)
+
+    def _code(self, title: str, code: str) -> None:
+        with box("details", "") as details:
+            if title == "Command line":
+                details.props["open"] = True
+            with box("summary"):
+                text(title, "strong small")
+            with box("div", "code"):
+                text(code, "", "pre", tabindex="0")
+                icon_button("content_copy", f"Copy: {title}", lambda: ui.clipboard.write(code))
+
+
+def command_of(place: str, order: Order) -> str:
+    """The command that makes the release."""
+    options = {
+        "-o": order.target,
+        "--report": order.report,
+        "--external-report": order.external_report,
+        "--key": order.key,
+        "--seed-file": order.seed_file,
+    }
+    words = ["shoal", "run", place, order.policy]
+    words += [word for option, value in options.items() if value for word in (option, value)]
+    return shlex.join([*words, *(["--force"] if order.force else [])])
+
+
+def python_of(place: str, order: Order) -> str:
+    """The call that makes the release."""
+    keywords = {
+        "report": order.report,
+        "external_report": order.external_report,
+        "key": order.key,
+        "seed_file": order.seed_file,
+        "force": order.force,
+    }
+    given = "".join(f"    {name}={value!r},\n" for name, value in keywords.items() if value)
+    return (
+        f"import shoal\n\nrelease = shoal.run(\n    {place!r},\n    {order.policy!r},\n"
+        f"    {order.target!r},\n{given})\n"
+    )

@@ -1,0 +1,317 @@
+"""The session of the one user: a table, its policy, and the figures of the release so far.
+
+Screens read from it, change the policy through `edit` and `preview`, and subscribe to its events. All of
+it runs in the server's event loop; whatever takes long is done by its workers.
+"""
+
+import asyncio
+import time
+from collections.abc import Coroutine, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from nicegui import Event
+
+from shoal import api
+from shoal.errors import InputError, ShoalError
+from shoal.progress import ProgressEvent
+from shoal.studio import tasks
+from shoal.studio.figures import Figures
+from shoal.studio.policy_text import Change
+from shoal.studio.tasks import Opened, PolicyText
+from shoal.studio.workers import CallCancelledError, Worker
+from shoal.studio.workspace import Workspace
+
+if TYPE_CHECKING:
+    from shoal.api import Policy
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks at the policy file, which another program may have edited."""
+
+State = Literal["empty", "opening", "checking", "verified", "failed"]
+
+
+@dataclass
+class Live:
+    """The release as far as it is known."""
+
+    state: State = "empty"
+    figures: Figures | None = None
+    """Of the whole table, as of the last policy that was checked."""
+    preview: Figures | None = None
+    """Of a sample, while a control moves."""
+    step: ProgressEvent | None = None
+    """How far the check is."""
+    error: str = ""
+    """Why there is no release."""
+    milliseconds: float = 0.0
+    """From the last change of the policy to its figures."""
+
+    @property
+    def shown(self) -> Figures | None:
+        """What the panel shows: what moves now, or what was checked last."""
+        return self.preview or self.figures
+
+
+@cache
+def load_rules() -> None:
+    """Load all that reading a policy needs, which takes a while the first time."""
+    api.read_policy("columns: {a: quasi}\nconstraints: [{k: 2}]\n", columns=["a"])
+    api.list_presets()
+    api.list_methods()
+
+
+class Session:
+    """One user, one table, one policy."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder`: the only one whose files can be chosen in the studio."""
+        self.folder = folder.resolve()
+        self.place: str | None = None
+        self.opened: Opened | None = None
+        self.workspace: Workspace | None = None
+        self.live = Live()
+        self.whole = Worker("whole")
+        """Makes releases of the whole table."""
+        self.sampler = Worker("sample")
+        """Makes releases of a sample, quickly."""
+        self.background = Worker("background")
+        """Computes what nobody waits for: curves, prices, comparisons."""
+        self.table_changed = Event[[]]()
+        """Another table was opened."""
+        self.policy_changed = Event[[]]()
+        """There was a step, or one was undone."""
+        self.live_changed = Event[[]]()
+        """Figures or errors of the live panel."""
+        self.step_changed = Event[[]]()
+        """How far the check is."""
+        self.look_changed = Event[[]]()
+        """Light or dark."""
+        self.dark = False
+        """Whether the page is dark now; it begins as the browser prefers."""
+        self.look_chosen = False
+        """Whether the user chose light or dark here."""
+        self.chosen_column: str | None = None
+        """The column that the screens about columns show first."""
+        self._written: dict[str, Path] = {}
+        self._check: asyncio.Task[None] | None = None
+        self._preview: asyncio.Task[None] | None = None
+        self._wanted_preview: Change | None = None
+        self._steps = 0
+        """Counts steps, so that a preview that comes after one is not shown."""
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    # -- opening
+
+    async def open(self, place: str, policy_file: Path | None = None) -> None:
+        """Read a table, and its policy; a policy that does not exist is drafted.
+
+        Raises `ShoalError` if the table or the policy cannot be read.
+        """
+        self._stop_checks()
+        self.live = Live("opening")
+        self.live_changed.emit()
+        try:
+            for worker in (self.whole, self.sampler, self.background):
+                worker.prepare_with(tasks.open_table, place)
+            rules = self._spawn(asyncio.to_thread(load_rules))
+            opened: Opened = await self.whole.call(tasks.open_table, place, progress=self._report)
+            policy_file = policy_file or api.policy_beside(place, self.folder)
+            if not policy_file.exists():
+                await self.whole.call(tasks.draft, place, str(policy_file), progress=self._report)
+                policy_file.chmod(0o600)
+            await rules
+            workspace = Workspace.open(policy_file)
+        except ShoalError as error:
+            self.live = Live("failed", error=str(error))
+            self.live_changed.emit()
+            raise
+        workspace.knows(opened.columns)
+        self.place, self.opened, self.workspace = place, opened, workspace
+        self.chosen_column = None
+        self.live = Live()
+        self.table_changed.emit()
+        self.check()
+        self._spawn(self._warm_up())
+
+    async def _warm_up(self) -> None:
+        """Let the sampler read the table before the first thumb moves."""
+        if self.policy is not None:
+            with suppress(ShoalError, CallCancelledError):
+                await self.sampler.call(tasks.sample_figures, self.policy_text())
+
+    @property
+    def table_name(self) -> str:
+        """The table as the page calls it: a file without its folder."""
+        place = self.place or ""
+        return Path(place).name if Path(place).exists() else place.split("?")[-1]
+
+    def allow_downloads(self, files: Iterable[str]) -> None:
+        """Let the browser open files that the studio wrote."""
+        self._written |= {Path(file).name: Path(file) for file in files}
+
+    def written_file(self, name: str) -> Path | None:
+        """A file that the studio wrote in this session; None for any other."""
+        return self._written.get(name)
+
+    def file_in_folder(self, name: str) -> Path:
+        """A file that the user chose in the studio; raises `InputError` if it is outside its folder."""
+        found = (self.folder / name).resolve()
+        if not found.is_relative_to(self.folder) or not found.is_file():
+            raise InputError(
+                f"The studio reads files in {self.folder} alone. Start it with the file's name: "
+                "shoal studio TABLE."
+            )
+        return found
+
+    # -- changing
+
+    @property
+    def policy(self) -> "Policy | None":
+        """The policy, as long as it is valid."""
+        return None if self.workspace is None else self.workspace.policy
+
+    def edit(self, name: str, change: Change) -> None:
+        """Change the policy by a named step, and check the whole table.
+
+        Raises `PolicyError`, and changes nothing, where the result would not be valid.
+        """
+        if self.workspace is None:
+            return
+        self._wanted_preview = None
+        self._steps += 1
+        if self.workspace.edit(name, change):
+            self._stepped()
+        else:
+            self.live.preview = None
+            self.live_changed.emit()
+
+    def replace(self, name: str, text: str) -> None:
+        """Put another text in place of the policy; as `edit`."""
+        if self.workspace is not None and self.workspace.replace(name, text):
+            self._stepped()
+
+    def undo(self) -> None:
+        """Go back one step."""
+        if self.workspace is not None and self.workspace.can_undo:
+            self.workspace.undo()
+            self._stepped()
+
+    def redo(self) -> None:
+        """Do the last undone step again."""
+        if self.workspace is not None and self.workspace.can_redo:
+            self.workspace.redo()
+            self._stepped()
+
+    def preview(self, change: Change) -> None:
+        """Show the figures that a change would have, on a sample; the last one asked for wins."""
+        if self.workspace is None:
+            return
+        self._wanted_preview = change
+        if self._preview is None or self._preview.done():
+            self._preview = self._spawn(self._follow())
+
+    async def _follow(self) -> None:
+        while (change := self._wanted_preview) is not None and self.workspace is not None:
+            self._wanted_preview = None
+            with suppress(ShoalError, CallCancelledError):
+                text = self.workspace.preview(change)
+                steps = self._steps
+                figures = await self.sampler.call(tasks.sample_figures, self.policy_text(text))
+                if steps != self._steps:
+                    continue  # the thumb was released meanwhile
+                self.live.preview = figures
+                self.live_changed.emit()
+
+    def policy_text(self, text: str | None = None) -> PolicyText:
+        """The policy, or another text in its place, as workers read it."""
+        assert self.workspace is not None
+        file = self.workspace.policy_file
+        return PolicyText(
+            self.workspace.text if text is None else text, file.name, str(file.parent)
+        )
+
+    def _stepped(self) -> None:
+        self._steps += 1
+        self.policy_changed.emit()
+        self.check()
+
+    # -- checking
+
+    def check(self) -> None:
+        """Group, write, read back and verify the whole table in the worker."""
+        self._stop_checks()
+        workspace = self.workspace
+        if workspace is None:
+            return
+        self.live.preview = None
+        if workspace.policy is None:
+            self.live.state, self.live.error = "failed", workspace.error
+            self.live_changed.emit()
+            return
+        self.live.state, self.live.error, self.live.step = "checking", "", None
+        self._check = self._spawn(self._checked(time.perf_counter()))
+        self.live_changed.emit()
+
+    async def _checked(self, began: float) -> None:
+        live = self.live
+        try:
+            figures: Figures = await self.whole.call(
+                tasks.whole_figures, self.policy_text(), progress=self._report
+            )
+        except CallCancelledError:
+            return
+        except ShoalError as error:
+            live.state, live.error = "failed", str(error)
+        else:
+            live.figures = figures
+            live.state = "verified" if figures.verified else "failed"
+            live.milliseconds = (time.perf_counter() - began) * 1000
+        live.step = None
+        self.live_changed.emit()
+
+    def cancel(self) -> None:
+        """Stop the check that is under way; what was found before stays visible, and grey."""
+        if self._check is not None and not self._check.done():
+            self._stop_checks()
+            self.live.state = "failed"
+            self.live.error = "You stopped the check, so nothing is known of this policy."
+            self.live_changed.emit()
+
+    def _stop_checks(self) -> None:
+        if self._check is not None:
+            self._check.cancel()
+            self._check = None
+
+    def _report(self, event: ProgressEvent) -> None:
+        self.live.step = event
+        self.step_changed.emit()
+
+    # -- watching
+
+    async def watch(self) -> None:
+        """Take over what other programs write into the policy file, for as long as the studio runs."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            workspace = self.workspace
+            if workspace is None:
+                continue
+            waiting = bool(workspace.unsaved)
+            if workspace.look():
+                self._stepped()
+            elif waiting:
+                self.policy_changed.emit()
+
+    def close(self) -> None:
+        """End the workers."""
+        for worker in (self.whole, self.sampler, self.background):
+            worker.stop()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task

@@ -1,0 +1,171 @@
+"""The frame of every screen: steps on the left, the live panel on the right, the policy below."""
+
+from functools import partial
+from importlib.resources import files
+
+from fastapi import Response
+from fastapi.responses import FileResponse
+from nicegui import app, ui
+
+from shoal.studio.live_panel import live_panel, live_strip
+from shoal.studio.page import box, icon_button, text
+from shoal.studio.policy_drawer import policy_drawer
+from shoal.studio.screens import SCREENS
+from shoal.studio.screens.base import Screen
+from shoal.studio.session import Session
+
+PREFERS_DARK = "matchMedia('(prefers-color-scheme: dark)').matches"
+
+
+def register(session: Session) -> None:
+    """Tell NiceGUI which pages there are."""
+    style = (files("shoal.studio") / "style.css").read_text(encoding="utf-8")
+
+    def page() -> None:
+        ui.add_css(style)
+        _frame(session)
+
+    ui.page("/", title="Shoal studio")(page)
+    for screen in SCREENS:
+        ui.page(f"/{screen.path}", title=f"{screen.title} · Shoal studio")(page)
+
+    @app.get("/written/{name}")
+    def written(name: str) -> Response:
+        found = session.written_file(name)
+        if found is None or not found.is_file():
+            return Response("This file was not written in this session.", 404)
+        return FileResponse(found, headers={"cache-control": "no-store"})
+
+    app.on_startup(session.watch)
+    app.on_shutdown(session.close)
+
+
+def _frame(session: Session) -> None:
+    ui.colors(
+        primary="#2f4fc7", secondary="#565f70", accent="#2f4fc7", positive="#565f70",
+        negative="#a8201a", info="#2f4fc7", warning="#96480a",
+    )  # fmt: skip
+    dark = ui.dark_mode(session.dark)
+    _prefer(session, dark)
+    visited: list[Screen] = []
+    with box("div", "shell"):
+        text("Skip to the screen", "skip", "a", href="#screen")
+        _top(session, dark)
+        steps = _steps()
+        with box("section", "screen", id="screen", tabindex="-1", aria_label="Screen"):
+            routes = {
+                f"/{one.path}": partial(_show, session, one, visited, steps) for one in SCREENS
+            }
+            ui.sub_pages({"/": partial(_show, session, SCREENS[0], visited, steps), **routes})
+        live_panel(session)
+        policy_drawer(session)
+        live_strip(session)
+    ui.keyboard(on_key=lambda event: _key(session, event), ignore=["input", "textarea", "select"])
+
+
+def _prefer(session: Session, dark: ui.dark_mode) -> None:
+    """Begin as light or dark as the browser prefers."""
+
+    async def ask() -> None:
+        try:
+            session.dark = bool(await ui.run_javascript(PREFERS_DARK, timeout=5))
+        except TimeoutError:  # the page was left
+            return
+        dark.value = session.dark
+        session.look_changed.emit()
+
+    if not session.look_chosen:
+        ui.timer(0, ask, once=True)
+
+
+def _top(session: Session, dark: ui.dark_mode) -> None:
+    def toggle() -> None:
+        session.look_chosen = True
+        session.dark = dark.value = not session.dark
+        session.look_changed.emit()
+
+    @ui.refreshable
+    def name() -> None:
+        if session.opened is not None and session.place is not None:
+            rows, columns = session.opened.rows, len(session.opened.columns)
+            text(f"{session.table_name} · {rows:,} rows, {columns} columns", "table-name")
+
+    with box("header", "top"):
+        with box("div", "brand"):
+            text("Shoal")
+            text("Publish the table, not the people", "slogan")
+        name()
+        icon_button("contrast", "Light or dark", toggle).classes("push")
+    session.table_changed.subscribe(name.refresh)
+
+
+def _steps() -> "ui.refreshable[[], None]":
+    here = {"path": ""}
+
+    @ui.refreshable
+    def steps(path: str = "") -> None:
+        here["path"] = path or here["path"]
+        with box("ol"):
+            for number, screen in enumerate(SCREENS, 1):
+                with box("li"):
+                    is_here = screen.path == here["path"]
+                    link = box("a", "here" if is_here else "", href=f"/{screen.path}")
+                    if is_here:
+                        link.props["aria-current"] = "step"
+                    with link:
+                        text(str(number), "dot", aria_hidden="true")
+                        text(screen.title)
+
+    with box("nav", "steps", aria_label="Steps"):
+        steps()
+    return steps
+
+
+def _show(
+    session: Session, kind: type[Screen], visited: list[Screen], steps: "ui.refreshable[[], None]"
+) -> None:
+    for earlier in visited:
+        earlier.leave()
+    screen = kind(session)
+    visited[:] = [screen]
+    ui.context.client.on_delete(screen.leave)
+    steps.refresh(kind.path)
+    ui.run_javascript(
+        "document.querySelector('.steps .here')?.scrollIntoView({block: 'nearest', inline: 'center'})"
+    )
+    with box("div", "screen-inner"):
+        with box("div"):
+            text(kind.question, "", "h1")
+            text(kind.lead, "lead", "p")
+
+        @ui.refreshable
+        def content() -> None:
+            if kind.needs_table and session.workspace is None:
+                text("Open a table first.", "muted", "p")
+            else:
+                screen.build()
+
+        content()
+
+    def reopened() -> None:
+        screen.leave()
+        screen.follow(session.table_changed, reopened)
+        content.refresh()
+
+    screen.follow(session.table_changed, reopened)
+
+
+def _key(session: Session, event: object) -> None:
+    """Undo and redo by their usual keys, outside of text fields."""
+    from nicegui.events import KeyEventArguments
+
+    assert isinstance(event, KeyEventArguments)
+    pressed = event.modifiers.ctrl or event.modifiers.meta
+    if not (pressed and event.action.keydown):
+        return
+    if event.key.name.lower() == "z" and event.modifiers.shift:
+        session.redo()
+    elif event.key.name.lower() == "z":
+        session.undo()
+    elif event.key.name.lower() == "y":
+        session.redo()

@@ -1,0 +1,261 @@
+"""The studio's words: guarantees, roles and attackers for people who never heard the terms."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.studio.figures import Guarantee
+
+
+@dataclass(frozen=True)
+class GuaranteeWords:
+    """A guarantee in words."""
+
+    title: str
+    why: str
+    """What it protects against."""
+    term: str
+    """What the field calls it."""
+    low: float
+    high: float
+    step: float
+    strong_when_high: bool
+
+    def sentence(self, figure: float, of: str | None, unit: str) -> str:
+        """What is promised."""
+        raise NotImplementedError
+
+
+class _K(GuaranteeWords):
+    def sentence(self, figure: float, of: str | None, unit: str) -> str:  # noqa: ARG002
+        return (
+            f"Whoever looks for somebody in the release finds at least {figure:g} {unit} that fit, "
+            f"so a guess is right at most {1 / max(1, figure):.0%} of the time."
+        )
+
+
+class _L(GuaranteeWords):
+    def sentence(self, figure: float, of: str | None, unit: str) -> str:
+        return (
+            f"Among the {unit} that fit a person there are at least {figure:g} different values of "
+            f"“{of}”, so finding the group does not tell the value."
+        )
+
+
+class _T(GuaranteeWords):
+    def sentence(self, figure: float, of: str | None, unit: str) -> str:
+        return (
+            f"In every group of {unit} the values of “{of}” are spread as in the whole table, give or "
+            f"take {figure:.0%}: belonging to a group says little."
+        )
+
+
+class _Share(GuaranteeWords):
+    def sentence(self, figure: float, of: str | None, unit: str) -> str:
+        return f"No value of “{of}” belongs to more than {figure:.0%} of any group of {unit}."
+
+
+class _Average(GuaranteeWords):
+    def sentence(self, figure: float, of: str | None, unit: str) -> str:  # noqa: ARG002
+        return f"Somebody who guesses everyone at once is right for at most {figure:.1%} of the {unit}."
+
+
+class _Growth(GuaranteeWords):
+    def sentence(self, figure: float, of: str | None, unit: str) -> str:
+        return (
+            f"In no group of {unit} is a value of “{of}” more than {1 + figure:g} times as common as "
+            "in the whole table."
+        )
+
+
+class _Factor(GuaranteeWords):
+    def sentence(self, figure: float, of: str | None, unit: str) -> str:
+        return (
+            f"In every group of {unit} each value of “{of}” is nearly as common as in the whole table: "
+            f"at most {2.718281828**figure:.1f} times more or less."
+        )
+
+
+class _People(GuaranteeWords):
+    def sentence(self, figure: float, of: str | None, unit: str) -> str:  # noqa: ARG002
+        return f"Every published combination fits at least {figure:g} people of the population."
+
+
+class _Presence(GuaranteeWords):
+    def sentence(self, figure: float, of: str | None, unit: str) -> str:  # noqa: ARG002
+        return (
+            f"Of the people whom a combination fits, at most {figure:.0%} are in the table, so it does "
+            "not tell who is."
+        )
+
+
+GUARANTEES: dict[str, GuaranteeWords] = {
+    "k": _K(
+        "Nobody stands alone",
+        "Neighbours, colleagues or an old employer may know somebody's age, sex and town. If only one "
+        "row fits, they have found the person, whatever her name.",
+        "k-anonymity", 2, 50, 1, True,
+    ),
+    "l": _L(
+        "The group does not give the value away",
+        "If everyone in a group has the same illness, it does not matter which row is whose.",
+        "distinct l-diversity", 1, 10, 1, True,
+    ),
+    "entropy-l": _L(
+        "No value dominates a group",
+        "A group may have several values and still let one be guessed nearly always.",
+        "entropy l-diversity", 1, 8, 0.1, True,
+    ),
+    "recursive-l": _L(
+        "Common values are not too common",
+        "A group may have several values and still let one be guessed nearly always.",
+        "recursive (c,l)-diversity", 1, 8, 1, True,
+    ),
+    "t": _T(
+        "Groups look like the whole table",
+        "A group with unusual salaries tells something about everyone in it, even if they differ.",
+        "t-closeness", 0.02, 1, 0.01, False,
+    ),
+    "alpha": _Share(
+        "No value takes over a group",
+        "If most of a group share a value, guessing it is nearly always right.",
+        "α-anonymity", 0.05, 1, 0.01, False,
+    ),
+    "beta": _Growth(
+        "No value becomes much more likely",
+        "What counts for a person is how much more is believed about her than before.",
+        "β-likeness", 0.1, 5, 0.1, False,
+    ),
+    "delta": _Factor(
+        "No value becomes much more or less likely",
+        "What counts for a person is how much more is believed about her than before.",
+        "δ-disclosure privacy", 0.1, 4, 0.1, False,
+    ),
+    "average-risk": _Average(
+        "Few are found when all are tried",
+        "Somebody may try to match the whole release with another list and live with mistakes.",
+        "average risk", 0.01, 0.5, 0.01, False,
+    ),
+    "k-map": _People(
+        "Everyone has doubles in the population",
+        "If others do not know who is in the table, doubles outside of it hide a person too.",
+        "k-map", 2, 50, 1, True,
+    ),
+    "estimated-k-map": _People(
+        "Everyone has doubles in the population",
+        "If others do not know who is in the survey, doubles outside of it hide a person too.",
+        "estimated k-map", 2, 200, 1, True,
+    ),
+    "delta-presence": _Presence(
+        "Being in the table stays unknown",
+        "Of some tables, such as a clinic's, it is already telling that somebody is in them.",
+        "δ-presence", 0.05, 1, 0.01, False,
+    ),
+}  # fmt: skip
+"""By the name of the model in a policy."""
+
+
+def words_for(model: str) -> GuaranteeWords:
+    """The words for a model; those of other packages have only their name."""
+    if model in GUARANTEES:
+        return GUARANTEES[model]
+    return _People(model, "A guarantee of another package.", model, 0, 100, 1, True)
+
+
+def figure_text(value: float | None) -> str:
+    """A figure without needless digits."""
+    if value is None:
+        return "–"
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.3g}"
+
+
+def slack_text(one: Guarantee) -> str:
+    """How much better than asked it is."""
+    if one.found is None:
+        return "not met" if not one.holds else "met"
+    if not one.holds:
+        return "not met"
+    spare = (
+        one.found - one.asked if words_for(one.model).strong_when_high else one.asked - one.found
+    )
+    if spare <= 0:
+        return "just met"
+    return f"{figure_text(round(spare, 3))} to spare"
+
+
+def percent(share: float) -> str:
+    """A share for people: `< 0.1 %`, `8.5 %`, `100 %`."""
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    return f"{share:.1%}".replace(".0%", "%").replace("%", " %")
+
+
+ROLES: dict[str, tuple[str, str]] = {
+    "identifier": ("Names a person", "Never published."),
+    "person": ("Tells which rows are one person's", "Used to count people; never published."),
+    "quasi": ("Others may know it", "Published only as coarsely as your guarantees need."),
+    "sensitive": ("Must not be learnt", "Published as it is; protected by the guarantees."),
+    "plain": ("Harmless", "Published as it is."),
+    "pseudonym": ("Replaced by a code", "Published as a keyed token."),
+    "weight": ("How many people a row stands for", "Read, not published unless you say so."),
+    "preference": ("What people asked for", "Read, never published."),
+    "undecided": ("You decide", "Stops a run until you choose a role."),
+}
+"""By role: what it means and what happens."""
+
+ATTACKERS = {
+    "prosecutor": (
+        "Knows you are in it",
+        "Somebody who knows that a person is in the table and looks for her: the best chance to pick "
+        "the right row.",
+        "prosecutor risk",
+    ),
+    "journalist": (
+        "Wants to find anyone",
+        "Somebody who wants to show that anyone at all can be found: the best chance for any row.",
+        "journalist risk",
+    ),
+    "marketer": (
+        "Matches everybody",
+        "Somebody who matches the whole table with another list: the share that is matched right.",
+        "marketer risk",
+    ),
+}
+"""By attacker: a name, what it does and the term."""
+
+THRESHOLDS = (
+    (
+        0.05,
+        "1 in 20",
+        "cells of 20 people: El Emam and Malin, in Sharing Clinical Trial Data (2015)",
+    ),
+    (0.09, "0.09", "EMA policy 0070 (2018) and Health Canada (2019), for public release"),
+    (0.2, "1 in 5", "cells of 5 people: UNECE and Eurostat glossary, threshold rule (2005)"),
+    (1 / 3, "1 in 3", "cells of 3 people: UNECE and Eurostat glossary, threshold rule (2005)"),
+)
+"""What named authorities allow: a risk, its label and the source."""
+
+STEPS = {
+    "start": "Starting",
+    "read": "Reading the table",
+    "count": "Counting",
+    "search": "Searching",
+    "encode": "Encoding",
+    "compile": "Preparing: compiled for this machine, once. It can take a minute",
+    "group": "Forming groups",
+    "refine": "Refining",
+    "publish": "Labelling",
+    "measure": "Measuring",
+    "write": "Writing a trial file",
+    "verify": "Reading it back and verifying",
+    "truth": "Comparing with the table",
+    "report": "Writing the report",
+}
+"""What a worker does, by the step's name."""
+
+
+def step_text(step: Any) -> str:
+    """What a worker is doing, for people."""
+    if step is None:
+        return "Starting"
+    label = STEPS.get(step.step, step.step.capitalize())
+    return f"{label} {step.share:.0%}" if 0 < step.share < 1 else label

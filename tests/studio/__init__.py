@@ -1,0 +1,1 @@
+"""The studio: its server, its policy file, its workers and its pages."""

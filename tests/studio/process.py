@@ -1,0 +1,55 @@
+"""A studio in a process of its own, as `shoal studio` starts it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+WAIT = 120
+
+
+@dataclass
+class Running:
+    """A studio that answers."""
+
+    process: "subprocess.Popen[str]"
+    address: str
+    """With its token, which works once."""
+
+    @property
+    def port(self) -> int:
+        return int(self.address.split(":")[2].split("/")[0])
+
+    @property
+    def token(self) -> str:
+        return self.address.split("token=")[1]
+
+
+@contextmanager
+def studio(*arguments: str | Path, cwd: Path | None = None) -> Iterator[Running]:
+    """Start the studio, and end it afterwards."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "shoal.cli.app", "studio", *map(str, arguments), "--no-browser"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    try:
+        line = process.stdout.readline()
+        assert "http://127.0.0.1:" in line, line
+        yield Running(process, line[line.index("http://") :].strip())
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        process.stdout.close()

@@ -1,0 +1,118 @@
+"""The text of a policy: a change touches its own lines, and comments stay."""
+
+from importlib.resources import files
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal import api
+from shoal.errors import PolicyError
+from shoal.policy.yaml_source import parse as meaning
+from shoal.studio.constraints import (
+    constraints_in,
+    figure_step,
+    presets_in,
+    with_constraint,
+    with_figure,
+    with_key,
+    with_preset,
+    without,
+    without_preset,
+)
+from shoal.studio.policy_text import changed, difference, parse
+
+SAMPLE = (files("shoal.sample") / "policy.yaml").read_text(encoding="utf-8")
+AWKWARD = """\
+# on top
+columns:   # every one
+    zip: {role: quasi,
+          hierarchy: {tree: {"02": ["02138", 02139],   other: [10001]}}}
+    "on": plain
+    'no': 'sensitive'
+    since: {role: quasi, missing: [2020-01-01, ~, yes]}
+constraints: [{k: 5}, {l: 2, of: 'no'}]  # both
+
+
+seed: 0012  # kept
+"""
+
+
+def data_of(text: str) -> object:
+    return meaning(text, "policy", files("shoal.sample")).data  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", [SAMPLE, AWKWARD])
+def test_without_a_change_nothing_changes(text: str) -> None:
+    assert changed(text, lambda _: None) == text
+
+
+@pytest.mark.parametrize("text", [SAMPLE, AWKWARD])
+def test_a_figure_changes_one_line(text: str) -> None:
+    one = constraints_in(text)[0]
+    assert (one.label, one.figure) == ("k", 5)
+    after = changed(text, with_figure(one, 8))
+    marks = [mark for mark, _ in difference(text, after) if mark in "+-"]
+    assert marks == ["-", "+"]
+    assert constraints_in(after)[0].figure == 8
+    expected = data_of(text)
+    assert isinstance(expected, dict)
+    expected["constraints"][0]["k"] = 8
+    assert data_of(after) == expected
+
+
+def test_steps_are_named_after_what_they_change() -> None:
+    k, disease, _ = constraints_in(SAMPLE)
+    assert figure_step(k, 8) == "k 5 → 8"
+    assert figure_step(disease, 2.5) == "l of disease 3 → 2.5"
+
+
+def test_constraints_come_and_go() -> None:
+    more = changed(SAMPLE, with_constraint({"t": 0.4, "of": "salary"}))
+    assert api.read_policy(more, folder=str(files("shoal.sample"))).constraints[-1].figure == 0.4
+    again = changed(more, without(constraints_in(more)[-1]))
+    assert data_of(again) == data_of(SAMPLE)
+    assert again.count("#") == SAMPLE.count("#")
+
+
+def test_presets_come_and_go() -> None:
+    one = changed(SAMPLE, with_preset("cell-size-11", (0,)))
+    two = changed(one, with_preset("opinion-05-2014"))
+    assert presets_in(two) == ["cell-size-11", "opinion-05-2014"]
+    assert presets_in(changed(two, without_preset("cell-size-11"))) == ["opinion-05-2014"]
+    assert "preset" not in parse(changed(one, without_preset("cell-size-11")))
+    alone = "columns: {a: quasi}\nconstraints: [{k: 2}]\n"
+    preset = changed(alone, with_preset("cell-size-11", (0,)))
+    assert constraints_in(preset) == []
+    assert [c.figure for c in constraints_in(changed(preset, without_preset("cell-size-11")))] == [
+        5
+    ]
+
+
+def test_keys_are_added_and_removed() -> None:
+    text = changed(AWKWARD, with_key("suppression", 0.1))
+    assert data_of(text)["suppression"] == 0.1  # type: ignore[index]
+    assert data_of(changed(text, with_key("suppression", None))) == data_of(AWKWARD)
+
+
+@given(
+    value=st.one_of(
+        st.text(), st.integers(), st.booleans(), st.floats(allow_nan=False, allow_infinity=False)
+    )
+)
+@settings(max_examples=60)
+def test_any_value_is_read_as_it_was_written(value: object) -> None:
+    text = changed("a: b\n", with_key("key", {"value": value}))
+    try:
+        found = data_of(text)
+    except PolicyError:  # a character that no policy may have
+        assert isinstance(value, str)
+        assert any(not c.isprintable() for c in value)
+        return
+    assert found == {"a": "b", "key": {"value": value}}
+
+
+def test_what_is_no_yaml_is_a_mistake_of_the_policy() -> None:
+    for text in ("a: [", "- a\n", "text\n"):
+        with pytest.raises(PolicyError):
+            changed(text, lambda _: None)

@@ -1,0 +1,160 @@
+"""Who may talk to the studio: raw requests on the loopback, without a browser."""
+
+import base64
+import http.client
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.studio.process import Running, studio
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with studio(cwd=tmp_path_factory.mktemp("empty")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def cookie(running: Running) -> str:
+    """The token, exchanged for the cookie."""
+    status, headers, body = ask(running, f"/?token={running.token}")
+    assert status == 200
+    assert "content='0;url=/'" in body
+    set_cookie = headers["set-cookie"]
+    assert "HttpOnly" in set_cookie
+    assert "SameSite=Strict" in set_cookie
+    assert "Path=/" in set_cookie
+    return set_cookie.split(";")[0]
+
+
+def ask(
+    running: Running, path: str, method: str = "GET", body: bytes | None = None, **headers: str
+) -> tuple[int, dict[str, str], str]:
+    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=30)
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.putrequest(method, path, skip_host="Host" in sent, skip_accept_encoding=True)
+    for name, value in sent.items():
+        connection.putheader(name, value)
+    if body is not None and "Content-Length" not in sent:
+        connection.putheader("Content-Length", str(len(body)))
+    connection.endheaders(body)
+    answer = connection.getresponse()
+    found = {name.lower(): value for name, value in answer.getheaders()}
+    text = answer.read().decode("utf-8", "replace")
+    connection.close()
+    return answer.status, found, text
+
+
+def open_socket(running: Running, **headers: str) -> int:
+    """The status of the answer to a websocket's handshake."""
+    own = {
+        "Host": f"127.0.0.1:{running.port}",
+        "Origin": f"http://127.0.0.1:{running.port}",
+        "Upgrade": "websocket",
+        "Connection": "Upgrade",
+        "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode(),
+        "Sec-WebSocket-Version": "13",
+    }
+    sent = {name: value for name, value in (own | headers).items() if value}
+    with socket.create_connection(("127.0.0.1", running.port), timeout=30) as opened:
+        path = "/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
+        lines = [f"GET {path} HTTP/1.1", *(f"{n}: {v}" for n, v in sent.items()), "", ""]
+        opened.sendall("\r\n".join(lines).encode())
+        return int(opened.recv(64).split()[1])
+
+
+def test_it_listens_on_the_loopback_alone(running: Running) -> None:
+    table = Path("/proc/net/tcp").read_text().splitlines()
+    listening = [line.split()[1] for line in table if line.split()[3] == "0A"]
+    ours = [one for one in listening if int(one.split(":")[1], 16) == running.port]
+    assert ours == [f"0100007F:{running.port:04X}"]
+    table6 = Path("/proc/net/tcp6")
+    others = table6.read_text().splitlines() if table6.exists() else []
+    assert not [o for o in others if o.split()[1].endswith(f":{running.port:04X}")]
+
+
+def test_without_the_cookie_nothing_is_served(running: Running, cookie: str) -> None:
+    assert cookie
+    for path in (
+        "/",
+        "/protect",
+        "/_nicegui_ws/socket.io/?EIO=4&transport=polling",
+        "/favicon.ico",
+    ):
+        assert ask(running, path)[0] == 403, path
+    assert ask(running, "/", Cookie="shoal_studio=1")[0] == 403
+    assert ask(running, "/", Cookie=f"{cookie.split('=')[0]}=wrong")[0] == 403
+
+
+def test_the_token_works_once_and_a_wrong_one_never(running: Running, cookie: str) -> None:
+    assert ask(running, "/", Cookie=cookie)[0] == 200
+    status, headers, body = ask(running, f"/?token={running.token}")
+    assert status == 403
+    assert "set-cookie" not in headers
+    assert running.token not in body
+    assert ask(running, "/?token=")[0] == 403
+    assert ask(running, "/?token=wrong")[0] == 403
+
+
+def test_pages_have_headers_that_keep_others_out(running: Running, cookie: str) -> None:
+    _, headers, body = ask(running, "/", Cookie=cookie)
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert "http://" not in body.replace("http://www.w3.org", "")
+    assert "https://" not in body
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "0.0.0.0:{port}"]
+)
+def test_another_host_is_refused(running: Running, cookie: str, host: str) -> None:
+    named = host.format(port=running.port)
+    assert ask(running, "/", Cookie=cookie, Host=named)[0] == 403
+    assert open_socket(running, Cookie=cookie, Host=named) == 403
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:{port}", ""])
+def test_another_origin_is_refused(running: Running, cookie: str, origin: str) -> None:
+    named = origin.format(port=running.port)
+    if named:
+        assert ask(running, "/", Cookie=cookie, Origin=named)[0] == 403
+    assert open_socket(running, Cookie=cookie, Origin=named) == 403
+    sent = {"Origin": named} if named else {}
+    assert ask(running, "/protect", "POST", b"x", Cookie=cookie, **sent)[0] == 403
+
+
+def test_a_websocket_needs_the_cookie(running: Running, cookie: str) -> None:
+    assert open_socket(running) == 403
+    assert open_socket(running, Cookie=cookie) == 101
+
+
+def test_an_oversized_request_is_refused_before_it_arrives(running: Running, cookie: str) -> None:
+    own = f"http://127.0.0.1:{running.port}"
+    for path, size in (("/protect", 2**21), ("/_nicegui/client/x/upload/1", 2**40)):
+        status, _, body = ask(
+            running, path, "POST", b"x", Cookie=cookie, Origin=own, **{"Content-Length": str(size)}
+        )
+        assert status == 413, path
+        assert "shoal studio TABLE" in body
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/_nicegui/3.18.0/static/../../../../../../etc/passwd",
+        "/_nicegui/3.18.0/static/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd",
+        "/_nicegui/3.18.0/resources/x/../../../etc/passwd",
+    ],
+)
+def test_no_path_leads_out(running: Running, cookie: str, path: str) -> None:
+    status, _, body = ask(running, path, Cookie=cookie)
+    assert status >= 400
+    assert "root:" not in body

@@ -1,0 +1,199 @@
+"""The session without a browser: checks, previews, cancelling, and workers that die."""
+
+import asyncio
+import os
+import re
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from shoal import api
+from shoal.errors import InputError
+from shoal.kernels.jit import on_compile
+from shoal.progress import ProgressCallback, ProgressEvent
+from shoal.studio import workers
+from shoal.studio.constraints import constraints_in, figure_step, with_figure
+from shoal.studio.session import Session
+from shoal.studio.worker import Tables
+from shoal.studio.workers import WorkerFailedError
+
+
+def wait_for_ever(tables: Tables, report: ProgressCallback) -> None:
+    """A task that never ends by itself."""
+    del tables
+    for i in range(10**6):
+        time.sleep(0.01)
+        report(ProgressEvent("group", i / 10**6))
+
+
+def answer(tables: Tables, report: ProgressCallback, value: str) -> str:
+    """A task that ends at once."""
+    del report
+    return f"{value} of {tables.place is not None}"
+
+
+def sleep_for_long(tables: Tables, report: ProgressCallback) -> None:
+    """A task that does not report, and so does not notice that it is cancelled."""
+    del tables, report
+    time.sleep(600)
+
+
+def compile_for_long(tables: Tables, report: ProgressCallback) -> None:
+    """A task in which a loop is compiled for longer than a cancelled task may take."""
+    del tables, report
+    for announce in on_compile:
+        announce()
+    time.sleep(1.0)
+
+
+def fail(tables: Tables, report: ProgressCallback) -> None:
+    """A task with a bug, whose text has a value of the table."""
+    del tables, report
+    raise KeyError("secret value")
+
+
+def in_session(folder: Path, work: Callable[[Session], Awaitable[None]]) -> None:
+    async def run() -> None:
+        session = Session(folder)
+        try:
+            await asyncio.wait_for(work(session), 120)
+        finally:
+            session.close()
+
+    # a browser of other tests has an event loop in this thread
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(run())).result()
+
+
+async def settled(session: Session) -> None:
+    while session.live.state not in ("verified", "failed"):
+        await asyncio.sleep(0.01)
+
+
+def set_k(session: Session, figure: int) -> None:
+    assert session.workspace is not None
+    one = constraints_in(session.workspace.text)[0]
+    session.edit(figure_step(one, figure), with_figure(one, figure))
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> "api.SamplePaths":
+    found = api.write_sample(tmp_path, rows=300)
+    text = found.policy.read_text(encoding="utf-8")
+    text = re.sub(r"^method: [a-z-]+", "method: least-loss-partition", text, flags=re.MULTILINE)
+    found.policy.write_text(text, encoding="utf-8")
+    return found
+
+
+def test_a_worker_that_dies_is_started_again(sample: "api.SamplePaths", tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.open(str(sample.table), sample.policy)
+        await settled(session)
+        assert session.live.state == "verified"
+        first = session.whole.process_id
+        assert first is not None
+        long = asyncio.ensure_future(session.whole.call(wait_for_ever))
+        await asyncio.sleep(0.2)
+        os.kill(first, signal.SIGKILL)
+        with pytest.raises(WorkerFailedError, match="Nothing is lost"):
+            await long
+        set_k(session, 7)
+        await settled(session)
+        assert session.live.state == "verified", session.live.error
+        assert session.live.figures is not None
+        assert session.live.figures.guarantees[0].asked == 7
+        assert session.whole.process_id not in (None, first)
+
+    in_session(tmp_path, work)
+
+
+def test_a_call_is_cancelled_and_the_table_stays_encoded(
+    sample: "api.SamplePaths", tmp_path: Path
+) -> None:
+    async def work(session: Session) -> None:
+        await session.open(str(sample.table), sample.policy)
+        await settled(session)
+        process = session.whole.process_id
+        long = asyncio.ensure_future(session.whole.call(wait_for_ever))
+        await asyncio.sleep(0.2)
+        assert await session.whole.call(answer, "quick", at_once=True) == "quick of True"
+        long.cancel()
+        for figure in (6, 7, 8):  # the last one wins
+            set_k(session, figure)
+        await settled(session)
+        assert session.live.figures is not None
+        assert session.live.figures.guarantees[0].asked == 8
+        assert session.live.figures.encodings == 1
+        assert session.whole.process_id == process
+        session.check()
+        session.cancel()
+        assert session.live.state == "failed"
+        assert "You stopped" in session.live.error
+
+    in_session(tmp_path, work)
+
+
+def test_one_that_does_not_notice_is_ended_and_the_next_is_done_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "PATIENCE", 0.3)
+
+    async def work(session: Session) -> None:
+        heard: list[str] = []
+        compiling = asyncio.ensure_future(
+            session.whole.call(compile_for_long, progress=lambda event: heard.append(event.step))
+        )
+        while "compile" not in heard:
+            await asyncio.sleep(0.01)
+        first = session.whole.process_id
+        compiling.cancel()
+        # what compiles is not ended, however long that takes
+        assert await session.whole.call(answer, "next") == "next of False"
+        assert session.whole.process_id == first
+        deaf = asyncio.ensure_future(session.whole.call(sleep_for_long))
+        await asyncio.sleep(0.1)
+        behind = asyncio.ensure_future(session.whole.call(answer, "behind"))
+        await asyncio.sleep(0.1)
+        deaf.cancel()
+        assert await behind == "behind of False"
+        assert session.whole.process_id != first
+
+    in_session(tmp_path, work)
+
+
+def test_a_bug_in_a_task_tells_no_value(tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        with pytest.raises(WorkerFailedError) as raised:
+            await session.whole.call(fail)
+        assert "KeyError" in str(raised.value)
+        assert "secret" not in str(raised.value)
+
+    in_session(tmp_path, work)
+
+
+def test_the_policy_lies_beside_its_table(tmp_path: Path) -> None:
+    folder = tmp_path / "a.folder"
+    folder.mkdir()
+    (folder / "visits.csv.gz").write_text("")
+    place = str(folder / "visits.csv.gz")
+    assert api.policy_beside(place) == folder / "visits.policy.yaml"
+    address = "postgresql://host.name/d?table=t"
+    assert api.policy_beside(address, tmp_path) == tmp_path / "policy.yaml"
+
+
+def test_no_file_outside_the_folder(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (tmp_path / "outside.csv").write_text("a\n1\n")
+    (inside / "table.csv").write_text("a\n1\n")
+    (inside / "link.csv").symlink_to(tmp_path / "outside.csv")
+    session = Session(inside)
+    assert session.file_in_folder("table.csv") == inside.resolve() / "table.csv"
+    for name in ("../outside.csv", str(tmp_path / "outside.csv"), "link.csv", "none.csv", "."):
+        with pytest.raises(InputError, match="shoal studio TABLE"):
+            session.file_in_folder(name)
+    assert session.written_file("table.csv") is None
