@@ -1,0 +1,1 @@
+"""What an analyst can still do with a release: distributions, associations, counts and models."""

@@ -1,0 +1,1 @@
+"""Labels of a release turned back into values, ranges and sets that programs compute with."""

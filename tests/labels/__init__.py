@@ -1,0 +1,1 @@
+"""Forms of labels, and mappings."""
