@@ -13,7 +13,7 @@ CODE := src tests $(wildcard benchmarks)
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test here there beside kernels spark lint format bench lock clean
+.PHONY: help demo studio test long here there beside kernels spark lint format bench lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -22,12 +22,19 @@ demo: $(VENV)/.base  ## make up a hospital table, anonymise it, verify it; files
 	@$(BIN)/shoal demo --folder demo
 	@echo "To have the shoal command in your shell: . $(BIN)/activate"
 
-test: $(VENV)/.dev  ## check style, types and imports, then run all tests
+studio: $(VENV)/.studio  ## open the studio on the made-up hospital; files go to demo/
+	@test -f demo/hospital.csv || $(BIN)/shoal demo --folder demo > /dev/null
+	@$(BIN)/shoal studio demo/hospital.csv demo/policy.yaml
+
+test: $(VENV)/.dev  ## check style, types and imports, then run all tests but the long ones
 	@$(MAKE) --no-print-directory -j 2 lint kernels
 	@$(MAKE) --no-print-directory -j 2 here beside
 
 here: $(VENV)/.dev  ## the tests that need no Spark
-	@$(BIN)/pytest -q -n 2 --dist worksteal --ignore tests/spark
+	@$(BIN)/pytest -q -n 2 --dist worksteal --ignore tests/spark -m "not long"
+
+long: $(VENV)/.dev  ## the tests that take long, which make test leaves out
+	@$(BIN)/pytest -q -n 2 --dist worksteal --ignore tests/spark -m long
 
 there: $(VENV)/.dev  ## the tests on a Spark cluster; needs Java
 	@$(BIN)/pytest -q tests/spark
@@ -83,6 +90,11 @@ $(VENV)/.python:
 $(VENV)/.base: pyproject.toml $(LOCK) | $(VENV)/.python
 	@echo "Installing Shoal into $(VENV), once .."
 	@$(PIP_INSTALL) --editable . --constraint $(LOCK)
+	@touch $@
+
+$(VENV)/.studio: pyproject.toml $(LOCK) | $(VENV)/.base
+	@echo "Installing the studio into $(VENV), once .."
+	@$(PIP_INSTALL) --editable '.[studio]' --constraint $(LOCK)
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml $(LOCK) | $(VENV)/.base

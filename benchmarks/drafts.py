@@ -17,6 +17,7 @@ but the sensitive ones, to the last digit, of everybody; and again by one who kn
 import argparse
 import json
 import os
+import re
 import tempfile
 import time
 from collections import Counter
@@ -68,7 +69,8 @@ def released(folder: Path, draft: Any, name: str, method: str | None = None) -> 
     policy, release, key = (f"{name}.{end}" for end in ("yaml", "csv", "parquet"))
     text = draft.text
     if method is not None:
-        text = text.replace("method: least-loss-partition", f"method: {method}")
+        text, changed = re.subn(r"(?m)^method: .*$", f"method: {method}", text)
+        assert changed == 1, "a draft names one method"
         only_k = text.index("constraints:") + len("constraints:")
         end = text.index("\nmethod:")
         lines = [line for line in text[only_k:end].split("\n") if "{k:" in line]

@@ -34,7 +34,7 @@ class Opened:
 
     def require_quiet(self) -> None:
         """Nothing was complained about and nothing was fetched."""
-        assert not self.complaints
+        assert not self.complaints, "\n".join(self.complaints)
         assert not self.requests
 
     def require_no_overflow(self) -> None:
@@ -69,6 +69,29 @@ def opened(
         yield seen
     finally:
         page.close()
+
+
+@contextmanager
+def visited(
+    address: str, width: int = 1280, scheme: Literal["light", "dark"] = "light"
+) -> Iterator[Opened]:
+    """Visit a server on this machine in headless Chromium; skips, saying so, where there is none."""
+    page = _browser().new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    own = "/".join(address.split("/")[:3])
+    try:
+        seen = Opened(page)
+        page.on("console", lambda message: seen.complaints.append(message.text))
+        page.on("pageerror", lambda error: seen.complaints.append(str(error)))
+        page.on("request", lambda request: _note_foreign(seen, request.url, own))
+        page.goto(address)
+        yield seen
+    finally:
+        page.close()
+
+
+def _note_foreign(seen: Opened, url: str, own: str) -> None:
+    if not url.startswith((own, own.replace("http", "ws", 1), "data:", "blob:")):
+        seen.requests.append(url)
 
 
 _running: list[tuple[Any, Any]] = []

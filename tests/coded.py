@@ -1,6 +1,6 @@
 """Random coded tables, once as the package's cells and once as the twins' plain lists."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -127,3 +127,15 @@ def coded(
         sensitive_domains={"illness": Domain("illness", Kind.SET, texts, 5)},
     )
     return Coded(cells, [column for _, column in pairs], rows, kinds)
+
+
+def weighed(table: Coded, shares: list[float]) -> Coded:
+    """The same table, its columns counting by these shares."""
+    domains = table.cells.domains
+    wide = [shares[j % len(shares)] for j in range(len(domains))]
+    cells = replace(
+        table.cells,
+        domains=tuple(replace(d, share=share) for d, share in zip(domains, wide, strict=True)),
+    )
+    columns = [naive.weighed(c, share) for c, share in zip(table.columns, wide, strict=True)]
+    return replace(table, cells=cells, columns=columns)

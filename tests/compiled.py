@@ -16,10 +16,12 @@ import pyarrow as pa
 
 import shoal
 from shoal.errors import ShoalError
+from shoal.kernels.jit import Kernel
 from tests.methods.everyone import everyone, policy, write_hierarchies
 from tests.releases import every_method
 
 warnings.simplefilter("ignore", shoal.ShoalWarning)  # of tables that serve the compiler only
+Kernel.left = -1  # nothing is interpreted, however few its rows
 SEVERAL = [{"k": 3}, {"k": 2, "on": ["a"]}]
 BOTH = [{"k": 2}, {"l": 2, "of": "ill"}]
 DIVERSE = [{"l": 3, "of": "ill"}]

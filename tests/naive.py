@@ -44,6 +44,11 @@ def tree_column(nodes: Sequence[Sequence[int]]) -> Column:
     return {"kind": "tree", "nodes": [list(level) for level in nodes]}
 
 
+def weighed(column: Column, share: float) -> Column:
+    """The same column, whose losses count by this share."""
+    return {**column, "share": share}
+
+
 def covered(column: Column, codes: Sequence[int]) -> int:
     """How many codes lie under the lowest node over the smallest and the largest of `codes`."""
     low, high = min(codes), max(codes)
@@ -55,14 +60,15 @@ def covered(column: Column, codes: Sequence[int]) -> int:
 
 def cost(column: Column, codes: Sequence[int]) -> int:
     """What the label over these codes costs one row: 0 for a single code, UNIT at most."""
+    share = column.get("share", 1)
     if len(set(codes)) == 1:
         return 0
     if column["kind"] == "range":
-        places = column["positions"]
-        return min(UNIT, int(places[max(codes)]) - int(places[min(codes)]))
+        low, high = (round(column["positions"][end] * share) for end in (min(codes), max(codes)))
+        return min(round(UNIT * share), high - low)
     if column["kind"] == "set":
-        return len(set(codes)) * UNIT // int(column["size"])
-    return covered(column, codes) * UNIT // len(column["nodes"][0])
+        return round(len(set(codes)) * UNIT // int(column["size"]) * share)
+    return round(covered(column, codes) * UNIT // len(column["nodes"][0]) * share)
 
 
 def exact_cost(column: Column, codes: Sequence[int]) -> Fraction:

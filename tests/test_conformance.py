@@ -25,7 +25,7 @@ def test_models(name: str) -> None:
 @pytest.mark.parametrize("name", plugins.metrics())
 def test_metrics(name: str) -> None:
     metric = plugins.metric(name)
-    check_metric(metric, tables=3 if metric.on_request else 20)
+    check_metric(metric, tables=3 if metric.on_request else 10)
 
 
 @pytest.mark.parametrize("name", plugins.presets())

@@ -81,6 +81,7 @@ def test_each_example_is_one_file_and_one_test_file() -> None:
     }
 
 
+@pytest.mark.long
 def test_the_suite_passes_with_them(copy: Path) -> None:
     """Their own tests among the others."""
     done = run(copy, "pytest", "-q", "-x", "-p", "no:cacheprovider", *WHOLE)

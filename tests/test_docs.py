@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -85,6 +86,7 @@ JSON_COMMANDS = [
     ("shoal run", "run hospital.csv personal.yaml -o personal.csv"),
     ("shoal run", "run hospital.csv components.yaml -o components.csv"),
     ("shoal verify", "verify release.csv policy.yaml --certificate report.json"),
+    ("shoal decode", "decode release.csv policy.yaml -o decoded.csv"),
     ("shoal inspect", "inspect hospital.csv --fraction 0.1 --msu 2"),
     ("shoal init", "init hospital.csv -o draft.yaml"),
     ("shoal attack", "attack release.csv policy.yaml --known hospital.csv --raw hospital.csv"),
@@ -283,12 +285,28 @@ def test_examples_print_what_is_shown(page: Path, folders: dict[Path, Path]) -> 
     for block, following in zip(every, [*every[1:], None], strict=True):
         if block.mark != "tested":
             continue
-        if block.language == "python":
-            printed = _run_python(block, folders[page])
+        if block.language in ("python", "r"):
+            if block.language == "r" and shutil.which("Rscript") is None:
+                continue  # as `test_examples_in_r` says
+            run = _run_python if block.language == "python" else _run_r
+            printed = run(block, folders[page])
             if following is not None and following.mark == "prints":
                 assert printed == following.body, str(block)
         else:
             _check_console(block, folders[page])
+
+
+def test_examples_in_r() -> None:
+    """R runs the examples above if it is installed; if it is not, that is said here."""
+    if shutil.which("Rscript") is None:
+        pages = sorted({block.page.name for block in _examples() if block.language == "r"})
+        pytest.skip(f"Rscript is not installed, so the examples in R were not run: {pages}")
+    assert any(block.language == "r" for block in _examples())
+
+
+def _run_r(block: Block, folder: Path) -> str:
+    """What R prints."""
+    return _run(["Rscript", "--vanilla", "-e", block.body], folder)
 
 
 def _run_python(block: Block, folder: Path) -> str:

@@ -19,10 +19,13 @@ if TYPE_CHECKING:
         Demo as Demo,
         Listing as Listing,
         anonymize as anonymize,
+        apply as apply,
         assess as assess,
         attack as attack,
         compare as compare,
         criteria as criteria,
+        decode as decode,
+        decode_file as decode_file,
         demo as demo,
         draft_policy as draft_policy,
         inspect as inspect,
@@ -32,10 +35,15 @@ if TYPE_CHECKING:
         list_presets as list_presets,
         reproduce as reproduce,
         run as run,
+        studio as studio,
+        utility as utility,
         verify as verify,
         write_sample as write_sample,
     )
+    from shoal.analysis.utility import Utility as Utility
     from shoal.comparison.comparison import Comparison as Comparison
+    from shoal.decoding.files import Decoding as Decoding
+    from shoal.engines.label_mapping import LabelMapping as LabelMapping
     from shoal.errors import (
         HierarchyError as HierarchyError,
         Infeasible as Infeasible,
@@ -89,10 +97,14 @@ if TYPE_CHECKING:
 else:
     _NAMES = {
         "shoal.api": (
-            "Demo Listing anonymize assess attack compare criteria demo draft_policy inspect "
-            "list_methods list_metrics list_models list_presets reproduce run verify write_sample "
+            "Demo Listing anonymize apply assess attack compare criteria decode decode_file demo "
+            "draft_policy inspect list_methods list_metrics list_models list_presets reproduce run "
+            "studio utility verify write_sample "
         ),
+        "shoal.analysis.utility": "Utility",
         "shoal.comparison.comparison": "Comparison",
+        "shoal.decoding.files": "Decoding",
+        "shoal.engines.label_mapping": "LabelMapping",
         "shoal.errors": (
             "HierarchyError Infeasible InputError PolicyError ShoalError ShoalWarning "
             "VerificationFailed "

@@ -7,7 +7,8 @@ loads no table library: each function imports what it needs.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -17,18 +18,28 @@ from shoal.progress import Clock, ProgressCallback, ProgressEvent, displayed
 from shoal.results import Result
 
 if TYPE_CHECKING:
+    import subprocess
+
+    from shoal.analysis.counts import CountUtility as CountUtility
+    from shoal.analysis.prediction import PredictionUtility as PredictionUtility
+    from shoal.analysis.utility import Utility as Utility
     from shoal.comparison.comparison import Comparison as Comparison
     from shoal.comparison.outcome import Figures as Figures
+    from shoal.decoding.decoder import Choice
+    from shoal.decoding.files import Decoding as Decoding
+    from shoal.engines.label_mapping import LabelMapping as LabelMapping
     from shoal.engines.measured import PersonalReport as PersonalReport
     from shoal.evidence.disclosure import Disclosure as Disclosure
     from shoal.evidence.estimated_risk import EstimatedRisk as EstimatedRisk
+    from shoal.evidence.value_counts import ValueCounts as ValueCounts
     from shoal.evidence.weighted import Weighted as Weighted
     from shoal.hierarchy import Hierarchy
     from shoal.methods.base import Method
     from shoal.metrics.base import Metric as Metric
     from shoal.models.base import Model
+    from shoal.pipeline.prepared import Prepared as Prepared
     from shoal.plugins import Option as Option
-    from shoal.policy import Policy
+    from shoal.policy import Policy as Policy
     from shoal.policy.reading import Reading
     from shoal.presets.base import Preset
     from shoal.release import Frame, FrameT
@@ -37,8 +48,10 @@ if TYPE_CHECKING:
     from shoal.reproduction.base import Reproduction as Reproduction
     from shoal.risk.assessment import Assessment
     from shoal.risk.assessment import Reidentification as Reidentification
+    from shoal.risk.assessment import RiskChange as RiskChange
     from shoal.risk.attack import Attack as Attack
     from shoal.risk.attack import Guess as Guess
+    from shoal.risk.attack import Linkage as Linkage
     from shoal.risk.criteria import Criteria as Criteria
     from shoal.risk.criteria import Linkability as Linkability
     from shoal.risk.draft import Draft as Draft
@@ -87,6 +100,7 @@ MetricName = Literal[
     "loss",
     "mean-group",
     "mean-ncp",
+    "mean-ncp-by-importance",
     "ncp",
     "non-uniform-entropy",
     "precision",
@@ -97,6 +111,12 @@ MetricName = Literal[
     "suppressed-rows",
 ]
 """The metrics that come with Shoal; those of other packages are given as objects."""
+NumberForm = Literal["midpoint", "bounds", "interval", "expected", "sample", "label"]
+"""What ranges of numbers, dates and times can be decoded to."""
+CategoryForm = Literal["label", "list", "indicators", "shares", "sample"]
+"""What sets and nodes of hierarchies can be decoded to."""
+LabelForm = Literal["range", "midpoint", "mean", "median", "mode", "uniform"]
+"""The forms of labels of a quasi column."""
 PluginKind = Literal["methods", "models", "metrics", "presets"]
 
 
@@ -117,6 +137,8 @@ def anonymize(
     hierarchies: Mapping[str, HierarchyLike] | None = None,
     kinds: Mapping[str, Literal["ordered", "unordered"]] | None = None,
     orders: Mapping[str, Iterable[str]] | None = None,
+    labels: Mapping[str, LabelForm] | None = None,
+    importance: Mapping[str, float] | None = None,
     method: MethodName | Method | Mapping[str, Any] | None = None,
     refine: Literal["quick", "thorough"] | int | None = None,
     metrics: Iterable[MetricName | Metric | Mapping[str, Any]] | None = None,
@@ -127,6 +149,7 @@ def anonymize(
     preset: str | Mapping[str, Any] | Iterable[Any] | None = None,
     default: Literal["drop"] | None = None,
     target: str | None = None,
+    predict: str | None = None,
     population: Frame | PathLike | None = None,
     seed: int | None = None,
     read: Mapping[str, Any] | None = None,
@@ -177,6 +200,12 @@ def anonymize(
         (`unordered`).
     orders
         The values of an ordered text column, lowest first.
+    labels
+        The form of a quasi column's labels: `range` (the default), `midpoint`, `mean`, `median` or
+        `mode` of the group, or `uniform`, one set of labels for the whole table.
+    importance
+        How much the detail of a quasi-identifier counts, as in `{"age": 3, "zip": 0}`: three times as
+        much as that of the others, and nothing, so that it is given up first.
     method
         The method that forms the groups: its name, an object with its options, or a mapping with
         `name` and options.
@@ -200,6 +229,9 @@ def anonymize(
         `drop` leaves out the columns that have no role; otherwise such columns are an error.
     target
         The column whose classes the metric `cm` counts.
+    predict
+        The column that analysts will predict: quasi-identifiers count by what they tell about it. It is
+        published, and not sensitive.
     population
         A table of the whole population, for `k-map` and `delta-presence`.
     seed
@@ -276,6 +308,8 @@ def anonymize(
         hierarchies=hierarchies,
         kinds=kinds,
         orders=orders,
+        labels=labels,
+        importance=importance,
         method=method,
         refine=refine,
         metrics=metrics,
@@ -286,10 +320,12 @@ def anonymize(
         preset=preset,
         default=default,
         target=target,
+        predict=predict,
         population=population,
         seed=seed,
     )
     with displayed(progress) as callback:
+        from shoal.io.address import Place
         from shoal.pipeline.run import anonymize_table
         from shoal.policy import resolve_policy
         from shoal.policy.reading import reading_of
@@ -297,10 +333,10 @@ def anonymize(
         def policy_for(names: list[str]) -> Policy:
             return resolve_policy(policy, names, keywords).reading(**(read or {}))
 
-        options = reading_of(read or {}).file
-        if policy is not None:
+        table, options = _located(data), reading_of(read or {}).file
+        if policy is not None and isinstance(table, Place):
             options = policy_for([]).read.file
-        release = anonymize_table(_located(data), policy_for, Clock(callback), options)
+        release = anonymize_table(table, policy_for, Clock(callback), options)
     warn(release.warnings)
     return release
 
@@ -322,6 +358,7 @@ def run(
     report: PathLike | None = None,
     external_report: PathLike | None = None,
     key: PathLike | None = None,
+    mapping: PathLike | None = None,
     force: bool = False,
     engine: str = "local",
     memory: str | None = None,
@@ -362,6 +399,9 @@ def run(
         Also write the private key, where the policy has a person column: a .parquet, .csv or .arrow
         file that only its owner may read, with the published rows and a random number for the person
         of each. `verify` counts people with it.
+    mapping
+        Also write which label stands for which values, as a .json file, where columns have uniform
+        labels. `apply` gives the rows of another table these labels.
     force
         Replace files that exist.
     engine
@@ -426,6 +466,80 @@ def run(
             engine=engine,
             memory=memory,
             seed_file=None if seed_file is None else Path(seed_file),
+            mapping=None if mapping is None else Path(mapping),
+        )
+    warn(release.warnings)
+    return release
+
+
+def apply(
+    mapping: LabelMapping | PathLike,
+    data: FrameT | PathLike,
+    *,
+    suppress: bool = False,
+    suppression: float | None = None,
+    together_with: Release[Any] | Frame | PathLike | None = None,
+    read: Mapping[str, Any] | None = None,
+    progress: bool | ProgressCallback = False,
+) -> Release[FrameT]:
+    """Give the rows of another table the labels of an earlier release, and verify what comes of it.
+
+    Parameters
+    ----------
+    mapping
+        The `mapping` of a release, or the path of the file that it was written to.
+    data
+        A table with the same columns: a pandas, polars, pyarrow or DuckDB table, or the path of a file.
+    suppress
+        Leave out rows with a value that has no label, and rows of classes that do not satisfy the
+        constraints; otherwise such rows are an error.
+    suppression
+        The same, up to this share of the rows, in place of the limit of the mapping's policy.
+    together_with
+        An earlier release by the same mapping: the guarantees must also hold for both as one table.
+    read
+        How a file is written, as for `run`.
+    progress
+        As for `anonymize`.
+
+    Returns
+    -------
+    Release
+        As of `anonymize`; the policy is the mapping's.
+
+    Raises
+    ------
+    InputError
+        If the mapping is damaged or for other columns, or values have no label.
+    Infeasible
+        If classes do not satisfy the constraints.
+    VerificationFailed
+        If the guarantees do not hold, for the new rows or for both releases together.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import shoal
+    >>> may = pd.DataFrame({"age": [20, 22, 25, 31, 33, 38]})
+    >>> release = shoal.anonymize(may, quasi="age", k=3, labels={"age": "uniform"})
+    >>> june = pd.DataFrame({"age": [38, 21, 23, 24, 31, 32]})
+    >>> shoal.apply(release.mapping, june).table["age"].unique().tolist()
+    ['[20~25]', '[31~38]']
+    """
+    with displayed(progress) as callback:
+        from shoal.engines.label_mapping import LabelMapping, read_mapping
+        from shoal.pipeline.apply import apply_mapping
+        from shoal.policy.reading import reading_of
+
+        known = mapping if isinstance(mapping, LabelMapping) else read_mapping(Path(mapping))
+        release = apply_mapping(
+            known,
+            _located(data),
+            Clock(callback),
+            suppress=suppress,
+            suppression=suppression,
+            earlier=together_with,
+            options=reading_of(read or {}).file,
         )
     warn(release.warnings)
     return release
@@ -556,6 +670,171 @@ def verify(
         unread=unread,
         presets=verdict.presets,
     )
+
+
+def decode(
+    release: Release[FrameT] | FrameT | PathLike,
+    policy: PolicyLike | None = None,
+    *,
+    numbers: NumberForm = "midpoint",
+    categories: CategoryForm = "label",
+    forms: Mapping[str, NumberForm | CategoryForm] | None = None,
+    seed: int = 0,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
+) -> FrameT:
+    """Turn the labels of a release into values to compute with.
+
+    Only the release and its policy are used, never the table behind them. Types come back: a column
+    that lost nothing has its values, integers as integers and dates as dates.
+
+    Parameters
+    ----------
+    release
+        A `Release`, a frame with published rows, or the path of a file.
+    policy
+        The policy of the release; a `Release` has its own.
+    numbers
+        What numbers, dates and times become. `midpoint`: the middle of a range. `bounds`: two columns,
+        `age_low` and `age_high`. `interval`: intervals of pandas, else structs of `low` and `high`.
+        `expected`: the mean of a range, estimated from the whole column, so that means have little
+        bias. `sample`: a plausible value, drawn at random. `label`: the published text.
+    categories
+        What sets, nodes of hierarchies and ranges of ordered lists become. `label`: the published text.
+        `list`: the values that a label stands for. `indicators`: a column per value, such as
+        `country=Italy`, with 1 where a label may stand for it. `shares`: the same columns with the
+        estimated share of each value. `sample`: a plausible value, drawn at random.
+    forms
+        The forms of single columns, such as `{"age": "bounds"}`.
+    seed
+        The seed of samples. Drawn values are in columns whose names end in `_sampled`.
+    separator, quote, encoding, read
+        As for `run`.
+
+    Returns
+    -------
+    frame
+        Of the kind that came in; of a file, a pyarrow table. Suppressed cells and missing values are
+        missing. A label `*` has no midpoint and no bounds.
+
+    Raises
+    ------
+    PolicyError
+        If the policy is not that of the release.
+    InputError
+        If labels cannot be read, or a column cannot have the form.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import shoal
+    >>> published = pd.DataFrame({"age": ["[31~36]", "40"], "town": ["{Ath, Mons}", "Huy"]})
+    >>> policy = {"columns": {"age": "quasi", "town": "quasi"}, "constraints": [{"k": 1}]}
+    >>> shoal.decode(published, policy)
+        age         town
+    0  33.5  {Ath, Mons}
+    1  40.0          Huy
+    >>> shoal.decode(published, policy, numbers="bounds", categories="indicators")
+       age_low  age_high  town=Ath  town=Huy  town=Mons
+    0       31        36         1         0          1
+    1       40        40         0         1          0
+    """
+    from shoal.decoding.frames import decode_release
+    from shoal.pipeline.verify import policy_of
+    from shoal.release import Release as Made
+
+    given = _reading(read, separator, quote, encoding)
+    required = policy_of(release, policy).reading(**given.values)
+    choice = _choice(numbers, categories, forms, seed)
+    place = _located(release)
+    if isinstance(place, Made):
+        place = place.output if place.table is None else place.table
+    decoded, notes = decode_release(place, required, choice, given.file.of_release)
+    warn(notes)
+    result: FrameT = decoded
+    return result
+
+
+def decode_file(
+    release: PathLike,
+    policy: PolicyLike,
+    target: PathLike,
+    *,
+    numbers: NumberForm = "midpoint",
+    categories: CategoryForm = "label",
+    forms: Mapping[str, NumberForm | CategoryForm] | None = None,
+    seed: int = 0,
+    force: bool = False,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
+    progress: bool | ProgressCallback = False,
+) -> Decoding:
+    """Decode a release in a file or a database into another file or table.
+
+    The rows are read twice, some at a time, so that a release larger than memory can be decoded.
+
+    Parameters
+    ----------
+    release
+        A file of any format, a folder of part files, or the address of a database's table.
+    policy
+        The policy of the release.
+    target
+        The file to write, whose extension decides the format, or the address of a database's table.
+        Only .parquet and .arrow files hold lists and intervals.
+    numbers, categories, forms, seed
+        As for `decode`.
+    force
+        Replace files that exist.
+    separator, quote, encoding, read, progress
+        As for `run`.
+
+    Returns
+    -------
+    Decoding
+        The file that was written, and what became of every column.
+
+    Raises
+    ------
+    PolicyError, InputError
+        As for `decode`.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> sample = shoal.write_sample("for-decoding", rows=200)
+    >>> release = shoal.run(sample.table, sample.policy, "published.csv", k=5)
+    >>> shoal.decode_file("published.csv", sample.policy, "decoded.parquet").rows
+    200
+    """
+    with displayed(progress) as callback:
+        from shoal.decoding.files import decode_place
+        from shoal.io.address import place_of
+        from shoal.policy import Policy
+
+        given = _reading(read, separator, quote, encoding)
+        found = decode_place(
+            place_of(release),
+            Policy.load(policy).reading(**given.values),
+            place_of(target),
+            _choice(numbers, categories, forms, seed),
+            Clock(callback),
+            given.file.of_release,
+            force,
+        )
+    warn(found.warnings)
+    return found
+
+
+def _choice(numbers: str, categories: str, forms: Mapping[str, str] | None, seed: int) -> Choice:
+    """Return what to decode columns to."""
+    from shoal.decoding.decoder import Choice
+
+    return Choice(numbers, categories, tuple((forms or {}).items()), seed)
 
 
 def inspect(
@@ -954,6 +1233,8 @@ def compare(
     methods: Names | None = None,
     k: int | Iterable[int] | str | None = None,
     budget: float | None = None,
+    by: str | None = None,
+    target: str | None = None,
     seed: int | None = None,
     output: PathLike | None = None,
     force: bool = False,
@@ -979,6 +1260,12 @@ def compare(
         One or several k in place of that of every k constraint.
     budget
         Seconds after which a run is stopped.
+    by
+        What decides: `relative-non-uniform-entropy`, the information lost, if not given; the name of
+        another metric, such as `mean-ncp` or `query-error`; or `accuracy`, what a model that is
+        trained on the release predicts of raw rows that it has not seen.
+    target
+        The column that is predicted, for `accuracy`: quasi or plain.
     seed
         A seed in place of the policy's; all methods run with the same one.
     output
@@ -1021,11 +1308,110 @@ def compare(
         required = Policy.load(policy).with_changes(seed=seed).reading(**keys)
         names = methods if methods is None or isinstance(methods, str) else list(methods)
         ks = k if k is None or isinstance(k, int | str) else list(k)
-        found = compare(_located(data), required, names, ks, budget, callback)
+        found = compare(_located(data), required, names, ks, budget, callback, by=by, target=target)
     warn(found.warnings)
     if output is None:
         return found
     return replace(found, outputs=tuple(found.write(Path(output), force)))
+
+
+def utility(
+    raw: Frame | PathLike,
+    release: Release[Any] | Frame | PathLike,
+    policy: PolicyLike | None = None,
+    *,
+    target: str | None = None,
+    queries: str | Iterable[str | Iterable[str]] = (),
+    held_out: Frame | PathLike | None = None,
+    seed: int = 0,
+    output: PathLike | None = None,
+    force: bool = False,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    read: Mapping[str, Any] | None = None,
+    progress: bool | ProgressCallback = False,
+) -> Utility:
+    """Measure what a release is still good for: distributions, associations, counts and models.
+
+    Parameters
+    ----------
+    raw
+        The table that the release was made from.
+    release
+        A `Release`, a frame or the path of a file.
+    policy
+        The policy of the release; a `Release` has its own.
+    target
+        A published column that models predict from all others. The raw rows are split; a release of
+        three quarters of them, made by the policy, trains models that are tested on the others.
+    queries
+        Your own counts: names of columns, separated by commas, such as `"sex, region"`; or several.
+    held_out
+        Raw rows that have no part in the release. Models are then trained on the release itself and
+        tested on these.
+    seed
+        The seed of drawn values and of the split.
+    output
+        Write a page (`.html`) with JSON beside it, or the JSON alone (`.json`).
+    force
+        Replace files that exist.
+    separator, quote, encoding, read, progress
+        As for `run`.
+
+    Returns
+    -------
+    Utility
+        Figures of both tables; `to_frame()` has a row per column. They are figures of the raw table,
+        and not made to be published.
+
+    Raises
+    ------
+    PolicyError
+        If the policy is not that of the release.
+    InputError
+        If the raw table does not fit the release, or the target is not published.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import shoal
+    >>> people = pd.DataFrame({"age": [31, 36, 61, 64], "sex": ["f", "m", "f", "m"]})
+    >>> release = shoal.anonymize(people, quasi=["age", "sex"], k=2)
+    >>> found = shoal.utility(people, release, queries="sex")
+    >>> [one.column for one in found.columns], found.counts[0].cells
+    (['age', 'sex'], 2)
+    """
+    with displayed(progress) as callback:
+        from shoal.analysis.page import check_output
+        from shoal.analysis.utility import measure_utility, written
+
+        if output is not None:
+            check_output(Path(output), force)
+        found = measure_utility(
+            _located(raw),
+            _located(release),
+            policy,
+            target=target,
+            queries=_queries(queries),
+            held_out=_located(held_out),
+            seed=seed,
+            read=_reading(read, separator, quote, encoding),
+            progress=callback,
+        )
+        if output is not None:
+            found = written(found, found.write(Path(output), force))
+    warn(found.warnings)
+    return found
+
+
+def _queries(given: str | Iterable[str | Iterable[str]]) -> list[list[str]]:
+    """Each query as a list of columns."""
+    every = [given] if isinstance(given, str) else list(given)
+    return [
+        [name.strip() for name in one.split(",")] if isinstance(one, str) else list(one)
+        for one in every
+    ]
 
 
 def reproduce(
@@ -1087,6 +1473,136 @@ def expected_minutes(name: str, quick: bool = False) -> float:
     return 1 if quick else experiment(name).minutes
 
 
+def prepare(data: Frame | PathLike) -> Prepared:
+    """Keep a table in memory, read and encoded, for many releases under changing policies.
+
+    A change of k, of any constraint or of the method then starts at the grouping.
+
+    Parameters
+    ----------
+    data
+        A frame, the path of a file, or the address of a table or query in a database.
+
+    Returns
+    -------
+    Prepared
+        Its `release` makes a release under a policy.
+
+    Raises
+    ------
+    InputError
+        If it is no table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import shoal
+    >>> from shoal.api import prepare, read_policy
+    >>> people = prepare(pd.DataFrame({"age": [31, 36, 35, 61, 64, 62]}))
+    >>> policy = read_policy("{columns: {age: quasi}, constraints: [{k: 2}], seed: 0}")
+    >>> [people.release(policy.with_changes(k=k)).groups for k in (2, 3, 6)]
+    [2, 2, 1]
+    >>> people.encodings
+    1
+    """
+    from shoal.pipeline.prepared import Prepared
+
+    return Prepared(_located(data))
+
+
+def check_source(data: PathLike) -> None:
+    """Raise `InputError` unless a file or a database's table can be read; reads no rows."""
+    from shoal.engines.sources import source_at
+
+    source_at(_located(data))
+
+
+def read_policy(
+    text: str,
+    *,
+    name: str = "policy.yaml",
+    folder: PathLike = ".",
+    columns: Iterable[str] | None = None,
+) -> Policy:
+    """Read and check the text of a policy, as the command line does with its file.
+
+    Parameters
+    ----------
+    text
+        YAML.
+    name
+        What messages call the file.
+    folder
+        Where relative paths in the policy start.
+    columns
+        The table's columns, which the policy must fit; not checked if not given.
+
+    Returns
+    -------
+    Policy
+        The policy.
+
+    Raises
+    ------
+    PolicyError
+        With every mistake on a line of its own, each with its line in the text.
+    """
+    from shoal.policy import Policy
+
+    policy = Policy.from_text(text, name, Path(folder))
+    if columns is not None:
+        from shoal.pipeline.run import check_policy
+
+        check_policy(policy, list(columns))
+    return policy
+
+
+def risk_change(release: Release[Any], threshold: float = 0.2) -> RiskChange:
+    """Compare the re-identification risks of a release with those of its table.
+
+    Parameters
+    ----------
+    release
+        A release that was made in memory.
+    threshold
+        The risk above which a row (or person) counts as risky.
+
+    Returns
+    -------
+    RiskChange
+        The risks of the three attackers before and after, and how many rows (or people) are in
+        classes of each size.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import shoal
+    >>> from shoal.api import risk_change
+    >>> release = shoal.anonymize(pd.DataFrame({"age": [31, 31, 36, 61]}), quasi="age", k=2)
+    >>> change = risk_change(release)
+    >>> change.raw.prosecutor.highest, change.now.prosecutor.highest, change.below(2)
+    (1.0, 0.5, (2, 0))
+    """
+    from shoal.risk.assessment import risk_change
+
+    return risk_change(release, threshold)
+
+
+def call_when_compiling(announce: Callable[[], None]) -> None:
+    """Have a function called whenever a loop is about to be compiled.
+
+    That happens once per machine and loop and can take seconds; compiled loops are kept on disk.
+
+    Parameters
+    ----------
+    announce
+        Called in the thread that waits for the compiler; it must not raise.
+    """
+    from shoal.kernels.jit import on_compile
+
+    on_compile.append(announce)
+
+
 def write_sample(
     folder: PathLike, rows: int = 10_000, seed: int = 7, *, force: bool = False
 ) -> SamplePaths:
@@ -1123,6 +1639,144 @@ def write_sample(
     from shoal.sample import write_sample
 
     return write_sample(Path(folder), rows, seed, force=force)
+
+
+class Studio:
+    """A studio that was started from Python: its address, its policy, and how to stop it."""
+
+    def __init__(self, process: subprocess.Popen[str], address: str, policy: Path, folder: str):
+        self.address = address
+        """To be opened in a browser; it works once."""
+        self.policy = policy
+        """The file that the studio edits, for `anonymize` and `run`."""
+        import atexit
+
+        self._process, self._folder = process, folder
+        atexit.register(self.stop)
+
+    def stop(self) -> None:
+        """End the studio, and remove its copy of the table."""
+        import atexit
+        import shutil
+        import subprocess
+
+        if self._process.poll() is None:
+            self._process.terminate()
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        atexit.unregister(self.stop)
+
+    def __repr__(self) -> str:
+        if self._process.poll() is not None:
+            return "A studio that was stopped"
+        return f"The studio is at {self.address}\nIts policy: {self.policy}"
+
+
+def studio(
+    data: Frame | PathLike,
+    policy: PathLike | None = None,
+    *,
+    port: int | None = None,
+    browser: bool = True,
+) -> Studio:
+    """Open the studio on a table: see and steer a release in the browser.
+
+    It runs in a process of its own, on 127.0.0.1 alone, until it or Python is stopped.
+
+    Parameters
+    ----------
+    data
+        A frame, the path of a file, or the address of a table in a database. A frame is copied to a
+        private file that is removed when the studio stops.
+    policy
+        The file with the policy, which is drafted if it does not exist: by default beside the file,
+        and for a frame `table.policy.yaml` in the working folder.
+    port
+        The port on 127.0.0.1; a free one if not given.
+    browser
+        Open the address in the default browser.
+
+    Returns
+    -------
+    Studio
+        Its `policy` is the file that the studio edits.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read, or the packages of `shoal[studio]` are not installed.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> running = shoal.studio("hospital.csv")  # doctest: +SKIP
+    >>> running.stop()  # doctest: +SKIP
+    """
+    import subprocess
+    import tempfile
+    import webbrowser
+
+    from shoal.io.address import Place
+
+    place = _located(data)
+    folder = tempfile.mkdtemp(prefix="shoal-studio-")
+    if not isinstance(place, Place):
+        import pyarrow.parquet as pq
+
+        target = Path(folder) / "table.parquet"
+        pq.write_table(prepare(place).table(), target)
+        target.chmod(0o600)
+        place, policy = target, policy or Path("table.policy.yaml")
+    named = policy_beside(str(place)) if policy is None else Path(policy)
+    command = [sys.executable, "-P", "-m", "shoal.cli.app", "studio", str(place), str(named)]
+    options = ["--no-browser", *([] if port is None else ["--port", str(port)])]
+    path = os.pathsep.join(each or str(Path.cwd()) for each in sys.path)
+    process = subprocess.Popen(
+        [*command, *options],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": path},
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    line = process.stdout.readline()
+    if "http://" not in line:
+        words = process.stderr.read().removeprefix("Error: ").strip()
+        raise InputError(words or "The studio could not be started.")
+    process.stderr.close()
+    address = line[line.index("http://") :].strip()
+    if browser:
+        webbrowser.open(address)
+    return Studio(process, address, named.resolve(), folder)
+
+
+def policy_beside(place: str, folder: PathLike = ".") -> Path:
+    """Where the studio keeps the policy of a table, unless it is told otherwise.
+
+    Parameters
+    ----------
+    place
+        The file of the table, or its address in a database.
+    folder
+        Where the policy of a table in a database is kept.
+
+    Returns
+    -------
+    Path
+        `patients.policy.yaml` beside `patients.csv`; `policy.yaml` for a database.
+    """
+    path = Path(place)
+    if not path.is_file():  # a database
+        return Path(folder) / "policy.yaml"
+    return path.with_name(f"{path.name.split('.')[0]}.policy.yaml")
 
 
 @dataclass(frozen=True, repr=False)

@@ -232,11 +232,8 @@ def _itself(cls: type) -> type[Any]:
 def _in_tree(kind: Kind) -> list[type[Any]]:
     """Every plug-in in the folder of a kind."""
     package = importlib.import_module(FOLDERS[kind])
-    return [
-        cls
-        for file in _files(tuple(package.__path__), _stamps(package.__path__))
-        for cls in _plugins_in(importlib.import_module(f"{FOLDERS[kind]}.{file}"), kind)
-    ]
+    files = _files(tuple(package.__path__), _stamps(package.__path__))
+    return [cls for file in files for cls in _plugins_in(f"{FOLDERS[kind]}.{file}", kind)]
 
 
 def _in_file(kind: Kind, name: str) -> list[type[Any]]:
@@ -244,18 +241,22 @@ def _in_file(kind: Kind, name: str) -> list[type[Any]]:
     package, file = importlib.import_module(FOLDERS[kind]), name.replace("-", "_")
     if file not in _files(tuple(package.__path__), _stamps(package.__path__)):
         return []
-    module = importlib.import_module(f"{FOLDERS[kind]}.{file}")
-    return [cls for cls in _plugins_in(module, kind) if name_of(cls) == name]
+    return [cls for cls in _plugins_in(f"{FOLDERS[kind]}.{file}", kind) if name_of(cls) == name]
 
 
-def _plugins_in(module: types.ModuleType, kind: Kind) -> list[type[Any]]:
+def _plugins_in(name: str, kind: Kind) -> tuple[type[Any], ...]:
     """The public, concrete plug-ins that a module defines."""
-    return [
+    return _defined_in(importlib.import_module(name), kind)
+
+
+@cache
+def _defined_in(module: types.ModuleType, kind: Kind) -> tuple[type[Any], ...]:
+    return tuple(
         cls
         for name, cls in vars(module).items()
         if inspect.isclass(cls) and cls.__module__ == module.__name__
         if not name.startswith("_") and _is_plugin(cls, kind)
-    ]
+    )
 
 
 def _is_plugin(cls: type, kind: Kind) -> bool:

@@ -1,6 +1,6 @@
 """The release: a published table, what it guarantees and what that cost."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
@@ -15,18 +15,19 @@ from shoal.engines.measured import (
     PersonalReport,
     RecognitionReport,
 )
-from shoal.errors import percent
+from shoal.errors import InputError, percent, warn
 from shoal.evidence.detail import Detail
 from shoal.evidence.disclosure import Disclosure
 from shoal.evidence.evidence import Evidence
 from shoal.evidence.levels import ChosenLevel
 from shoal.evidence.weighted import Weighted
-from shoal.io.address import Place, place_of
+from shoal.io.address import Place, place_of, shown_name
 from shoal.results import Record, Result
 from shoal.seeds import Seed
 
 if TYPE_CHECKING:
     from shoal.arrays import Ints
+    from shoal.engines.label_mapping import LabelMapping
     from shoal.engines.person_key import PersonKey
     from shoal.engines.release_table import ReleaseTable
     from shoal.policy import Policy
@@ -65,6 +66,8 @@ class RunSummary:
     """What the method did that is good to know."""
     digest: str = ""
     """With preferences: the digest of the verified rows, so that no others are written."""
+    input_name: str | None = None
+    """What the input is called, without its folders or its server; None for a frame."""
     output: Place | None = None
     """The file, folder or table that was written; None where none was written."""
     sensitive_outputs: dict[str, Place] = field(default_factory=dict)
@@ -112,6 +115,24 @@ class Release(Result, Generic[FrameT]):
     row_weights: "Ints | None" = None
     """Private. The weights of the rows in millionths, where a constraint is estimated from weights that
     are not published."""
+
+    found_mapping: "LabelMapping | None" = None
+    """Which label stands for which values, where columns have uniform labels; see `mapping`."""
+
+    @property
+    def mapping(self) -> "LabelMapping":
+        """Which label stands for which values, in the columns with uniform labels.
+
+        Raises
+        ------
+        InputError
+            If no column has: all were generalised group by group.
+        """
+        if self.found_mapping is None:
+            from shoal.engines.label_mapping import NONE
+
+            raise InputError(NONE)
+        return self.found_mapping
 
     @property
     def rows(self) -> int:
@@ -240,6 +261,11 @@ class Release(Result, Generic[FrameT]):
         return self.run.private_seed.commitment
 
     @property
+    def policy_commitment(self) -> str:
+        """The commitment to the policy that the external certificate carries."""
+        return self.run.private_seed.committed(self.policy.fingerprint())
+
+    @property
     def engine(self) -> str:
         """Where it was made: `local`, `local --memory 2GB` or `spark`."""
         return self.run.engine
@@ -268,6 +294,16 @@ class Release(Result, Generic[FrameT]):
     def output(self) -> Place | None:
         """The file, folder or table that the run wrote; None where none was written."""
         return self.run.output
+
+    @property
+    def input_name(self) -> str | None:
+        """What the input is called, without its folders or its server; None for a frame."""
+        return self.run.input_name
+
+    @property
+    def output_name(self) -> str | None:
+        """What the release is called, in the same way; None where none was written."""
+        return None if self.output is None else shown_name(self.output)
 
     @property
     def sensitive_outputs(self) -> dict[str, Place]:
@@ -333,6 +369,42 @@ class Release(Result, Generic[FrameT]):
             None if key is None else Path(key),
             external_report,
         )
+
+    def decode(
+        self,
+        *,
+        numbers: str = "midpoint",
+        categories: str = "label",
+        forms: Mapping[str, str] | None = None,
+        seed: int = 0,
+    ) -> FrameT:
+        """Turn the labels into values to compute with: `shoal.decode` with this release and its policy.
+
+        Parameters
+        ----------
+        numbers
+            `midpoint`, `bounds`, `interval`, `expected`, `sample` or `label`.
+        categories
+            `label`, `list`, `indicators`, `shares` or `sample`.
+        forms
+            The forms of single columns, such as `{"age": "bounds"}`.
+        seed
+            The seed of samples, whose columns have names that end in `_sampled`.
+
+        Returns
+        -------
+        frame
+            Of the kind of `table`; a pyarrow table where the rows are only in files.
+        """
+        from shoal.decoding.decoder import Choice
+        from shoal.decoding.frames import decode_release
+
+        rows = self.output if self.table is None else self.table
+        choice = Choice(numbers, categories, tuple((forms or {}).items()), seed)
+        decoded, notes = decode_release(rows, self.policy, choice)
+        warn(notes)
+        frame: FrameT = decoded
+        return frame
 
     def write_key(self, path: str | Path, force: bool = False) -> Path:
         """Write the private key: the published rows, and a random number for the person of each.

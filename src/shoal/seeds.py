@@ -29,6 +29,8 @@ BITS = 128
 SALT_BYTES = 32
 KIND = "shoal seed"
 """What a seed file says that it is."""
+POLICY = "shoal policy"
+"""What a commitment to a policy begins with."""
 
 
 def draw() -> int:
@@ -71,6 +73,11 @@ class Seed:
         """A hash that fits this seed and salt alone, and that reveals nothing of either."""
         content = f"{KIND}:{self.salt}:{self.value}"
         return hashlib.sha256(content.encode()).hexdigest()
+
+    def committed(self, digest: str) -> str:
+        """A hash that fits a policy of this digest and the salt alone: without the salt no policy can be
+        compared with it, not even a guessed one."""
+        return hashlib.sha256(f"{POLICY}:{self.salt}:{digest}".encode()).hexdigest()
 
     def to_text(self) -> str:
         """The content of a seed file."""

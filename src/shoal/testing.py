@@ -582,7 +582,7 @@ def _preset_faults(preset: type[Preset] | Preset) -> Faults:
             yield f"`{what}` does not hold whole sentences"
     if not getattr(type(chosen), "title", "") or not getattr(type(chosen), "sources", ()):
         yield "`title` or `sources` is not declared"
-    own = [{"l": 1, "of": "ill"}]
+    own = [{"l": 2, "of": "ill"}]
     keys: dict[str, Any] = {"columns": {"years": "quasi", "ill": "sensitive"}, "preset": [chosen]}
     policy = Policy.load({**keys, "constraints": own})
     if Policy.load({**keys, "constraints": list(policy.constraints)}) != policy:

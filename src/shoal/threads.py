@@ -4,11 +4,12 @@ A forked child inherits the pool but none of its threads, so it starts a pool of
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -38,14 +39,37 @@ if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def each(call: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+def each(call: Callable[[Item], Result], items: Iterable[Item], rows: int = SMALL) -> list[Result]:
     """call(item) for every item, several at a time, the results in the order of the items.
 
     For work in compiled code that releases the interpreter; `call` must not call `each` itself.
+    `rows`: how many rows each item has, where they may be too few to be shared between threads.
+    """
+    todo = list(items)
+    if workers() == 1 or len(todo) < 2 or rows * len(todo) < SMALL:
+        return [call(item) for item in todo]
+    return list(_pool(workers()).map(call, todo))
+
+
+def in_turn(call: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """call(item) for every item, several at a time, the results one by one in the order of the items.
+
+    Items are taken as they are needed, one more than there are threads. These are threads of their own,
+    so `call` may call `each` and `share`.
     """
     if workers() == 1:
-        return [call(item) for item in items]
-    return list(_pool(workers()).map(call, items))
+        yield from map(call, items)
+        return
+    pool, waiting = ThreadPoolExecutor(workers(), thread_name_prefix="shoal-turn"), deque[Any]()
+    try:
+        for item in items:
+            waiting.append(pool.submit(call, item))
+            if len(waiting) > workers():
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def share(work: Ints, call: Callable[[int, int], None]) -> None:

@@ -87,7 +87,8 @@ def test_names_that_are_taken(quasi: str, secret: str, group: str, count: str) -
     release = shoal.anonymize(table, quasi=quasi, sensitive=secret, l=2, publish="anatomy")
     assert release.table.column_names == [quasi, group]
     assert release.sensitive_tables[secret].column_names == [group, secret, count]
-    told = f"The added columns are called {group}, {count}." in release.notes[0]
+    words = f"The added columns are called {group}, {count}."
+    told = any(words in note for note in release.notes)
     assert told == ((group, count) != ("group", "count"))
 
 

@@ -45,7 +45,12 @@ def test_metrics_say_when_they_are_measured(shoal, monkeypatch):
     assert "It is measured for every release." in shoal("metrics", "loss").out
     assert shoal("metrics", "loss", "--json").data()["on_request"] is False
     listed = shoal("metrics", "--json").data()["metrics"]
-    requested = ["query-error", "weighted-mean-ncp", "weighted-suppression"]
+    requested = [
+        "mean-ncp-by-importance",
+        "query-error",
+        "weighted-mean-ncp",
+        "weighted-suppression",
+    ]
     assert [each["name"] for each in listed if each["on_request"]] == requested
     monkeypatch.setenv("COLUMNS", "300")
     lines = [line for line in shoal("metrics").out.splitlines() if "Only on request." in line]

@@ -44,6 +44,30 @@ def test_commands_that_run_no_kernel_do_not_wait_for_numba(tmp_path, sample, arg
     assert done.stderr.splitlines()[-1] == "False"
 
 
+UNUSED = ("numba", "pandas", "narwhals", "polars", "pyspark", "matplotlib", "jinja2", "fastexcel")
+"""What a run from file to file on a few rows must not load."""
+
+
+def test_a_small_run_loads_only_what_it_uses(tmp_path):
+    (tmp_path / "t.csv").write_text("age,ill\n21,flu\n22,flu\n35,gout\n38,flu\n")
+    (tmp_path / "p.yaml").write_text(
+        "columns: {age: quasi, ill: sensitive}\nconstraints: [{k: 2}]\n"
+    )
+    code = (
+        "import sys\nfrom shoal.cli.app import main\ntry:\n    main()\n"
+        f"finally:\n    print([m for m in {UNUSED!r} if m in sys.modules], file=sys.stderr)"
+    )
+    done = command("run", "t.csv", "p.yaml", "-o", "r.csv", cwd=tmp_path, code=code)
+    assert done.returncode == 0
+    assert done.stderr.splitlines()[-1] == "[]"
+    assert sorted((tmp_path / "r.csv").read_text().splitlines()[1:]) == [
+        "[21~22],flu",
+        "[21~22],flu",
+        "[35~38],flu",
+        "[35~38],gout",
+    ]
+
+
 def test_help_names_every_command(shoal, tmp_path):
     done = command("--help", cwd=tmp_path)
     assert done.returncode == 0

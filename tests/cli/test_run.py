@@ -19,7 +19,7 @@ def test_run_shows_what_it_cost(shoal, sample, tmp_path):
     made = shoal("run", sample.table, sample.policy, "-o", "out.csv")
     assert made.code == 0
     assert made.err == ""
-    for words in ("Verified", "l of disease", "least-loss-partition", "Detail", "zip", "out.csv"):
+    for words in ("Verified", "l of disease", "auto chose", "Detail", "zip", "out.csv"):
         assert words in made.out
     assert (tmp_path / "out.csv").is_file()
 

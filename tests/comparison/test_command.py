@@ -71,6 +71,12 @@ def test_nobody_is_in_the_files(compared, sample):
 BAD = {
     "an unknown method": (["--methods", "mondrain"], "Did you mean 'mondrian'?"),
     "a bad k": (["--k", "2;5"], "k: found '2;5'"),
+    "an unknown criterion": (["--by", "acuracy"], "Did you mean 'accuracy'?"),
+    "models of nothing": (["--by", "accuracy"], "need a target"),
+    "models of a sensitive column": (
+        ["--by", "accuracy", "--target", "disease"],
+        "'disease' is sensitive",
+    ),
     "no budget": (["--budget", "0"], "budget: found 0"),
     "an output that is there": (["-o", "there.html"], "exists already"),
     "JSON that is there": (["-o", "other.html"], "exists already"),

@@ -3,9 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.comparison.criterion import NEAR, RISK, Criterion
 from shoal.comparison.outcome import frontier
 from shoal.comparison.page import place_labels
-from shoal.comparison.ranking import NEAR, recommend
+from shoal.comparison.ranking import recommend
 from tests.comparison.comparisons import done
 
 FEW = st.sampled_from([0.0, 0.1, 0.1000001, 0.25, 0.5, 1.0])
@@ -69,7 +70,7 @@ def plain_choice(outcomes, own):
 
 @given(runs(), st.sampled_from([None, 2, 5, 7]), st.sampled_from(NAMES), st.booleans())
 def test_a_dominated_run_is_never_recommended(outcomes, own_k, own, by_risk):
-    found = recommend(outcomes, own, own_k, by_risk)
+    found = recommend(outcomes, own, own_k, Criterion(RISK) if by_risk else Criterion())
     (chosen,) = [one for one in outcomes if (one.method, one.k) == (found.method, found.k)]
     assert not dominated(chosen, outcomes)
     assert chosen.k >= plain_choice(outcomes, own_k)[1]

@@ -1,5 +1,6 @@
 """The reason for a recommendation, word by word."""
 
+from shoal.comparison.criterion import RISK, Criterion
 from shoal.comparison.outcome import Outcome
 from shoal.comparison.ranking import recommend
 from tests.comparison.comparisons import ONE_K, TWO_K, comparison, done
@@ -83,6 +84,6 @@ def test_nothing_finished():
 
 def test_risk_decides_where_nothing_is_lost():
     runs = [done("a", None, 0.0, 0.5), done("b", None, 0.0, 0.4)]
-    found = recommend(runs, "a", None, by_risk=True)
+    found = recommend(runs, "a", None, Criterion(RISK))
     assert found.method == "b"
     assert "leaves a best guess right in 40.0 % of cases" in found.reason

@@ -29,9 +29,9 @@ WIDE = """
     mondrian*            26.7 % 30.0 %  6.8 % 10.2 %  1,234      0 0.10 s
 
   ➜ recommended; ● no other run has both less loss and less risk; * the
-  policy's own method; loss: of the information, in bits; exact: of the cells
-  in quasi columns; risk: the chance to pick a person's row, on average, and
-  at worst.
+  policy's own method; loss: of the information, in bits
+  (relative-non-uniform-entropy); exact: of the cells in quasi columns; risk:
+  the chance to pick a person's row, on average, and at worst.
 
   Take k-clustering
     k-clustering keeps the most information at k = 5: it loses 16.8 % of the
@@ -75,9 +75,9 @@ NARROW = """
 
   ➜ recommended; ● no other run has both less loss and
   less risk; * the policy's own method; loss: of the
-  information, in bits; exact: of the cells in quasi
-  columns; risk: the chance to pick a person's row, on
-  average.
+  information, in bits (relative-non-uniform-entropy);
+  exact: of the cells in quasi columns; risk: the chance
+  to pick a person's row, on average.
 
   Take k-clustering
     k-clustering keeps the most information at k = 5: it

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.io.address import Address, Dialect, TableName, place_of, table_name
+from shoal.io.address import Address, Dialect, TableName, place_of, shown_name, table_name
 from tests.examples import examples
 
 SECRET = "S3cret!"
@@ -134,3 +134,19 @@ def test_what_libpq_gets() -> None:
         str(found)
         == "postgresql://ann:***@[::1]:5433,other/db?sslmode=require&options=-c a&table=v"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (
+            f"postgresql://ann:{SECRET}@db.example:5432/clinic?table=public.visits",
+            "table public.visits",
+        ),
+        (f"postgresql://ann:{SECRET}@db.example/clinic?query=SELECT 1", "a query"),
+        ("/private/clinic.sqlite?table=visits", "table visits"),
+        ("/private/clinic/visits.csv", "visits.csv"),
+    ],
+)
+def test_reports_name_a_table_without_its_place(text: str, name: str) -> None:
+    assert shown_name(place_of(text)) == name

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.encoding.columns import ColumnSpec, check_no_star, quasi_domain, sensitive_domain
-from shoal.encoding.values import tally_of, tally_of_counts
+from shoal.encoding.values import is_numbered, tally_of, tally_of_counts
 from shoal.errors import HierarchyError, InputError
 
 TEXTS = st.sampled_from(["a", "b", "10", "9", "+9", "1964-03-07", "", None])
@@ -74,3 +74,29 @@ def test_a_star_counts_as_missing() -> None:
     domain, codes = sensitive_domain(tally)
     assert domain.texts.to_pylist() == ["cold", "flu", None]
     assert codes.tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("column", "numbered"),
+    [
+        (pa.array(["a", None, "b", "a"]).dictionary_encode(), True),
+        (pa.array([], pa.string()).dictionary_encode(), True),
+        (pa.array(["a", "b"]), False),
+        (pa.array([1, 2]).dictionary_encode(), False),
+        # a text that does not occur, a text twice, a null among the texts
+        (pa.DictionaryArray.from_arrays(pa.array([0, 0], pa.int32()), ["a", "b"]), False),
+        (pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), ["a", "a"]), False),
+        (
+            pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), pa.array(["a", None])),
+            False,
+        ),
+    ],
+)
+def test_texts_that_are_numbered_already(column: pa.Array, numbered: bool) -> None:
+    assert is_numbered(column) == numbered
+    found = tally_of("c", column)
+    plain = column.to_pylist()
+    known = [value for value in plain if value is not None]
+    assert dict(zip(found.values.to_pylist(), found.counts.tolist(), strict=True)) == Counter(known)
+    assert [None if i < 0 else found.values[i].as_py() for i in found.index] == plain
+    assert found.missing == plain.count(None)

@@ -17,6 +17,7 @@ from shoal.engines.files import LocalFiles
 from shoal.engines.sessions import Session
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
+from shoal.threads import in_turn
 
 OPTIONS = CsvOptions()
 
@@ -222,3 +223,30 @@ def test_times_in_utc_are_the_same_on_every_machine(
     lines = (tmp_path / "one.csv").read_text().splitlines()
     assert sorted(lines) == sorted((tmp_path / "other.csv").read_text().splitlines())
     assert lines[1:] == ["2020-01-01 12:00:00+00", "2020-07-01 12:00:00.005+00", ""]
+
+
+def test_rows_in_the_place_of_others(session: Session) -> None:
+    numbers(session, 20)
+    session.keep("other", "SELECT x * 100 AS x, g FROM numbers WHERE g IN (1, 4) AND x < 10")
+    session.substitute("numbers", "other", "g")
+    plain = [(i, i % 7) for i in range(20) if i % 7 not in (1, 4)]
+    assert rows(session, "SELECT x, g FROM numbers") == sorted(
+        [*plain, (100, 1), (800, 1), (400, 4)]
+    )
+
+
+def test_functions_in_threads_keep_the_order_and_raise(monkeypatch: pytest.MonkeyPatch) -> None:
+    def half(n: int) -> int:
+        time.sleep(0.002 * (n % 3))  # later ones may be ready first
+        if n == 77:
+            raise InputError("odd")
+        return n // 2
+
+    for threads in ("1", "3"):
+        monkeypatch.setenv("SHOAL_THREADS", threads)
+        assert list(in_turn(half, range(50))) == [n // 2 for n in range(50)]
+        assert list(in_turn(half, [])) == []
+        found = in_turn(half, range(70, 90))
+        assert [next(found) for _ in range(7)] == [35, 35, 36, 36, 37, 37, 38]
+        with pytest.raises(InputError, match="odd"):
+            next(found)

@@ -588,6 +588,27 @@ def _measured() -> list[Case]:
     ]
 
 
+def _chosen() -> list[Case]:
+    """Local recoding, and what is chosen where no method is named."""
+    found = []
+    sources, asked = cycle(FILES + FRAMES), cycle(PLAIN_ASKED.items())
+    for i, look in enumerate(LOOKS):
+        rows, source = 120 if look == "everything" else 200 + 20 * i, next(sources)
+        for method in ("local-recoding", "auto"):
+            keys = {"seed": i}
+            found.append(
+                _case(method, next(asked), look, None, keys, rows=rows, seed=151, source=source)
+            )
+    for called in ("alpha0.5", "t0.3", "entropy-l2.5", "average-risk0.15"):
+        some = (called, MODELS[called])
+        found.append(_case("auto", some, "mixed", keys={"seed": 1}, rows=150, seed=152))
+    few = ("k3", [{"k": 3}])
+    found.append(_case("auto", few, "mixed", keys={"seed": 1}, rows=60, seed=153))
+    refined = {"seed": 2, "refine": 3}
+    found.append(_case("least-loss-partition", few, "mixed", keys=refined, rows=150, seed=154))
+    return found
+
+
 def _impossible() -> list[Case]:
     """What no release can hold."""
     return [
@@ -629,6 +650,10 @@ def _large() -> list[tuple[Any, tuple[str, Constraints], str, dict[str, Any]]]:
         ("incognito", k4_l2, "trees", {"suppression": 0.1}),
         ("optimal", k4_l2, "left", {"suppression": 0.1, "suppressed": "starred"}),
         ("optimal", ("entropy-l2.5", MODELS["entropy-l2.5"]), "files", {"suppression": 0.2}),
+        ("auto", k5, "trees", {}),
+        ("auto", k4_l2, "mixed", {"seed": 3}),
+        ("local-recoding", k4_l2, "files", {}),
+        (_blocked("local-recoding", 80), k5, "mixed", {"refine": "quick"}),
     ]
 
 
@@ -684,6 +709,7 @@ CASES: tuple[Case, ...] = (
     *_population(),
     *_measured(),
     *_impossible(),
+    *_chosen(),
     *_out_of_core(),
     *_spark(),
 )

@@ -36,6 +36,7 @@ def test_conformance() -> None:
         ((FEW,) * 4 + (MANY,), 5_000_000, ONLY_K, {}, "local-recoding", "1 of 5"),
         ((FEW,), 99, ONLY_K, {}, "k-clustering", "fewer than 100 rows"),
         ((FEW,), 99, (Alpha(0.5, "ill"),), {}, "local-recoding", "0 of 1"),
+        ((MANY,), 99, (K(5), L(2, "ill")), {}, "local-recoding", "give sensitive values away"),
         ((FEW,), 5_000_001, ONLY_K, {}, "least-loss-partition", "more than 5,000,000 rows"),
         ((FEW, MANY), 1_000, (K(5), L(2, "ill")), {}, "k-clustering", "1 of 2"),
         ((FEW, MANY), 100_001, ONLY_K, {}, "local-recoding", "1 of 2"),
@@ -59,7 +60,10 @@ def test_the_rules(
     choice = Auto().choose(Facts(domains, rows, Requirement(models), **more))
     assert choice.method.name == method
     assert why in choice.reason
-    assert choice.refine == ("quick" if method == "k-clustering" else None)
+    # refined where all rows are in one block on every engine
+    assert choice.refine == ("quick" if choice.method.block_rows else None)
+    refined = method != "least-loss-partition" and rows <= 100_000 and not more
+    assert choice.method.block_rows == (100_000 if refined else None)
     assert choice.note.startswith(f"auto chose {method}")
 
 
@@ -83,7 +87,6 @@ def test_said_aloud_and_the_same_on_disk(towns: int, tmp_path: Path) -> None:
     policy = {
         "columns": {"age": "quasi", "town": {"role": "quasi", "kind": "unordered"}},
         "constraints": [{"k": 4}],
-        "method": "auto",
         "seed": 3,
     }
     one = shoal.anonymize(table, policy)
@@ -91,9 +94,8 @@ def test_said_aloud_and_the_same_on_disk(towns: int, tmp_path: Path) -> None:
     assert one.method == name
     assert one.notes[0].startswith(f"auto chose {name}")
     assert one.to_dict()["notes"][0] == one.notes[0]
-    named: dict[str, Any] = {**policy, "method": name}
-    if towns == 12:
-        named |= {"method": {"name": name, "block_rows": 100_000}, "refine": "quick"}
+    blocks = {"name": name, "block_rows": 100_000}
+    named: dict[str, Any] = {**policy, "method": blocks, "refine": "quick"}
     assert one.table.equals(shoal.anonymize(table, named).table)
     pq.write_table(table, tmp_path / "people.parquet")
     found = shoal.run(

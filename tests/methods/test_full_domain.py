@@ -132,6 +132,29 @@ def test_a_lattice_too_large_to_search(method: str, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_searches_that_may_skip_nothing_are_refused_with_an_estimate(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_lattice, "MOST_COUNTED", 71)
+    monkeypatch.setattr(_lattice, "COUNTED_IN_AN_HOUR", 36)
+    trees = {"birth": BIRTH, "sex": SEX, "zip": ZIP}
+    columns: dict[str, Any] = {
+        name: {"role": "quasi", "hierarchy": tree} for name, tree in trees.items()
+    }
+    columns["ill"] = "sensitive"
+    limited = {"constraints": [{"k": 2}, {"t": 0.9, "of": "ill"}], "suppression": 0.5}
+    with pytest.raises(
+        PolicyError,
+        match=r"all 12 combinations of levels over 6 rows, which takes about 2 hours: with k, t, .*"
+        r"Set `suppression: 0`",
+    ):
+        patients(method, columns=columns, **limited)
+    # k may skip, and so may t where nothing is suppressed
+    assert patients(method, suppression=0.5).verified
+    assert patients(method, columns=columns, **limited | {"suppression": 0}).verified
+
+
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     "constraint", [{"k": 7}, {"l": 7, "of": "ill"}, {"entropy-l": 6.5, "of": "ill"}]
 )

@@ -15,7 +15,7 @@ import shoal
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import Grouping
 from shoal.errors import Infeasible, PolicyError
-from shoal.kernels.refinement import CHAIN, DISSOLVE, MOVE, SPLIT, SWAP, relabel_all
+from shoal.kernels.refinement import CHAIN, DISSOLVE, MOVE, RECUT, SPLIT, SWAP, relabel_all
 from shoal.methods import refinement
 from shoal.methods.k_clustering import KClustering
 from shoal.methods.least_loss_partition import LeastLossPartition
@@ -183,6 +183,7 @@ POLICY: dict[str, Any] = {
         "ill": "sensitive",
     },
     "constraints": [{"k": 3}],
+    "method": "least-loss-partition",
     "seed": 5,
 }
 
@@ -204,7 +205,7 @@ def test_every_kind_of_change_is_used_and_lowers_the_loss() -> None:
         codes = block.codes[:, turn % 2]
         order = np.argsort(codes, kind="stable").astype(np.int32)
         look_once(block, order, 4, first / 6000 if turn < 6 else 0.0, turn, None)
-    assert (block.used[[MOVE, SWAP, CHAIN, DISSOLVE, SPLIT]] > 0).all()
+    assert (block.used[[MOVE, SWAP, CHAIN, DISSOLVE, SPLIT, RECUT]] > 0).all()
     assert refinement.block_loss(block) < 0.8 * first
     check_labels(table, block, np.arange(2))
 

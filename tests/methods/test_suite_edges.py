@@ -124,6 +124,7 @@ def test_300_values_in_a_column(method: dict[str, Any], kind: str) -> None:
     check_wide(varied(300, 900), method, kind, step=1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["ordered", "unordered"])
 def test_50_000_values_in_a_column(
     method: dict[str, Any], kind: str, monkeypatch: pytest.MonkeyPatch

@@ -25,6 +25,7 @@ POLICY = Policy.load(
             "ill": "sensitive",
         },
         "constraints": [{"k": 3}],
+        "method": "least-loss-partition",
         "target": "ill",
         "metrics": "query-error",
     }

@@ -37,10 +37,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     csv.write_csv(patients(700), made / "in.csv")
     for kind in ("parquet", "csv"):
         for place, more in (("one", {}), ("other", {"memory": "1GB"})):
+            (made / place).mkdir(exist_ok=True)  # a certificate names the file of its release
             shoal.run(
                 made / f"in.{kind}",
                 policy_of(NAME),
-                made / f"{place}.{kind}",
+                made / place / f"release.{kind}",
                 report=made / f"{place}-{kind}.json",
                 **more,  # type: ignore[arg-type]
             )
@@ -87,14 +88,14 @@ def _both(
 def test_a_certificate_fits_in_a_session_as_in_memory(session: DuckSession, folder: Path) -> None:
     for place in ("one", "other"):
         told = read_certificate(folder / f"{place}-parquet.json")
-        assert _both(session, folder, "other.parquet", told) == ([], [])
+        assert _both(session, folder, "other/release.parquet", told) == ([], [])
 
 
 @pytest.mark.parametrize("change", ["cell", "row", "column", "risk"])
 def test_a_changed_release_is_detected(session: DuckSession, folder: Path, change: str) -> None:
     told, table = (
         read_certificate(folder / "other-parquet.json"),
-        pq.read_table(folder / "one.parquet"),
+        pq.read_table(folder / "one" / "release.parquet"),
     )
     if change == "cell":
         paid = pa.concat_arrays([pa.array([-1.0]), table["paid"].combine_chunks()[1:]])

@@ -107,10 +107,14 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", CASES)
 def test_the_same_rows_figures_and_report(name: str, source: Path, tmp_path: Path) -> None:
     policy = policy_of(name)
-    reports = [tmp_path / "one.json", tmp_path / "other.json"]
-    one = shoal.run(source, policy, tmp_path / "one.parquet", report=reports[0])
-    other = large(source, policy, tmp_path / "other.parquet", report=reports[1])
-    assert rows_of(tmp_path / "other.parquet") == rows_of(tmp_path / "one.parquet")
+    folders = [tmp_path / "one", tmp_path / "other"]  # a certificate names the file of its release
+    releases = [folder / "release.parquet" for folder in folders]
+    reports = [folder / "release.json" for folder in folders]
+    for folder in folders:
+        folder.mkdir()
+    one = shoal.run(source, policy, releases[0], report=reports[0])
+    other = large(source, policy, releases[1], report=reports[1])
+    assert rows_of(releases[1]) == rows_of(releases[0])
     names = ("rows", "published_rows", "suppressed_rows", "groups", "published_classes", "method")
     assert [getattr(other, key) for key in names] == [getattr(one, key) for key in names]
     assert other.findings == one.findings

@@ -92,7 +92,7 @@ def test_what_a_release_tells() -> None:
     release = shoal.anonymize(TABLE, {**POLICY, "target": "ward"})
     assert (release.rows, release.published_rows, release.suppressed_rows) == (40, 40, 0)
     assert release.verified
-    assert release.method == "least-loss-partition"
+    assert release.method == "local-recoding"
     assert release.metrics["groups"] == release.groups
     assert release.metrics["cm"] is not None
     assert set(release.column_loss) == {"age", "town"}
@@ -134,7 +134,7 @@ def test_progress_is_told_step_by_step() -> None:
     seen: list[tuple[str, float]] = []
     shoal.anonymize(TABLE, POLICY, progress=lambda event: seen.append((event.step, event.share)))
     steps = list(dict.fromkeys(step for step, _ in seen))
-    assert steps == ["encode", "group", "publish", "measure", "verify", "truth"]
+    assert steps == ["encode", "group", "refine", "publish", "measure", "verify", "truth"]
     assert all(0 <= share <= 1 for _, share in seen)
 
 

@@ -52,6 +52,7 @@ print(json.dumps([release.verified, release.rows, int(peak.split()[1]) * 1024]))
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak is read from /proc")
 def test_the_process_stays_under_its_limit(tmp_path: Path) -> None:
     done = subprocess.run(

@@ -182,3 +182,17 @@ def test_a_column_keeps_the_settings_that_are_not_changed() -> None:
     assert type(changed.columns["zip"].hierarchy).__name__ == "Mask"
     ordered = changed.with_changes(columns={"zip": {"kind": "ordered"}})
     assert ordered.columns["zip"].hierarchy is None
+
+
+def test_settings_of_no_known_column_are_named_by_their_keyword() -> None:
+    policy = Policy.load({"columns": {"age": "quasi"}, "constraints": [{"k": 2}]})
+    with pytest.raises(
+        PolicyError, match=r"importance: the policy has no column 'agee'.*mean 'age'"
+    ):
+        policy.with_changes(importance={"agee": 3})
+    for call in (
+        lambda: policy.with_changes(labels="mean"),
+        lambda: policy_from_keywords(["age"], quasi="age", k=2, labels="mean"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(PolicyError, match="labels: found 'mean'; must be a mapping of columns"):
+            call()

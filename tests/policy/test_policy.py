@@ -7,8 +7,8 @@ import pytest
 
 from shoal.errors import PolicyError
 from shoal.hierarchy import parse_hierarchy
+from shoal.methods.auto import Auto
 from shoal.methods.flexible_partition import FlexiblePartition
-from shoal.methods.least_loss_partition import LeastLossPartition
 from shoal.methods.mondrian import Mondrian
 from shoal.models.k import K
 from shoal.models.l import L
@@ -66,7 +66,7 @@ def test_a_policy_as_it_was_meant(tmp_path: Path) -> None:
 
 def test_what_a_policy_leaves_out() -> None:
     policy = Policy.load({"columns": {"age": "quasi"}, "constraints": [{"k": 5}]})
-    assert policy.method == LeastLossPartition()
+    assert policy.method == Auto()
     assert policy.suppression is None
     assert (policy.suppressed, policy.order, policy.seed) == ("withheld", "sorted", None)
     assert (policy.target, policy.default, policy.folder) == (None, None, Path())
@@ -181,8 +181,13 @@ def test_what_is_allowed_but_worth_a_word() -> None:
         "tell whose row is whose. Use it only where nobody else does."
     ]
     assert warned(constraints=[{"k": 1}, {"l": 1, "of": "disease"}]) == [
-        "k of 1 has no effect: every table satisfies it. Choose 2 or more.",
-        "l of 1 has no effect: every table satisfies it. Choose 2 or more.",
+        "No constraint protects the sensitive column disease: where all rows of a group share one "
+        "value, it is disclosed for everyone in the group. Consider {l: 2, of: disease}, "
+        "or {t: 0.3, of: disease, distance: ordered} if it has more than 20 different numbers.",
+        "k of 1 has no effect: every table satisfies it, and nobody is protected by it. Choose 2 or "
+        "more.",
+        "l of 1 has no effect: every table satisfies it, and nobody is protected by it. Choose 2 or "
+        "more.",
     ]
     assert warned(
         columns={"age": "quasi", "zip": "quasi"}, constraints=[{"k": 2, "on": "age"}]

@@ -19,7 +19,7 @@ def published(*sizes: int) -> pa.Table:
 
 
 def policy(name: str, **keys: Any) -> Policy:
-    constraints = [{"alpha": 1, "of": "ill"}]
+    constraints = [{"alpha": 0.9, "of": "ill"}]
     columns = {"age": "quasi", "ill": "sensitive"}
     return Policy.load({"columns": columns, "constraints": constraints, "preset": name, **keys})
 

@@ -206,6 +206,7 @@ def test_spellings_of_one_value_protect_nobody(tmp_path: Path, engine: dict[str,
             {"t": 0.5, "of": "ill"},
             {"beta": 4, "of": "ill"},
         ],
+        "method": "least-loss-partition",
     }
     release = shoal.run(table, policy, target, **engine)
     found = classes(target, ["age"], "ill")

@@ -27,6 +27,7 @@ def guarantee(model: str, asked: float, reached: float, **others: Any) -> dict[s
         "options": {},
         "holds": True,
         "words": words,
+        "promises_nothing": False,
     } | others
 
 
@@ -118,6 +119,7 @@ def hospital(**changes: Any) -> dict[str, Any]:
         "shoal": "0.1.0",
         "made": "2026-11-16",
         "input": {
+            "name": "hospital.csv",
             "rows": 10_000,
             "columns": ["name", *ALL, "disease"],
             "schema_digest": "5e" * 32,
@@ -147,6 +149,7 @@ def hospital(**changes: Any) -> dict[str, Any]:
         ],
         "seal": "5a" * 32,
         "release": {
+            "name": "hospital-release.csv",
             "rows": 9_900,
             "columns": [*ALL, "disease"],
             "digest": "9b" * 32,

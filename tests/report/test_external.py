@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pyarrow import csv
 
 import shoal
+from shoal.policy import Policy
 from shoal.report.certificate import seal_of
 from shoal.report.external import external_page
 from shoal.report.files import external_of
@@ -34,7 +35,7 @@ POLICY: dict[str, Any] = {
     "suppression": 0.1,
     "seed": 7,
 }
-VARYING = ("made", "seal", "seed_commitment")
+VARYING = ("made", "seal", "seed_commitment", "policy")
 
 
 def table(ages: list[int], rare: list[tuple[int, str, str]]) -> pa.Table:
@@ -250,6 +251,77 @@ def test_withheld_weights_leave_no_sum() -> None:
         shoal.anonymize(pa.table({"sex": sexes, "w": [50.0] * 20 + [weight]}), policy)
         for weight in (37.25, 91.5)
     ]
-    assert [each.findings[0].reached for each in made] == [37, 91]
+    assert [each.findings[0].reached for each in made] == [20, 50]
     assert certified(made[0]) == certified(made[1])
     assert certified(made[0])["guarantees"][0]["reached"] == 10
+
+
+def test_names_of_files_without_their_folders(tmp_path: Path) -> None:
+    """The internal report names both tables; others learn what the release is called, and no folder."""
+    folder = tmp_path / "Secret folder"
+    folder.mkdir()
+    csv.write_csv(table([20 + i % 10 for i in range(40)], []), folder / "Raw <i>patients.csv")
+    inside, outside = tmp_path / "in.html", tmp_path / "out.html"
+    release = shoal.run(
+        folder / "Raw <i>patients.csv",
+        POLICY,
+        folder / "public.csv",
+        report=inside,
+        external_report=outside,
+    )
+    assert (release.input_name, release.output_name) == ("Raw <i>patients.csv", "public.csv")
+    page = inside.read_text(encoding="utf-8")
+    assert "Raw &lt;i&gt;patients.csv" in page
+    assert "public.csv" in page
+    stated = json.loads(inside.with_suffix(".json").read_text(encoding="utf-8"))
+    assert stated["input"]["name"] == "Raw <i>patients.csv"
+    for text in (outside.read_text("utf-8"), outside.with_suffix(".json").read_text("utf-8")):
+        assert "patients" not in text
+        assert "public.csv" in text
+    for path in tmp_path.glob("*.*"):
+        assert "Secret folder" not in path.read_text(encoding="utf-8")
+
+
+def test_a_frame_has_no_name_until_it_is_written(tmp_path: Path) -> None:
+    made = shoal.anonymize(table([20 + i % 10 for i in range(40)], []), POLICY)
+    assert (made.input_name, made.output_name) == (None, None)
+    assert external_of(made)["release"]["name"] is None
+    assert 'class="tables"' not in external_page(external_of(made))
+    made.write(tmp_path / "rows.csv", external_report=tmp_path / "out.json")
+    found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert found["release"]["name"] == "rows.csv"
+
+
+def test_no_guess_at_the_policy_can_be_checked_without_the_seed_file(tmp_path: Path) -> None:
+    """Of the policy there is a commitment, which differs from run to run and fits with the salt."""
+    csv.write_csv(table([20 + i % 10 for i in range(40)], []), tmp_path / "t.csv")
+    found = []
+    for name in ("a", "b"):
+        kept, out = tmp_path / f"{name}.seed", tmp_path / f"{name}.json"
+        shoal.run(
+            tmp_path / "t.csv",
+            POLICY,
+            tmp_path / f"{name}.csv",
+            external_report=out,
+            seed_file=kept,
+        )
+        found.append(json.loads(out.read_text(encoding="utf-8")))
+        checked = shoal.verify(tmp_path / f"{name}.csv", POLICY, certificate=out, seed_file=kept)
+        assert checked.certificate is not None
+        assert checked.certificate.fits
+    assert found[0]["policy"].keys() == {"commitment"}
+    assert found[0]["policy"] != found[1]["policy"]
+    assert Policy.load(POLICY).fingerprint() not in json.dumps(found)
+    checked = shoal.verify(
+        tmp_path / "a.csv",
+        POLICY | {"columns": COLUMNS | {"ward": {"role": "plain", "missing": ["-9"]}}},
+        certificate=tmp_path / "a.json",
+        seed_file=tmp_path / "a.seed",
+    )
+    assert checked.certificate is not None
+    assert "another policy" in " ".join(checked.certificate.differences)
+    plain = shoal.verify(
+        tmp_path / "a.csv", POLICY | {"about": {"title": "Other"}}, certificate=tmp_path / "a.json"
+    )
+    assert plain.certificate is not None
+    assert "does not follow from it: about" in " ".join(plain.certificate.differences)

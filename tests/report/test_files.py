@@ -21,6 +21,7 @@ from tests.releases import Fixed
 POLICY = {
     "columns": {"name": "identifier", "age": "quasi", "town": "quasi", "ill": "sensitive"},
     "constraints": [{"k": 3}, {"l": 2, "of": "ill"}],
+    "method": "least-loss-partition",
     "seed": 4,
 }
 ROWS = 60

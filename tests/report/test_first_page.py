@@ -29,7 +29,10 @@ def forty() -> dict[str, Any]:
     words = "a reason that somebody wrote down at length "
     names = [f"the answer to question {i} of the survey" if i % 3 else f"q{i}" for i in range(40)]
     roles = list(ROLES)
+    made = hospital()
     return hospital(
+        input=made["input"] | {"name": f"{words * 3}.parquet"},
+        release=made["release"] | {"name": f"{'W' * 200}.parquet"},
         about=dict.fromkeys(About.model_fields, (words * 4)[:LONGEST]),
         decisions=[
             {"column": name, "role": roles[i % len(roles)], "why": (words * 8)[:300]}
@@ -92,6 +95,8 @@ def test_it_says_what_was_decided_and_leaves_room_to_sign(tmp_path: Path) -> Non
         text = seen.page.locator(".sheet").inner_text().replace("\u00a0", " ")
     for words in (
         "Hospital discharges",
+        "Table hospital.csv",
+        "Release hospital-release.csv",
         "Research on readmission",
         "privacy@hospital.example",
         "Verified, but 9,801 rows (99.0 %) are alone",

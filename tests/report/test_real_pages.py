@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     paths = write_sample(made, rows=ROWS)
     text = paths.policy.read_text(encoding="utf-8")
     for old, new in (
-        ("method: least-loss-partition", "publish: anatomy\nmethod: l-clustering"),
+        ("method: auto", "publish: anatomy\nmethod: l-clustering"),
         ("  - {k: 5} ", "  # "),
         ("  - {l: 2, of: salary}", "  # "),
     ):

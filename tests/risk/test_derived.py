@@ -1,5 +1,7 @@
 """Columns that follow from others are found, and no coincidence is taken for it."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -135,3 +137,36 @@ def test_households_and_weights_are_recognised() -> None:
     table["pid"] = np.repeat(np.arange(100), 3)
     found = reasons(table)
     assert (found["pid"][0], found["hhid"][0]) == ("person", "identifier")
+
+
+def test_tables_larger_than_memory_are_looked_at_by_a_sample(tmp_path: Path) -> None:
+    """About 20,000 rows are enough to suspect a copy; whether it is one is counted in all of them."""
+    n = 45_000
+    rng = np.random.default_rng(5)
+    words = np.array(["primary", "secondary", "college", "masters", "doctorate"])
+    code = rng.integers(0, 5, n)
+    almost = code + 3
+    almost[[7, 900]] = 9 - almost[[7, 900]]  # two rows of all: no copy, whatever a sample shows
+    table = pd.DataFrame(
+        {
+            "education": words[code],
+            "education-num": almost,
+            "age": rng.integers(20, 70, n),
+            "rent": rng.integers(100, 900, n),
+            "food": rng.integers(50, 400, n),
+        }
+    )
+    table["agesq"] = table["age"] ** 2
+    table["total_cost"] = table["rent"] + table["food"]
+    table.to_csv(tmp_path / "t.csv", index=False)
+    found = {c.name: c for c in shoal.inspect(tmp_path / "t.csv", memory="1GB").columns}
+    for name in ("agesq", "total_cost"):
+        assert found[name].role == "identifier"
+        assert "of 45,000 rows)" in found[name].reason
+    assert found["education-num"].role != "identifier"
+    here = {c.name: c.role for c in shoal.inspect(table).columns}
+    assert here == {name: one.role for name, one in found.items()}
+    table.assign(**{"education-num": code + 3}).to_csv(tmp_path / "t.csv", index=False)
+    found = {c.name: c for c in shoal.inspect(tmp_path / "t.csv", memory="1GB").columns}
+    assert found["education-num"].role == "identifier"
+    assert "each value stands for one of education" in found["education-num"].reason

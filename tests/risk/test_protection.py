@@ -66,10 +66,25 @@ def test_shares_are_those_of_people(memory: str | None, tmp_path: Path) -> None:
     assert "- {l: 2, of: relapse}" in rows.text
 
 
-def test_figures_of_rows_say_so_where_people_are_suspected() -> None:
-    found = shoal.inspect(EVENTS)
-    assert "(--person patient_id) people are counted" in found.rows_for_people
-    assert shoal.inspect(EVENTS, person="patient_id").rows_for_people == ""
+def test_figures_say_what_they_count_where_people_are_suspected(tmp_path: Path) -> None:
+    """In memory people are counted at once; a larger table says that it counts rows."""
+    found, given = shoal.inspect(EVENTS), shoal.inspect(EVENTS, person="patient_id")
+    assert "count people, by the values of patient_id" in found.rows_for_people
+    assert found.people == given.people == EVENTS["patient_id"].nunique()
+    assert (found.unique_rows, found.risk, found.search) == (
+        given.unique_rows,
+        given.risk,
+        given.search,
+    )
+    assert [c.unique_alone for c in found.columns] == [c.unique_alone for c in given.columns]
+    EVENTS.to_csv(tmp_path / "t.csv", index=False)
+    large = shoal.inspect(tmp_path / "t.csv", memory="1GB")
+    assert large.people is None
+    assert "(--person patient_id)" in large.rows_for_people
+    assert "count rows" in large.rows_for_people
+    with pytest.raises(shoal.InputError, match="person: people are not counted in tables larger"):
+        shoal.inspect(tmp_path / "t.csv", memory="1GB", person="patient_id")
+    assert given.rows_for_people == ""
     assert shoal.inspect(EVENTS.drop(columns="patient_id")).rows_for_people == ""
 
 

@@ -89,8 +89,9 @@ def test_no_hash_that_leaves_depends_on_a_small_seed_alone(folder: Path) -> None
     found = []
     for seed, name in ((42, "a"), (42, "b"), (43, "c")):
         (folder / "policy.yaml").write_text(POLICY + f"seed: {seed}\n")
-        run("-o", f"{name}.csv", "--report", f"{name}.json")
-        found.append(json.loads((folder / f"{name}.json").read_text()))
+        (folder / name).mkdir()
+        run("-o", f"{name}/r.csv", "--report", f"{name}/r.json")
+        found.append(json.loads((folder / name / "r.json").read_text()))
     texts = [json.dumps(one) for one in found]
     assert not set(re.findall(r"[0-9a-f]{32,}", texts[0])) & hashes_of(42)
     policies = [json.dumps(one["policy"]) for one in found]

@@ -42,11 +42,11 @@ constraints: [{k: 4}, {l: 2, of: illness}]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "table").mkdir()
+    parts = tmp_path / "table.parquet"
+    parts.mkdir()
     table = patients(200)
     for i in range(2):
-        pq.write_table(table.slice(100 * i, 100), tmp_path / "table" / f"{i}.parquet")
-    pq.write_table(table, tmp_path / "table.parquet")
+        pq.write_table(table.slice(100 * i, 100), parts / f"{i}.parquet")
     (tmp_path / "policy.yaml").write_text(POLICY)
     return tmp_path
 
@@ -54,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
 def run(folder: Path, cluster: Cluster, *more: str) -> Result:
     arguments = [
         "run",
-        str(folder / "table"),
+        str(folder / "table.parquet"),
         str(folder / "policy.yaml"),
         "-o",
         str(folder / "o.csv"),
@@ -92,16 +92,17 @@ def release_and_compare(cluster: Cluster, folder: Path) -> None:
     done = run(folder, cluster, "--report", str(folder / "r.html"), "--json", "--progress", "json")
     assert done.exit_code == 0, done.stderr
     summary = json.loads(done.stdout)
-    one = folder / "one.json"
-    alone = shoal.run(
-        folder / "table.parquet", folder / "policy.yaml", folder / "one.csv", report=one
-    )
+    here = folder / "here"  # certificates name the tables that were read and written
+    here.mkdir()
+    pq.write_table(patients(200), here / "table.parquet")
+    one = here / "one.json"
+    alone = shoal.run(here / "table.parquet", folder / "policy.yaml", here / "o.csv", report=one)
     assert summary["groups"] == alone.groups
     parts = [shoal_rows(part) for part in sorted((folder / "o.csv").iterdir())]
-    assert sum(parts, Counter()) == shoal_rows(folder / "one.csv")
+    assert sum(parts, Counter()) == shoal_rows(here / "o.csv")
     stages = [json.loads(line)["stage"] for line in done.stderr.splitlines()]
-    steps = ["start", "read", "encode", "group", "publish", "measure", "write", "verify", "truth"]
-    assert list(dict.fromkeys(stages)) == [*steps, "report"]
+    steps = ["start", "read", "encode", "group", "refine", "publish", "measure", "write", "verify"]
+    assert list(dict.fromkeys(stages)) == [*steps, "truth", "report"]
     require_same(*(certificate_in(path) for path in (one, folder / "r.json")))
     assert "<html" in (folder / "r.html").read_text()
 

@@ -45,7 +45,11 @@ def test_of_a_frame(session: SparkTables, tmp_path: Path, late: bool) -> None:
     release.write(tmp_path / "frame.parquet", report=None if late else reports["frame"])
     if late:
         assert release.report(reports["frame"]) == reports["frame"]
-    require_same(*(certificate_in(reports[each]) for each in ("one", "frame")))
+    one, other = (certificate_in(reports[each]) for each in ("one", "frame"))
+    names = [[told[table].pop("name") for table in ("input", "release")] for told in (one, other)]
+    # a frame has no name, nor has what was not yet written
+    assert names == [["in.parquet", "one.parquet"], [None, None if late else "frame.parquet"]]
+    require_same(one, other)
     certificate = read_certificate(reports["frame"])
     assert certificate["environment"]["engine"] == "spark"
     assert "pyspark" in certificate["environment"]

@@ -12,6 +12,7 @@ import pytest
 import shoal
 from shoal.engines.files import LocalFiles
 from shoal.engines.sessions import Transfer, no_listener
+from shoal.engines.spark import session as spark_session
 from shoal.engines.spark.arrow import schema_in_spark
 from shoal.engines.spark.connection import open_frame, open_spark
 from shoal.engines.spark.session import SHUFFLE_PARTITIONS, SparkTables
@@ -362,3 +363,19 @@ def test_tasks_are_reported_while_they_run(session: SparkTables, tmp_path: Path)
     assert found
     assert all(0 <= (transfer.tasks or 0) <= (transfer.of_tasks or 0) for transfer in found)
     session.drop("slow")
+
+
+@pytest.mark.parametrize("few", [0, 10])
+def test_rows_in_the_place_of_others(
+    session: SparkTables, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark_session, "FEW_ROWS", few)
+    session.keep("many", "SELECT id AS x, id % 7 AS g FROM range(20)")
+    session.keep("other", "SELECT x * 100 AS x, g FROM many WHERE g IN (1, 4) AND x < 10")
+    session.substitute("many", "other", "g")
+    plain = [(i, i % 7) for i in range(20) if i % 7 not in (1, 4)]
+    for _ in range(2):
+        assert rows_in(session, "many") == Counter([*plain, (100, 1), (800, 1), (400, 4)])
+    session.drop("many")
+    with pytest.raises(Exception, match="many"):
+        session.query("SELECT * FROM many")

@@ -33,7 +33,7 @@ class PausedSession:
         return getattr(self._session, name)
 
     def map(self, name: str, sql: str, function: Any, *more: Any, **options: Any) -> None:
-        if name == "encoded_hashed":
+        if name == "encoded":
             function = self._coding.holding(function)
         self._session.map(name, sql, function, *more, **options)
 

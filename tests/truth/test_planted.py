@@ -154,7 +154,7 @@ def test_a_faulty_writer(
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_faulty_publisher_in_memory(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
-    from shoal.io.frames import ArrowTable
+    from shoal.io.tables import ArrowTable
 
     real = ArrowTable.release
     column, plant = FAULTS[fault]

@@ -1,20 +1,24 @@
 """The digest of rows: the same in any order and anywhere, another for any other rows."""
 
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.engines.duckdb.session import DuckSession
 from shoal.engines.session_release import SessionRelease
+from shoal.hierarchy.text import text_of
 from shoal.verification import digest
-from shoal.verification.digest import Fingerprint, digest_of, fingerprint
+from shoal.verification.digest import Fingerprint, canonical, digest_of, fingerprint
 from tests.examples import examples
 
 TEXTS = st.sampled_from(
@@ -40,6 +44,53 @@ def plain(rows: list[Row]) -> Counter[Row]:
     return Counter(
         (same.get(a, a), same.get(b, b), None if c is None else c + 0) for a, b, c in rows
     )
+
+
+PARTS = st.tuples(
+    st.sampled_from(["", "-", "+"]),
+    st.sampled_from(["", "0", "7", "10", "100", "007"]),
+    st.sampled_from(["", ".", ".0", ".5", ".50", ".000", ".0070"]),
+    st.sampled_from(["", "", "", "e0", "E2", "e-3", "x"]),
+)
+
+
+def as_one_number(text: str) -> str:
+    """One text for all ways to write a number, by decimal arithmetic."""
+    if not re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", text):
+        return text
+    if not set(text) & set(".eE"):
+        return text
+    written = format(Decimal(text), "f")
+    written = written.rstrip("0").rstrip(".") if "." in written else written
+    return "0" if written == "-0" else written
+
+
+@examples(60)
+@given(texts=st.lists(PARTS.map("".join).filter(bool), max_size=12))
+def test_numbers_are_one_text_each(texts: list[str]) -> None:
+    found = canonical(pa.array(texts, pa.string()))
+    assert found.to_pylist() == [as_one_number(text) for text in texts]
+    assert len(set(found.dictionary.to_pylist())) == len(found.dictionary)
+
+
+@examples(60)
+@given(
+    numbers=st.lists(
+        st.none() | st.sampled_from([0.0, -0.0, 1e300, 1e-9, 5.0, -2.50, 617.66]) | st.floats(),
+        max_size=8,
+    ),
+    kind=st.sampled_from([pa.float64(), pa.float32()]),
+)
+def test_floats_are_the_texts_of_their_numbers(
+    numbers: list[float | None], kind: pa.DataType
+) -> None:
+    with np.errstate(over="ignore"):
+        column = pa.array(np.array([n or 0.0 for n in numbers], kind.to_pandas_dtype()), kind)
+    column = pc.if_else(pa.array([n is not None for n in numbers], pa.bool_()), column, None)
+    found = canonical(column)
+    texts = text_of(column).to_pylist()
+    assert found.to_pylist() == [None if one is None else as_one_number(one) for one in texts]
+    assert len(set(found.dictionary.to_pylist())) == len(found.dictionary)
 
 
 @pytest.fixture(scope="module")

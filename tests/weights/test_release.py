@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import shoal
+from shoal.evidence.estimated_risk import at_least, at_most_one
 from shoal.metrics.weighted import WeightedMeanNcp, WeightedSuppression
 from shoal.testing import check_metric
+from tests.examples import examples
 from tests.weights.naive import classes, risks
 
 ROWS = 60
@@ -79,7 +83,7 @@ def test_weighted_suppression_is_a_share_of_the_population() -> None:
     rows = pa.table({"age": [1, 1, 1, 2, 3, 3, 3], "w": [1, 1, 1, 94, 1, 1, 1]})
     columns = {
         "age": {"role": "quasi", "hierarchy": {"tree": {"any": ["1", "2", "3"]}}},
-        "w": "weight",
+        "w": {"role": "weight", "publish": "exact"},
     }
     release = shoal.anonymize(
         rows,
@@ -94,6 +98,53 @@ def test_weighted_suppression_is_a_share_of_the_population() -> None:
     assert release.weighted is not None
     assert release.weighted.after is not None
     assert release.weighted.after.population == 6
+
+
+def test_no_withheld_weight_follows_from_what_is_stated(tmp_path) -> None:
+    """A class of one row in the input, and one suppressed row: their weights are nowhere."""
+    rows = pa.table({"age": [1, 1, 1, 2, 3, 3, 3], "w": [20, 20, 20, 9437, 31, 20, 20]})
+    columns = {
+        "age": {"role": "quasi", "hierarchy": {"tree": {"any": ["1", "2", "3"]}}},
+        "w": "weight",
+    }
+    chosen = {
+        "columns": columns,
+        "constraints": [{"k": 3}],
+        "method": "datafly",
+        "suppression": 0.2,
+        "seed": 1,
+    }
+    release = shoal.anonymize(rows, chosen)
+    assert release.suppressed_rows == 1
+    found = release.weighted
+    assert found is not None
+    assert found.after is not None
+    assert found.before.rounded
+    assert found.after.rounded
+    assert (found.before.smallest_class, found.after.smallest_class) == (50, 50)  # 60, and 60
+    assert (found.before.population, found.after.population) == (9600, 100)  # 9568 and 131
+    exact = shoal.assess(rows, "age", weight="w").estimated
+    assert exact is not None
+    assert exact.highest <= found.before.highest <= 2.5 * exact.highest
+    assert release.metrics["weighted-suppression"] == 1.0  # 0.986
+    release.report(tmp_path / "report.html")
+    release.report(tmp_path / "external.html", external=True)
+    texts = [path.read_text() for path in tmp_path.iterdir()]
+    for text in (*texts, json.dumps(release.to_dict()), repr(release)):
+        for secret in ("9437", "9,437", "9568", "9,568", "131.0", "0.986", "98.6"):
+            assert secret not in text
+    assert "so that the weight of no row follows" in "".join(texts)
+
+
+@given(figure=st.floats(1e-6, 9e12))
+@examples(50)
+def test_bounds_are_on_the_safe_side_and_near(figure: float) -> None:
+    assert figure / 2.6 <= at_least(figure) <= figure
+    share = figure / 9e12
+    assert share <= at_most_one(share) <= min(1.0, 2.6 * share)
+    for found in (at_least(figure), at_most_one(share)):
+        assert f"{found:.0e}"[0] in "125"
+        assert found == float(f"{found:.0e}")
 
 
 def test_without_a_weight_nothing_is_estimated() -> None:

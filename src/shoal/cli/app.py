@@ -9,10 +9,12 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from shoal.cli.apply import apply
 from shoal.cli.attack import attack
 from shoal.cli.compare import compare
 from shoal.cli.console import report_usage, stopped
 from shoal.cli.criteria import criteria
+from shoal.cli.decode import decode
 from shoal.cli.demo import demo
 from shoal.cli.init import init
 from shoal.cli.inspect import inspect
@@ -22,6 +24,8 @@ from shoal.cli.models import models
 from shoal.cli.presets import presets
 from shoal.cli.reproduce import reproduce
 from shoal.cli.run import run
+from shoal.cli.studio import studio
+from shoal.cli.utility import utility
 from shoal.cli.verify import verify
 from shoal.version import __version__
 
@@ -60,10 +64,14 @@ def shoal(
 
 for command in (
     demo,
+    studio,
     inspect,
     init,
     run,
+    apply,
     verify,
+    decode,
+    utility,
     compare,
     attack,
     criteria,

@@ -39,6 +39,19 @@ def compare(
             metavar="SECONDS", help="Stop every run that takes longer.", show_default=False
         ),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CRITERION",
+            help="What decides: a metric such as query-error, or accuracy of models; by default "
+            "relative-non-uniform-entropy, the information lost.",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column that models predict.", show_default=False),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -66,6 +79,8 @@ def compare(
         methods=methods,
         k=k,
         budget=budget,
+        by=by,
+        target=target,
         seed=seed,
         output=output,
         force=force,

@@ -91,6 +91,15 @@ def run(
             show_default=False,
         ),
     ] = None,
+    mapping: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write which label stands for which values, as .json, where columns have "
+            "uniform labels; for `shoal apply`.",
+            show_default=False,
+        ),
+    ] = None,
     engine: Engine = "local",
     memory: Memory = None,
     progress: ProgressForm = "bar",
@@ -117,6 +126,7 @@ def run(
         report=report,
         external_report=external_report,
         key=key,
+        mapping=mapping,
         force=force,
         engine=engine,
         memory=memory,
@@ -133,13 +143,16 @@ def run(
             },
             "report": [str(path) for path in release.reports],
             "key": None if release.key_output is None else str(release.key_output),
+            "mapping": None if mapping is None else str(mapping),
         }
         # as text: many readers of JSON would round a number of so many digits
         shown = {"seed": str(release.seed)} if show_seed else {}
         print_json(release.to_dict() | files | shown)
     elif not quiet:
-        from shoal.cli.render.release import show_release
+        from shoal.cli.render.release import show_mapping, show_release
 
         show_release(out(), release, show_seed)
+        if mapping is not None:
+            show_mapping(out(), mapping)
     elif show_seed:
         typer.echo(release.seed)

@@ -1,4 +1,4 @@
-"""Compare methods on one table: each runs in a process of its own, one after another."""
+"""Compare methods on one table: they run one after another in a process of their own."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -9,14 +9,15 @@ from typing import Any
 import pyarrow as pa
 
 from shoal import seeds
+from shoal.comparison.criterion import RISK, Criterion, check_rows
 from shoal.comparison.outcome import Outcome, frontier
 from shoal.comparison.plan import Ks, Methods, make_plan, own_k, read_budget
 from shoal.comparison.ranking import Recommendation, Unfinished, ranked, recommend, unfinished
-from shoal.comparison.runner import run_job
+from shoal.comparison.runner import Worker, run_job
 from shoal.engines.capabilities import refuse_task
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.sessions import is_spark
-from shoal.errors import InputError, percent
+from shoal.errors import InputError
 from shoal.io.address import Place, as_place
 from shoal.io.arrow import without_category_order
 from shoal.io.csv_dialect import CsvOptions
@@ -52,6 +53,8 @@ class Comparison(Result):
     """What was guessed about the file."""
     outputs: tuple[Path, ...] = ()
     """The files that were written."""
+    by: Criterion = Criterion()  # noqa: RUF009, it never changes
+    """What was asked to decide."""
 
     @property
     def method(self) -> str:
@@ -64,14 +67,25 @@ class Comparison(Result):
         return [one for one in self.outcomes if one.status == "done"]
 
     @property
+    def criterion(self) -> Criterion:
+        """What decides: risk in place of loss with Anatomy, which loses none, whatever the method."""
+        is_anatomy = self.policy.publish == "anatomy"
+        return Criterion(RISK) if is_anatomy and self.by.is_loss else self.by
+
+    @property
+    def has_own_figure(self) -> bool:
+        """Whether what decides is shown beside loss and risk: a metric, or models."""
+        return not (self.criterion.is_loss or self.criterion.is_risk)
+
+    @property
     def by_risk(self) -> bool:
-        """Whether methods are judged by risk: Anatomy loses no detail, whatever the method."""
-        return self.policy.publish == "anatomy"
+        """Whether methods are judged by risk."""
+        return self.criterion.is_risk
 
     @cached_property
     def recommended(self) -> Recommendation | None:
         """The method to use, with the reason; None where none finished."""
-        return recommend(self.outcomes, self.method, own_k(self.policy), self.by_risk)
+        return recommend(self.outcomes, self.method, own_k(self.policy), self.criterion)
 
     @property
     def chosen(self) -> Outcome | None:
@@ -83,9 +97,8 @@ class Comparison(Result):
 
     @cached_property
     def frontier(self) -> list[Outcome]:
-        """The outcomes that no other beats in both loss and average risk."""
-        figures = [one.done_figures for one in self.done]
-        optimal = frontier([(f.risk.average, f.loss) for f in figures])
+        """The outcomes that no other beats in both the criterion and average risk."""
+        optimal = frontier([self.criterion.point(one) for one in self.done])
         return [one for one, best in zip(self.done, optimal, strict=True) if best]
 
     @cached_property
@@ -100,7 +113,7 @@ class Comparison(Result):
 
     def ranked(self, k: int | None) -> list[Outcome]:
         """The finished runs of one k, the best first."""
-        return ranked(self.outcomes, k, self.by_risk)
+        return ranked(self.outcomes, k, self.criterion)
 
     def write(self, path: str | Path, force: bool = False) -> list[Path]:
         """Write a page (`.html`) and the JSON beside it, or the JSON alone (`.json`)."""
@@ -122,6 +135,7 @@ class Comparison(Result):
             "ks": list(self.ks),
             "replaced": self.replaced,
             "budget": self.budget,
+            "by": self.criterion.to_dict(),
             "recommended": None if recommended is None else asdict(recommended),
             "outcomes": self._outcomes(),
             "warnings": list(self.warnings),
@@ -129,24 +143,31 @@ class Comparison(Result):
 
     def _outcomes(self) -> list[dict[str, Any]]:
         best = {id(one) for one in self.frontier}
-        return [one.to_dict() | {"frontier": id(one) in best} for one in self.outcomes]
+        return [
+            one.to_dict() | {"figure": self._figure(one), "frontier": id(one) in best}
+            for one in self.outcomes
+        ]
+
+    def _figure(self, outcome: Outcome) -> float | None:
+        """The figure of the criterion; None where a run has no result."""
+        return None if outcome.figures is None else self.criterion.figure(outcome)
 
     def _records(self) -> Sequence[Record]:
-        """A row per run; the two figures of risk are columns of their own."""
+        """A row per run with the criterion and its figure; the two of risk are columns of their own."""
         records = []
         for outcome in self._outcomes():
             risk = outcome.pop("risk") or {"highest": None, "average": None}
-            records.append(
-                outcome | {"highest_risk": risk["highest"], "average_risk": risk["average"]}
-            )
+            del outcome["models"]
+            risks = {"highest_risk": risk["highest"], "average_risk": risk["average"]}
+            records.append(outcome | risks | {"by": self.criterion.name})
         return records
 
     def _headline(self) -> str:
         finished = f"{len(self.done)} of {len(self.outcomes)} runs finished"
         if self.chosen is None:
             return finished
-        loss = percent(self.chosen.done_figures.loss)
-        return f"{finished}; take {self.chosen.method}: loss {loss}"
+        shown = f"{self.criterion.noun} {self.criterion.shown(self.chosen)}"
+        return f"{finished}; take {self.chosen.method}: {shown}"
 
     def _repr_html_(self) -> str | None:
         """Return the notebook display; a plain table where charts cannot be drawn."""
@@ -167,6 +188,8 @@ def compare(
     budget: float | None = None,
     progress: ProgressCallback | None = None,
     options: CsvOptions | None = None,
+    by: str | None = None,
+    target: str | None = None,
 ) -> Comparison:
     """Run methods side by side: what each loses, how risky its release is, and which one to use.
 
@@ -186,6 +209,8 @@ def compare(
         `wait` and `start` before them, and at the end the status: `done`, `infeasible` and so on.
     options
         How a CSV file is written; detected when left out.
+    by, target
+        The criterion by which methods are ranked, and for `accuracy` the column that models predict.
 
     Returns
     -------
@@ -206,28 +231,38 @@ def compare(
         name = path.name
         options, guessed = local.settle(path, rules.read.file if options is None else options)
         names = local.names(path, options)
-        plan = make_plan(seeded, names, methods, k)
+        plan = make_plan(seeded, names, methods, k, by, target)
         table = local.read(path, options, rules.needed(names))
         table = without_category_order(table, rules.quasi)
     else:
         if is_spark(data):
             refuse_task("large", "compare")
         frame = wrap(data)
-        plan = make_plan(seeded, frame.names, methods, k)
+        plan = make_plan(seeded, frame.names, methods, k, by, target)
         table = pa.table({column: frame.column(column) for column in rules.needed(frame.names)})
     if table.num_rows == 0:
         raise InputError("The table has column names but no rows: there is nothing to compare.")
+    check_rows(plan.criterion, table, seeded)
     report = progress or ignore_event
     for refused in plan.refused:
         report(ProgressEvent(refused.status, 1.0, method=refused.method, k=refused.k))
     for job in plan.jobs:
         report(ProgressEvent("wait", 0.0, method=job.method, k=job.k))
     outcomes = list(plan.refused)
-    for job in plan.jobs:
-        outcome = run_job(job, table, seconds, report)
-        report(ProgressEvent(outcome.status, 1.0, method=job.method, k=job.k))
-        outcomes.append(outcome)
+    with Worker(table) as worker:
+        for job in plan.jobs:
+            outcome = run_job(job, worker, seconds, report)
+            report(ProgressEvent(outcome.status, 1.0, method=job.method, k=job.k))
+            outcomes.append(outcome)
     outcomes.sort(key=lambda one: (plan.ks.index(one.k), plan.methods.index(one.method)))
     return Comparison(
-        rules, table.num_rows, plan.ks, k is not None, seconds, tuple(outcomes), name, guessed
+        rules,
+        table.num_rows,
+        plan.ks,
+        k is not None,
+        seconds,
+        tuple(outcomes),
+        name,
+        guessed,
+        by=plan.criterion,
     )

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from shoal.analysis.prediction import ModelScore
+
 Status = Literal["done", "cannot", "infeasible", "over budget", "failed"]
 """`cannot`: the method does not support such a policy. `infeasible`: it found no release of this table
 that satisfies the policy. `over budget`: it was stopped. `failed`: an error of Shoal, or its memory ran
@@ -49,11 +51,17 @@ class Figures:
     """From a table in memory to a verified release, kernels compiled."""
     memory: int
     """Bytes in use at the peak, beyond those in use before."""
+    figure: float | None = None
+    """The figure of the criterion, where it is neither loss nor risk."""
+    models: ModelScore | None = None
+    """What a model predicts, where runs are judged by models."""
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Figures":
         """The figures from plain values."""
-        return cls(**{**data, "risk": Risk(**data["risk"])})
+        models = data.get("models")
+        found = {**data, "risk": Risk(**data["risk"])}
+        return cls(**{**found, "models": None if models is None else ModelScore(**models)})
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from zlib import crc32
 import numpy as np
 
 from shoal.comparison.comparison import Comparison
+from shoal.comparison.criterion import number
 from shoal.comparison.outcome import Outcome
 from shoal.drawing.chart import (
     FAINT,
@@ -108,6 +109,7 @@ def _values(comparison: Comparison, name: str) -> dict[str, Any]:
                 {
                     "method": one.method,
                     "figures": one.figures,
+                    "shown": comparison.criterion.shown(one),
                     "own": one.method == comparison.method,
                     "frontier": id(one) in best,
                     "recommended": one is comparison.chosen,
@@ -121,9 +123,11 @@ def _values(comparison: Comparison, name: str) -> dict[str, Any]:
         "comparison": comparison,
         "chosen": comparison.recommended,
         "figures": None if comparison.chosen is None else comparison.chosen.figures,
+        "criterion": comparison.criterion,
+        "frontier_title": f"{_capital(comparison.criterion.noun)} against risk",
         "picture": picture(comparison, name),
         "levels": [level for level in levels if level["rows"]],
-        "frontier": comparison.frontier,
+        "frontier": sorted(comparison.frontier, key=comparison.criterion.rank),
         "missing": comparison.unfinished,
         "percent": percent,
         "format_seconds": format_seconds,
@@ -142,9 +146,13 @@ def picture(comparison: Comparison, name: str) -> str:
         one.method + (f" at k = {one.k}" if one.k is not None else "")
         for one in comparison.frontier
     )
+    criterion = comparison.criterion
+    good = "low is good in both"
+    if criterion.high_is_good:
+        good = f"low risk and high {criterion.noun} are good"
     description = (
-        f"{len(methods)} methods as lines over k, with average risk to the right and loss upwards; "
-        f"low is good in both. On the frontier: {best}."
+        f"{len(methods)} methods as lines over k, with average risk to the right and {criterion.noun} "
+        f"upwards; {good}. On the frontier: {best}."
     )
     with chart(5.6, 4.0) as (figure, axes):
         _draw(axes, comparison, methods, comparison.chosen)
@@ -153,33 +161,40 @@ def picture(comparison: Comparison, name: str) -> str:
         if len(comparison.ks) > 1:
             _label(axes, comparison, comparison.chosen)
         figure.set_layout_engine("none")
-        return inline(figure, name, "Loss against risk", description)
+        return inline(figure, name, f"{_capital(criterion.noun)} against risk", description)
 
 
-def _point(outcome: Outcome) -> tuple[float, float]:
-    """Average risk and loss of a finished run."""
-    return outcome.done_figures.risk.average, outcome.done_figures.loss
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _point(comparison: Comparison, outcome: Outcome) -> tuple[float, float]:
+    """Average risk and the criterion's figure of a finished run."""
+    return outcome.done_figures.risk.average, comparison.criterion.figure(outcome)
 
 
 def _draw(axes: Any, comparison: Comparison, methods: Sequence[str], chosen: Outcome) -> None:
     for i, method in enumerate(methods):
-        x, y = zip(*(_point(one) for one in comparison.done if one.method == method), strict=True)
+        x, y = zip(
+            *(_point(comparison, one) for one in comparison.done if one.method == method),
+            strict=True,
+        )
         colour, marker = SERIES[i % len(SERIES)], MARKERS[(i + i // len(SERIES)) % len(MARKERS)]
         axes.plot(x, y, color=colour, marker=marker, label=method, zorder=3, lw=1.2, ms=6)
-    x, y = zip(*map(_point, comparison.frontier), strict=True)
+    x, y = zip(*(_point(comparison, one) for one in comparison.frontier), strict=True)
     dots = {"marker": "o", "ls": "none"}
     axes.plot(x, y, color=SOFT, alpha=FAINT, zorder=1, label="the frontier", ms=19, mew=0, **dots)
     ring = {"ms": 15, "mfc": "none", "mec": INK, "mew": 1.6}
-    axes.plot(*_point(chosen), zorder=4, label="recommended", **ring, **dots)
-    points = [_point(one) for one in comparison.done]
+    axes.plot(*_point(comparison, chosen), zorder=4, label="recommended", **ring, **dots)
+    points = [_point(comparison, one) for one in comparison.done]
     _scale(axes, "x", [point[0] for point in points])
-    _scale(axes, "y", [point[1] for point in points])
+    _scale(axes, "y", [point[1] for point in points], is_share=not comparison.has_own_figure)
     axes.set_xlabel("average risk: the chance to pick a person's row")
-    axes.set_ylabel("information lost")
+    axes.set_ylabel(comparison.by.name if comparison.has_own_figure else "information lost")
 
 
-def _scale(axes: Any, side: str, values: Sequence[float]) -> None:
-    """Percents, on a logarithmic scale where the figures lie far apart."""
+def _scale(axes: Any, side: str, values: Sequence[float], is_share: bool = True) -> None:
+    """Percents or plain figures, on a logarithmic scale where the figures lie far apart."""
     low, high = min(values), max(values)
     axis = axes.xaxis if side == "x" else axes.yaxis
     limits = axes.set_xlim if side == "x" else axes.set_ylim
@@ -189,9 +204,12 @@ def _scale(axes: Any, side: str, values: Sequence[float]) -> None:
         axis.set_ticks(_ticks(low / 1.25, high * 1.25))
         axis.set_ticks([], minor=True)
     else:
-        room = max((high - low) * 0.12, high * 0.08, 1e-4)
-        limits(max(low - room, -0.002), high + room)
-    axis.set_major_formatter(lambda value, _: f"{value * 100:.4g} %")
+        room = max((high - low) * 0.12, high * 0.08 if is_share else abs(high) * 0.01, 1e-4)
+        limits(max(low - room, -0.002) if low >= 0 else low - room, high + room)
+    if is_share:
+        axis.set_major_formatter(lambda value, _: f"{value * 100:.4g} %")
+    else:
+        axis.set_major_formatter(lambda value, _: number(value))
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -210,9 +228,9 @@ def _label(axes: Any, comparison: Comparison, chosen: Outcome) -> None:
     ks: dict[tuple[float, float], list[str]] = {}
     best = comparison.frontier
     for one in (*best, *(one for one in comparison.done if one not in best)):
-        ks.setdefault(_point(one), []).append(str(one.k))
+        ks.setdefault(_point(comparison, one), []).append(str(one.k))
     texts = [f"k={','.join(dict.fromkeys(each))}" for each in ks.values()]
-    clear = [RING_RADIUS if point == _point(chosen) else POINT_RADIUS for point in ks]
+    clear = [RING_RADIUS if point == _point(comparison, chosen) else POINT_RADIUS for point in ks]
     pixels = axes.transData.transform(list(ks))
     to_axes = axes.transAxes.inverted()
     places = place_labels(texts, pixels, axes.get_window_extent(), clear)

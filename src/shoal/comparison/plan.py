@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal import plugins
+from shoal.comparison.criterion import Criterion, metrics_for, read_criterion
 from shoal.comparison.outcome import Outcome
 from shoal.engines.capabilities import check_method
 from shoal.engines.files import wrap
@@ -24,11 +25,12 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class Job:
-    """One method at one k, and the policy for it."""
+    """One method at one k, the policy for it, and what is measured of its release."""
 
     method: str
     k: int | None
     policy: Policy
+    criterion: Criterion
 
 
 @dataclass(frozen=True)
@@ -39,16 +41,25 @@ class Plan:
     methods: tuple[str, ...]
     jobs: tuple[Job, ...]
     refused: tuple[Outcome, ...]
+    criterion: Criterion
 
 
-def make_plan(policy: Policy, names: Sequence[str], methods: Methods, k: Ks) -> Plan:
-    """Every method at every k that it supports, k by k; raises for wrong methods, k or columns.
+def make_plan(
+    policy: Policy,
+    names: Sequence[str],
+    methods: Methods,
+    k: Ks,
+    by: str | None = None,
+    target: str | None = None,
+) -> Plan:
+    """Every method at every k that it supports, k by k; raises for what is asked wrong.
 
-    names: all columns of the table.
+    names: all columns of the table; by: the criterion; target: what its models predict.
     """
     own = plugins.name_of(type(policy.method))
     chosen, given = read_methods(methods, own), read_ks(k)
     policy.check(names)
+    criterion = read_criterion(by, target, policy, names)
     if given and not ks_of(policy):
         raise PolicyError(
             "k: the policy has no constraint of the model k, so there is no k to replace. Leave it "
@@ -56,12 +67,12 @@ def make_plan(policy: Policy, names: Sequence[str], methods: Methods, k: Ks) -> 
         )
     ks: tuple[int | None, ...] = given or (own_k(policy),)
     jobs, refused = [], []
-    slim = _without_unneeded(policy, names)
+    slim = _without_unneeded(policy, names, criterion)
     for each in ks:
         at_k = _with_k(slim, each if given else None)
         for name in chosen:
             try:
-                job = Job(name, each, _with_method(at_k, name))
+                job = Job(name, each, _with_method(at_k, name), criterion)
                 check_method(job.policy)
             except PolicyError as error:
                 reason = str(error).removeprefix("method: ")
@@ -71,7 +82,7 @@ def make_plan(policy: Policy, names: Sequence[str], methods: Methods, k: Ks) -> 
     if not jobs:
         reasons = dict.fromkeys(f"- {one.method}: {one.reason}" for one in refused)
         raise PolicyError("None of the methods supports this policy:\n" + "\n".join(reasons))
-    return Plan(ks, chosen, tuple(jobs), tuple(refused))
+    return Plan(ks, chosen, tuple(jobs), tuple(refused), criterion)
 
 
 def read_methods(value: Methods, own: str = "mondrian") -> tuple[str, ...]:
@@ -149,11 +160,12 @@ def _whole(word: Any) -> int | None:
         return None
 
 
-def _without_unneeded(policy: Policy, names: Sequence[str]) -> Policy:
-    """The policy without dropped columns and metrics on request, on which no release depends."""
+def _without_unneeded(policy: Policy, names: Sequence[str], criterion: Criterion) -> Policy:
+    """The policy without what no release depends on: dropped columns, and metrics on request other
+    than the criterion."""
     wanted = policy.needed(names)
     columns = {name: column for name, column in policy.columns.items() if name in wanted}
-    changes: dict[str, Any] = {"columns": columns, "metrics": ()}
+    changes: dict[str, Any] = {"columns": columns, "metrics": metrics_for(criterion, policy)}
     if policy.population is not None and not isinstance(policy.population, str):
         people = wrap(policy.population)  # as Arrow, any frame can be sent to another process
         kept = [name for name in people.names if name in policy.quasi] or people.names

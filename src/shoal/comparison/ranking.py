@@ -1,21 +1,18 @@
 """The ranking of a comparison: the order of its runs, the recommended method, and what has no result.
 
-The method with the least loss is recommended; of methods within 2 % of it, the fastest. With Anatomy,
-which loses nothing whatever the method, risk takes the place of loss. A run is never recommended where
-another one, whose release holds this k too, has no more loss and no more risk, and less of one of them.
+The method that is best by the criterion is recommended; of methods within 2 % of it, the fastest. A run
+is never recommended where another one, whose release holds this k too, is no worse in the criterion and
+in risk, and better in one of them.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from shoal.comparison.criterion import Criterion
 from shoal.comparison.outcome import Outcome, Status, frontier
-from shoal.errors import format_seconds, percent
+from shoal.errors import format_seconds
 
-NEAR = 0.02
-"""Within this share of the least loss speed decides: so little is not worth waiting for."""
-FAR = 1.1
-"""From this many times the loss on, the policy's own method is called behind."""
 UNFINISHED: tuple[Status, ...] = ("failed", "over budget", "infeasible", "cannot")
 """In the order in which they are reported."""
 
@@ -27,7 +24,7 @@ class Recommendation:
     method: str
     k: int | None
     """Of the run to use: the policy's own k, or the middle one of those compared, where the methods were
-    judged; or a larger one that has less loss and less risk."""
+    judged; or a larger one that is better in the criterion and in risk."""
     reason: str
     """One sentence."""
     own: str = ""
@@ -47,39 +44,10 @@ class Unfinished:
     """The k that it applies to; empty for all of them."""
 
 
-@dataclass(frozen=True)
-class Criterion:
-    """The figure by which methods are judged: loss, or with Anatomy risk."""
-
-    by_risk: bool = False
-
-    def cost(self, outcome: Outcome) -> float:
-        """The figure that is to be low."""
-        figures = outcome.done_figures
-        return figures.risk.average if self.by_risk else figures.loss
-
-    def rank(self, outcome: Outcome) -> tuple[float, float, str]:
-        """The sort key of a ranking: the criterion, the other figure, and the name."""
-        loss, risk = outcome.done_figures.loss, outcome.done_figures.risk.average
-        return (risk, loss, outcome.method) if self.by_risk else (loss, risk, outcome.method)
-
-    def verdict(self, outcome: Outcome, would: bool = False) -> str:
-        """`loses 7.4 % of the information`, or in short `would lose 7.4 %`."""
-        share = percent(self.cost(outcome))
-        if self.by_risk:
-            return f"{'would leave' if would else 'leaves'} a best guess right in {share} of cases"
-        return f"would lose {share}" if would else f"loses {share} of the information"
-
-    @property
-    def praise(self) -> str:
-        """What the best method does."""
-        return "leaves the least to be guessed" if self.by_risk else "keeps the most information"
-
-
-def ranked(outcomes: Sequence[Outcome], k: int | None, by_risk: bool) -> list[Outcome]:
+def ranked(outcomes: Sequence[Outcome], k: int | None, criterion: Criterion) -> list[Outcome]:
     """The finished runs of one k, the best first."""
     done = [one for one in outcomes if one.status == "done" and one.k == k]
-    return sorted(done, key=Criterion(by_risk).rank)
+    return sorted(done, key=criterion.rank)
 
 
 def unfinished(outcomes: Sequence[Outcome], n_ks: int) -> list[Unfinished]:
@@ -111,7 +79,10 @@ def unfinished(outcomes: Sequence[Outcome], n_ks: int) -> list[Unfinished]:
 
 
 def recommend(
-    outcomes: Sequence[Outcome], own: str, k: int | None, by_risk: bool = False
+    outcomes: Sequence[Outcome],
+    own: str,
+    k: int | None,
+    criterion: Criterion = Criterion(),  # noqa: B008, it never changes
 ) -> Recommendation | None:
     """The method to use; None where none finished.
 
@@ -121,14 +92,13 @@ def recommend(
     if not done:
         return None
     chosen_k = judged_at(done, k)
-    criterion = Criterion(by_risk)
     at_chosen_k = sorted(
         (one for one in done if one.k == chosen_k),
         key=lambda o: (criterion.cost(o), o.done_figures.seconds, o.method),
     )
     least = criterion.cost(at_chosen_k[0])
-    best = undominated(done, chosen_k)
-    near = [one for one in at_chosen_k if criterion.cost(one) <= least * (1 + NEAR)]
+    best = undominated(done, chosen_k, criterion)
+    near = [one for one in at_chosen_k if criterion.is_near(criterion.cost(one), least)]
     best_here = [one for one in near if one in best]
     if not best_here:
         return _at_larger_k(at_chosen_k[0], best, own, criterion)
@@ -145,11 +115,10 @@ def recommend(
     )
 
 
-def undominated(done: Sequence[Outcome], k: int | None) -> list[Outcome]:
-    """Of the runs whose release holds this k, those that no other one dominates in loss and risk."""
+def undominated(done: Sequence[Outcome], k: int | None, criterion: Criterion) -> list[Outcome]:
+    """Of the runs whose release holds this k, those that no other one dominates."""
     holding = [one for one in done if k is None or one.k is None or one.k >= k]
-    figures = [one.done_figures for one in holding]
-    on_frontier = frontier([(each.loss, each.risk.average) for each in figures])
+    on_frontier = frontier([criterion.point(one) for one in holding])
     return [one for one, optimal in zip(holding, on_frontier, strict=True) if optimal]
 
 
@@ -157,20 +126,17 @@ def _at_larger_k(
     here: Outcome, best: Sequence[Outcome], own: str, criterion: Criterion
 ) -> Recommendation:
     """A run at a larger k that dominates the best one at the k where methods were judged."""
-    loss, risk = here.done_figures.loss, here.done_figures.risk.average
-    better = [
-        one
-        for one in best
-        if one.done_figures.loss <= loss and one.done_figures.risk.average <= risk
-    ]
+    points = [(criterion.point(one), one) for one in best]
+    risk, cost = criterion.point(here)
+    better = [one for point, one in points if point[0] <= risk and point[1] <= cost]
     chosen = min(better, key=lambda o: (criterion.cost(o), o.done_figures.seconds, o.method))
     mine = " (the policy's own method)" if chosen.method == own else ""
     return Recommendation(
         chosen.method,
         chosen.k,
         f"{chosen.method}{mine} {at_k(chosen.k)} {criterion.verdict(chosen)}, in "
-        f"{format_seconds(chosen.done_figures.seconds)}, with no more loss and no more risk than "
-        f"{here.method} {at_k(here.k)} ({percent(criterion.cost(here))}), the best there; its release "
+        f"{format_seconds(chosen.done_figures.seconds)}, {criterion.no_worse} and no more risk than "
+        f"{here.method} {at_k(here.k)} ({criterion.shown(here)}), the best there; its release "
         f"holds k = {here.k:,} too.",
     )
 
@@ -195,8 +161,8 @@ def _reason(chosen: Outcome, other: Outcome | None, own: str, criterion: Criteri
     ours, cost = criterion.cost(chosen), criterion.cost(other)
     if cost < ours:
         return (
-            f"{chosen.method} {verdict} {place}, hardly more than {mine}{other.method} "
-            f"({percent(cost)}), and takes {time} instead of {theirs}."
+            f"{chosen.method} {verdict} {place}, {criterion.hardly_worse} {mine}{other.method} "
+            f"({criterion.shown(other)}), and takes {time} instead of {theirs}."
         )
     if cost == ours:
         return (
@@ -218,9 +184,10 @@ def _own(mine: Outcome, chosen: Outcome, criterion: Criterion) -> str:
         return f"{name} gives no release here: {mine.reason}"
     ours, theirs = criterion.cost(chosen), criterion.cost(mine)
     verdict = f"{name} {criterion.verdict(mine)}"
-    if theirs >= ours * FAR and theirs > ours:
-        return f"{verdict}: {times(theirs / ours)}." if ours else f"{verdict}."
-    return f"{verdict}, nearly as little."
+    if criterion.is_far(theirs, ours):
+        is_share = criterion.is_loss or criterion.is_risk
+        return f"{verdict}: {times(theirs / ours)}." if ours and is_share else f"{verdict}."
+    return f"{verdict}, {criterion.nearly}."
 
 
 def _further(done: Sequence[Outcome], chosen: Outcome, criterion: Criterion) -> str:
@@ -236,7 +203,7 @@ def _further(done: Sequence[Outcome], chosen: Outcome, criterion: Criterion) -> 
         return ""
     best = min(larger, key=lambda o: (criterion.cost(o), o.done_figures.seconds, o.method))
     return (
-        f"{best.method} at k = {best.k:,} does even better ({percent(criterion.cost(best))}), and its "
+        f"{best.method} at k = {best.k:,} does even better ({criterion.shown(best)}), and its "
         f"release holds k = {chosen.k:,} too."
     )
 

@@ -1,4 +1,4 @@
-"""Run one method in a child process, which has ended afterwards, whatever happens."""
+"""Run methods in a child process, which has ended afterwards, whatever happens."""
 
 import json
 import os
@@ -9,10 +9,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypeAlias
 
 import pyarrow as pa
 
@@ -27,10 +26,48 @@ WARM_UP = 300.0
 SHARED_STEPS = ("", "read", "encode")
 """Steps that are the same for all methods: an error in them is not the method's."""
 
-Child = subprocess.Popen[bytes]
+Child: TypeAlias = "subprocess.Popen[bytes]"
+Lines: TypeAlias = "queue.Queue[bytes | None]"
 
 
-def run_job(job: Job, table: pa.Table, budget: float | None, progress: ProgressCallback) -> Outcome:
+class Worker:
+    """A child process that runs one method after another on a table; it has ended with the block.
+
+    After a run that went wrong, the next one gets a new process.
+    """
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+        self._child: Child | None = None
+        self._lines: Lines = queue.Queue()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def start(self, job: bytes) -> Lines:
+        """Start a run by a pickled `Job`; returns the lines of the child as they arrive, None at its
+        end."""
+        with suppress(OSError):  # it died already: its last message, if any, says why
+            if self._child is None:
+                self._child = _child()
+                self._lines = _messages(self._child)
+                _send_table(self._child, self._table)
+            _send_job(self._child, job)
+        return self._lines
+
+    def end(self) -> int | None:
+        """End the child, and all that it started; returns its exit code."""
+        if self._child is None:
+            return None
+        child, self._child = self._child, None
+        _end(child)
+        return child.returncode
+
+
+def run_job(job: Job, worker: Worker, budget: float | None, progress: ProgressCallback) -> Outcome:
     """The outcome of one method; raises for a mistake in the table or the policy."""
 
     def report(step: str, share: float) -> None:
@@ -38,51 +75,55 @@ def run_job(job: Job, table: pa.Table, budget: float | None, progress: ProgressC
 
     report("start", 0.0)
     try:
-        policy = pickle.dumps(job.policy)
+        pickled = pickle.dumps(job)
     except (pickle.PicklingError, AttributeError, TypeError):
         raise errors.InputError(NOT_IMPORTABLE) from None
-    with _child() as child:
-        messages = _messages(child)
-        with suppress(OSError):  # it died already: its last message, if any, says why
-            _send(child, policy, table)
-        last: dict[str, Any] = {}
-        deadline = None if budget is None else time.monotonic() + max(WARM_UP, budget)
-        late = f"stopped in its warm-up on a few rows, after {max(WARM_UP, budget or 0):g} seconds"
-        while True:
-            try:
-                left = None if deadline is None else max(0.0, deadline - time.monotonic())
-                line = messages.get(timeout=left)
-            except queue.Empty:
-                return Outcome(job.method, job.k, "over budget", late)
-            if line is None:
-                break
-            last = json.loads(line)
-            if "ready" in last and budget is not None:
-                deadline, late = time.monotonic() + budget, f"stopped after {budget:g} seconds"
-            elif "step" in last and "error" not in last:
-                report(last["step"], last["share"])
-            elif "ready" not in last:
-                break
+    messages = worker.start(pickled)
+    last: dict[str, Any] = {}
+    deadline = None if budget is None else time.monotonic() + max(WARM_UP, budget)
+    late = f"stopped in its warm-up on a few rows, after {max(WARM_UP, budget or 0):g} seconds"
+    while True:
+        try:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            line = messages.get(timeout=left)
+        except queue.Empty:
+            worker.end()
+            return Outcome(job.method, job.k, "over budget", late)
+        if line is None:
+            return Outcome(job.method, job.k, "failed", _death(worker.end()))
+        last = json.loads(line)
+        if "ready" in last and budget is not None:
+            deadline, late = time.monotonic() + budget, f"stopped after {budget:g} seconds"
+        elif "step" in last and "error" not in last:
+            report(last["step"], last["share"])
+        elif "ready" not in last:
+            break
     if "figures" in last:
         figures = Figures.from_dict(last["figures"])
         return Outcome(job.method, job.k, "done", figures=figures)
-    if "error" in last:
-        return _error_outcome(job, last)
-    return Outcome(job.method, job.k, "failed", _death(child.returncode))
+    outcome = _error_outcome(job, last)
+    if outcome.status == "failed":
+        worker.end()
+    return outcome
 
 
-def _send(child: Child, policy: bytes, table: pa.Table) -> None:
-    """Policy and table, through a pipe: no row is ever written to a disk."""
+def _send_table(child: Child, table: pa.Table) -> None:
+    """The table, through a pipe: no row is ever written to a disk."""
     assert child.stdin is not None
-    child.stdin.write(LENGTH.pack(len(policy)) + policy)
     with pa.ipc.new_stream(child.stdin, table.schema) as stream:
         stream.write_table(table)
     child.stdin.flush()
 
 
-def _messages(child: Child) -> "queue.Queue[bytes | None]":
+def _send_job(child: Child, job: bytes) -> None:
+    assert child.stdin is not None
+    child.stdin.write(LENGTH.pack(len(job)) + job)
+    child.stdin.flush()
+
+
+def _messages(child: Child) -> Lines:
     """The lines of the child as they arrive; None at its end."""
-    lines: queue.Queue[bytes | None] = queue.Queue()
+    lines: Lines = queue.Queue()
     output = child.stdout
     assert output is not None
 
@@ -96,12 +137,11 @@ def _messages(child: Child) -> "queue.Queue[bytes | None]":
     return lines
 
 
-@contextmanager
-def _child() -> Iterator[Child]:
-    """The child, in a process group of its own, so that all it starts ends with it."""
+def _child() -> Child:
+    """A child, in a process group of its own, so that all it starts ends with it."""
     debugging = os.environ.get("SHOAL_DEBUG")
     path = os.pathsep.join(each or str(Path.cwd()) for each in sys.path)
-    child = subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, "-P", "-m", "shoal.comparison.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -109,10 +149,6 @@ def _child() -> Iterator[Child]:
         env=os.environ | {"PYTHONPATH": path},
         start_new_session=True,
     )
-    try:
-        yield child
-    finally:
-        _end(child)
 
 
 def _end(child: Child) -> None:

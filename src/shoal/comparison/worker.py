@@ -1,15 +1,16 @@
-"""The child process in which one method runs: table and policy come in, figures go out.
+"""The child process in which methods run: a table and jobs come in, figures go out.
 
-The parent sends the pickled policy and the table as an Arrow stream by standard input; nothing of the
-table is written anywhere. The child answers with lines of JSON: `{"ready": true}` when the table has
-arrived and everything is compiled, `{"step": .., "share": ..}` as it goes on, and at the end `figures`
-or `error`. When standard input ends, so has the parent, and the child ends too.
+The parent sends the table as an Arrow stream and then, for each run, a pickled job by standard input;
+nothing of the table is written anywhere. The child answers each job with lines of JSON:
+`{"ready": true}` when everything is compiled, `{"step": .., "share": ..}` as it goes on, and at the end
+`figures` or `error`. When standard input ends, so has the parent, and the child ends too.
 """
 
 import gc
 import json
 import os
 import pickle
+import queue
 import signal
 import struct
 import sys
@@ -17,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -25,8 +26,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.analysis.prediction import ModelScore, PredictionTask
+from shoal.comparison.criterion import Criterion
 from shoal.comparison.outcome import Figures, Risk
-from shoal.errors import InputError, ShoalError
+from shoal.comparison.plan import Job
+from shoal.errors import Infeasible, InputError, ShoalError
 from shoal.models.requirement import Requirement
 from shoal.pipeline.run import anonymize_table
 from shoal.policy import Policy
@@ -36,7 +40,7 @@ from shoal.release import Release
 from shoal.risk.assessment import assess
 
 LENGTH = struct.Struct("<Q")
-"""The length of the pickled policy, which comes first."""
+"""The length of a pickled job, which comes before it."""
 NOT_IMPORTABLE = (
     "The policy holds a hierarchy or method that was made in this very session, which another process "
     "cannot load. Put its class into a module that can be imported."
@@ -51,15 +55,26 @@ Send = Callable[[dict[str, Any]], None]
 
 
 def main() -> None:
-    """Receive, warm up, run, and send the figures."""
+    """Receive the table; then for every job warm up, run, and send the figures."""
     source, send = os.fdopen(0, "rb", closefd=False), _sender()
+    table = pa.ipc.open_stream(source).read_all()
+    jobs: queue.Queue[bytes] = queue.Queue()
+    threading.Thread(target=_listen, args=(source, jobs), daemon=True).start()
+    warm: set[str] = set()
+    while True:
+        _run(jobs.get(), table, warm, send)
+
+
+def _run(pickled: bytes, table: pa.Table, warm: set[str], send: Send) -> None:
     steps = _Steps(send)
     try:
-        policy, table = _receive(source)
-        _end_with_parent()
-        warm_up(table, policy)
+        job = _unpickled(pickled)
+        policy = job.policy
+        if repr(policy.method) not in warm:
+            warm_up(table, policy)
+            warm.add(repr(policy.method))
         send({"ready": True})
-        send({"figures": asdict(measure(table, policy, steps))})
+        send({"figures": asdict(measure(table, policy, job.criterion, steps))})
     except ShoalError as error:
         send({"error": str(error), "kind": type(error).__name__, "step": steps.current})
     except MemoryError:
@@ -83,27 +98,21 @@ def _sender() -> Send:
     return send
 
 
-def _receive(source: BinaryIO) -> tuple[Policy, pa.Table]:
-    (length,) = LENGTH.unpack(source.read(LENGTH.size))
-    pickled = source.read(length)
+def _unpickled(job: bytes) -> Job:
     try:
-        policy = pickle.loads(pickled)
+        found: Job = pickle.loads(job)
     except (AttributeError, ImportError):
         raise InputError(NOT_IMPORTABLE) from None
-    return policy, pa.ipc.open_stream(source).read_all()
+    return found
 
 
-def _end_with_parent() -> None:
-    """Nothing more comes by standard input: when it ends, so has the parent."""
-
-    def wait() -> None:
-        while os.read(0, 1):
-            pass
-        if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
-            os.killpg(os.getpid(), signal.SIGKILL)
-        os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()
+def _listen(source: BinaryIO, jobs: "queue.Queue[bytes]") -> None:
+    """Take jobs from standard input; when it ends, so has the parent."""
+    while len(header := source.read(LENGTH.size)) == LENGTH.size:
+        jobs.put(source.read(*LENGTH.unpack(header)))
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(1)
 
 
 class _Steps:
@@ -132,11 +141,45 @@ def warm_up(table: pa.Table, policy: Policy) -> None:
         figures_of(anonymize_table(table.take(pa.array(rows)), policy, Clock()), 0.0, 0)
 
 
-def measure(table: pa.Table, policy: Policy, progress: ProgressCallback = ignore_event) -> Figures:
+def measure(
+    table: pa.Table,
+    policy: Policy,
+    criterion: Criterion = Criterion(),  # noqa: B008, it never changes
+    progress: ProgressCallback = ignore_event,
+) -> Figures:
     """Make a release of the table, which is verified as every release is, and measure it."""
+    clock = Clock(progress)
     peak, began = PeakMemory(), time.perf_counter()
-    release = anonymize_table(table, policy, Clock(progress))
-    return figures_of(release, time.perf_counter() - began, peak.bytes())
+    release = anonymize_table(table, policy, clock)
+    figures = figures_of(release, time.perf_counter() - began, peak.bytes())
+    if criterion.target is not None:
+        with clock.step("models"):
+            models = model_score(table, policy, criterion.target)
+        return replace(figures, figure=models.value, models=models)
+    if not criterion.is_metric:
+        return figures
+    figure = release.metrics.get(criterion.name)
+    if figure is None:
+        raise InputError(
+            f"the criterion {criterion.name} does not apply to its release; `shoal metrics "
+            f"{criterion.name}` says what it measures."
+        )
+    return replace(figures, figure=figure)
+
+
+def model_score(table: pa.Table, policy: Policy, target: str) -> ModelScore:
+    """The score of a model that is trained on a release of three quarters of the rows, and tested on
+    the others. All methods get the same rows to train with."""
+    task = PredictionTask(policy, target, policy.seed or 0)
+    train, test = task.split(table.num_rows)
+    rows = table.take(pa.array(train))
+    try:
+        release = anonymize_table(rows, policy, Clock())
+    except Infeasible as error:
+        raise Infeasible(
+            f"Three quarters of the rows, on which models are trained, have no release: {error}"
+        ) from None
+    return task.score(rows, table.take(pa.array(test)), release.table)
 
 
 def figures_of(release: Release, seconds: float, memory: int) -> Figures:
@@ -196,6 +239,7 @@ class PeakMemory:
 
     def __init__(self) -> None:
         gc.collect()
+        pa.default_memory_pool().release_unused()  # what earlier runs left
         with suppress(OSError):
             CLEAR_REFS.write_text("5")
         self._before = _high_water_mark()
@@ -220,4 +264,3 @@ def _high_water_mark() -> int:
 
 if __name__ == "__main__":
     main()
-    sys.stdout.flush()

@@ -23,6 +23,7 @@ from shoal.encoding.columns import (
 from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
 from shoal.encoding.people import NO_IDS, People, read_people
+from shoal.encoding.prediction import bits_about, counts_of, steered, target_classes
 from shoal.encoding.values import tally_of
 from shoal.seeds import LARGE, key_words
 from shoal.threads import each
@@ -94,7 +95,7 @@ class Cells:
         def rows_of(j: int) -> Ints:
             return np.bincount(self.codes[:, j], counts, self.domains[j].size).astype(np.int64)
 
-        return tuple(each(rows_of, range(len(self.domains))))
+        return tuple(each(rows_of, range(len(self.domains)), self.n_cells))
 
     @cached_property
     def totals(self) -> dict[str, Reference]:
@@ -176,6 +177,7 @@ def encode(
     both_spellings: Collection[str] = (),
     no_ids: Sequence[str] = NO_IDS,
     weights: Ints | None = None,
+    predict: str | None = None,
 ) -> Cells:
     """Encode the columns, several at a time, and reduce the rows to cells.
 
@@ -184,6 +186,7 @@ def encode(
     makes a difference.
     no_ids: texts of the person column that stand for a missing id.
     weights: (n_rows,) the sampling weights of the input rows, where there are any.
+    predict: the column that is to stay predictable.
     """
     people = None if person is None else read_people(person, column(person), no_ids)
 
@@ -204,8 +207,17 @@ def encode(
     others = [column(name) for name in (*plain, *sensitive)]
     by_name = {name: codes for found in encoded for name, codes in found.items()}
     quasi_codes = [by_name.pop(name) for name in quasi]
+    if predict is not None:
+        quasi_codes = _steered(quasi_codes, target_classes(predict, column(predict)))
     sensitive_codes = {name: by_name.pop(name) for name in sensitive} | by_name
     return build_cells(quasi_codes, sensitive_codes, others, seed, people, weights)
+
+
+def _steered(quasi: Sequence[tuple[Domain, Codes]], classes: Codes) -> list[tuple[Domain, Codes]]:
+    """The columns, counting by what they tell about the classes of the rows."""
+    bits = [bits_about(counts_of(codes, domain.size, classes)) for domain, codes in quasi]
+    domains = steered([domain for domain, _ in quasi], bits)
+    return [(domain, codes) for domain, (_, codes) in zip(domains, quasi, strict=True)]
 
 
 def codes_in_order(cells: Cells, column: pa.Array) -> Codes:

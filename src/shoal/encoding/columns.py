@@ -86,6 +86,10 @@ class ColumnSpec:
     """How texts are read."""
     rule: Recoding | None = None
     """What was done to its values before they came here."""
+    labels: str = "range"
+    """The form of its labels; see `labels` of a column in a policy."""
+    share: float = 1.0
+    """Quasi-identifiers only: how much the column counts beside the most important one."""
 
     def as_read(self, domain: Domain) -> "ColumnSpec":
         """This spec with the way in which the texts of a column were read."""
@@ -160,6 +164,8 @@ def quasi_domain(tally: Tally, spec: ColumnSpec = BY_VALUES, folder: Path = Path
         domain, codes = _by_hierarchy(known, spec, folder)
     else:
         domain, codes = _ordered_without_blank(known, spec) or _by_frequency(known)
+    if spec.share != domain.share:
+        domain = replace(domain, share=spec.share)
     return domain, _with_unknown(kept, codes, domain.missing)
 
 

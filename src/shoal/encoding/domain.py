@@ -4,7 +4,7 @@ Ordered values are numbered in ascending order and hierarchy leaves depth first,
 hierarchy node is one unbroken range of codes. A missing value is a value of its own: the last code.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -25,6 +25,8 @@ if TYPE_CHECKING:  # importing them would load the compiler
 UNIT = 1 << 28
 """Loss is counted in whole numbers, UNIT being the loss of one fully generalised cell. Whole numbers
 add up to the same sum in any order, so a choice between two cuts is the same on every machine."""
+SHARES = 1 << 10
+"""The importance of a column is rounded to one of so many steps; see `Domain.share`."""
 DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 MOST_UNITS = float(1 << 53)
 """A float counts whole units up to here."""
@@ -75,6 +77,11 @@ class Domain:
     """The sensitive column of which this one has every spelling as a value of its own."""
     undeclared: tuple[str, ...] = ()
     """Sensitive columns only: texts that are likely codes for missing values, but count as values."""
+    share: float = 1.0
+    """Quasi-identifiers only: how much a loss in this column counts beside one in the most important
+    column; a multiple of 1/SHARES, so that weighed losses can be summed exactly."""
+    bits: float | None = None
+    """Quasi-identifiers only, where the policy has `predict`: what the column tells about the target."""
 
     def warnings(self) -> list[str]:
         """What the publisher should know of the values of a sensitive column."""
@@ -110,6 +117,29 @@ class Domain:
     def width(self) -> float:
         """The width of the whole column: the units of a RANGE, else the number of values."""
         return float(self.places[-1]) + 1.0
+
+    @property
+    def most(self) -> int:
+        """The loss of a fully generalised cell, weighed by the importance of the column."""
+        return round(UNIT * self.share)
+
+    def weighed(self, losses: Ints) -> Ints:
+        """Losses of the column's labels, weighed by its importance."""
+        return losses if self.share == 1 else np.rint(losses * self.share).astype(np.int64)
+
+
+def shares_of(importances: Mapping[str, float]) -> dict[str, float]:
+    """How much each column counts, the most important one 1; all alike where all importances are 0.
+
+    Whatever has any importance counts at least 1/SHARES.
+    """
+    most = max(importances.values(), default=0.0)
+    if most <= 0:
+        return dict.fromkeys(importances, 1.0)
+    return {
+        name: max(1, round(SHARES * (value / most))) / SHARES if value > 0 else 0.0
+        for name, value in importances.items()
+    }
 
 
 def with_missing_text(texts: pa.Array, missing: int) -> pa.Array:
@@ -177,21 +207,22 @@ def costs_of(domains: Sequence[Domain]) -> "Costs":
         cost=np.concatenate([cost for cost, _ in tables]),
         node=np.concatenate([node for _, node in tables]),
         seen=np.cumsum([0, *marks]).astype(np.int64),
+        most=np.array([d.most for d in domains], np.int64),
     )
 
 
 def _tables(domain: Domain) -> tuple[np.ndarray, np.ndarray]:
     if domain.kind == Kind.RANGE:
         assert domain.positions is not None
-        return domain.positions, np.zeros(domain.size, np.int32)
+        return domain.weighed(domain.positions), np.zeros(domain.size, np.int32)
     if domain.kind == Kind.SET:
-        cost = _set_costs(domain)
+        cost = domain.weighed(_set_costs(domain))
         return cost, np.zeros(len(cost), np.int32)
     assert domain.hierarchy is not None
     nodes = domain.hierarchy.nodes
     costs = np.stack([np.bincount(row)[row] for row in nodes]) * UNIT // domain.size
     costs[0] = 0
-    return costs.ravel(), nodes.ravel()
+    return domain.weighed(costs.ravel()), nodes.ravel()
 
 
 def _set_costs(domain: Domain) -> Ints:
@@ -208,19 +239,22 @@ def loss_columns(domains: Sequence[Domain], weights: Sequence[float]) -> "Column
     """
     placed = [domain.places for domain in domains]
     counted = [np.arange(domain.size + 1, dtype=np.float64) for domain in domains]
-    return _columns(domains, weights, placed, counted, one=1.0, plus=1.0, most=np.inf)
+    most = [np.inf] * len(domains)
+    return _columns(domains, weights, placed, counted, one=1.0, plus=1.0, most=most)
 
 
 def ncp_columns(domains: Sequence[Domain]) -> "Columns":
-    """Widths as NCP counts them, in whole numbers of 1/UNIT."""
+    """Widths as NCP counts them, in whole numbers of 1/UNIT, each weighed by its column's importance."""
     placed, counted = [], []
     for domain in domains:
-        placed.append(
-            np.zeros(domain.size) if domain.positions is None else domain.positions.astype(float)
+        positions = (
+            np.zeros(domain.size, np.int64) if domain.positions is None else domain.positions
         )
-        counted.append(_set_costs(domain).astype(np.float64))
+        placed.append(domain.weighed(positions).astype(np.float64))
+        counted.append(domain.weighed(_set_costs(domain)).astype(np.float64))
     weights = [1.0] * len(domains)
-    return _columns(domains, weights, placed, counted, one=0.0, plus=0.0, most=float(UNIT))
+    most = [float(domain.most) for domain in domains]
+    return _columns(domains, weights, placed, counted, one=0.0, plus=0.0, most=most)
 
 
 def empty_labels(columns: "Columns", n: int) -> "Label":
@@ -243,7 +277,7 @@ def _columns(
     counted: Sequence[Floats],
     one: float,
     plus: float,
-    most: float,
+    most: Sequence[float],
 ) -> "Columns":
     firsts, lasts = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
     for domain in domains:
@@ -263,7 +297,7 @@ def _columns(
         weight=np.array(weights, np.float64),
         one=one,
         plus=plus,
-        most=most,
+        most=np.array(most, np.float64),
         base=np.cumsum([0, *(d.size for d in domains)]).astype(np.int64),
         place=np.concatenate(placed),
         counted=np.concatenate(counted),

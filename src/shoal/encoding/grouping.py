@@ -1,11 +1,11 @@
 """The result of a method: which rows form a group, how far it is generalised, what it covers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from shoal.arrays import Codes, Ints
+from shoal.arrays import Codes, Floats, Ints
 from shoal.encoding.cells import Cells
 from shoal.encoding.domain import Kind
 from shoal.errors import PolicyError, VerificationFailed
@@ -50,6 +50,8 @@ class Spans:
     """(g, columns) TREE: the hierarchy level of the label; otherwise 0."""
     sets: dict[int, tuple[Ints, Codes]]
     """Per SET column (its place in the grouping): (g + 1,) starts and the groups' codes, ascending."""
+    least: dict[int, Floats] = field(default_factory=dict)
+    """Per column whose labels are wider than the values under them: (g,) what each loses at least."""
 
 
 def check_groupings(cells: Cells, groupings: Sequence[Grouping], method: str) -> None:
@@ -93,7 +95,7 @@ def spans_of(cells: Cells, grouping: Grouping) -> Spans:
             starts_and_codes: tuple[Ints, Codes] = members(by_row, rows, starts, size)
             return starts_and_codes
 
-        sets = dict(zip(set_columns, each(members_of, set_columns), strict=True))
+        sets = dict(zip(set_columns, each(members_of, set_columns, cells.n_rows), strict=True))
     return Spans(sizes, low, high, _levels(cells, grouping, low, high), sets)
 
 

@@ -60,9 +60,9 @@ def read_people(name: str, column: pa.Array, missing: Sequence[str] = NO_IDS) ->
     return _people(name, column, hash_ids, missing)
 
 
-def number_people(name: str, column: pa.Array) -> People:
+def number_people(name: str, column: pa.Array, missing: Sequence[str] = NO_IDS) -> People:
     """The same where the numbers do not matter: no kernel has to be compiled for it."""
-    return _people(name, column, _numbered, NO_IDS)
+    return _people(name, column, _numbered, missing)
 
 
 def _people(

@@ -122,11 +122,24 @@ def tally_of_counts(name: str, values: pa.Array, counts: Ints) -> Tally:
 
 def distinct(name: str, column: pa.Array) -> tuple[pa.Array, Codes]:
     """The distinct values without nulls, and (n,) each row's place among them, -1 where missing."""
-    encoded = canonical(countable(name, column)).dictionary_encode()
+    encoded = column
+    if not is_numbered(column):
+        encoded = canonical(countable(name, column)).dictionary_encode()
     index = encoded.indices
     if index.null_count:
         index = pc.fill_null(index, -1)
     return encoded.dictionary, index.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+
+
+def is_numbered(column: pa.Array) -> bool:
+    """Whether a column has the numbers of its different texts already, each of which occurs."""
+    if not pa.types.is_dictionary(column.type) or not pa.types.is_string(column.type.value_type):
+        return False
+    texts = column.dictionary
+    if texts.null_count or column.type.index_type != pa.int32() or len(texts) > len(column):
+        return False
+    used = len(pc.unique(column.indices.drop_null()))
+    return bool(used == len(texts) == len(pc.unique(texts)))
 
 
 def canonical(column: pa.Array) -> pa.Array:

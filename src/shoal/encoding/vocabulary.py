@@ -123,14 +123,15 @@ QUASI = word_set(
     """
     age ages agegroup sex gender birth birthdate birthday birthyear birthmonth birthplace
     dateofbirth placeofbirth dob yob born deathdate zip zipcode postcode postalcode postal race
-    ethnicity ethnic ethn ethnicgroup black hispanic hisp asian white female male
+    ethnicity ethnic ethn ethnicgroup black hispanic hispan hisp asian white female
+    male
     nationality citizenship country nativecountry origin immigrant immigration migrant city town
     village county state province region reg district municipality borough neighbourhood
     neighborhood area location residence latitude longitude lat lon lng geo urban rural metro
     metropolitan msa smsa puma tract south north west east
     education educationlevel educ degree enrolled enroll
-    school schooling qualification university marital maritalstatus married marry divorced widowed
-    spouse civilstatus employmentstatus workstatus
+    school schooling qualification university marital maritalstatus married marry divorced divorce
+    widowed spouse civilstatus marstat employmentstatus workstatus workstat wrkstat literacy
     occupation occ job jobtitle profession position employment employed unemployed employer
     selfemployed workclass industry hours workhours workinghours hoursperweek exper experience
     language mothertongue household householdsize children kids dependents relationship familysize

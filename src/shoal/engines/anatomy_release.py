@@ -12,8 +12,8 @@ from shoal.errors import InputError, PolicyError, VerificationFailed, listed, pe
 from shoal.evidence.evidence import Histogram
 from shoal.io.address import Place
 from shoal.io.csv_dialect import DETECT, CsvOptions
-from shoal.io.frames import Table
 from shoal.io.output_names import sensitive_places
+from shoal.io.tables import Table
 from shoal.policy import Policy
 from shoal.policy.anatomy import COUNT, GROUP, count_name, group_name
 from shoal.presets.base import ValueCheck

@@ -30,7 +30,8 @@ from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress
 
-if TYPE_CHECKING:  # importing it would load the compiler
+if TYPE_CHECKING:  # importing them would load the compiler
+    from shoal.engines.label_mapping import LabelMapping
     from shoal.methods.auto import Choice
 
 LabelForms = dict[str, list[FormCounts]]
@@ -188,6 +189,11 @@ class Engine(ABC):
     @property
     def weights(self) -> Ints | None:
         """Where a constraint is estimated from weights that are not published: those of the rows."""
+        return None
+
+    @property
+    def mapping(self) -> "LabelMapping | None":
+        """Where columns have uniform labels: which label stands for which values."""
         return None
 
     key_asked: bool = False

@@ -88,6 +88,16 @@ def _estimated(policy: Policy) -> Iterator[str]:
             )
 
 
+def _labels(policy: Policy) -> Iterator[str]:
+    for name in policy.quasi:
+        form = policy.columns[name].labels
+        if form not in (None, "range"):
+            yield (
+                f"Column '{name}' has `labels: {form}`, which is not supported for tables larger than "
+                f"memory. Choose `labels: range`, or {IN_MEMORY}."
+            )
+
+
 def _order(policy: Policy) -> Iterator[str]:
     if policy.order == "kept":
         yield (
@@ -150,6 +160,7 @@ REFUSED: dict[str, dict[Step, tuple[Callable[[Policy], Iterator[str]], ...]]] = 
             _person,
             _weight,
             _estimated,
+            _labels,
             _order,
             _method,
             _refine,
@@ -170,6 +181,8 @@ REFUSED_TASKS: dict[str, dict[str, str]] = {
         "or work on one machine, with --memory or in memory.",
         "compare": "Methods are compared on tables in memory. Give a sample of the Spark table, such as "
         "frame.sample(0.01).toPandas().",
+        "mapping": "mapping: labels are mapped in memory. Leave it out, or work in memory, without "
+        "--engine and --memory; of a Spark table give a sample, such as frame.sample(0.01).toPandas().",
         "raw": f"raw: a raw table is linked to a release in memory. {INSTEAD}",
         "attack": "An attack needs both tables in memory. Write the release to a file, or give samples.",
     },

@@ -17,7 +17,7 @@ from shoal.encoding.rules import Recoding
 from shoal.engines.column_types import restore_type, storage_type
 from shoal.hierarchy.text import known_text
 from shoal.io.arrow import gather, one_chunk
-from shoal.io.frames import Table
+from shoal.io.tables import Table
 from shoal.policy import Policy
 from shoal.presets.base import ValueCheck
 from shoal.presets.checking import rows_that_break, text_counts

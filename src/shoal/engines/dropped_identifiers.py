@@ -26,7 +26,7 @@ from shoal.evidence.repeated_ids import (
     is_panel,
 )
 from shoal.io.arrow import gather
-from shoal.io.frames import Table
+from shoal.io.tables import Table
 from shoal.policy import Policy
 from shoal.publish.assemble import PublishedRows
 

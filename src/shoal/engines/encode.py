@@ -4,7 +4,7 @@ The distinct values of each column are counted in the session and numbered here;
 where they are, with the hash and the canonical order that they would have in memory.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,16 +18,21 @@ from shoal.encoding.columns import AS_SPELLED, quasi_domain, sensitive_domain, s
 from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
 from shoal.encoding.people import check_ids, person_of_ids
+from shoal.encoding.prediction import bits_about, class_of_values, steered
 from shoal.encoding.values import Tally, canonical, countable, tally_of_counts
 from shoal.engines.column_types import check_types, restore_type, storage_type
 from shoal.engines.queries import (
     ENCODED,
     PERSON,
     WEIGHT,
+    count_combinations,
     count_ids,
+    count_rows,
     count_values,
     number_duplicates,
     people_with_values,
+    repeated_values,
+    rows_with,
     select,
     value_counts,
 )
@@ -43,6 +48,8 @@ MAX_VALUES = 1_000_000
 COUNTED, HASHED = 0.1, 0.6
 """Shares of the work that are done when all values are counted, and all rows hashed."""
 SIGN = np.uint64(1 << 63)
+ALIKE = "k"
+"""The column of a hash of the codes and `h`: rows that differ in it differ in these."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,8 @@ class EncodedTable:
     target if the policy has one, `u` the hash of the person's id if it names a person column or else
     `i0..` the hashes of identifiers that repeat, `h` the
     rows' hash and `key` the order of rows inside a cell (both
-    unsigned, as signed numbers of the same order), `p0..` the other published columns as they are,
+    unsigned, as signed numbers of the same order), `k` the same number for rows that are equal in
+    codes and hash, and for few others, `p0..` the other published columns as they are,
     `v0..` the values of the quasi-identifiers, which are compared with their labels at the end.
     """
 
@@ -182,7 +190,8 @@ def encode_table(
         )
         step = policy.columns[policy.weight].round
         session.drop(read_weights_in(session, raw, weight, step))
-    counted = dict.fromkeys((*quasi, *sensitive, *([policy.target] if policy.target else ())))
+    further = [name for name in (policy.target, policy.predict) if name is not None]
+    counted = dict.fromkeys((*quasi, *sensitive, *further))
     with passing(session, progress, 0, COUNTED, None):
         tallies = _count(session, raw, {n: places[n] for n in counted}, types, max_values)
 
@@ -207,6 +216,17 @@ def encode_table(
             np.add.at(rows[name], codes, tally.counts)
             if domain.missing >= 0:
                 rows[name][domain.missing] += tally.missing
+    if policy.predict is not None:
+        of, (target_domain, codes) = tallies[policy.predict], quasi_domain(tallies[policy.predict])
+        rows_of_target = np.zeros(target_domain.size, np.int64)
+        np.add.at(rows_of_target, codes, of.counts)
+        if target_domain.missing >= 0:
+            rows_of_target[target_domain.missing] += of.missing
+        classes = lookup(policy.predict, codes, target_domain.missing)
+        of_value = class_of_values(target_domain, rows_of_target)
+        some = [(domains[name], lookups[name]) for name in quasi]
+        for domain in _steered(session, raw, some, classes, of_value):
+            domains[domain.name] = domain
     payload = [*sorted(policy.plain), *sensitive]
     sensitive += tuple(name for name in domains if name not in (*quasi, *sensitive))
     target = None
@@ -244,6 +264,28 @@ def encode_table(
         ids=tuple(repeating.values()),
         has_weights=weight is not None,
     )
+
+
+def _steered(
+    session: Session,
+    raw: str,
+    columns: "Sequence[tuple[Domain, CodeLookup]]",
+    target: "CodeLookup",
+    of_value: Codes,
+) -> list[Domain]:
+    """The domains, counting by what they tell about a target, from the pairs of values that occur.
+
+    of_value: the class of each code of the target.
+    """
+    bits = []
+    for domain, lookup in columns:
+        places = list(dict.fromkeys([lookup.place, target.place]))
+        answer = session.query(count_combinations(raw, places))
+        value, code = (each(one_chunk(answer.column(each.place))) for each in (lookup, target))
+        counts = np.zeros((domain.size, int(of_value.max(initial=0)) + 1), np.int64)
+        np.add.at(counts, (value, of_value[code]), answer.column("n").cast(pa.int64()).to_numpy())
+        bits.append(bits_about(counts))
+    return steered([domain for domain, _ in columns], bits)
 
 
 def _known(rows: Ints, domain: Domain) -> Ints:
@@ -384,17 +426,21 @@ def _encode_rows(
     head = [("node", pa.int64()), *((name, pa.int32()) for name in numbers)]
     owners = [PERSON] if people else [*weights, *ids]
     head += [(name, pa.int64()) for name in (*owners, "h")]
-    without_key = pa.schema([*head, *payload])
-    with_key = pa.schema([*head, ("key", pa.int64()), *payload])
-    hashed = f"{ENCODED}_hashed"
+    schema = pa.schema([*head, ("key", pa.int64()), (ALIKE, pa.int64()), *payload])
     with passing(session, progress, COUNTED, HASHED, n_rows):
-        session.map(hashed, rows, encode, without_key, once=True)
-    # rows that are published alike may be of different people, or stand for more of them
-    by = ", ".join(owners) or "h"
-    rows = number_duplicates(hashed, without_key.names, [*codes, "h"], by)
-    with passing(session, progress, HASHED, 1, n_rows):
-        session.map(ENCODED, rows, AddKey(tuple(with_key.names)), with_key)
-    session.drop(hashed)
+        session.map(ENCODED, rows, encode, schema)
+    # most rows have no equal: only those that may have one are numbered among their equals
+    doubled, numbered = f"{ENCODED}_doubled", f"{ENCODED}_numbered"
+    session.keep(doubled, repeated_values(ENCODED, ALIKE))
+    if query_number(session, count_rows(doubled)):
+        # rows that are published alike may be of different people, or stand for more of them
+        by = ", ".join(owners) or "h"
+        alike = rows_with(ENCODED, schema.names, ALIKE, doubled)
+        rows = number_duplicates(alike, schema.names, [*codes, "h"], by)
+        with passing(session, progress, HASHED, 1, None):
+            session.map(numbered, rows, AddKey(tuple(schema.names)), schema)
+            session.substitute(ENCODED, numbered, ALIKE)
+    session.drop(doubled)
 
 
 @dataclass(frozen=True)
@@ -479,7 +525,7 @@ class ReadIds:
 
 @dataclass(frozen=True)
 class EncodeRows:
-    """Raw rows to encoded ones, without the key."""
+    """Raw rows to encoded ones, with the key of a row that has no equal."""
 
     quasi: tuple[CodeLookup, ...]
     sensitive: tuple[CodeLookup, ...]
@@ -512,13 +558,28 @@ class EncodeRows:
             columns[WEIGHT] = pa.array(self.weight.of(batch))
         for i, ids in enumerate(self.ids):
             columns[f"i{i}"] = pa.array(ids.of(batch))
-        columns["h"] = pa.array(as_signed(hash_rows(n, sensitive, payload, self.seed)))
+        hashes = hash_rows(n, sensitive, payload, self.seed)
+        columns["h"] = pa.array(as_signed(hashes))
+        columns["key"] = pa.array(as_signed(_stirred(hashes, [np.zeros(n, np.uint64)])))
+        quasi = (columns[f"c{i}"].to_numpy() for i in range(len(self.quasi)))
+        cell = _stirred(hashes, (codes.astype(np.uint64) for codes in quasi))
+        columns[ALIKE] = pa.array(as_signed(cell))
         for i, column in enumerate(payload):
             columns[f"p{i}"] = column.cast(storage_type(column.type))
         for i, lookup in enumerate(self.quasi):
             value = restore_type(batch.column(lookup.place), lookup.kind)
             columns[f"v{i}"] = value.cast(storage_type(value.type))
         return pa.RecordBatch.from_pydict(columns)
+
+
+def _stirred(hashes: Words, words: Iterable[Words]) -> Words:
+    """(n,) the hashes with some words stirred into them."""
+    from shoal.kernels.hashing import stir
+
+    state = hashes.copy()
+    for each_word in words:
+        stir(state, each_word)
+    return state
 
 
 @dataclass(frozen=True)
@@ -530,11 +591,8 @@ class AddKey:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Hash the number of each row among its duplicates into its key."""
-        from shoal.kernels.hashing import stir
-
-        keys = as_unsigned(batch.column("h"))
         nth = batch.column("nth").cast(pa.int64()).to_numpy(zero_copy_only=False)
-        stir(keys, (nth - 1).astype(np.uint64))
+        keys = _stirred(as_unsigned(batch.column("h")), [(nth - 1).astype(np.uint64)])
         columns = [
             pa.array(as_signed(keys)) if name == "key" else batch.column(name)
             for name in self.names

@@ -1,6 +1,7 @@
 """Files and frames on this machine: read, written and counted, as Arrow."""
 
 import gzip
+import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -8,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from narwhals.stable.v2.dependencies import is_duckdb_relation
 
 from shoal.encoding.counts import Counts
 from shoal.engines.database.base import BATCH
@@ -20,9 +20,8 @@ from shoal.engines.formats.csv import Csv
 from shoal.errors import InputError
 from shoal.io.address import Address
 from shoal.io.csv_dialect import DETECT, CsvOptions
-from shoal.io.frames import Table
-from shoal.io.frames import wrap as wrap_frame
 from shoal.io.paths import check_readable
+from shoal.io.tables import ArrowTable, Table, check_names
 
 
 class LocalFiles:
@@ -132,9 +131,15 @@ def _readable(place: Path, options: CsvOptions) -> Iterator[tuple[FileFormat, Pa
 
 def wrap(native: Any) -> Table:
     """A frame of any kind, or a DuckDB relation, as a table; its `release` returns the same kind."""
-    if is_duckdb_relation(native):
-        # imported here, so that other frames do not load DuckDB
+    if isinstance(native, pa.Table):
+        check_names(native.column_names)
+        return ArrowTable(native)
+    # what other frames need is loaded with the first of them
+    database = sys.modules.get("duckdb")
+    if database is not None and isinstance(native, database.DuckDBPyRelation):
         from shoal.engines.duckdb.relation import wrap_relation
 
         return wrap_relation(native)
+    from shoal.io.frames import wrap as wrap_frame
+
     return wrap_frame(native)

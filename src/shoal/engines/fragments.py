@@ -70,8 +70,10 @@ class GroupFragment:
         """The groups of a fragment `depth` cuts down; `totals` are the whole table's."""
         rule = self.method.partition_rule()
         if rule is None or self.is_table:
-            group = group_rows if self.is_table else group_blocks
-            found = group(self.method, cells, self.requirement, self.seed, lambda _: None)
+            asked = self.method, cells, self.requirement, self.seed, lambda _: None
+            found = (
+                group_rows(*asked) if self.is_table else group_blocks(*asked, n_rows=self.n_rows)
+            )
             if self.passes:
                 found = refine_rows(
                     self.method,
@@ -81,6 +83,7 @@ class GroupFragment:
                     self.passes,
                     self.seed,
                     lambda _: None,
+                    n_rows=self.n_rows,
                 )
             (grouping,) = found
             return grouping

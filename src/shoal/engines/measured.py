@@ -21,6 +21,7 @@ from shoal.evidence.levels import ChosenLevel, chosen_levels
 from shoal.evidence.weighted import Weighted
 from shoal.methods.constraints import Constraint, implies, without_implied
 from shoal.metrics.base import Metric, ReleaseView, chosen_metrics
+from shoal.metrics.importance import MeanNcpByImportance
 from shoal.metrics.ncp import column_losses
 from shoal.metrics.precision import column_precision
 from shoal.metrics.recognition_rate import RecognitionRate, group_rates, row_rates
@@ -173,8 +174,12 @@ class Measured:
 
 def metrics_of(policy: Policy) -> dict[str, Metric]:
     """The metrics that a release of the policy is measured by, by name."""
-    weighted = (WeightedMeanNcp(), WeightedSuppression()) if policy.weight is not None else ()
-    return chosen_metrics((*weighted, *policy.metrics))
+    further: list[Metric] = []
+    if policy.weight is not None:
+        further += [WeightedMeanNcp(), WeightedSuppression()]
+    if policy.has_importance or policy.predict is not None:
+        further.append(MeanNcpByImportance())
+    return chosen_metrics((*further, *policy.metrics))
 
 
 def column_loss_of(parts: ReleaseView, rows: int) -> dict[str, float]:
@@ -250,8 +255,8 @@ def people_warnings(policy: Policy, measured: Measured) -> Iterator[str]:
     if some := measured.merged_ids:
         yield (
             f"{some:,} id{'' if some == 1 else 's'} of {policy.person} differ from another only in "
-            "case, blanks or Unicode form and were read as the same person. Correct them where they "
-            "are of different people."
+            "case, blanks, Unicode form or a final .0 and were read as the same person. Correct them "
+            "where they are of different people."
         )
 
 

@@ -1,9 +1,9 @@
 """The engine that keeps the table in memory, as a frame and as cells."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +34,7 @@ from shoal.engines.dropped_identifiers import (
 from shoal.engines.duckdb.classes import number_texts
 from shoal.engines.files import LocalFiles, wrap
 from shoal.engines.formats.base import format_to_write
+from shoal.engines.label_mapping import LabelMapping, has_mapping, mapping_of
 from shoal.engines.measured import (
     Measured,
     RecognitionRates,
@@ -62,9 +63,10 @@ from shoal.evidence.repeated_ids import RepeatedId
 from shoal.evidence.weighted import Weighted
 from shoal.io.arrow import kind_name, one_chunk, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
-from shoal.io.frames import Table
+from shoal.io.tables import Table
 from shoal.methods.blocks import group_rows, refine_rows
 from shoal.methods.refinement import passes_of
+from shoal.methods.uniform import UniformGroups, group_uniformly, refine_uniformly
 from shoal.metrics.base import ReleaseView
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
@@ -72,6 +74,9 @@ from shoal.policy.anatomy import count_name, group_name
 from shoal.progress import Clock, Progress, no_progress
 from shoal.publish.anatomy import Anatomy, split_tables
 from shoal.publish.assemble import PublishedRows, assemble, output_layout
+from shoal.publish.cut import Cuts, under_cuts
+from shoal.publish.labels import ANY, Labels, labels_of
+from shoal.publish.microaggregation import STATISTICS, check_forms, labels_in_forms
 from shoal.publish.preferences import apply_preferences, published_hashes
 from shoal.threads import each
 from shoal.verification.anatomy import whole
@@ -90,6 +95,14 @@ class _Labelled:
     """Per sensitive column with preferences, (n_rows,) what is published of it."""
 
 
+@dataclass(frozen=True)
+class EncodedTable:
+    """A table as codes, which further runs on the same columns can start from."""
+
+    cells: Cells
+    preferences: Mapping[str, Any]
+
+
 class MemoryEngine(Engine):
     """Reads the table into this process; the default."""
 
@@ -97,15 +110,23 @@ class MemoryEngine(Engine):
     capability = "memory"
     free_evidence = True
 
-    def __init__(self, frame: Any = None, *, decode: bool = True) -> None:
-        """`frame`: the user's table. `decode`: labels are plain text in the release's frame."""
+    def __init__(
+        self, frame: Any = None, *, decode: bool = True, encoded: EncodedTable | None = None
+    ) -> None:
+        """`frame`: the user's table. `decode`: labels are plain text in the release's frame.
+
+        encoded: the same table as another run encoded it, with the same seed and the same settings
+        of its columns.
+        """
         self._decode = decode
+        self._encoded = encoded
 
         self._table: Table | None = None if frame is None else wrap(frame)
         self._names = [] if self._table is None else list(self._table.names)
         self._cells: Cells
         self._preferences: dict[str, Any] = {}
         self._groupings: tuple[Grouping, ...] = ()
+        self._uniform: UniformGroups | None = None
         self._labelled: _Labelled
         self._tables: tuple[Any, ...] = ()
         self._rows: Ints = np.zeros(0, np.int64)
@@ -153,7 +174,9 @@ class MemoryEngine(Engine):
             wanted |= {*policy.identifiers}
         columns = [name for name in self._names if name in wanted]
         read = LocalFiles().read(source.files[0], source.options, columns)
-        self._table = wrap(without_category_order(read, policy.quasi))
+        numbered = policy.publish != "anatomy" and not changes_of(policy)
+        quasi = policy.quasi if numbered else ()
+        self._table = wrap(_in_one_piece(without_category_order(read, policy.quasi), quasi))
         self.load(policy, clock)
         progress(1.0)
 
@@ -163,6 +186,11 @@ class MemoryEngine(Engine):
         assert table is not None
         if table.n_rows == 0:
             raise InputError("The table has column names but no rows: there is nothing to publish.")
+        if self._encoded is not None:
+            self._cells = self._encoded.cells
+            self._preferences = dict(self._encoded.preferences)
+            progress(1.0)
+            return self._cells.n_rows
         if isinstance(table, ChangedTable):
             table.require_codes_declared(policy)
         quasi = {name: policy.column_spec(name) for name in policy.quasi}
@@ -181,6 +209,7 @@ class MemoryEngine(Engine):
             policy.both_spellings,
             policy.no_ids,
             None if policy.weight is None else self._read_weights(policy.weight),
+            policy.predict,
         )
         if cells.weights is not None and cells.people is not None:
             differing = differing_people(cells.people.number.astype(np.int64), cells.weights)
@@ -190,6 +219,7 @@ class MemoryEngine(Engine):
         if policy.population is not None:
             population = population_of_policy(policy)
             cells = with_population(cells, population.column, quasi, population.people)
+        check_forms(cells.domains, quasi)
         self._cells = cells
         self._preferences = {
             name: read_preferences(cells, name, level, table.column(level))
@@ -207,6 +237,11 @@ class MemoryEngine(Engine):
         return read_weights(name, column, missing, reading, step)
 
     @property
+    def encoded(self) -> EncodedTable:
+        """The table as codes, for another run."""
+        return EncodedTable(self._cells, self._preferences)
+
+    @property
     def sensitive_domains(self) -> Mapping[str, Domain]:
         """What the codes of the sensitive columns mean."""
         return self._cells.sensitive_domains
@@ -214,7 +249,16 @@ class MemoryEngine(Engine):
     def group(self, requirement: Requirement, progress: Progress) -> int:
         """Run the policy's method."""
         policy = self._policy
-        self._groupings = group_rows(policy.method, self._cells, requirement, self.seed, progress)
+        if policy.columns_labelled("uniform"):
+            specs = {name: policy.column_spec(name) for name in policy.quasi}
+            self._uniform = group_uniformly(
+                policy.method, self._cells, requirement, self.seed, specs, progress
+            )
+            self._groupings = self._uniform.groupings
+        else:
+            self._groupings = group_rows(
+                policy.method, self._cells, requirement, self.seed, progress
+            )
         check_groupings(self._cells, self._groupings, policy.method.name)
         return int(self._suppressed.sum())
 
@@ -223,6 +267,13 @@ class MemoryEngine(Engine):
         policy, groupings = self._policy, self._groupings
         assert policy.refine is not None
         passes = passes_of(policy.refine)
+        if self._uniform is not None:
+            self._uniform = refine_uniformly(
+                policy.method, requirement, self._uniform, passes, self.seed, progress
+            )
+            self._groupings = self._uniform.groupings
+            check_groupings(self._cells, self._groupings, "refine")
+            return
         self._groupings = refine_rows(
             policy.method, self._cells, requirement, groupings, passes, self.seed, progress
         )
@@ -239,7 +290,10 @@ class MemoryEngine(Engine):
         groupings, formed = self._groupings, None
         if policy.publish == "anatomy":
             groupings, formed = groups_of_equal_rows(cells, groupings)
-        spans = tuple(spans_of(cells, grouping) for grouping in groupings)
+        spans = tuple(
+            under_cuts(cells.domains, grouping, spans_of(cells, grouping), self._cuts)
+            for grouping in groupings
+        )
         values = apply_preferences(cells, self._preferences)
         published = self._published(spans, values)
         # who has which class of a sensitive target cannot be known once it is in another table
@@ -300,7 +354,23 @@ class MemoryEngine(Engine):
             same = sorted(name for name in (*policy.plain, *policy.sensitive) if name not in values)
             hashes = published_hashes(cells, values, [table.column(n) for n in same], self.seed)
         kept = policy.order == "kept"
-        return assemble(cells, self._groupings, spans, kept, values, hashes)
+        labelled = None if not self._has_forms else self._labels_of
+        return assemble(cells, self._groupings, spans, kept, values, hashes, labelled)
+
+    @property
+    def _has_forms(self) -> bool:
+        """Whether some labels are not what covers the values of a group."""
+        return bool(self._cuts or self._policy.columns_labelled(*STATISTICS))
+
+    @property
+    def _cuts(self) -> Cuts:
+        """The cuts of columns with uniform labels."""
+        return {} if self._uniform is None else self._uniform.cuts
+
+    def _labels_of(self, grouping: Grouping, spans: Spans) -> list[Labels]:
+        policy = self._policy
+        specs = {name: policy.column_spec(name) for name in policy.quasi}
+        return labels_in_forms(self._cells, grouping, spans, specs, self._cuts)
 
     def _gather(self, published: PublishedRows, table: Table) -> None:
         policy = self._policy
@@ -444,16 +514,7 @@ class MemoryEngine(Engine):
         """The rows of a written file; the texts of columns that are compared often are coded."""
         files = LocalFiles()
         table = files.read(path, files.settle(path, options)[0])
-        coded = {*self._policy.quasi, *self._policy.sensitive}
-
-        def column(name: str) -> pa.Array:
-            values = one_chunk(table.column(name))
-            is_text = name in coded and pa.types.is_string(values.type)
-            return values.dictionary_encode() if is_text else values
-
-        return pa.table(
-            dict(zip(table.column_names, each(column, table.column_names), strict=True))
-        )
+        return _in_one_piece(table, (*self._policy.quasi, *self._policy.sensitive))
 
     def require_truth(self, released: ReleaseTable, progress: Progress) -> None:
         """Compare the release with the table, row by row."""
@@ -461,7 +522,10 @@ class MemoryEngine(Engine):
         assert table is not None
         released = released if self._in_order else self.published()
         suppressed = cells.rows[self._suppressed]
-        claim = Claim(self._rows, table.n_rows, suppressed)
+        grouped = tuple(
+            tuple(cells.domains[column].name for column in one.columns) for one in self._groupings
+        )
+        claim = Claim(self._rows, table.n_rows, suppressed, grouped)
         people = released.people if isinstance(released, AnatomyRelease) else released
         assert isinstance(people, MemoryRelease)
         require_truth(policy, claim, people.column, table.column, cells.domains)
@@ -478,7 +542,7 @@ class MemoryEngine(Engine):
         policy, labelled = self._policy, self._labelled
         release, published = wrap(self._tables[0]), labelled.published
         labels = [release.column(name) for name in policy.quasi]
-        if isinstance(published, PublishedRows) and np.array_equal(published.rows, self._rows):
+        if self._are_all(published):
             labels = [published.labels[name] for name in policy.quasi]  # coded, so faster
         plain = sorted(policy.unchanged)
         apart = policy.publish == "anatomy"
@@ -488,19 +552,47 @@ class MemoryEngine(Engine):
         found = disclosure_of(counts, determined, exact=apart)
         return replace(found, repeated=self._repeated)
 
+    def _are_all(self, published: PublishedRows | Anatomy) -> TypeGuard[PublishedRows]:
+        """Whether the labelled rows are those of the release, without any that is all stars."""
+        return isinstance(published, PublishedRows) and np.array_equal(published.rows, self._rows)
+
     def label_forms(self, table: ReleaseTable, readers: Mapping[str, LabelReader]) -> LabelForms:  # noqa: ARG002
-        """Count the labels of the rows that are handed over."""
-        release = wrap(self._tables[0])
+        """Count the labels of the rows that are handed over; a statistic says no more than the range or
+        set of the values that it is of."""
+        release, published = wrap(self._tables[0]), self._labelled.published
+        coded = published.labels if self._are_all(published) else {}
+        behind = self._behind_statistics()
 
         def count(name: str) -> list[FormCounts]:
-            labels = number_texts(name, pa.chunked_array([release.column(name)]))
+            if name in behind:
+                return counted_forms(readers[name].forms(*behind[name]))
+            column = coded[name] if name in coded else release.column(name)
+            labels = number_texts(name, pa.chunked_array([column]))
             codes = pc.fill_null(labels.codes, len(labels.texts)).to_numpy(zero_copy_only=False)
             rows = np.bincount(codes, minlength=len(labels.texts) + 1)
             texts = pa.concat_arrays([labels.texts.cast(pa.string()), pa.nulls(1, pa.string())])
             some = np.flatnonzero(rows)
             return counted_forms(readers[name].forms(texts.take(pa.array(some)), rows[some]))
 
-        return dict(zip(readers, each(count, readers), strict=True))
+        return dict(zip(readers, each(count, readers, release.n_rows), strict=True))
+
+    def _behind_statistics(self) -> dict[str, tuple[pa.Array, Ints]]:
+        """Per column of statistics the labels that cover the values of its groups, and their rows."""
+        parts, forms = self._labelled.parts, self._policy.columns_labelled(*STATISTICS)
+        found = {}
+        for grouping, spans in zip(parts.groupings, parts.spans, strict=True):
+            for j, column in enumerate(grouping.columns):
+                domain = parts.cells.domains[column]
+                if domain.name not in forms:
+                    continue
+                labels = labels_of(domain, spans, j)
+                rows = np.bincount(labels.of_group, spans.sizes, len(labels.texts))
+                starred = wrap(self._tables[0]).n_rows - int(spans.sizes.sum())
+                texts = pa.concat_arrays([labels.texts.cast(pa.string()), pa.array([ANY])])
+                every = np.append(rows.astype(np.int64), starred)
+                some = np.flatnonzero(every)
+                found[domain.name] = texts.take(pa.array(some)), every[some]
+        return found
 
     @property
     def key(self) -> PersonKey | None:
@@ -535,9 +627,30 @@ class MemoryEngine(Engine):
         return digest_of(self._first_rows()) if behind else ""
 
     @property
+    def mapping(self) -> LabelMapping | None:
+        """Which label stands for which values, where columns have uniform labels."""
+        if self._policy.publish == "anatomy" or not has_mapping(self._policy):
+            return None
+        requirement = Requirement(self._policy.constraints)
+        return mapping_of(self._policy, self._cells, self._groupings, self._cuts, requirement)
+
+    @property
     def weights(self) -> Ints | None:
         """Where a constraint is estimated from weights that are not published: those of the rows."""
         return self._weights
+
+
+def _in_one_piece(table: pa.Table, numbered: Collection[str]) -> pa.Table:
+    """The table with every column in one piece; the texts of some columns are numbered."""
+
+    def column(name: str) -> pa.Array:
+        values = one_chunk(table.column(name))
+        is_text = name in numbered and pa.types.is_string(values.type)
+        return values.dictionary_encode() if is_text else values
+
+    columns = each(column, table.column_names, table.num_rows)
+    fields = [field.with_type(one.type) for field, one in zip(table.schema, columns, strict=True)]
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))
 
 
 def release_of_frames(

@@ -10,7 +10,7 @@ from shoal.arrays import Ints
 from shoal.encoding.missing import is_missing
 from shoal.errors import VerificationFailed
 from shoal.hierarchy.text import text_of
-from shoal.io.frames import Table
+from shoal.io.tables import Table
 from shoal.policy import Policy
 from shoal.verification.digest import digest_of, read_text
 from shoal.verification.preferences import STAR, require_rule, tree_of

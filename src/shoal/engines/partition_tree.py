@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from shoal.arrays import Bools, Ints
 from shoal.encoding.counts import Counts, size_counts
-from shoal.encoding.domain import costs_of
+from shoal.encoding.domain import UNIT, costs_of
 from shoal.engines import queries
 from shoal.engines.encode import EncodedTable
 from shoal.engines.people_of_cuts import PeopleOfCuts, whole_table_people
@@ -22,7 +22,7 @@ from shoal.engines.queries import PERSON, WEIGHT, Cut, Tree, select
 from shoal.engines.sessions import Session
 from shoal.engines.tie_splits import TieSplits
 from shoal.errors import InputError
-from shoal.kernels.labels import SET, UNIT, Costs
+from shoal.kernels.labels import SET, Costs
 from shoal.kernels.partition import Cuts, leaf_of_rows
 from shoal.methods.partition import PartitionRule, choose_cuts
 from shoal.methods.partition_histograms import ColumnHistogram, NodeHistograms

@@ -175,7 +175,7 @@ def key_warnings(source: Any) -> list[str]:
 
 
 def _hashed(rows: pa.Table, reading: Any) -> Words:
-    return hash_rows(rows.num_rows, (), each(reading, rows.columns), 0)
+    return hash_rows(rows.num_rows, (), each(reading, rows.columns, rows.num_rows), 0)
 
 
 def _spelling(column: pa.ChunkedArray) -> pa.Array:

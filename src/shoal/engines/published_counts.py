@@ -106,7 +106,7 @@ class HashedCounts(PublishedCounts):
             return self._alone(keys, self.people)
 
         self.prepare({name for names in sets for name in names})
-        return each(count, sets)
+        return each(count, sets, self.rows)
 
     def known(self, columns: Sequence[str]) -> list[int]:
         """For each plain column, rows or people with a value."""
@@ -116,12 +116,12 @@ class HashedCounts(PublishedCounts):
             return n if people is None else int(np.count_nonzero(np.bincount(people)))
 
         self.prepare(columns)
-        return each(count, columns)
+        return each(count, columns, self.rows)
 
     def alone_with_value(self, columns: Sequence[str]) -> list[int]:
         """For each plain column, those with a value that nobody else has."""
         self.prepare(columns)
-        return each(lambda name: self._alone(*self._with_value(name)[:2]), columns)
+        return each(lambda name: self._alone(*self._with_value(name)[:2]), columns, self.rows)
 
     def link_rows(self, columns: Sequence[str]) -> list[bool]:
         """For each plain column, whether people have several rows with one value in all of them."""
@@ -146,7 +146,7 @@ class HashedCounts(PublishedCounts):
             return ValueCounts(int(distinct), int(squares), self.rows)
 
         self.prepare(columns)
-        return each(count, columns)
+        return each(count, columns, self.rows)
 
     def _alone(self, keys: Words, people: Ints | None) -> int:
         from shoal.kernels.uniqueness import count_keys, mark_people
@@ -213,7 +213,7 @@ class MemoryCounts(HashedCounts):
         if self.rows * len(self.plain) * 8 > CACHED:
             return
         new = [name for name in self.plain if name in columns and name not in self._words]
-        self._words |= dict(zip(new, each(self._hashed, new), strict=True))
+        self._words |= dict(zip(new, each(self._hashed, new, self.rows), strict=True))
 
     def _hashed(self, name: str) -> Words:
         return self._chosen(_words(self._column(name)))

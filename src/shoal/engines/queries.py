@@ -25,6 +25,12 @@ def select(table: str, columns: Sequence[str]) -> str:
     return f"SELECT {', '.join(columns)} FROM {table}"
 
 
+def some_rows(table: str, columns: Sequence[str], one_in: int, most: int) -> str:
+    """About one row in so many, chosen by a hash of their values and so not by their order."""
+    chosen = f"hash({', '.join(columns)}) % {one_in} = 0"
+    return f"{select(table, columns)} WHERE {chosen} LIMIT {most}"
+
+
 def count_rows(table: str) -> str:
     """n: the rows of a table."""
     return f"SELECT count(*) AS n FROM {table}"
@@ -117,6 +123,28 @@ def number_duplicates(table: str, columns: Sequence[str], alike: Sequence[str], 
     """
     over = f"PARTITION BY {', '.join(alike)} ORDER BY {by}"
     return f"SELECT {', '.join(columns)}, row_number() OVER ({over}) AS nth FROM {table}"
+
+
+def repeated_values(table: str, column: str) -> str:
+    """The values of a column that several rows have."""
+    return f"SELECT {column} FROM {table} GROUP BY {column} HAVING count(*) > 1"
+
+
+def rows_with(table: str, columns: Sequence[str], key: str, values: str) -> str:
+    """The rows of a table whose key is among the values in another table, as a table in SQL."""
+    shown = ", ".join(f"{table}.{column} AS {column}" for column in columns)
+    found = f"SELECT {key} AS found FROM {values}"
+    return f"(SELECT {shown} FROM {table} JOIN ({found}) AS keys ON {table}.{key} = keys.found) AS alike"
+
+
+def rows_without(table: str, columns: Sequence[str], key: str, other: str) -> str:
+    """The rows of a table whose key no row of another table has."""
+    shown = ", ".join(f"{table}.{column} AS {column}" for column in columns)
+    found = f"SELECT {key} AS found FROM {other} GROUP BY {key}"
+    return (
+        f"SELECT {shown} FROM {table} LEFT JOIN ({found}) AS keys ON {table}.{key} = keys.found "
+        "WHERE keys.found IS NULL"
+    )
 
 
 # People: the rows of one person share the hash of the id; -1 stands for no id.

@@ -26,7 +26,7 @@ from shoal.evidence.evidence import Histogram, histogram
 from shoal.evidence.people import PeopleSizes, people_sizes
 from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
-from shoal.io.frames import Table
+from shoal.io.tables import Table
 from shoal.models.base import POPULATION, SIZES_ONLY, WEIGHTS
 from shoal.policy import Policy
 from shoal.policy.released_columns import (
@@ -422,9 +422,12 @@ class MemoryRelease(ReleaseTable):
         if self._weights is None:
             model = next(model.name for model in policy.constraints if model.needs_weights)
             raise InputError(
-                f"{model} is estimated from the weights of '{name}', which the release withholds, so "
-                "that only the run that makes a release can check it. Publish the weights (`round: "
-                "10`), or check the other constraints with a policy that leaves it out."
+                f"{model} is estimated from the weights of '{name}', which the release withholds: the "
+                "run that made the release checked it with them, and nobody can without. To check it "
+                "again, run the raw table with the same policy and seed file and compare the digests "
+                "of the certificates; to check the other constraints, verify with a policy that "
+                f"leaves {model} out; to let others check it, publish the weights rounded (`round: "
+                "10`)."
             )
         if len(self._weights) != len(exempt):
             raise VerificationFailed(

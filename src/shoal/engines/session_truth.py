@@ -48,28 +48,40 @@ def new_keys() -> Keys:
     return a, b, c, d
 
 
-def row_sums(
-    batch: pa.RecordBatch, columns: Sequence[Place], keys: Keys, rows: Bools, written: bool = False
-) -> list[int]:
-    """The sums of two hashes of some rows of a batch, modulo 2**64.
+class RowWords:
+    """The words of a batch's columns, from which its rows are hashed; each is read once."""
 
-    written: bytes count as a CSV file has them, and not by their text.
-    """
-    from shoal.kernels.hashing import keyed_hash
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        self._batch = batch
+        self._known: dict[tuple[str, pa.DataType, bool], Words] = {}
 
-    chosen = batch if rows.all() else batch.filter(pa.array(rows))
+    def sums(
+        self, columns: Sequence[Place], keys: Keys, rows: Bools, written: bool = False
+    ) -> list[int]:
+        """The sums of two hashes of some rows, modulo 2**64.
 
-    def words_in(place: str, kind: pa.DataType) -> Words:
-        column = without_nan(restore_type(chosen.column(place), kind))
-        if is_bytes(column.type) and not written:
-            column = text_of(column)
-        return words_of(canonical(column))
+        written: bytes count as a CSV file has them, and not by their text.
+        """
+        from shoal.kernels.hashing import keyed_hash
 
-    words = [words_in(place, kind) for place, kind in columns]
-    n = chosen.num_rows
-    both = (keyed_hash(n, words, keys[:2]), keyed_hash(n, words, keys[2:]))
-    with np.errstate(over="ignore"):
-        return [int(np.add.reduce(hashes)) if n else 0 for hashes in both]
+        n, every = int(rows.sum()), bool(rows.all())
+        if not n:
+            return [0, 0]
+        words = [self._words(*place, written) for place in columns]
+        chosen = words if every else [one[rows] for one in words]
+        both = (keyed_hash(n, chosen, keys[:2]), keyed_hash(n, chosen, keys[2:]))
+        with np.errstate(over="ignore"):
+            return [int(np.add.reduce(hashes)) for hashes in both]
+
+    def _words(self, place: str, kind: pa.DataType, written: bool) -> Words:
+        as_bytes = written and is_bytes(kind)
+        key = place, kind, as_bytes
+        if key not in self._known:
+            column = without_nan(restore_type(self._batch.column(place), kind))
+            if is_bytes(column.type) and not written:
+                column = text_of(column)
+            self._known[key] = words_of(canonical(column))
+        return self._known[key]
 
 
 @dataclass(frozen=True)
@@ -83,7 +95,7 @@ class SumRows:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Sum up a batch."""
         every = np.ones(batch.num_rows, np.bool_)
-        sums = row_sums(batch, self.columns, self.keys, every, self.written)
+        sums = RowWords(batch).sums(self.columns, self.keys, every, self.written)
         found = {"n": batch.num_rows, "sums": sums}
         return pa.RecordBatch.from_pydict({"found": [json.dumps(found)]}, schema=FOUND)
 
@@ -121,16 +133,17 @@ class SumPublished:
         else:
             is_out, blank, shadow = state <= BLANK, state == BLANK, state == BEHIND
             is_row = ~blank
+        words = RowWords(batch)
         found: dict[str, Any] = {
             "n": int(is_out.sum()),
             "rows": int(is_row.sum()),
             "blank": int(blank.sum()),
             "shadows": int(shadow.sum()),
             "unsaid": self._without_stars(batch.filter(pa.array(blank))),
-            "outside": row_sums(batch, self.outside, self.keys, is_out, written=True),
-            "inside": row_sums(batch, self.inside, self.keys, is_row),
-            "blank_values": row_sums(batch, self.behind, self.keys, blank),
-            "shadow_values": row_sums(batch, self.behind, self.keys, shadow),
+            "outside": words.sums(self.outside, self.keys, is_out, written=True),
+            "inside": words.sums(self.inside, self.keys, is_row),
+            "blank_values": words.sums(self.behind, self.keys, blank),
+            "shadow_values": words.sums(self.behind, self.keys, shadow),
         }
         out = batch.filter(pa.array(is_out))
         wrong = {}
@@ -279,7 +292,7 @@ class SessionTruth:
 def sum_table(
     session: Session, table: str, columns: Sequence[Place], keys: Keys, written: bool = True
 ) -> tuple[int, list[int]]:
-    """The rows of a table, and the sums of their hashes; `written` as in `row_sums`."""
+    """The rows of a table, and the sums of their hashes; `written` as in `RowWords`."""
     function = SumRows(tuple(columns), keys, written)
     found = _each_batch(session, table, [place for place, _ in columns], function)
     return sum(one["n"] for one in found), _added(one["sums"] for one in found)

@@ -104,6 +104,10 @@ class Session(Protocol):
         has; there are no other keys.
         """
 
+    def substitute(self, name: str, other: str, key: str) -> None:
+        """Put the rows of another table, which has the same columns, in the place of those with the same
+        key; the other table is then part of this one, and not to be used any more."""
+
     def drop(self, name: str) -> None:
         """Drop a table."""
 

@@ -38,6 +38,11 @@ class Targets:
             tables = (release, *release.sensitive_tables.values())
             self._staging.describe([table.fingerprint.digest for table in tables])
 
+    def describe_decoded(self) -> None:
+        """Say in the comments of tables that they were decoded from a release."""
+        if self._staging is not None:
+            self._staging.describe_decoded()
+
     def commit(self) -> None:
         """Put everything in place; if that fails, what was there before stays."""
         parts: list[Part] = [*self._files.parts]

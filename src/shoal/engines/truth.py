@@ -23,8 +23,11 @@ from shoal.encoding.cells import words_of
 from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.domain import Domain
 from shoal.encoding.missing import is_declared
+from shoal.encoding.people import number_people
 from shoal.encoding.reading import AS_FOUND, ValueReading
 from shoal.encoding.spelling import is_blank
+from shoal.encoding.values import is_numbered
+from shoal.engines.statistics_truth import StatisticsCheck
 from shoal.errors import VerificationFailed
 from shoal.hierarchy.text import is_bytes, known_text, text_of, text_of_bytes
 from shoal.io.arrow import one_chunk
@@ -57,6 +60,9 @@ class Claim:
     """Rows of the input."""
     suppressed: Ints
     """Input rows that the method suppressed in every column."""
+    grouped: tuple[tuple[str, ...], ...] = ()
+    """Sets of quasi-identifiers that were grouped together: rows that read alike in all columns of one
+    are a class there, whose statistics the labels may be."""
 
 
 def require_truth(
@@ -90,6 +96,13 @@ def require_truth(
         if name not in policy.sensitive or policy.publish != "anatomy"
     ]
 
+    statistics = StatisticsCheck(policy, claim.grouped, published, _people(policy, claim, raw))
+
+    def hidden(name: str) -> Bools:
+        """(published,) rows that read `*` in all columns that were grouped with this one."""
+        grouped = next((one for one in claim.grouped if name in one), (name,))
+        return np.all([stars.star(column) for column in grouped], axis=0)
+
     def check(name: str) -> Bools | None:
         labels, values = one_chunk(published(name)), raw(name)
         if name in quasi:
@@ -98,10 +111,19 @@ def require_truth(
                 spec = spec.as_read(domain_of[name])
             coded = coded_texts(values)
             own = pa.DictionaryArray.from_arrays(coded.indices.take(rows), coded.dictionary)
-            return uncovered(name, labels, own, spec, policy.folder)
+            if statistics.concerns(name):
+                return statistics.untrue(
+                    name, own.indices, _known_texts(coded.dictionary, spec), spec
+                )
+            wrong = uncovered(name, labels, own, spec, policy.folder)
+            if wrong is None and spec.labels == "uniform":
+                known = pa.array(_known_texts(coded.dictionary, spec), pa.string()).drop_null()
+                wrong = overlapping(name, labels, known, spec, policy.folder, hidden(name))
+            return wrong
         return different(labels, one_chunk(values), claim.rows)
 
-    for name, wrong in zip((*quasi, *others), each(check, (*quasi, *others)), strict=True):
+    wrongs = each(check, (*quasi, *others), claim.n_rows)
+    for name, wrong in zip((*quasi, *others), wrongs, strict=True):
         if wrong is not None and name in others:
             wrong = stars.without_starred(name, wrong)
         if wrong is None or not wrong.any():
@@ -111,6 +133,10 @@ def require_truth(
             if name in quasi
             else "the value is not that of the row"
         )
+        if name in quasi and policy.columns[name].labels == "uniform":
+            what = "the label does not cover the row's own value, or another one covers it too,"
+        if name in quasi and statistics.concerns(name):
+            what = f"the value is not the {policy.columns[name].labels} of its class"
         raise VerificationFailed(
             f"The release would not be true: in column '{name}' {what} in {int(wrong.sum()):,} of "
             f"{len(wrong):,} rows, the first of them row {int(np.argmax(wrong)) + 1:,} of the release."
@@ -143,6 +169,25 @@ def require_anatomy(
                 f"The release would not be true: the table of {name} does not count the values of the "
                 "groups."
             )
+
+
+def _known_texts(values: pa.Array, spec: ColumnSpec) -> list[str | None]:
+    """Different values as they are meant, None for those that the policy declares missing."""
+    if spec.rule is not None:
+        values = spec.rule.without_marks(values)
+    values = _as_read(values, spec.reading)
+    gone = np.zeros(len(values), np.bool_)
+    if spec.missing:
+        gone = is_declared(values, spec.missing, spec.exact_codes)
+    return [None if gone[i] else text for i, text in enumerate(values.to_pylist())]
+
+
+def _people(policy: Policy, claim: Claim, raw: Column) -> Ints | None:
+    """(published,) the person of each row, where people are counted."""
+    if policy.person is None:
+        return None
+    found = number_people(policy.person, raw(policy.person), policy.no_ids)
+    return found.number[claim.rows].astype(np.int64)
 
 
 Tables = Callable[[str], tuple[Ints, pa.Array, Ints]]
@@ -178,7 +223,8 @@ class _Stars:
         self._components = suppressible_components(policy)
         self._policy, self._published, self._n = policy, published, n
 
-    def _star(self, name: str) -> Bools:
+    def star(self, name: str) -> Bools:
+        """(published,) whether each row reads `*` in a column."""
         return _flags(pc.equal(text_of(one_chunk(self._published(name))).cast(pa.string()), STAR))
 
     def require_everywhere(self, claim: Claim) -> None:
@@ -187,7 +233,7 @@ class _Stars:
         if not hidden.any():
             return
         for name in self._policy.published(self._policy.columns):
-            if not self._star(name)[hidden].all():
+            if not self.star(name)[hidden].all():
                 raise VerificationFailed(
                     f"The release would not be true: suppressed rows are published in column '{name}'."
                 )
@@ -198,12 +244,14 @@ class _Stars:
             return wrong
         allowed = np.zeros(self._n, np.bool_)
         for component in self._components:
-            allowed |= np.all([self._star(column) for column in component], axis=0)
-        return wrong & ~(allowed & self._star(name))
+            allowed |= np.all([self.star(column) for column in component], axis=0)
+        return wrong & ~(allowed & self.star(name))
 
 
 def coded_texts(values: pa.Array) -> pa.DictionaryArray:
     """The values as codes of different texts."""
+    if is_numbered(values):
+        return values
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     try:
@@ -246,6 +294,50 @@ def uncovered(
         return None
     wrong: Bools = np.isin(key, pairs[~good])
     return wrong
+
+
+def overlapping(
+    name: str,
+    labels: pa.Array,
+    values: pa.Array,
+    spec: ColumnSpec,
+    folder: Path,
+    hidden: Bools,
+) -> Bools | None:
+    """(n,) whether some value of the table is under the label of each row and under another one that is
+    published too; None where every value is under one label alone.
+
+    values: the different known values. hidden: rows that are suppressed, whose `*` does not count.
+    """
+    coded = labels if pa.types.is_dictionary(labels.type) else labels.dictionary_encode()
+    texts: list[str | None] = [*text_of(coded.dictionary).cast(pa.string()).to_pylist(), None]
+    label = _codes(coded.indices, len(texts) - 1)
+    used = np.unique(label[~hidden])
+    published = [texts[i] for i in used.tolist()]
+    whole = [i for i, text in zip(used.tolist(), published, strict=True) if text == STAR]
+    if whole and len(used) > 1:
+        return np.isin(label, whole) & ~hidden
+    values = values if spec.rule is None else spec.rule.without_marks(values)
+    marked = published
+    if spec.rule is not None:
+        marked = spec.rule.without_marks(pa.array(published, pa.string())).to_pylist()
+    known = pc.unique(values).to_pylist()
+    read = parse_labels(name, marked, known, replace(spec, reading=AS_FOUND), folder)
+    # how many labels are over each place, and which of them name a value that is not under their range
+    n = int(read.axis.max(initial=-1)) + 2
+    steps = np.zeros(n + 1, np.int64)
+    ranged = read.high >= read.low
+    np.add.at(steps, read.low[ranged], 1)
+    np.add.at(steps, np.minimum(read.high[ranged] + 1, n), -1)
+    over = np.append(np.cumsum(steps)[:n], 0)[read.axis]
+    value, by = read.listed.T if len(read.listed) else np.zeros((2, 0), np.int64)
+    apart = ~((read.axis[value] >= read.low[by]) & (read.axis[value] <= read.high[by]))
+    over[: len(known) + 1] += np.bincount(value[apart], minlength=len(known) + 1)
+    twice = np.flatnonzero(over > 1)
+    if not len(twice):
+        return None
+    bad = read.covers(int(twice[0]), int(twice[0]) + 1)[0]
+    return np.isin(label, used[bad]) & ~hidden
 
 
 def covered_pairs(

@@ -60,8 +60,9 @@ class Counting:
                 LEVELS, name, sensitive_rows_by_level(parts, name)
             )
 
-        found = each(quasi, places)
-        found += each(sensitive, [name for name in self.sensitive if name in parts.cells.sensitive])
+        others = [name for name in self.sensitive if name in parts.cells.sensitive]
+        found = each(quasi, places, parts.cells.n_rows)
+        found += each(sensitive, others, parts.cells.n_rows)
         return {key: rows for one in found for key, rows in one.items()}
 
 
@@ -89,7 +90,9 @@ class Facts:
         """How the release is counted."""
         quasi = zip(self.domains, self.rows_of_values, strict=True)
         bars = each(
-            lambda column: choose_bars(*column, people=self.people.get(column[0].name)), quasi
+            lambda column: choose_bars(*column, people=self.people.get(column[0].name)),
+            quasi,
+            self.n_rows,
         )
         return Counting(
             {domain.name: one for domain, one in zip(self.domains, bars, strict=True)},

@@ -16,8 +16,8 @@ risk estimation in mu-Argus: a review", Privacy in Statistical Databases, 2004. 
 a class with no more people in the population than in the sample has the risk 1 / f.
 """
 
-from dataclasses import dataclass
-from math import fsum
+from dataclasses import dataclass, replace
+from math import floor, fsum, log10
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +56,53 @@ class EstimatedRisk:
     threshold: float
     households: float | None = None
     """Where households are given: people to expect in households of which somebody is re-identified."""
+    rounded: bool = False
+    """Whether weights are withheld: sums then have two digits, `smallest_class` is a bound from below
+    and `highest` one from above."""
+
+    def without_weights(self) -> "EstimatedRisk":
+        """The same so that no weight follows from it: in a class of one row, the fewest people of a
+        class are the weight of this row, and the highest risk gives it away too."""
+        return replace(
+            self,
+            population=two_digits(self.population),
+            smallest_class=at_least(self.smallest_class),
+            highest=at_most_one(self.highest),
+            expected=two_digits(self.expected),
+            share=two_digits(self.share),
+            households=None if self.households is None else two_digits(self.households),
+            rounded=True,
+        )
+
+
+def at_least(figure: float) -> float:
+    """The largest of 1, 2, 5, 10, 20, 50, … and of 0.5, 0.2, 0.1, … that is not above a figure."""
+    if figure <= 0:
+        return 0.0
+    power = floor(log10(figure)) + 1
+    while (found := next((n for n in _steps(power) if n <= figure), None)) is None:
+        power -= 1
+    return found
+
+
+def at_most_one(share: float) -> float:
+    """The smallest of 1, 0.5, 0.2, 0.1, 0.05, … that is not below a share."""
+    if share <= 0:
+        return 0.0
+    power = floor(log10(share)) - 1
+    while (found := next((n for n in _steps(power)[::-1] if n >= share), None)) is None:
+        power += 1
+    return min(found, 1.0)
+
+
+def _steps(power: int) -> tuple[float, float, float]:
+    """5, 2 and 1 times a power of 10, each the nearest float."""
+    return float(f"5e{power}"), float(f"2e{power}"), float(f"1e{power}")
+
+
+def two_digits(figure: float) -> float:
+    """A figure rounded to two significant digits."""
+    return float(f"{figure:.1e}")
 
 
 def individual_risks(sizes: npt.NDArray[np.integer], population: Floats) -> Floats:

@@ -202,7 +202,7 @@ class LabelReader:
         if self.axis.of == "intervals":
             found = joined_intervals(label, self.axis)
             return None if found is None or found.low == found.high else found
-        return our_range(label, self.axis)
+        return our_range(label, self.axis) or half_open(label)
 
     def _number(self, place: Place) -> float:
         sort, value = place

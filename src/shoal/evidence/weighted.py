@@ -1,10 +1,10 @@
 """What sampling weights say about a release: the risk in the population, before and after."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from shoal.evidence.estimated_risk import EstimatedRisk
+from shoal.evidence.estimated_risk import EstimatedRisk, at_least, two_digits
 
 NORMALISED = 1.05
 """Weights that add up to less than so many times the rows are likely to be relative ones."""
@@ -25,6 +25,16 @@ class Weighted:
     rows: int
     """Rows of the input."""
 
+    def without_weights(self, few: bool) -> "Weighted":
+        """The same so that no weight follows from it, where weights are not published.
+
+        few: whether the populations before and after differ by those of a few suppressed rows.
+        """
+        after = None if self.after is None else self.after.without_weights()
+        if after is not None and few:
+            after = replace(after, population=at_least(after.population))
+        return replace(self, before=self.before.without_weights(), after=after)
+
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON."""
         return asdict(self)
@@ -34,9 +44,10 @@ class Weighted:
         population, sample = self.before.population, self.before.sample
         if population < NORMALISED * sample:
             yield (
-                f"The weights of {self.column} add up to {population:,.0f} people, about as many as "
-                f"the sample has ({sample:,}): they look like relative weights with a mean of 1. The "
-                "population and its risks are then not estimated but those of the sample; use the "
+                f"The weights of {self.column} add up to about {two_digits(population):,.0f} people, "
+                f"as many as the sample has ({sample:,}): they look like relative weights with a mean "
+                "of 1. "
+                "The population and its risks are then not estimated but those of the sample; use the "
                 "weights that gross up to the population."
             )
         elif self.below_one:

@@ -13,7 +13,6 @@ from shoal.errors import HierarchyError
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.text import text_of
 from shoal.hierarchy.tree import HierarchyTree, codes_of, from_paths
-from shoal.io.frames import wrap
 
 NAME = "tree"
 FORM = "write names over their parts, such as {any: {fruit: [apple, pear], nut: [almond]}}"
@@ -61,6 +60,8 @@ class NestedTree(Hierarchy):
 
 def rows_of(frame: Any) -> list[tuple[Any, ...]]:
     """The rows of a table of any kind."""
+    from shoal.io.frames import wrap  # with it all that frames need
+
     table = wrap(frame)
     columns = [text_of(table.column(name)).to_pylist() for name in table.names]
     return list(zip(*columns, strict=True))

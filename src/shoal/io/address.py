@@ -164,6 +164,13 @@ def public(place: Place) -> Place:
     return place.public if isinstance(place, Address) else place
 
 
+def shown_name(place: Place) -> str:
+    """What a table is called in a report: a file without its folders, a table without its server."""
+    if isinstance(place, Address):
+        return "a query" if place.table is None else f"table {place.table}"
+    return place.name or place.resolve().name
+
+
 def refuse_secrets(place: Place) -> Place:
     """Raise `InputError` for an address with a password: a command line is seen by every user."""
     if isinstance(place, Address) and place.secrets:

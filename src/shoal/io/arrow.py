@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Ints
+from shoal.io.deferred_pandas import defer_pandas
 
 KEPT_METADATA = b"ARROW:extension:"
 """The one kind of field metadata that is part of a type."""
@@ -18,6 +19,8 @@ WIDE = {
 }
 SMALL_OFFSETS = 1 << 31
 """A column of short-offset text or bytes cannot be longer than this in one piece."""
+
+defer_pandas()  # before anything is converted
 
 
 def one_chunk(column: pa.Array | pa.ChunkedArray) -> pa.Array:

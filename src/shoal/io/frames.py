@@ -1,4 +1,4 @@
-"""Tables of other libraries in and out: pandas, polars, pyarrow, and others that offer Arrow streams.
+"""Frames of other libraries in and out: pandas, polars, and others that offer Arrow streams.
 
 Works on the user's own objects through their methods and narwhals; pandas and polars themselves are
 not imported. A release has the kind of the table it was made from, and a column that was not
@@ -8,11 +8,10 @@ those of its own rows: others would tell of people who are not in the release.
 
 import datetime
 import numbers
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -21,8 +20,8 @@ from narwhals.stable.v2.dependencies import is_into_series
 
 from shoal.arrays import Ints
 from shoal.errors import InputError, listed
-from shoal.io.arrow import gather, one_chunk, whole_numbers, without_metadata
-from shoal.threads import each
+from shoal.io.arrow import one_chunk, whole_numbers
+from shoal.io.tables import ArrowTable, Table, check_names
 
 ALLOWED = "a pandas, polars or pyarrow table or a DuckDB relation"
 FAMILIES: tuple[tuple[type, str], ...] = (
@@ -43,83 +42,13 @@ MOST_PERIODS = 100_000
 """Periods between the first and the last one: with more, only those that occur are counted."""
 
 
-class Table(Protocol):
-    """A table of some library, as the pipeline sees it."""
-
-    @property
-    def names(self) -> list[str]:
-        """The columns, in order."""
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-
-    def column(self, name: str) -> pa.Array:
-        """One column in one piece; missing values are nulls."""
-
-    def release(
-        self,
-        columns: Sequence[str],
-        labels: Mapping[str, pa.Array],
-        rows: Ints,
-        keep_index: bool,
-    ) -> Any:
-        """A frame of the same kind with these columns in this order.
-
-        labels: published texts, already in output order; rows: (n_out,) the input row of each output
-        row, for every column without labels. `keep_index` keeps the labels of a pandas index;
-        otherwise rows are numbered again.
-        """
-
-
-@dataclass(frozen=True)
-class ArrowTable:
-    """A pyarrow table."""
-
-    native: pa.Table
-
-    @property
-    def names(self) -> list[str]:
-        """The columns, in order."""
-        return list(self.native.column_names)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.native.num_rows)
-
-    def column(self, name: str) -> pa.Array:
-        """One column in one piece."""
-        return one_chunk(self.native.column(name))
-
-    def release(
-        self,
-        columns: Sequence[str],
-        labels: Mapping[str, pa.Array],
-        rows: Ints,
-        keep_index: bool,  # noqa: ARG002 - Arrow has no index
-    ) -> pa.Table:
-        """See Table.release."""
-
-        def published(name: str) -> pa.Array:
-            return labels[name] if name in labels else gather(self.native.column(name), rows)
-
-        # only published columns are gathered, a few at a time: there is never a second table
-        arrays = each(published, columns)
-        fields = []
-        for name, array in zip(columns, arrays, strict=True):
-            at = self.native.schema.get_field_index(name)  # -1 for an added column
-            old = self.native.schema.field(at) if at >= 0 else None
-            same = old is not None and old.type == array.type
-            fields.append(old if same else pa.field(name, array.type))
-        return without_metadata(pa.Table.from_arrays(arrays, schema=pa.schema(fields)))
-
-
 @dataclass(frozen=True)
 class FrameTable:
     """A pandas or polars frame, through narwhals."""
 
     frame: nw.DataFrame[Any]
+    _converted: dict[str, pa.Array] = field(default_factory=dict, repr=False, compare=False)
+    """Columns that were asked for, since they are asked for again."""
 
     @property
     def names(self) -> list[str]:
@@ -133,6 +62,12 @@ class FrameTable:
 
     def column(self, name: str) -> pa.Array:
         """One column in one piece; missing values are nulls."""
+        found = self._converted.get(name)
+        if found is None:
+            found = self._converted[name] = self._as_arrow(name)
+        return found
+
+    def _as_arrow(self, name: str) -> pa.Array:
         try:
             return self._column(name)
         except (pa.ArrowException, UnicodeError, OverflowError):
@@ -192,6 +127,12 @@ class FrameTable:
         return nw.from_native(native, eager_only=True)
 
 
+def is_frame(native: Any) -> bool:
+    """Whether this is a table with named columns, and not an array or a list."""
+    found = nw.from_native(native, eager_only=True, pass_through=True)
+    return isinstance(found, nw.DataFrame)
+
+
 def wrap(native: Any) -> Table:
     """The user's table, ready for the pipeline. DuckDB relations are wrapped by the engines."""
     if is_into_series(native):
@@ -229,21 +170,6 @@ def _streamed(native: Any) -> Table:
         ) from None
     check_names(list(table.column_names))
     return ArrowTable(table)
-
-
-def check_names(names: Sequence[Any]) -> None:
-    """Raise an InputError unless all names are texts and different."""
-    odd = [f"{name!r} ({type(name).__name__})" for name in names if not isinstance(name, str)]
-    if odd:
-        raise InputError(
-            f"Column names must be texts, found {listed(odd)}. "
-            "Rename them first, for instance with df.columns = [...]."
-        )
-    doubled = sorted(name for name, times in Counter(names).items() if times > 1)
-    if doubled:
-        raise InputError(
-            f"The table has more than one column named {listed(doubled)}. Rename them first."
-        )
 
 
 def _texts(series: nw.Series[Any]) -> pa.Array:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.arrays import Bools, Codes, Floats, Ints, Words
-from shoal.kernels.jit import inlined, kernel, number
+from shoal.kernels.jit import inlined, inner, kernel, number
 
 RANGE, SET, TREE = 0, 1, 2
 NONE = -1
@@ -42,8 +42,8 @@ class Columns(NamedTuple):
     """Width of a single value."""
     plus: float
     """What a range is wider than the way between its ends."""
-    most: float
-    """No range is wider."""
+    most: Floats
+    """(d,) no range is wider."""
     base: Ints
     """(d + 1,) where the column's codes begin in `place` and in every table by code."""
     place: Floats
@@ -82,9 +82,8 @@ def range_width(columns: Columns, j: int, low: int, high: int) -> float:
         return columns.one
     base = columns.base[j]
     if columns.kind[j] == RANGE:
-        return min(
-            columns.most, columns.place[base + high] - columns.place[base + low] + columns.plus
-        )
+        width = columns.place[base + high] - columns.place[base + low] + columns.plus
+        return min(columns.most[j], width)
     return columns.counted[base + j + high - low + 1]
 
 
@@ -129,7 +128,7 @@ def ones(word: np.uint64) -> int:
     return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@kernel
+@inner
 def start_label(columns: Columns, label: Label, g: int, codes: Codes) -> None:
     """Make the label of one row."""
     label.bits[g, :] = 0
@@ -160,7 +159,7 @@ def widen(columns: Columns, label: Label, g: int, codes: Codes) -> None:
             label.width[g, j] = range_width(columns, j, low, high)
 
 
-@kernel
+@inner
 def width_with(columns: Columns, label: Label, g: int, j: int, code: int) -> float:
     """The width of a label once it covers a code that it does not cover yet."""
     if columns.kind[j] == SET:
@@ -172,14 +171,14 @@ def width_with(columns: Columns, label: Label, g: int, j: int, code: int) -> flo
     return range_width(columns, j, low, high)
 
 
-@kernel
+@inner
 def copy_label(label: Label, g: int, other: Label, h: int) -> None:
     """Make label g the same as label h of another array."""
     label.low[g], label.high[g] = other.low[h], other.high[h]
     label.bits[g], label.width[g] = other.bits[h], other.width[h]
 
 
-@kernel
+@inner
 def recount(columns: Columns, label: Label, g: int, j: int) -> None:
     """Work out the width of a set of several values."""
     members = 0
@@ -188,7 +187,7 @@ def recount(columns: Columns, label: Label, g: int, j: int) -> None:
     label.width[g, j] = columns.counted[columns.base[j] + j + members]
 
 
-@kernel
+@inner
 def unite(columns: Columns, label: Label, g: int, other: Label, h: int) -> None:
     """Let label g cover label h of another array as well."""
     for j in range(len(columns.kind)):
@@ -207,7 +206,7 @@ def unite(columns: Columns, label: Label, g: int, other: Label, h: int) -> None:
             label.width[g, j] = range_width(columns, j, low, high)
 
 
-@kernel
+@inner
 def widths_with(columns: Columns, label: Label, g: int, j: int, widths: Floats) -> None:
     """Per code of a column, the width of the label once it covers that code too."""
     base, size, now = columns.base[j], columns.size[j], label.width[g, j]
@@ -230,7 +229,7 @@ def widths_with(columns: Columns, label: Label, g: int, j: int, widths: Floats) 
     mine[low : high + 1] = now
     if columns.kind[j] == RANGE:
         place, missing = columns.place[base : base + size], columns.missing[j]
-        most, plus, top = columns.most, columns.plus, place[high]
+        most, plus, top = columns.most[j], columns.plus, place[high]
         whole = min(most, place[max(missing, 0)] - place[0] + plus)
         if high == missing:
             mine[:low] = whole
@@ -405,7 +404,7 @@ def _split(trie: Trie, node: int) -> None:
         item = following
 
 
-@kernel
+@inner
 def _gather(trie: Trie, node: int) -> None:
     """Make a list of all items below a node whose children are lists."""
     child = trie.down[node]
@@ -422,7 +421,7 @@ def _gather(trie: Trie, node: int) -> None:
         child = following
 
 
-@kernel
+@inner
 def _gather_deep(trie: Trie, node: int) -> None:
     """The same for a whole subtree: always the deepest first."""
     at = node
@@ -439,7 +438,7 @@ def _gather_deep(trie: Trie, node: int) -> None:
         at = trie.up[at]
 
 
-@kernel
+@inner
 def remove(trie: Trie, item: int) -> None:
     """Take an item out."""
     node = trie.node_of[item]
@@ -485,7 +484,7 @@ def _offer_again(trie: Trie, node: int) -> None:
     trie.offers[node] = mask
 
 
-@kernel
+@inner
 def offer(trie: Trie, item: int, mask: np.uint64) -> None:
     """Say that an item now offers less than before."""
     trie.masks[item] = mask
@@ -594,7 +593,7 @@ def take(pool: RowPool, row: int) -> None:
         offer(pool.trie, cell, offers)
 
 
-@kernel
+@inner
 def brings(pool: RowPool, atom: int, need: Ints, seen: Ints, now: int) -> bool:
     """Whether a row of the atom has a new value for a column that still needs some."""
     for a in range(len(need)):
@@ -617,7 +616,7 @@ def wanted(pool: RowPool, need: Ints, seen: Ints, now: int) -> np.uint64:
     return bits
 
 
-@kernel
+@inner
 def cell_brings(pool: RowPool, cell: int, need: Ints, seen: Ints, now: int) -> bool:
     """Whether some open row of the cell brings what is needed."""
     for atom in range(pool.cell_atoms[cell], pool.cell_atoms[cell + 1]):
@@ -626,7 +625,7 @@ def cell_brings(pool: RowPool, cell: int, need: Ints, seen: Ints, now: int) -> b
     return False
 
 
-@kernel
+@inner
 def lowest_row(pool: RowPool, cell: int, need: Ints, seen: Ints, now: int, any_row: bool) -> int:
     """The first open row of a cell that brings what is needed; with `any_row` the first at all."""
     found = len(pool.rows)
@@ -649,7 +648,7 @@ def visit_first(stack: Codes, sums: Floats, at: int, last: int) -> None:
     stack[last], sums[last] = node, cost
 
 
-@kernel
+@inner
 def nearest_cell(
     pool: RowPool,
     growing: GrowingCluster,

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.arrays import Ints, Words
-from shoal.kernels.jit import kernel, mix, number
+from shoal.kernels.jit import inner, kernel, mix, number
 
 
 @kernel
@@ -35,7 +35,7 @@ def hash_texts(offsets: Ints, data: npt.NDArray[np.uint8]) -> Words:
     return out
 
 
-@kernel
+@inner
 def _rounds(
     a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64, times: int
 ) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:

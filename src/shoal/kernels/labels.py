@@ -1,7 +1,8 @@
 """Labels of groups: what they cover, what they cost, and what one more row adds to that.
 
-The cost of a label is its loss (NCP: normalised certainty penalty) in whole numbers of 1/UNIT, so that
-sums are the same in any order of addition.
+The cost of a label is its loss (NCP: normalised certainty penalty), weighed by the importance of the
+column, in whole numbers of 1/UNIT (`encoding/domain.py`), so that sums are the same in any order of
+addition.
 """
 
 from typing import NamedTuple
@@ -9,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.arrays import Bools, Codes, Ints, Words
-from shoal.kernels.jit import inlined, kernel
+from shoal.kernels.jit import inlined, inner, kernel
 
-UNIT = 1 << 28
 RANGE, SET, TREE = 0, 1, 2
 
 
@@ -33,6 +33,8 @@ class Costs(NamedTuple):
     """TREE: the node above a code, laid out like its loss."""
     seen: Ints
     """(d + 1,) where the column's marks begin when a kernel marks the members of sets."""
+    most: Ints
+    """(d,) loss of the column's widest label."""
 
 
 @inlined
@@ -42,13 +44,13 @@ def label_cost(costs: Costs, column: int, low: int, high: int, members: int) -> 
         return 0
     base = costs.base[column]
     if costs.kind[column] == RANGE:
-        return min(UNIT, costs.cost[base + high] - costs.cost[base + low])
+        return min(costs.most[column], costs.cost[base + high] - costs.cost[base + low])
     if costs.kind[column] == SET:
         return costs.cost[base + members]
     return tree_cost(costs, column, low, high)
 
 
-@kernel
+@inner
 def tree_cost(costs: Costs, column: int, low: int, high: int) -> int:
     """Loss of the lowest node over both codes."""
     at = costs.base[column]
@@ -57,7 +59,7 @@ def tree_cost(costs: Costs, column: int, low: int, high: int) -> int:
         if costs.node[at + low] == costs.node[at + high]:
             return costs.cost[at + low]
         at += size
-    return UNIT
+    return costs.most[column]
 
 
 @kernel
@@ -152,7 +154,7 @@ def empty_labels(costs: Costs, n: int) -> GroupLabels:
     )
 
 
-@kernel
+@inner
 def clear_label(labels: GroupLabels, g: int) -> None:
     """Let a group cover nothing again."""
     labels.low[g] = np.iinfo(np.int32).max

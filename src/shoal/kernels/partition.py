@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.arrays import Codes, Ints
-from shoal.kernels.jit import inlined, kernel, number, truth
+from shoal.kernels.jit import inlined, inner, kernel, number, truth
 from shoal.kernels.labels import SET, Costs, label_cost
 
 INSERTION = 32
@@ -153,7 +153,7 @@ def side_rows(groups: OpenGroups, numbers: Ints, cuts: Cuts) -> tuple[Codes, Int
     return rows, starts
 
 
-@kernel
+@inner
 def _pour(groups: OpenGroups, piece: int, begin: int, end: int, rows: Codes, at: int) -> int:
     for row in range(begin, end):
         rows[at] = groups.first[piece] + row
@@ -200,7 +200,7 @@ def advance(
                 _finish(groups, g, side, share[side], plan.group[g, side], group)
 
 
-@kernel
+@inner
 def _weigh_sides(groups: OpenGroups, cuts: Cuts, g: int, share: Codes) -> None:
     """Rows of each piece that go to each side."""
     base = groups.starts[g]
@@ -221,7 +221,7 @@ def _weigh_sides(groups: OpenGroups, cuts: Cuts, g: int, share: Codes) -> None:
         share[1, p] = weight - below
 
 
-@kernel
+@inner
 def _move_pieces(
     groups: OpenGroups,
     g: int,
@@ -246,7 +246,7 @@ def _move_pieces(
             n += 1
 
 
-@kernel
+@inner
 def _move_orders(
     groups: OpenGroups,
     g: int,
@@ -273,7 +273,7 @@ def _move_orders(
             after.order[j, to + i] = spare[i]
 
 
-@kernel
+@inner
 def _finish(
     groups: OpenGroups,
     g: int,
@@ -310,7 +310,7 @@ class Work(NamedTuple):
     """(d,) what each column of the group's own label costs; -1 once the column has been looked at."""
 
 
-@kernel
+@inner
 def work_for(groups: OpenGroups, costs: Costs, numbers: Ints, begin: int, end: int) -> Work:
     """Working memory for the groups numbers[begin:end]."""
     d = groups.codes.shape[1]
@@ -328,7 +328,7 @@ def work_for(groups: OpenGroups, costs: Costs, numbers: Ints, begin: int, end: i
     )
 
 
-@kernel
+@inner
 def measure_group(groups: OpenGroups, costs: Costs, g: int, work: Work) -> None:
     """Fill in the span and the label cost of a group, column by column."""
     work.walks[0] += 1
@@ -361,7 +361,7 @@ def widths(
         out[i] = work.width
 
 
-@kernel
+@inner
 def scan(
     groups: OpenGroups,
     costs: Costs,
@@ -436,7 +436,7 @@ def scan(
     return until
 
 
-@kernel
+@inner
 def boundary_losses(
     groups: OpenGroups,
     costs: Costs,
@@ -566,7 +566,7 @@ def rank_boundaries(
         position[starts[i] : at] = position[starts[i] : at][order]
 
 
-@kernel
+@inner
 def place_cut(groups: OpenGroups, g: int, column: int, below: int) -> tuple[int, int]:
     """Position and extra rows that put exactly `below` rows below."""
     base = groups.starts[g]

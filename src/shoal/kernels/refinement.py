@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.arrays import Bools, Codes, Ints
-from shoal.kernels.jit import inlined, kernel, mix, number
+from shoal.kernels.jit import inlined, inner, kernel, mix, number
 
 RANGE, SET, TREE, TABLE = 0, 1, 2, 3
 """How the loss of a label is found; TABLE: by its smallest and largest code."""
@@ -21,8 +21,10 @@ REACH = 8
 """Rows on either side that a row is compared with."""
 DRAWS = 4096
 """Different draws of what an increase of the loss may be."""
-MOVE, SWAP, CHAIN, DISSOLVE, SPLIT = 0, 1, 2, 3, 4
-KINDS = 5
+MOVE, SWAP, CHAIN, DISSOLVE, SPLIT, RECUT = 0, 1, 2, 3, 4, 5
+KINDS = 6
+MERGED = 6
+"""Two groups are cut anew where they have fewer rows than so many times the fewest."""
 NUMBER = 0
 """Places in `Block.log_end`: changes that wait for the requirement; and rows in them."""
 ROWS = 1
@@ -88,6 +90,8 @@ class Block(NamedTuple):
     """Room: how often a group has each member of each SET, at costs.seen + code."""
     sums: Ints
     """(2, n + 1) room: what the first rows of a group lose, from either end."""
+    listed: Codes
+    """(n,) room: rows of one or two groups."""
     changed: Bools
     """(g,) whether a group was changed, and the requirement not asked since."""
     log: Codes
@@ -99,7 +103,7 @@ class Block(NamedTuple):
     """(KINDS,) how many changes of each kind were made, whether or not they were taken back."""
 
 
-@kernel
+@inner
 def wide_loss(losses: Losses, j: int, low: int, high: int) -> int:
     """The loss of a label of a column without a table of its labels."""
     if low == high:
@@ -157,7 +161,7 @@ def joined(
     return total
 
 
-@kernel
+@inner
 def label_loss(losses: Losses, low: Codes, high: Codes) -> int:
     """The loss of a label."""
     total = 0
@@ -172,7 +176,7 @@ def label_loss(losses: Losses, low: Codes, high: Codes) -> int:
     return total
 
 
-@kernel
+@inner
 def relabel(block: Block, g: int) -> None:
     """Find the label of a group, and those without each of its rows."""
     n, d = len(block.group), len(block.losses.how)
@@ -239,7 +243,7 @@ def relabel(block: Block, g: int) -> None:
         row = block.after[row]
 
 
-@kernel
+@inner
 def put(block: Block, row: int, to: int) -> None:
     """Move a row from its group to another; labels are not found anew."""
     g = block.group[row]
@@ -446,7 +450,7 @@ def exchange(
     return n
 
 
-@kernel
+@inner
 def joined_loss(block: Block, label: int, row: int) -> int:
     """The loss of a label that covers one more row."""
     losses = block.losses
@@ -510,13 +514,110 @@ def dissolve(block: Block, allowed: Ints, seed: np.uint64, judged: bool, most: i
             block.log_end[ROWS] = begin
 
 
+@inner
+def lose_from_ends(block: Block, free: int, size: int) -> None:
+    """Fill in what the first of the listed rows lose together, from either end; `free` is a group
+    without rows."""
+    n, d = len(block.group), len(block.losses.how)
+    how, seen_of = block.losses.how, block.losses.seen
+    low, high, bits = block.low[n + free], block.high[n + free], block.bits[free]
+    for side in range(2):
+        bits[:] = 0
+        for i in range(size):
+            row = block.listed[i if side == 0 else size - 1 - i]
+            for j in range(d):
+                code = block.codes[row, j]
+                if how[j] == SET:
+                    if i == 0:
+                        low[j] = high[j] = 0
+                    at = seen_of[j] + code
+                    if (bits[at >> 6] >> (at & 63)) & 1 == 0:
+                        bits[at >> 6] |= 1 << (at & 63)
+                        low[j] += 1
+                else:
+                    low[j] = code if i == 0 else min(low[j], code)
+                    high[j] = code if i == 0 else max(high[j], code)
+            block.sums[side, i + 1] = (i + 1) * label_loss(block.losses, low, high)
+
+
+@kernel
+def recut(
+    block: Block, order: Codes, least: int, allowed: Ints, seed: np.uint64, judged: bool
+) -> None:
+    """Merge two groups of neighbouring rows and cut them in two again, between two rows in this order,
+    where that raises the loss by less than is drawn. The rows of groups are listed in this order."""
+    n = len(block.group)
+    group, rows, cost, sums, changed = (
+        block.group,
+        block.rows,
+        block.cost,
+        block.sums,
+        block.changed,
+    )
+    free = 0
+    while free < len(rows) and (rows[free] > 0 or changed[free]):
+        free += 1
+    if free == len(rows):
+        return
+    place = np.empty(n, np.int32)
+    for i in range(n):
+        place[order[i]] = i
+    tried = np.full(len(rows), NONE, np.int32)
+    for i in range(n - 1):
+        g, h = group[order[i]], group[order[i + 1]]
+        if g == h or changed[g] or changed[h] or tried[g] == h or tried[h] == g:
+            continue
+        tried[g], tried[h] = h, g
+        now, size = rows[g] * cost[n + g] + rows[h] * cost[n + h], rows[g] + rows[h]
+        if now == 0 or size > MERGED * least:
+            continue
+        one, other = block.head[g], block.head[h]
+        for e in range(size):
+            first = other == NONE or (one != NONE and place[one] < place[other])
+            if first:
+                block.listed[e] = one
+                one = block.after[one]
+            else:
+                block.listed[e] = other
+                other = block.after[other]
+        lose_from_ends(block, number(free), number(size))
+        limit = now + allowed[mix(seed, np.uint64(i)) % np.uint64(DRAWS)]
+        best, at_best = limit, NONE
+        for e in range(least, size - least + 1):
+            if sums[0, e] + sums[1, size - e] < best:
+                best, at_best = sums[0, e] + sums[1, size - e], e
+        if at_best == NONE:
+            continue
+        moved = False
+        for e in range(size):
+            row, to = block.listed[e], g if e < at_best else h
+            moved |= group[row] != to
+        if not moved:
+            continue
+        for e in range(size):
+            row, to = block.listed[e], g if e < at_best else h
+            if judged and group[row] != to:
+                note(block, number(row))
+            group[row] = to
+            begins, ends = e in (0, at_best), e in (at_best - 1, size - 1)
+            block.before[row] = NONE if begins else block.listed[e - 1]
+            block.after[row] = NONE if ends else block.listed[e + 1]
+        block.head[g], block.head[h] = block.listed[0], block.listed[at_best]
+        rows[g], rows[h] = at_best, size - at_best
+        relabel(block, number(g))
+        relabel(block, number(h))
+        block.used[RECUT] += 1
+        if judged:
+            changed[g] = changed[h] = True
+            block.log_end[NUMBER] += 1
+
+
 @kernel
 def split(block: Block, least: int, judged: bool) -> int:
     """Cut groups in two where that loses nothing, between two rows in the order in which the rows of a
     group are listed; returns how many were cut."""
-    n, d = len(block.group), len(block.losses.how)
+    n = len(block.group)
     rows, cost, sums = block.rows, block.cost, block.sums
-    how, seen_of = block.losses.how, block.losses.seen
     free, cuts = 0, 0
     g = 0
     while g < len(rows):
@@ -528,32 +629,11 @@ def split(block: Block, least: int, judged: bool) -> int:
             free += 1
         if free == len(rows):
             return cuts
-        block.low[n + free] = 0
-        # what the first rows lose, from either end
-        for side in range(2):
-            place = block.head[g]
-            if side == 1:
-                while block.after[place] != NONE:
-                    place = block.after[place]
-            block.bits[free] = 0
-            for j in range(d):
-                block.high[n + free, j] = 0 if how[j] == SET else block.codes[place, j]
-                block.low[n + free, j] = 0 if how[j] == SET else block.codes[place, j]
-            for i in range(size):
-                for j in range(d):
-                    code = block.codes[place, j]
-                    if how[j] == SET:
-                        at = seen_of[j] + code
-                        if (block.bits[free, at >> 6] >> (at & 63)) & 1 == 0:
-                            block.bits[free, at >> 6] |= 1 << (at & 63)
-                            block.low[n + free, j] += 1
-                    else:
-                        block.low[n + free, j] = min(block.low[n + free, j], code)
-                        block.high[n + free, j] = max(block.high[n + free, j], code)
-                sums[side, i + 1] = (i + 1) * label_loss(
-                    block.losses, block.low[n + free], block.high[n + free]
-                )
-                place = block.after[place] if side == 0 else block.before[place]
+        place = block.head[g]
+        for i in range(size):
+            block.listed[i] = place
+            place = block.after[place]
+        lose_from_ends(block, number(free), number(size))
         best, at_best = size * cost[n + g] + 1, NONE
         for i in range(least, size - least + 1):
             found = sums[0, i] + sums[1, size - i]

@@ -23,11 +23,12 @@ from shoal.models.requirement import Requirement
 MOST_RECODED = 5_000_000
 """Rows of a table whose distinct rows fit into memory on every engine."""
 MOST_CLUSTERED = 100_000
-"""Rows up to which clusters are grown: more take too long."""
+"""Rows up to which clusters are grown and groups refined: more take too long."""
 MOST_WIDE = 200_000_000
 """Rows times values of the widest column up to which clusters are grown: their time grows with both."""
 FEW_ROWS = 100
-"""In fewer rows, clusters that are refined lose least whatever the labels are."""
+"""In fewer rows, clusters that are refined lose least whatever the labels are; but where constraints
+concern sensitive values, these could be learned by running the method again."""
 FEW_VALUES = 5
 """A column with so many values at most needs no hierarchy."""
 FEW_FREE, MANY_FREE = 0.2, 0.5
@@ -71,11 +72,12 @@ class Auto(Method):
     """Automatic choice: the method that loses least on such a table in reasonable time.
 
     local-recoding where at most a fifth of the quasi-identifiers have more than 5 values and no
-    hierarchy. Otherwise, and for fewer than 100 rows, k-clustering with quick refinement for up to
-    100,000 rows under `k`, `l` and other models that every larger group holds too; under the rest,
-    local-recoding. For more rows local-recoding where at most half of the quasi-identifiers have no
-    hierarchy, else least-loss-partition, which also serves Anatomy, people with several rows, columns
-    of very many values and more than 5,000,000 rows. The release says what was chosen, and why.
+    hierarchy. Otherwise k-clustering for up to 100,000 rows under `k`, `l` and other models that every
+    larger group holds too; under the rest, local-recoding. For fewer than 100 rows k-clustering under
+    `k` alone, local-recoding where sensitive values are protected. Both with quick refinement for up to
+    100,000 rows. For more, local-recoding where at most half of the quasi-identifiers have no hierarchy,
+    else least-loss-partition, which also serves Anatomy, people with several rows, columns of very many
+    values and more than 5,000,000 rows. The release says what was chosen, and why.
 
     Source: our own measurements.
     """
@@ -98,16 +100,20 @@ class Auto(Method):
         many = facts.n_rows > MOST_CLUSTERED
         wide = facts.n_rows * max(domain.size for domain in facts.domains) > MOST_WIDE
         joined = requirement.holds_when_joined and not facts.starred
+        if few and joined and requirement.columns:
+            why = (
+                f"the table has fewer than {FEW_ROWS} rows, and clusters give sensitive values away"
+            )
+            return _recoding(why, facts)
         if joined and (few or (share > FEW_FREE and not (many or wide))):
             why = f"the table has fewer than {FEW_ROWS} rows" if few else why
-            # one block: every engine then has the rows in one place
             return Choice(KClustering(block_rows=MOST_CLUSTERED), why, facts.refine or "quick")
         if share > MANY_FREE and (many or wide):
             rows = f"there are more than {MOST_CLUSTERED:,} rows"
             return _partition(f"{why}, and {rows if many else 'one of them has very many'}", facts)
         if share > FEW_FREE and not joined:
             why = f"{why}, but a larger group need not hold, or suppressed rows are starred"
-        return Choice(LocalRecoding(), why, facts.refine)
+        return _recoding(why, facts)
 
     def group(
         self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
@@ -119,6 +125,15 @@ class Auto(Method):
 
 def _partition(reason: str, facts: Facts) -> Choice:
     return Choice(LeastLossPartition(), reason, facts.refine)
+
+
+def _recoding(reason: str, facts: Facts) -> Choice:
+    """Local recoding, refined where that takes a moment and is possible on every engine: there all rows
+    must be in one block."""
+    compares = any(model.compares_with_table for model in facts.requirement.models)
+    if facts.n_rows > MOST_CLUSTERED or compares or facts.starred:
+        return Choice(LocalRecoding(), reason, facts.refine)
+    return Choice(LocalRecoding(block_rows=MOST_CLUSTERED), reason, facts.refine or "quick")
 
 
 def _is_free(domain: Domain) -> bool:

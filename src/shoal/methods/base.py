@@ -1,7 +1,7 @@
 """What every method is, and the questions that methods put to a requirement."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -22,6 +22,8 @@ from shoal.models.requirement import Requirement
 if TYPE_CHECKING:
     from shoal.methods.partition import PartitionRule
 
+STEP = 4
+"""Larger groups are tried in steps of one in so many rows."""
 FEW = 16
 """People are numbered anew for counting where they are fewer than this fraction of all."""
 
@@ -45,12 +47,20 @@ class Method(plugins.Plugin, ABC):
     """Whether the method generalises along hierarchies alone. Where a column has a hierarchy and a kind
     too, such a method takes the hierarchy, and every other one the kind."""
 
-    only_counts: ClassVar[bool] = False
-    """Whether equal rows are always treated alike, so that the distinct rows and their counts are all
-    that the method needs."""
-
     refinable: ClassVar[bool] = True
     """Whether the rows of its groups may be rearranged afterwards (`refine` in a policy)."""
+
+    @property
+    def only_counts(self) -> bool:
+        """Whether equal rows are always treated alike, so that the distinct rows and their counts are
+        all that the method needs."""
+        return False
+
+    @property
+    def honours_importance(self) -> bool:
+        """Whether the `importance` of columns counts in what the method minimises: so it is where
+        losses are read from `costs_of` and the like."""
+        return True
 
     @property
     def weights(self) -> Mapping[str, float] | None:
@@ -70,6 +80,15 @@ class Method(plugins.Plugin, ABC):
 
         The message should name methods that can. By default every policy is accepted.
         """
+
+    def starts(
+        self,
+        cells: Cells,
+        requirement: Requirement,
+    ) -> Iterator[tuple[Requirement, Grouping]]:
+        """Groups that refinement may start from in place of those of `group`, and what they hold, which
+        is at least the requirement."""
+        return iter(())
 
     def partition_rule(self) -> "PartitionRule | None":
         """The rule by which the table is cut top-down, for methods that only do that.
@@ -131,10 +150,14 @@ class FullDomainMethod(Method):
     """A method that generalises along hierarchies, the same value in the same way everywhere."""
 
     along_hierarchies: ClassVar[bool] = True
-    only_counts: ClassVar[bool] = True
     refinable: ClassVar[bool] = False
     uses_hierarchies: ClassVar[str]
     """What the method does with hierarchies, for the message where a column has none."""
+
+    @property
+    def only_counts(self) -> bool:
+        """Rows with equal values have the same levels."""
+        return True
 
     def check(self, requirement: Requirement, columns: QuasiColumns) -> None:
         """Raise `PolicyError` unless every column has a hierarchy."""
@@ -273,3 +296,13 @@ def generalisation_summary(grouping: Grouping, names: Sequence[str]) -> list[str
 
 def _counted(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def sizes_from(least: int) -> Iterator[int]:
+    """So many rows, and then those of a fixed list that are more: all constraints look at the same."""
+    yield least
+    size = 2
+    while True:
+        if size > least:
+            yield size
+        size += max(1, size // STEP)

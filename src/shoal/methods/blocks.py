@@ -51,9 +51,11 @@ def refine_rows(
     passes: int,
     seed: int,
     progress: Progress,
+    *,
+    n_rows: int | None = None,
 ) -> tuple[Grouping, ...]:
     """Rearrange the rows of a method's groups, see `methods/refinement.py`: inside its blocks where it
-    has `block_rows`.
+    has `block_rows`. n_rows: of the whole table, where the cells are but a part of it.
 
     Where people are counted, or groups that hold may not hold together, the published classes are
     looked at again, and the groups stay as they were if nothing is won.
@@ -65,14 +67,40 @@ def refine_rows(
         )
     (before,) = groupings
     if method.block_rows is None:
-        after = refined(cells, requirement, before, passes, seed, progress, method.weights)
+        after = _refined_best(method, cells, requirement, before, passes, seed, progress)
     else:
-        after = _refined_blocks(method, cells, requirement, before, passes, seed, progress)
+        alone = is_one_block(method.block_rows, n_rows or cells.n_rows)
+        after = _refined_blocks(method, cells, requirement, before, passes, seed, progress, alone)
     if not requirement.holds_when_merged:
         after = settled(cells, requirement, after)
         if loss_of(cells, after, method.weights) >= loss_of(cells, before, method.weights):
             return groupings
     return (after,)
+
+
+def _refined_best(
+    method: Method,
+    cells: Cells,
+    requirement: Requirement,
+    grouping: Grouping,
+    passes: int,
+    seed: int,
+    progress: Progress,
+) -> Grouping:
+    """The groups, refined; or the best that was refined from one of the method's other starts."""
+    best: Grouping | None = None
+    least, may = 0, requirement.may_suppress
+    for required, start in method.starts(cells, requirement):
+        if may is not None and int((start.group == SUPPRESSED).sum()) > may:
+            continue
+        found = refined(cells, required, start, passes, seed, lambda _: None, method.weights)
+        loss = loss_of(cells, found, method.weights)
+        if best is None or loss < least:
+            best, least = found, loss
+    if best is None or least > loss_of(cells, grouping, method.weights):
+        return refined(cells, requirement, grouping, passes, seed, progress, method.weights)
+    progress(1.0)
+    return best
 
 
 def _refined_blocks(
@@ -83,6 +111,7 @@ def _refined_blocks(
     passes: int,
     seed: int,
     progress: Progress,
+    alone: bool,
 ) -> Grouping:
     assert method.block_rows is not None
     blocks = blocks_of(cells, requirement, method.block_rows)
@@ -103,18 +132,27 @@ def _refined_blocks(
             len(found) - hidden,
             grouping.columns,
         )
-        key = block_seed(block, seed)
-        its = refined(block, requirement, its, passes, key, within, method.weights)
+        key = seed if alone else block_seed(block, seed)
+        its = _refined_best(method, block, requirement, its, passes, key, within)
         group[mine] = np.where(its.group >= 0, its.group + n_groups, SUPPRESSED)
         n_groups += its.n_groups
     return replace(grouping, group=group, n_groups=n_groups)
 
 
 def group_blocks(
-    method: Method, cells: Cells, requirement: Requirement, seed: int, progress: Progress
+    method: Method,
+    cells: Cells,
+    requirement: Requirement,
+    seed: int,
+    progress: Progress,
+    *,
+    n_rows: int | None = None,
 ) -> tuple[Grouping, ...]:
-    """Run a method on a table, block by block where it has `block_rows`, and nothing more."""
-    if method.block_rows is None:
+    """Run a method on a table, block by block where it has `block_rows`, and nothing more.
+
+    n_rows: of the whole table, where the cells are but a part of it.
+    """
+    if method.block_rows is None or is_one_block(method.block_rows, n_rows or cells.n_rows):
         return method.group(cells, requirement, seed, progress)
     blocks = blocks_of(cells, requirement, method.block_rows)
     rows, starts = rows_by_group(blocks.group, blocks.n_groups)
@@ -132,8 +170,17 @@ def group_blocks(
     return (Grouping(group, n_groups, tuple(range(len(cells.domains)))),)
 
 
+def is_one_block(block_rows: int, n_rows: int) -> bool:
+    """Whether a table has too few rows to be cut into blocks: it is then grouped as if there were
+    none."""
+    return n_rows < 2 * block_rows
+
+
 def blocks_of(cells: Cells, requirement: Requirement, block_rows: int) -> Grouping:
     """Neighbours in blocks of `block_rows` or somewhat more, each of which holds the requirement."""
+    if is_one_block(block_rows, cells.n_rows):
+        columns = tuple(range(len(cells.domains)))
+        return Grouping(np.zeros(cells.n_rows, np.int32), 1, columns)
     groups = whole_table(cells, sort_all=WIDEST_ROUNDED.compares_losses)
     required = block_requirement(requirement, block_rows)
     return cut_down(cells, required, WIDEST_ROUNDED, groups, lambda _: None)

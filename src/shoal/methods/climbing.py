@@ -177,6 +177,8 @@ class OpenRows:
 
     trees: list[HierarchyTree]
     """One per column of the subtable."""
+    shares: list[float]
+    """(columns,) how much each counts beside the most important one."""
     constraints: list[Constraint]
     """Columns counted within the subtable."""
     codes: list[Codes]
@@ -232,13 +234,14 @@ class OpenRows:
         return False
 
     def climb(self) -> None:
-        """One column one level up: the one with most different values; of equals the one that has
-        climbed least, then the first. A column at its top is never chosen."""
+        """One column one level up: the one with most different values for its importance; of equals the
+        one that has climbed least, then the first. A column at its top is never chosen, and one without
+        importance is chosen first."""
         able = [j for j, tree in enumerate(self.trees) if self.levels[j] < tree.height]
-        best = min(able, key=lambda j: (-self._values(j), self.levels[j]))
+        best = min(able, key=lambda j: (-self._values_for_importance(j), self.levels[j]))
         self.levels[best] += 1
         self._nodes.pop(best, None)
-        self._distinct.pop(best)
+        self._distinct.pop(best, None)
         self._stale |= {i for i, one in enumerate(self.constraints) if best in one.columns}
 
     def combinations(self, chosen: Bools) -> Codes:
@@ -281,6 +284,11 @@ class OpenRows:
             self._distinct[j] = count_distinct(self._node(j), self._size(j))
         return self._distinct[j]
 
+    def _values_for_importance(self, j: int) -> float:
+        """The different values over how much the column counts; more than any where it does not."""
+        share = self.shares[j]
+        return self._values(j) / share if share else np.inf
+
     def _numbered(self, columns: Sequence[int], chosen: Bools | None = None) -> Codes:
         nodes = [self._node(j) for j in columns]
         if chosen is not None:
@@ -305,6 +313,7 @@ def open_rows(
         trees.append(tree)
     rows = OpenRows(
         trees=trees,
+        shares=[cells.domains[j].share for j in columns],
         constraints=[
             Constraint(tuple(place[c] for c in one.columns), one.k) for one in constraints
         ],

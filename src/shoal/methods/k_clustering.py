@@ -1,6 +1,5 @@
 """k-clustering: grow small clusters, each by the row that adds least loss."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +28,14 @@ from shoal.kernels.cluster_index import (
     width_with,
     widths_with,
 )
-from shoal.kernels.jit import kernel, number, truth
-from shoal.methods.base import BlockMethod, Progress, check_feasible, counts_of_runs
+from shoal.kernels.jit import inner, kernel, number, truth
+from shoal.methods.base import (
+    BlockMethod,
+    Progress,
+    check_feasible,
+    counts_of_runs,
+    sizes_from,
+)
 from shoal.methods.clustering import STRIDE, growing_cluster, pool_of
 from shoal.methods.refinement import loss_of
 from shoal.models.requirement import Requirement
@@ -46,8 +51,6 @@ LAST, IN_TIME, FIRST = 0, 1, 2
 no more room for others, or from the beginning."""
 ROUNDING = 1.0 + 1e-9
 """A share of the rows may be this much above a whole number."""
-STEP = 4
-"""Larger clusters are tried in steps of one in so many rows."""
 MISSES = 2
 """Until so many in a row are no better."""
 
@@ -112,16 +115,6 @@ def least_lossy(cells: Cells, requirement: Requirement, seed: int, progress: Pro
             whens = [better]  # asking the requirement about every cluster takes its time
     assert best is not None
     return best
-
-
-def sizes_from(least: int) -> Iterator[int]:
-    """So many rows, and then those of a fixed list that are more: all constraints look at the same."""
-    yield least
-    size = 2
-    while True:
-        if size > least:
-            yield size
-        size += max(1, size // STEP)
 
 
 def grown(
@@ -255,7 +248,8 @@ def costly_first(cells: Cells) -> Ints:
                 values[together] = np.bincount(nodes)[nodes[a]][together]
             values[a == b] = 0
         lost.append(float(values.mean()) * UNIT / domain.size)
-    return np.argsort(-np.array(lost), kind="stable").astype(np.int64)
+    shares = np.array([domain.share for domain in cells.domains])
+    return np.argsort(-np.array(lost) * shares, kind="stable").astype(np.int64)
 
 
 def start_order(cells: Cells, seed: int) -> Codes:
@@ -268,7 +262,7 @@ def start_order(cells: Cells, seed: int) -> Codes:
     for j, domain in enumerate(cells.domains):
         rows = np.bincount(cells.codes[:, j], cells.counts, domain.size)
         # in whole numbers, so that a sum is the same on every machine
-        rarity -= np.rint(np.log2(rows[cells.codes[:, j]]) * 65536).astype(np.int64)
+        rarity -= np.rint(np.log2(rows[cells.codes[:, j]]) * domain.share * 65536).astype(np.int64)
     shuffled = np.random.default_rng(seed).permutation(cells.n_rows)
     by_row = np.repeat(rarity, cells.counts)[shuffled]
     return shuffled[np.argsort(by_row, kind="stable")].astype(np.int32)
@@ -311,7 +305,7 @@ def start(
     admit(pool, cluster, row)
 
 
-@kernel
+@inner
 def admit(pool: RowPool, cluster: ClusterRows, row: int) -> None:
     """Move a row from the pool into the cluster."""
     take(pool, row)
@@ -329,7 +323,7 @@ def admit(pool: RowPool, cluster: ClusterRows, row: int) -> None:
         cluster.amount[value] += 1
 
 
-@kernel
+@inner
 def mark_full(pool: RowPool, cluster: ClusterRows, rows: int) -> bool:
     """Mark the values that no more of so many rows may have; whether there is a limit at all."""
     now = cluster.size[1]
@@ -396,7 +390,7 @@ def grow_to(
     return True
 
 
-@kernel
+@inner
 def price_codes(columns: Columns, pool: RowPool, growing: GrowingCluster, rows: int) -> None:
     """Fill in what each code adds to the NCP of the growing cluster of so many rows."""
     # arrays by their own names: reaching into tuples inside the loops costs more than the work

@@ -128,7 +128,7 @@ class LClustering(BlockMethod):
             return (least_lossy(cells, requirement, seed, progress),)
         _check_sets(cells)
         weights = self.weights or {}
-        by_column = [weights.get(domain.name, 1.0) for domain in cells.domains]
+        by_column = [weights.get(domain.name, 1.0) * domain.share for domain in cells.domains]
         found = cluster(cells, required, by_column, seed, progress)
         # clusters of different values may be of one person
         return (settled(cells, requirement, found) if requirement.counts_people else found,)

@@ -34,6 +34,7 @@ from shoal.methods.base import (
     generalisation_summary,
 )
 from shoal.metrics.base import Metric, Node, ReleaseView
+from shoal.metrics.importance import MeanNcpByImportance
 from shoal.models.base import POPULATION, SIZES_ONLY, WEIGHTS, Model
 from shoal.models.requirement import Requirement
 from shoal.threads import each, workers
@@ -42,10 +43,16 @@ Levels = tuple[int, ...]
 
 MOST_NODES = 4_000_000
 """Beyond this many nodes a search would take hours, and is refused."""
+MOST_COUNTED = 10_000_000_000
+"""Nodes times rows beyond which a search that may skip no node is refused."""
+COUNTED_IN_AN_HOUR = 6_000_000_000
+"""Nodes times rows that one thread counts in an hour, about: measured with t on people of a panel."""
 Histogram = tuple[Ints, Codes, Ints]
 """Entry starts, values and counts, as in `Counts`."""
 MOST_KEPT = 1 << 24
 """Classes that may be kept at a time."""
+WEIGHED = ("mean-ncp", "ncp", "mean-ncp-by-importance")
+"""The metrics that can be weighed by the importance of columns."""
 SAME = 1e-9
 """Figures that differ by less, or by less than this share of the better one, are equally good."""
 PIECES = 16
@@ -142,6 +149,25 @@ def lattice_of(cells: Cells, method: str) -> Lattice:
     return lattice
 
 
+def _check_work(judge: "Judge", method: str) -> None:
+    """Raise `PolicyError` where a search that must count every node would take hours."""
+    nodes, rows = judge.counting.lattice.n_nodes, judge.counting.cells.n_rows
+    if judge.monotone or nodes * rows <= MOST_COUNTED:
+        return
+    requirement = judge.requirement
+    models = {model.name: model for model in requirement.models}
+    merged = requirement.holds_when_merged and not any(m.release_wide for m in models.values())
+    less = (
+        "Set `suppression: 0`, which lets the search skip most of them; or use" if merged else "Use"
+    )
+    raise PolicyError(
+        f"method: {method} would count all {nodes:,} combinations of levels over {rows:,} rows, which "
+        f"takes about {nodes * rows / COUNTED_IN_AN_HOUR:,.0f} hours: with {listed(list(models))}, a "
+        f"combination above one that holds may fail, so none can be skipped. {less} hierarchies "
+        "with fewer levels, fewer quasi columns, or least-loss-partition or local-recoding."
+    )
+
+
 def _nested(tree: HierarchyTree) -> Bools:
     nested = np.zeros((tree.height + 1, tree.height + 1), np.bool_)
     for low in range(tree.height + 1):
@@ -171,6 +197,28 @@ class Members(NamedTuple):
         return members_of(numbers[self.owner], self.number)
 
 
+@dataclass
+class RolledMembers:
+    """The members of classes of a node above, found when they are asked for: most nodes have classes
+    that are too small, whatever their values."""
+
+    source: Members
+    """Those of a node below."""
+    numbers: Codes
+    """(classes of the source,) the class that takes in each."""
+
+    @cached_property
+    def found(self) -> Members:
+        """The different members of each class."""
+        return self.source.of(self.numbers)
+
+    def of(self, numbers: Codes) -> "RolledMembers":
+        """The same for classes that take in these."""
+        if "found" in self.__dict__:
+            return RolledMembers(self.found, numbers)
+        return RolledMembers(self.source, numbers[self.numbers])
+
+
 def members_of(owner: npt.NDArray[np.integer], number: npt.NDArray[np.integer]) -> Members:
     """The different members; an owner may have a member several times."""
     wide = int(number.max(initial=0)) + 1
@@ -194,9 +242,11 @@ class Classes:
     weights: Ints | None = None
     """(classes,) the sampling weights of the rows of each, where the policy has weights and counts
     rows."""
-    members: "Mapping[str, Members]" = field(default_factory=dict)
-    """Where people are counted: under SIZES_ONLY the different people of each class, and for each of
-    the sensitive columns the different pairs of a person and a value. `histograms` are then empty."""
+    people: Members | None = None
+    """Where people are counted: the different people of each class. `histograms` are then empty."""
+    pairs: Mapping[str, RolledMembers] = field(default_factory=dict)
+    """Where people are counted: for each of the sensitive columns the different pairs of a person and a
+    value."""
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -235,14 +285,15 @@ class Counting:
         for j, (word, shift, _) in enumerate(self.fields):
             words[word] |= self.cells.codes[:, j].astype(np.uint64) << shift
         cells = self.cells
-        histograms, members = {}, {}
+        histograms, people, pairs = {}, None, {}
         if cells.people is not None:
             cell = np.repeat(np.arange(cells.n_cells), cells.counts)
-            members[SIZES_ONLY] = members_of(cell, cells.people.number)
+            people = members_of(cell, cells.people.number)
             for name in self.columns:
                 known = cells.sensitive[name] != cells.sensitive_domains[name].missing
-                members[name] = members_of(cell[known], cells.pairs[name][known])
-        for name in () if members else self.columns:
+                found = Members(cell[known], cells.pairs[name][known])
+                pairs[name] = RolledMembers(found, np.arange(cells.n_cells, dtype=np.int32))
+        for name in () if people is not None else self.columns:
             domain = self.cells.sensitive_domains[name]
             histograms[name] = count_runs(
                 self.cells.sensitive[name], self.cells.starts, domain.size, domain.missing
@@ -251,10 +302,10 @@ class Counting:
         if population is not None:
             population = np.add.reduceat(population, cells.starts[:-1])
         weights = None
-        if cells.weights is not None and not members:
+        if cells.weights is not None and people is None:
             weights = np.add.reduceat(cells.weights, cells.starts[:-1])
         levels = (0,) * len(self.fields)
-        return Classes(levels, words, cells.counts, histograms, population, weights, members)
+        return Classes(levels, words, cells.counts, histograms, population, weights, people, pairs)
 
     def projected(self, columns: frozenset[int]) -> Classes:
         """The raw table over some of the columns: the node with the others at their top.
@@ -303,17 +354,18 @@ class Counting:
         if source.weights is not None:  # too large for the floats of bincount
             weights = np.zeros(len(sizes), np.int64)
             np.add.at(weights, numbers, source.weights)
-        members = {name: one.of(numbers) for name, one in source.members.items()}
+        people = None if source.people is None else source.people.of(numbers)
+        pairs = {name: one.of(numbers) for name, one in source.pairs.items()}
         node = words[:, first]
-        return numbers, Classes(levels, node, sizes, histograms, population, weights, members)
+        return numbers, Classes(levels, node, sizes, histograms, population, weights, people, pairs)
 
     def counts(self, classes: Classes, kept: Bools | None = None) -> Mapping[str, Counts]:
         """The counts that the models judge; with `kept`, of these classes alone, and compared with the
         rows of these alone."""
         sizes = classes.sizes if kept is None else classes.sizes[kept]
         found = {SIZES_ONLY: size_counts(sizes)}
-        if classes.members:
-            found = self._people(classes, kept, sizes)
+        if classes.people is not None:
+            found = self._people(classes, classes.people, kept, sizes)
         if classes.population is not None:
             people = classes.population if kept is None else classes.population[kept]
             found[POPULATION] = replace(found[SIZES_ONLY], population=people)
@@ -332,11 +384,19 @@ class Counting:
             found[name] = Counts(sizes, starts, values, counts, domain, totals)
         return found
 
+    def sizes(self, classes: Classes) -> Counts:
+        """The sizes of classes alone, in rows or in people."""
+        if classes.people is None:
+            return size_counts(classes.sizes)
+        people = np.bincount(classes.people.owner, minlength=len(classes))
+        return size_counts(people.astype(np.int64), rows=classes.sizes)
+
     def _weights(self, classes: Classes) -> Ints:
         """(classes,) the sum of the weights of each class, those of a person's rows once."""
         if classes.weights is not None:
             return classes.weights
-        members = classes.members[SIZES_ONLY]
+        members = classes.people
+        assert members is not None
         weights = np.zeros(len(classes), np.int64)
         np.add.at(weights, members.owner, self._weight_of_person[members.number])
         return weights
@@ -351,16 +411,19 @@ class Counting:
         found[cells.people.number] = cells.weights
         return found
 
-    def _people(self, classes: Classes, kept: Bools | None, rows: Ints) -> dict[str, Counts]:
+    def _people(
+        self, classes: Classes, people: Members, kept: Bools | None, rows: Ints
+    ) -> dict[str, Counts]:
         """The counts in people."""
         place = np.arange(len(classes)) if kept is None else np.where(kept, np.cumsum(kept) - 1, -1)
-        owner = place[classes.members[SIZES_ONLY].owner]
+        owner = place[people.owner]
         sizes = np.bincount(owner[owner >= 0], minlength=len(rows)).astype(np.int64)
         found = {SIZES_ONLY: size_counts(sizes, rows=rows)}
         for name in self.columns:
             domain, (value_of, person_of) = self.cells.sensitive_domains[name], self._pairs[name]
-            owner = place[classes.members[name].owner]
-            pair = classes.members[name].number[owner >= 0]
+            members = classes.pairs[name].found
+            owner = place[members.owner]
+            pair = members.number[owner >= 0]
             owner = owner[owner >= 0]
             every = np.unique(pair)
             counts = group_histograms(sizes, owner, value_of[pair], domain)
@@ -440,6 +503,8 @@ class Judge:
 
     def _settled(self, classes: Classes, models: Sequence[Model]) -> Bools | None:
         """The classes that are left when nothing falls any more."""
+        if self._too_small(classes, models):
+            return None
         kept = np.ones(len(classes), np.bool_)
         counts = self.counting.counts(classes)
         fallen = 0
@@ -457,6 +522,16 @@ class Judge:
             if self.requirement.only_size:
                 return kept
             counts = self.counting.counts(classes, kept)
+
+    def _too_small(self, classes: Classes, models: Sequence[Model]) -> bool:
+        """Whether the classes that are too small already are more than may be suppressed: their values
+        need not be counted then."""
+        by_size = [model for model in models if model.counts_key == SIZES_ONLY]
+        if not by_size or len(by_size) == len(models):
+            return False
+        sizes = self.counting.sizes(classes)
+        held = np.logical_and.reduce([model.holds(sizes) for model in by_size])
+        return int(classes.sizes[~held].sum()) > self.limit or not held.any()
 
 
 @dataclass(frozen=True)
@@ -672,6 +747,10 @@ def _metric(value: Any) -> Any:
     return plugins.metric(name)(**{key: options[key] for key in options if key != "name"})
 
 
+def _name_of(metric: str | Metric) -> str:
+    return metric if isinstance(metric, str) else plugins.name_of(type(metric))
+
+
 def _plain_metric(value: str | Metric) -> str | dict[str, Any]:
     """A metric as a policy writes it."""
     if isinstance(value, str):
@@ -705,6 +784,11 @@ class LatticeMethod(FullDomainMethod):
     """The metric by which nodes are compared: its name, alone or with options as in `{name: query-error,
     queries: 500}`; in Python also a metric object."""
 
+    @property
+    def honours_importance(self) -> bool:
+        """Whether the metric is a sum of losses that can be weighed."""
+        return _name_of(self.metric) in WEIGHED
+
     @abstractmethod
     def search(self, nodes: NodeCosts, progress: Progress) -> Choice | None:
         """The node to publish, or None where no node is valid."""
@@ -725,9 +809,12 @@ class LatticeMethod(FullDomainMethod):
         """All that a search needs, or an error where it cannot begin."""
         lattice = lattice_of(cells, self.name)
         judge = Judge(Counting(cells, lattice, requirement.columns), requirement)
+        _check_work(judge, self.name)
         if judge.monotone:
             check_feasible(cells, requirement)
         metric = plugins.metric(self.metric)() if isinstance(self.metric, str) else self.metric
+        if any(domain.share != 1 for domain in cells.domains):
+            metric = MeanNcpByImportance()
         nodes = NodeCosts(judge, metric)
         nodes.check()
         return nodes

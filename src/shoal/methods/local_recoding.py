@@ -16,7 +16,8 @@ rising cost in several stages.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, NamedTuple
+from dataclasses import fields, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,8 +40,16 @@ from shoal.kernels.labels import (
     widen,
     widen_all,
 )
-from shoal.methods.base import Method, Progress, check_feasible, counts_of_runs
+from shoal.methods.base import (
+    BlockMethod,
+    Progress,
+    check_feasible,
+    counts_of_runs,
+    sizes_from,
+)
+from shoal.methods.refinement import loss_of
 from shoal.models.base import SIZES_ONLY
+from shoal.models.k import K
 from shoal.models.requirement import Requirement
 
 STEP = UNIT // 20
@@ -83,10 +92,21 @@ FIRST_TRIED, AT_ONCE = 8, 64
 """Groups that are judged at a time with more rows: the nearest, and then others."""
 MOST_TRIED = 1024
 """Groups that are tried for a row that is left over."""
+FEW_ROWS = 2_000
+"""In so many rows at most, stronger requirements are tried where sensitive values are protected."""
+TINY_ROWS = 200
+"""In so many rows at most, all of them are tried where a larger group need not hold."""
+MISSES = 2
+"""Elsewhere, until so many in a row are no better."""
+FIGURES = tuple(
+    float(one)
+    for one in np.concatenate([np.arange(1, 20) / 20, np.arange(4, 12) / 4, [3, 4, 5, 6]])
+)
+"""Figures of models that are tried."""
 
 
 @dataclass(frozen=True)
-class LocalRecoding(Method):
+class LocalRecoding(BlockMethod):
     """Local recoding by label cost: the cheapest labels that enough rows share, then dearer ones.
 
     Equal rows get the same label, and nothing is random. Rows left at the end join the group to which
@@ -94,13 +114,18 @@ class LocalRecoding(Method):
     the policy does not allow that, groups are merged with such rows until they hold. Numbers without a
     hierarchy are published as intervals that begin and end anywhere. Made for columns with hierarchies
     and numbers: unordered values without a hierarchy stay as they are or meet all others, so that
-    k-clustering loses less there.
+    k-clustering loses less there. In up to 2,000 rows with constraints on sensitive values, stronger
+    constraints are tried too, and what loses least is kept. Where `block_rows` is given, tables larger
+    than memory can be refined.
 
     Source: our own. Local recoding with NCP is due to Xu et al., "Utility-based anonymization using
     local recoding", 2006; the order by label cost is new.
     """
 
-    only_counts: ClassVar[bool] = True
+    @property
+    def only_counts(self) -> bool:
+        """Equal rows are treated alike, unless a border between blocks divides them."""
+        return self.block_rows is None
 
     def group(
         self,
@@ -111,13 +136,25 @@ class LocalRecoding(Method):
     ) -> tuple[Grouping, ...]:
         """Groups by rising cost of their labels."""
         check_feasible(cells, requirement)
-        classes = _OpenClasses(cells, requirement, levels_of(cells))
-        for share in classes.close():
-            progress(share)
-        groups = _Groups(cells, requirement, classes.group_of_cell())
-        groups.take_rest()
-        progress(1.0)
-        return (groups.grouping(),)
+        columns = levels_of(cells)
+        if not requirement.columns or cells.n_rows > FEW_ROWS:
+            return (recoded(cells, requirement, columns, progress),)
+        return (least_lossy(cells, requirement, columns, progress),)
+
+    def starts(
+        self, cells: Cells, requirement: Requirement
+    ) -> Iterator[tuple[Requirement, Grouping]]:
+        """In a tiny table where a larger group need not hold, the groups of stronger requirements."""
+        if cells.n_rows > TINY_ROWS or requirement.holds_when_joined:
+            return
+        columns = levels_of(cells)
+        own = iter((requirement,))
+        for ladder in (own, *stronger(requirement, cells.n_rows)):
+            for one in ladder:
+                try:
+                    yield one, recoded(cells, one, columns, lambda _: None)
+                except Infeasible:
+                    break
 
 
 class ColumnLevels(NamedTuple):
@@ -135,6 +172,80 @@ class ColumnLevels(NamedTuple):
         for level in range(1, len(self.node)):
             found[level] = (self.node[:level] == self.node[level]).any(axis=0)
         return found
+
+
+def recoded(
+    cells: Cells, requirement: Requirement, columns: Sequence[ColumnLevels], progress: Progress
+) -> Grouping:
+    """Groups by rising cost of their labels, under these levels of the columns."""
+    classes = _OpenClasses(cells, requirement, columns)
+    for share in classes.close():
+        progress(share)
+    groups = _Groups(cells, requirement, classes.group_of_cell())
+    groups.take_rest()
+    progress(1.0)
+    return groups.grouping()
+
+
+def least_lossy(
+    cells: Cells, requirement: Requirement, columns: Sequence[ColumnLevels], progress: Progress
+) -> Grouping:
+    """The best of several groupings: as the requirement asks, and as stronger ones do.
+
+    Small groups may use up the sensitive values that others need. In a small table that can cost so much
+    that a stronger constraint would lose less, and every release that holds it holds this one too.
+    """
+    best = recoded(cells, requirement, columns, lambda _: None)
+    least = _shortfall(cells, requirement, best)
+    progress(0.5)
+    every = cells.n_rows <= TINY_ROWS and not requirement.holds_when_joined
+    for ladder in stronger(requirement, cells.n_rows):
+        misses = 0
+        for one in ladder:
+            if misses == MISSES and not every:
+                break
+            misses += 1
+            try:
+                found = recoded(cells, one, columns, lambda _: None)
+            except Infeasible:
+                break
+            loss = _shortfall(cells, requirement, found)
+            if loss < least:
+                best, least, misses = found, loss, 0
+    progress(1.0)
+    return best
+
+
+def _shortfall(cells: Cells, requirement: Requirement, found: Grouping) -> tuple[bool, int]:
+    """Whether more rows are suppressed than may be, and the loss."""
+    may, suppressed = requirement.may_suppress, int((found.group == SUPPRESSED).sum())
+    return may is not None and suppressed > may, loss_of(cells, found)
+
+
+def stronger(requirement: Requirement, n_rows: int) -> Iterator[Iterator[Requirement]]:
+    """Requirements that are harder and harder: in the rows of a group, and in the figure of each model
+    that need not hold for a larger group. The figures are those of a fixed list, so that all
+    requirements look at the same."""
+    models = requirement.models
+
+    def with_rows() -> Iterator[Requirement]:
+        for size in sizes_from(requirement.min_rows):
+            if 2 * size > n_rows:
+                return
+            if size > requirement.min_rows:
+                yield replace(requirement, models=(*models, K(k=size)))
+
+    def with_figure(i: int) -> Iterator[Requirement]:
+        model, rising = models[i], models[i].high_is_strong
+        for figure in FIGURES if rising else FIGURES[::-1]:
+            if figure != model.figure and (figure > model.figure) == rising:
+                changed = replace(model, **{fields(model)[0].name: figure})
+                yield replace(requirement, models=(*models[:i], changed, *models[i + 1 :]))
+
+    yield with_rows()
+    for i, model in enumerate(models):
+        if not model.holds_when_joined and not isinstance(model.figure, int):
+            yield with_figure(i)
 
 
 def levels_of(cells: Cells) -> list[ColumnLevels]:
@@ -192,7 +303,7 @@ def _levels(domain: Domain, places: Ints, fineness: Fineness) -> Iterator[tuple[
                 leaves = np.bincount(row)[row[low]]
             loss = leaves * UNIT // domain.size
         node = np.cumsum(starts) - 1
-        yield begins[node], ends[node], np.where(begins == ends, 0, loss)[node]
+        yield begins[node], ends[node], domain.weighed(np.where(begins == ends, 0, loss))[node]
 
 
 def _starts(domain: Domain, places: Ints, fineness: Fineness) -> Iterator[Bools]:

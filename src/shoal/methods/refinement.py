@@ -3,10 +3,10 @@
 Blocks of about `BLOCK_ROWS` rows are refined independently, in several rounds with other borders. A
 pass over a block sorts its rows by a random order of the columns and compares every row with its
 neighbours: it may move to another group, change places with a row there, or leave its place to it and go
-to a third group. Groups are dissolved where their rows lose less elsewhere, and cut in two where that
-loses nothing. A change that raises the loss a little is made now and then, less and less often
-(simulated annealing); the last passes only lower it. A block whose groups lose no less in the end keeps
-the groups that it had.
+to a third group. Two groups of neighbouring rows are merged and cut in two again, at another place.
+Groups are dissolved where their rows lose less elsewhere, and cut in two where that loses nothing. A
+change that raises the loss a little is made now and then, less and less often (simulated annealing); the
+last passes only lower it. A block whose groups lose no less in the end keeps the groups that it had.
 
 Changes are chosen by their loss alone. The requirement is asked about every group that a change would
 leave behind, and can only refuse it: sensitive values never decide which rows move where.
@@ -38,6 +38,7 @@ from shoal.kernels.refinement import (
     collect,
     dissolve,
     exchange,
+    recut,
     relabel_all,
     split,
     take_back,
@@ -56,8 +57,10 @@ ROUNDS = 4
 """How often blocks are drawn anew."""
 COLD = 4
 """So many of the last passes over a block only lower the loss: at most, and a third of all."""
-HOT, WARM = 0.4, 0.1
+HOT, WARM = 0.1, 0.05
 """Where the temperature begins and ends, as a share of what a row loses at first."""
+LONG = 100
+"""With so many passes it begins twice as high: there is time to cool down."""
 LARGEST_TABLE = 2048
 """A column with more codes has no table of what each of its labels loses."""
 JUDGED = 8
@@ -141,7 +144,7 @@ def loss_of(cells: Cells, grouping: Grouping, weights: Mapping[str, float] | Non
         low, high = (side[:, j].astype(np.int64) for side in (spans.low, spans.high))
         found = label_costs(costs, j, low, high, members)
         found = np.rint(found * share).astype(np.int64)
-        total += int((found * spans.sizes).sum()) + suppressed * round(share * UNIT)
+        total += int((found * spans.sizes).sum()) + suppressed * round(share * int(costs.most[j]))
     return total
 
 
@@ -269,6 +272,9 @@ def look_once(
     split(block, rows, judged)
     if judge is not None:
         judge()
+    recut(block, order, rows, allowed, np.uint64(mix(word, np.uint64(2 * len(order)))), judged)
+    if judge is not None:
+        judge()
     place = 0
     while place < len(order):
         place = exchange(block, order, number(place), rows, allowed, word, judged, most)
@@ -285,7 +291,8 @@ def temperatures(passes: int, loss: float) -> list[float]:
     cold = min(COLD, -(-passes // 3))
     warm = passes - cold
     steps = [turn / max(1, warm - 1) for turn in range(warm)]
-    return [loss * HOT * (WARM / HOT) ** step for step in steps] + [0.0] * cold
+    hot = HOT * (1 + min(1.0, passes / LONG))
+    return [loss * hot * (WARM / hot) ** step for step in steps] + [0.0] * cold
 
 
 def block_loss(block: Block) -> int:
@@ -317,6 +324,7 @@ def new_block(losses: Losses, codes: Codes, group: Codes, least: int) -> Block:
         ends=np.zeros((d, 4), np.int32),
         seen=np.zeros(members + 1, np.int64),
         sums=np.zeros((2, n + 1), np.int64),
+        listed=np.zeros(n, np.int32),
         changed=np.zeros(g, np.bool_),
         log=np.zeros((3, n), np.int32),
         log_end=np.zeros(2, np.int64),
@@ -375,7 +383,7 @@ def _losses(domains: Sequence[Domain], shares: Floats) -> Losses:
         size=costs.size,
         base=base,
         loss=np.concatenate(parts),
-        most=np.rint(shares * UNIT).astype(np.int64),
+        most=np.rint(shares * costs.most).astype(np.int64),
         levels=costs.levels,
         node_base=node_base,
         node=np.concatenate(nodes),

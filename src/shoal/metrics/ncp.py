@@ -36,7 +36,7 @@ class Ncp(AdditiveMetric):
 
     def of_node(self, node: Node) -> float:
         """The same, from the classes."""
-        return sum(_node_losses(node))
+        return sum(node_losses(node))
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,8 @@ def label_losses(domain: Domain, spans: Spans, j: int) -> Floats:
     low, high = spans.low[:, j], spans.high[:, j]
     if domain.kind == Kind.RANGE:
         assert domain.positions is not None
-        return np.minimum(1.0, (domain.positions[high] - domain.positions[low]) / UNIT)
+        loss = np.minimum(1.0, (domain.positions[high] - domain.positions[low]) / UNIT)
+        return np.maximum(loss, spans.least[j]) if j in spans.least else loss
     if domain.kind == Kind.SET:
         members = np.diff(spans.sets[j][0])
         return np.where(members > 1, members / domain.size, 0.0)
@@ -93,7 +94,7 @@ def label_losses(domain: Domain, spans: Spans, j: int) -> Floats:
     return loss
 
 
-def _node_losses(node: Node) -> list[float]:
+def node_losses(node: Node) -> list[float]:
     """Per column the same sum for a node of the lattice."""
     losses, starred = [], node.suppressed_rows
     for j, (domain, level) in enumerate(zip(node.cells.domains, node.levels, strict=True)):

@@ -59,6 +59,11 @@ class Alpha(SensitiveModel):
         """No value may have a larger share."""
         return self.alpha
 
+    @property
+    def promises_nothing(self) -> bool:
+        """With 1, the share of a single value."""
+        return self.alpha == 1
+
     def strengths(self, counts: Counts) -> Floats:
         """(g,) the largest share of each group's known values that one level (or value) has."""
         # a person with two values of one level counts for each, but no share is above 1

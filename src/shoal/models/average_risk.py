@@ -40,6 +40,11 @@ class AverageRisk(Model):
         """No single group with fewer rows holds."""
         return ceil(1 / Fraction(str(self.average_risk)))
 
+    @property
+    def promises_nothing(self) -> bool:
+        """With 1, the risk of people who are alone."""
+        return self.average_risk == 1
+
     def strengths(self, counts: Counts) -> Floats:
         """(g,) the risk of each group by itself."""
         return 1 / counts.sizes

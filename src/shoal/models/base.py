@@ -121,6 +121,12 @@ class Model(plugins.Plugin, ABC):
         """A share of its rows above which no value of its column may be in a group."""
         return 1.0
 
+    @property
+    def promises_nothing(self) -> bool:
+        """Whether every group holds that has a value at all, however small or uniform: nobody is
+        protected by such a figure."""
+        return False
+
     def quasi_of(self, every: Sequence[str]) -> tuple[str, ...]:
         """Return the quasi-identifiers that make its classes, given those of the policy."""
         return tuple(self.quasi or every)

@@ -32,6 +32,11 @@ class EstimatedKMap(Model):
     merges_with_people: ClassVar[bool] = True
     needs_weights: ClassVar[bool] = True
 
+    @property
+    def promises_nothing(self) -> bool:
+        """With 1, as every row stands for somebody."""
+        return self.estimated_k_map == 1
+
     def strengths(self, counts: Counts) -> Ints:
         """(g,) the whole people that each group stands for."""
         assert counts.weights is not None, "the policy has a column of weights"

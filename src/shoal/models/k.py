@@ -41,6 +41,11 @@ class K(Model):
         """No group with fewer rows can hold."""
         return self.k
 
+    @property
+    def promises_nothing(self) -> bool:
+        """With 1, as every class has a row."""
+        return self.k == 1
+
     def strengths(self, counts: Counts) -> Ints:
         """(g,) the rows, or people, of each group; where the rows of a person are protected together,
         the fewest people who share all groups of one of them."""

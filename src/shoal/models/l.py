@@ -55,6 +55,11 @@ class L(SensitiveModel):
         """The different values that every group must have."""
         return self.l
 
+    @property
+    def promises_nothing(self) -> bool:
+        """With 1, as every class has a value."""
+        return self.l == 1
+
     def strengths(self, counts: Counts) -> Ints:
         """(g,) the number of different values in each group.
 
@@ -115,6 +120,11 @@ class EntropyL(SensitiveModel):
         """So many values, equally common, are needed at least."""
         return self.min_rows
 
+    @property
+    def promises_nothing(self) -> bool:
+        """With 1, the entropy of a single value."""
+        return self.entropy_l == 1
+
     def strengths(self, counts: Counts) -> Floats:
         """(g,) how many equally common values are as hard to guess from; 0 without any value."""
         return np.exp(_entropies(counts) + CLOSE)
@@ -167,6 +177,11 @@ class RecursiveL(SensitiveModel):
     def min_values(self) -> int:
         """The l-th commonest value must be there."""
         return self.recursive_l
+
+    @property
+    def promises_nothing(self) -> bool:
+        """With 1, as a single value is rarer than c times itself."""
+        return self.recursive_l == 1 and self.c > 1
 
     def strengths(self, counts: Counts) -> Ints:
         """(g,) the largest l of each group with this c; 0 where there is none."""

@@ -37,6 +37,11 @@ class KMap(Model):
     merges_with_people: ClassVar[bool] = True
     needs_population: ClassVar[bool] = True
 
+    @property
+    def promises_nothing(self) -> bool:
+        """With 1: everybody is in the population."""
+        return self.k_map == 1
+
     def strengths(self, counts: Counts) -> Ints:
         """(g,) the people whom each group fits."""
         return _people(counts)
@@ -75,6 +80,11 @@ class DeltaPresence(Model):
 
     high_is_strong: ClassVar[bool] = False
     needs_population: ClassVar[bool] = True
+
+    @property
+    def promises_nothing(self) -> bool:
+        """With 1, where presence is certain."""
+        return self.delta_presence == 1 and self.least == 0
 
     def strengths(self, counts: Counts) -> Floats:
         """(g,) rows over people; infinite where there are too few people, or rows."""

@@ -52,6 +52,11 @@ class T(SensitiveModel):
         """The order or hierarchy that the distance is computed from."""
         return None if self.distance == "equal" else self.distance
 
+    @property
+    def promises_nothing(self) -> bool:
+        """With 1, the largest distance there is."""
+        return self.t == 1
+
     def strengths(self, counts: Counts) -> Floats:
         """(g,) the distance of each group; infinite where no row of it has a value."""
         if not counts.n_groups:  # of no groups nothing is known, not even a hierarchy

@@ -16,9 +16,10 @@ from shoal.drawing.page import require_drawing
 from shoal.encoding.domain import Domain, Kind
 from shoal.engines.anatomy_release import anatomy_notes, sensitive_files
 from shoal.engines.base import Engine, Expected, require_same_rows
-from shoal.engines.capabilities import check_capabilities, check_method
+from shoal.engines.capabilities import check_capabilities, check_method, refuse_task
 from shoal.engines.changes import changes_of
 from shoal.engines.formats.base import format_of, located
+from shoal.engines.label_mapping import NONE, has_mapping
 from shoal.engines.measured import (
     Measured,
     people_warnings,
@@ -35,11 +36,13 @@ from shoal.engines.targets import check_targets, targets_of
 from shoal.errors import Infeasible, InputError, VerificationFailed, listed
 from shoal.evidence.detail import Detail, column_detail, many_values_warnings
 from shoal.evidence.label_forms import label_reader
-from shoal.io.address import Place, as_place, public
+from shoal.io.address import Place, as_place, public, shown_name
 from shoal.io.commit import replacing_all
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.output_names import is_page, report_files
+from shoal.kernels.jit import expecting
 from shoal.models.requirement import Requirement, in_both_spellings
+from shoal.pipeline.withheld_weights import stated_findings, stated_measures
 from shoal.policy import Policy
 from shoal.progress import Clock, Progress, no_progress
 from shoal.release import Release, RunSummary
@@ -78,14 +81,14 @@ def anonymize_table(
         engine.seed = seed.value
         with clock.step("read") as progress:
             engine.read(source, policy, clock, progress)
-        return _hand_over(engine, policy, seed, clock, source.warnings)
+        return hand_over(engine, policy, seed, clock, source)
     engine = engine_for_frame(data)
     policy = _policy(policy, engine.names, engine)
     seed = choose(policy.seed)
     engine.seed = seed.value
     with engine.opened(clock):
         engine.load(policy, clock)
-        return _hand_over(engine, policy, seed, clock)
+        return hand_over(engine, policy, seed, clock)
 
 
 def _policy(
@@ -105,9 +108,10 @@ def check_policy(policy: Policy, names: Sequence[str], engine: str = "memory") -
     changes_of(policy)  # the key of pseudonyms must be there
 
 
-def _hand_over(
-    engine: Engine, policy: Policy, seed: Seed, clock: Clock, warnings: Sequence[str] = ()
+def hand_over(
+    engine: Engine, policy: Policy, seed: Seed, clock: Clock, source: Source | None = None
 ) -> Release[Any]:
+    """The release of a table that an engine holds, verified as it is handed over."""
     measured = _release_steps(engine, policy, clock, evidence=True)
     with clock.step("verify") as progress:
         table = engine.published()
@@ -115,7 +119,42 @@ def _hand_over(
         measured = _with_published(measured, engine, table, policy)
     with clock.step("truth") as progress:
         engine.require_truth(table, progress)
-    return _release(engine, policy, seed, measured, verdict, clock, warnings)
+    return _release(engine, policy, seed, measured, verdict, clock, source)
+
+
+def rehearse(
+    engine: MemoryEngine,
+    policy: Policy,
+    seed: Seed,
+    clock: Clock,
+    source: Source | None = None,
+    file: Path | None = None,
+) -> Release[Any]:
+    """Make a release of the table that an engine holds, as a run would, and hand it over.
+
+    source: where the table was read from.
+    file: write the release to this private file, which the caller removes, and verify what is read
+    back from it; None verifies the rows in memory.
+    """
+    engine.seed = seed.value
+    check_policy(policy, engine.names, engine.capability)
+    engine.load(policy, clock)
+    if file is None:
+        return hand_over(engine, policy, seed, clock, source)
+    measured = _release_steps(engine, policy, clock, evidence=True)
+    paths = [file, *(file.with_name(f"{i}-{file.name}") for i in range(len(policy.sensitive)))]
+    written = DETECT.for_output(file)
+    with clock.step("write") as progress:
+        engine.write(paths[: len(engine.expected)], written, progress)
+    with clock.step("verify") as progress:
+        table = engine.read_back(
+            paths[: len(engine.expected)], written, part_of(progress, 0, READ_BACK)
+        )
+        verdict = _verified(table, policy, engine.expected, part_of(progress, READ_BACK, COUNTED))
+        measured = _with_published(measured, engine, table, policy)
+    with clock.step("truth") as progress:
+        engine.require_truth(table, progress)
+    return _release(engine, policy, seed, measured, verdict, clock, source)
 
 
 def run_files(
@@ -132,12 +171,13 @@ def run_files(
     engine: str = LOCAL,
     memory: str | None = None,
     seed_file: Path | None = None,
+    mapping: Path | None = None,
 ) -> Release[Any]:
     """Anonymise a file, a folder of part files or a table of a database into another.
 
     `options` take the place of what the policy says about the file. The release is verified before it
-    appears under its name; a `report` and a `key` appear with it, or none of them, and so does a
-    `seed_file` that does not exist yet.
+    appears under its name; a `report`, a `key` and a `mapping` appear with it, or none of them, and so
+    does a `seed_file` that does not exist yet.
     """
     options = policy.read.file if options is None else options
     if isinstance(source, Path):
@@ -149,8 +189,9 @@ def run_files(
     reports = check_reports(report, external_report, policy)
     keys = check_key(key, policy, chosen)
     seed = choose(policy.seed, seed_file)
-    kept = _new_seed_file(seed, [*targets, *keys, *reports])
-    others = [*keys, *reports, *kept]
+    maps = check_mapping(mapping, policy, chosen)
+    kept = _new_seed_file(seed, [*targets, *keys, *reports, *maps])
+    others = [*keys, *reports, *maps, *kept]
     check_targets(targets, others, force, source, folder=chosen.writes_folders)
     check_capabilities(chosen.capability, policy)
     found = source_at(source, options)
@@ -170,6 +211,7 @@ def run_files(
             external_report=external_report,
             key=key,
             seed=seed,
+            mapping=mapping,
         )
 
 
@@ -185,6 +227,7 @@ def run_with(
     external_report: str | Path | None = None,
     key: Path | None = None,
     seed: Seed | None = None,
+    mapping: Path | None = None,
 ) -> Release[Any]:
     """Anonymise a table with an engine that is open; without a seed, it is chosen by the policy."""
     seed = choose(policy.seed) if seed is None else seed
@@ -193,8 +236,9 @@ def run_with(
     targets = [target, *sensitive_files(target, policy).values()]
     reports = check_reports(report, external_report, policy)
     keys = check_key(key, policy, engine)
-    kept = _new_seed_file(seed, [*targets, *keys, *reports])
-    others = [*keys, *reports, *kept]
+    maps = check_mapping(mapping, policy, engine)
+    kept = _new_seed_file(seed, [*targets, *keys, *reports, *maps])
+    others = [*keys, *reports, *maps, *kept]
     private = [*keys, *kept]
     folder = engine.writes_folders
     with targets_of(targets, others, force, source.place, folder=folder, private=private) as places:
@@ -216,7 +260,8 @@ def run_with(
             measured = _with_published(measured, engine, table, policy)
         with clock.step("truth") as progress:
             engine.require_truth(table, progress)
-        release = _release(engine, policy, seed, measured, verdict, clock, source.warnings)
+        release = _release(engine, policy, seed, measured, verdict, clock, source)
+        release = replace(release, run=replace(release.run, output=public(target)))
         waiting = list(places.others)
         if keys:
             with clock.step("key"):
@@ -229,6 +274,8 @@ def run_with(
                 require_same_rows(published, table)
                 internal = check_report(report, policy)
                 write_report_files(release, reports, pages, published, len(internal))
+        if maps:
+            waiting.pop(0).write_text(release.mapping.to_json(maps[0].parent), encoding="utf-8")
         for path in waiting:
             path.write_text(seed.to_text(), encoding="utf-8")
         require_unchanged(files, digests)
@@ -237,7 +284,6 @@ def run_with(
     how = replace(
         release.run,
         seconds=dict(clock.seconds),
-        output=public(target),
         sensitive_outputs={name: public(place) for name, place in beside.items()},
         reports=tuple(reports),
         key_output=key,
@@ -331,7 +377,8 @@ def write_release(
             published = table if engine.writes_folders else engine.published()
             waiting = places.others[len(keys) :]
             internal = check_report(report, policy)
-            write_report_files(release, reports, waiting, published, len(internal))
+            named = replace(release, run=replace(release.run, output=public(target)))
+            write_report_files(named, reports, waiting, published, len(internal))
         require_unchanged(files, digests)
         places.commit()
     return public(target)
@@ -376,17 +423,18 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
     models = in_both_spellings(policy.constraints, engine.sensitive_domains)
     requirement = Requirement(models, limit, policy.person is not None, policy.together)
     policy = engine.choose_method(policy, requirement, rows)
-    with clock.step("group") as progress:
-        suppressed = engine.group(requirement, progress)
-    if suppressed is not None:
-        check_suppression(policy, suppressed, rows)
-    if policy.refine is not None:
-        with clock.step("refine") as progress:
-            engine.refine(requirement, progress)
-    with clock.step("publish") as progress:
-        engine.publish(evidence, progress)
-    with clock.step("measure") as progress:
-        measured = engine.measure(progress)
+    with expecting(rows):
+        with clock.step("group") as progress:
+            suppressed = engine.group(requirement, progress)
+        if suppressed is not None:
+            check_suppression(policy, suppressed, rows)
+        if policy.refine is not None:
+            with clock.step("refine") as progress:
+                engine.refine(requirement, progress)
+        with clock.step("publish") as progress:
+            engine.publish(evidence, progress)
+        with clock.step("measure") as progress:
+            measured = engine.measure(progress)
     check_suppression(policy, measured.suppressed_rows, rows)
     check_suppressed_people(policy, measured)
     return measured
@@ -464,20 +512,22 @@ def _release(
     measured: Measured,
     verdict: Verdict,
     clock: Clock,
-    warnings: Sequence[str] = (),
+    source: Source | None = None,
 ) -> Release[Any]:
     table, sensitive = engine.frames()
+    findings = stated_findings(verdict.findings, policy)
     return Release(
         table=table,
         sensitive_tables=sensitive,
         policy=policy,
-        findings=verdict.findings,
-        constraints=report_constraints(policy, measured.components, verdict.findings),
+        findings=findings,
+        constraints=report_constraints(policy, measured.components, findings),
         presets=verdict.presets,
         largest_share=verdict.largest_share,
-        measured=measured,
+        measured=stated_measures(measured, policy),
         key=engine.key,
         row_weights=engine.weights,
+        found_mapping=engine.mapping,
         run=RunSummary(
             method=plugins.name_of(type((engine.choice or policy).method)),
             private_seed=seed,
@@ -485,7 +535,7 @@ def _release(
             published_rows=engine.expected[0].rows,
             seconds=dict(clock.seconds),
             warnings=(
-                *warnings,
+                *(() if source is None else source.warnings),
                 *policy.warnings(),
                 *seed_warnings(seed),
                 *(text for one in engine.sensitive_domains.values() for text in one.warnings()),
@@ -501,11 +551,13 @@ def _release(
             notes=(
                 *(() if engine.choice is None else (engine.choice.note,)),
                 *measured.notes,
+                *prediction_notes(policy, engine.domains),
                 *reading_notes(engine.domains),
                 *(f"Column '{name}': {rule.words}." for name, rule in policy.column_rules.items()),
                 *anatomy_notes(policy, verdict.largest_share),
             ),
             digest=engine.digest,
+            input_name=None if source is None else shown_name(source.place),
         ),
     )
 
@@ -519,6 +571,18 @@ def _unordered(policy: Policy, domains: Sequence[Domain]) -> dict[str, int]:
         for one in domains
         if one.kind == Kind.SET and one.name in policy.quasi
     }
+
+
+def prediction_notes(policy: Policy, domains: Sequence[Domain]) -> list[str]:
+    """By what the columns count, where they are to predict a target."""
+    known = [(domain.name, domain.bits) for domain in domains if domain.bits is not None]
+    if policy.predict is None:
+        return []
+    if not known:
+        return [f"predict: no quasi column tells anything about {policy.predict}; all count alike."]
+    ranked = sorted(known, key=lambda each: -each[1])
+    words = ", ".join(f"{name} {bits:.3f}" for name, bits in ranked)
+    return [f"predict: columns count by what they tell about {policy.predict}, in bits: {words}."]
 
 
 def reading_notes(domains: Sequence[Domain]) -> list[str]:
@@ -633,6 +697,20 @@ def check_key(path: Path | None, policy: Policy, engine: Engine) -> list[Path]:
             "role person. Give it to the column with the ids of people, or leave the key out."
         )
     engine.check_key(path)
+    return [path]
+
+
+def check_mapping(path: Path | None, policy: Policy, engine: Engine) -> list[Path]:
+    """The file of a mapping, none where none is asked for; checked before any work."""
+    if path is None:
+        return []
+    refuse_task(engine.capability, "mapping")
+    if path.suffix != ".json":
+        raise InputError(
+            f"{path}: a mapping is written as JSON. Give it a name that ends in .json."
+        )
+    if not has_mapping(policy):
+        raise InputError(f"{path}: {NONE}")
     return [path]
 
 

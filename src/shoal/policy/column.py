@@ -19,6 +19,8 @@ FORMS = "write a level per value, as in {flu: 1, HIV: 4}, or values per level, a
 
 NO_OPEN_END = "cannot be combined with `hierarchy`, whose nodes would not say that an end is open"
 
+MOST_IMPORTANT = 1000
+"""A column can count so many times as much as the others."""
 HIGHEST_LEVEL = 100
 """Sensitivity levels correspond to those of a hierarchy, and none needs more."""
 
@@ -99,6 +101,20 @@ def read_figure(value: Any) -> Any:
     return value
 
 
+def _importance(value: Any) -> Any:
+    """A number that a column can be weighed by."""
+    if value is None:
+        return None
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not isfinite(value) or not 0 <= value <= MOST_IMPORTANT:
+        words = (
+            f"found {found(value)}; must be a number from 0, for a column that is given up first, to "
+            f"{MOST_IMPORTANT}; columns without one count 1"
+        )
+        raise as_error(Problem((), words))
+    return value
+
+
 def _path(value: Any) -> Any:
     """The path of a file as text."""
     return os.fspath(value) if isinstance(value, os.PathLike) else value
@@ -129,6 +145,10 @@ class Column(BaseModel):
         tuple[Annotated[str, BeforeValidator(label_of)], ...] | None, Field(min_length=1)
     ] = None
     """Quasi or sensitive. The values of an ordered text column, lowest first."""
+    labels: Literal["range", "midpoint", "mean", "median", "mode", "uniform"] | None = None
+    """Quasi only. The form of its labels. `range`: what covers the values of a group, as `[a~b]`,
+    `{a, b}` or a node; this is the default. `midpoint`, `mean`, `median` or `mode`: a value that stands
+    for the group. `uniform`: one set of labels for the whole table that never overlap."""
     levels: Annotated[dict[str, int] | None, PlainValidator(read_levels)] = None
     """Sensitive only. How sensitive each value is, 1 being the least; kept as value to level."""
     together: bool | None = None
@@ -147,6 +167,10 @@ class Column(BaseModel):
     and 7 stay different and have no order."""
     dates: Dates = None
     """The format of its dates, such as `%d/%m/%Y`, in place of that of `read`."""
+
+    importance: Annotated[float | None, PlainValidator(_importance)] = None
+    """Quasi only. How much its detail counts beside that of the other quasi columns, which count 1: with
+    3 it counts three times; with 0 it is given up first."""
 
     top: Figure = None
     """Quasi, sensitive or plain. Numbers from here on are published together, as `90+`."""
@@ -212,10 +236,12 @@ class Column(BaseModel):
             "kind": ("quasi", "sensitive"),
             "hierarchy": ("quasi", "sensitive"),
             "order": ("quasi", "sensitive"),
+            "labels": ("quasi",),
             "levels": ("sensitive",),
             "preference": ("sensitive",),
             "spelling": ("sensitive",),
             "together": ("person",),
+            "importance": ("quasi",),
             "top": ("quasi", "sensitive", "plain"),
             "bottom": ("quasi", "sensitive", "plain"),
             "round": ("quasi", "sensitive", "plain", "weight"),
@@ -230,14 +256,43 @@ class Column(BaseModel):
             Problem(
                 (key,),
                 f"found on a column with the role {self.role}; only a {' or '.join(allowed[key])} "
-                f"column has {'them' if key == 'levels' else 'one'}",
+                f"column has {'them' if key in ('labels', 'levels') else 'one'}",
             )
             for key in given
             if self.role not in allowed[key]
         ]
 
     def _contradictions(self) -> list[Problem]:
-        return [*self._rule_problems(), *self._weight_problems(), *self._other_contradictions()]
+        return [
+            *self._rule_problems(),
+            *self._weight_problems(),
+            *self._label_problems(),
+            *self._other_contradictions(),
+        ]
+
+    def _label_problems(self) -> Iterator[Problem]:
+        """A midpoint, mean or median needs numbers or dates; a median at least an order."""
+        if self.labels not in ("midpoint", "mean", "median"):
+            return
+        what = "numbers and dates"
+        if self.labels == "median":
+            what = "numbers, dates and ordered values"
+        by_text = self.hierarchy is not None and self.hierarchy.reads == "text"
+        unordered = self.kind == "unordered" or self.type == "text" or self.zip3 is not None
+        has_order = self.order is not None and self.labels == "median"
+        ends = [key for key in ("top", "bottom") if getattr(self, key) is not None]
+        if not has_order and (unordered or self.order is not None or (by_text and not self.kind)):
+            words = (
+                f"`{self.labels}` is for {what}, and this column has none according to the policy; "
+                "allowed here: range, mode, uniform"
+            )
+            yield Problem(("labels",), words)
+        elif ends:
+            words = (
+                f"`{self.labels}` cannot be combined with `{ends[0]}`: beyond that end nobody knows the "
+                "values; allowed here: range, mode"
+            )
+            yield Problem(("labels",), words)
 
     def _weight_problems(self) -> Iterator[Problem]:
         """A weight is rounded if, and only if, it is published so."""

@@ -27,7 +27,13 @@ ROLES = {
     "weight": "weight",
 }
 """The keywords that list columns, and the role that each gives."""
-SETTINGS = {"hierarchies": "hierarchy", "kinds": "kind", "orders": "order"}
+SETTINGS = {
+    "hierarchies": "hierarchy",
+    "kinds": "kind",
+    "orders": "order",
+    "labels": "labels",
+    "importance": "importance",
+}
 """The keywords that give columns a setting, and the setting."""
 
 
@@ -69,6 +75,8 @@ def policy_from_keywords(
     hierarchies: Mapping[str, Any] | None = None,
     kinds: Mapping[str, str] | None = None,
     orders: Mapping[str, Iterable[str]] | None = None,
+    labels: Mapping[str, str] | None = None,
+    importance: Mapping[str, float] | None = None,
     **options: Any,
 ) -> "Policy":
     """Create a policy from lists of columns and a few figures.
@@ -88,6 +96,10 @@ def policy_from_keywords(
         Further constraints, as a policy writes them or as objects such as `Delta(0.5, of="disease")`.
     hierarchies, kinds, orders
         Per quasi-identifier or sensitive column its hierarchy, its kind or the order of its values.
+    labels
+        Per quasi-identifier the form of its labels: range, midpoint, mean, median, mode or uniform.
+    importance
+        Per quasi-identifier how much its detail counts; 1 for those not named.
     **options
         Other keys of a policy: method, seed, suppression, default and so on.
 
@@ -120,7 +132,16 @@ def policy_from_keywords(
         "weight": weight,
     }
     roles = {role: _as_list(columns) for role, columns in given.items()}
-    settings = {"hierarchies": hierarchies or {}, "kinds": kinds or {}, "orders": orders or {}}
+    settings: dict[str, Mapping[str, Any]] = {
+        "hierarchies": hierarchies or {},
+        "kinds": kinds or {},
+        "orders": orders or {},
+        "labels": labels or {},
+        "importance": importance or {},
+    }
+    for keyword, setting in settings.items():
+        if not isinstance(setting, Mapping):
+            raise PolicyError(_not_by_column(keyword, setting))
     _check_roles(list(names), roles, settings, drop_others=options.get("default") == "drop")
     figures = {"k": k, "l": l, "t": t}
     models = [
@@ -145,6 +166,16 @@ def keys_to_replace(policy: "Policy", changes: Mapping[str, Any]) -> dict[str, A
     if unknown := [key for key in changes if key not in allowed]:
         raise refusal([Problem((key,), unknown_key(key, allowed)) for key in unknown], _nowhere)
     replaced = {key: value for key, value in changes.items() if key in keys}
+    known = [*policy.columns, *(name for key in ROLES for name in _as_list(changes.get(key, ())))]
+    if lines := [
+        f"{keyword}: the policy has no column '{name}'; it has {listed(known, 30)}."
+        f"{nearest(str(name), known)}"
+        for keyword in SETTINGS
+        if isinstance(given := changes.get(keyword, {}), Mapping)
+        for name in given
+        if name not in known and name not in changes.get("columns", {})
+    ]:
+        raise PolicyError("\n".join(lines))
     settings = dict(changes.get("columns", {}))
     for name, given in _column_settings(changes).items():
         settings[name] = {**_as_settings(settings.get(name, {})), **given}
@@ -263,9 +294,18 @@ def _column_settings(keywords: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
                 )
             settings[name] = {"role": role}
     for keyword, key in SETTINGS.items():
-        for name, value in keywords.get(keyword, {}).items():
+        given = keywords.get(keyword, {})
+        if not isinstance(given, Mapping):
+            raise PolicyError(_not_by_column(keyword, given))
+        for name, value in given.items():
             settings.setdefault(name, {})[key] = value
     return settings
+
+
+def _not_by_column(keyword: str, given: Any) -> str:
+    return (
+        f'{keyword}: found {given!r}; must be a mapping of columns, such as {keyword}={{"age": …}}.'
+    )
 
 
 def _as_settings(given: Any) -> dict[str, Any]:

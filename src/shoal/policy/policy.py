@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 else:  # importing them would load pyarrow
     Method = Metric = Preset = Any
 
-DEFAULT_METHOD = "least-loss-partition"
+DEFAULT_METHOD = "auto"
 EFFORTS = ("quick", "thorough")
 """How much refinement a policy can ask for by name."""
 MOST_PASSES = 10_000
@@ -115,6 +115,9 @@ class Policy(BaseModel):
     out. Whoever knows it can repeat the run, so it is no part of the fingerprint."""
     target: Annotated[str, BeforeValidator(parts.column_name)] | None = None
     """The column whose classes the metric `cm` counts."""
+    predict: Annotated[str, BeforeValidator(parts.column_name)] | None = None
+    """The column that analysts will predict: quasi columns count by what they tell about it, so that
+    methods keep what it can be predicted from. It is published, and not sensitive."""
     metrics: Annotated[
         tuple[Annotated[Metric, PlainValidator(parts.metric)], ...],
         BeforeValidator(parts.one_or_more),
@@ -170,6 +173,11 @@ class Policy(BaseModel):
         raise PolicyError(
             f"policy: found {found(source)}; give a file's path, a mapping or a Policy."
         )
+
+    @classmethod
+    def from_text(cls, text: str, name: str, folder: Path) -> "Policy":
+        """Read a policy from YAML text; messages call it `name`, relative paths start in `folder`."""
+        return cls._from(parse(text, name, folder.absolute()), {})
 
     @classmethod
     def _from(cls, source: Source, keys: Mapping[str, Any]) -> "Policy":
@@ -328,13 +336,35 @@ class Policy(BaseModel):
             states_missing=column.missing is not None or self.read.missing == (),
             exact_spelling=column.spelling == "exact",
             exact_codes=column.spelling == "exact",
+            labels=column.labels or "range",
+            share=self._shares.get(name, 1.0),
         )
+
+    @property
+    def has_importance(self) -> bool:
+        """Whether some quasi-identifiers count more than others."""
+        return len({self._importance(name) for name in self.quasi}) > 1
+
+    def _importance(self, name: str) -> float:
+        given = self.columns[name].importance
+        return 1.0 if given is None else given
+
+    @property
+    def _shares(self) -> dict[str, float]:
+        """How much each quasi-identifier counts, the most important one 1."""
+        from shoal.encoding.domain import shares_of
+
+        return shares_of({name: self._importance(name) for name in self.quasi})
 
     @property
     def both_spellings(self) -> tuple[str, ...]:
         """The sensitive columns of models that must also hold where every spelling is a value."""
         needed = {model.column for model in self.constraints if not model.stricter_when_folded}
         return tuple(name for name in self.sensitive if name in needed)
+
+    def columns_labelled(self, *forms: str) -> tuple[str, ...]:
+        """The quasi-identifiers whose labels have one of some forms, in the policy's order."""
+        return tuple(name for name in self.quasi if self.columns[name].labels in forms)
 
     def missing_codes(self, name: str) -> tuple[str, ...]:
         """The codes that stand for a missing value of a column."""
@@ -404,8 +434,9 @@ class Policy(BaseModel):
             Per column a role or the settings to change, such as `{"age": {"kind": "unordered"}}`.
         quasi, sensitive, identifiers, plain, person, weight
             Columns that take another role.
-        hierarchies, kinds, orders
-            Per column its hierarchy, its kind or the order of its values.
+        hierarchies, kinds, orders, labels, importance
+            Per column its hierarchy, its kind, the order of its values, the form of its labels or its
+            importance.
         metrics
             Metrics to measure in addition to those of the policy.
         constraints, method, suppression, seed, ...

@@ -35,6 +35,9 @@ def problems(policy: "Policy") -> list[Problem]:
         *_estimated(policy),
         *_pseudonyms(policy),
         *_refine(policy),
+        *_labels(policy),
+        *_importance(policy),
+        *_predict(policy),
     ]
 
 
@@ -112,6 +115,34 @@ def _no_quasi(policy: "Policy") -> Iterator[Problem]:
             "no column has the role quasi; give it to the columns by which people can be "
             "recognised, such as age or zip",
         )
+
+
+def _labels(policy: "Policy") -> Iterator[Problem]:
+    """Other labels than ranges belong to groups, which Anatomy does not publish; and only labels that
+    cover their values can be compared with a population."""
+    for name in policy.quasi:
+        form = policy.columns[name].labels
+        if form in (None, "range"):
+            continue
+        if policy.publish == "anatomy":
+            words = (
+                f"found {form}, but `publish: anatomy` publishes the values as they are; leave `labels` "
+                "out, or choose `publish: generalised`"
+            )
+            yield Problem(("columns", name, "labels"), words)
+        compared = [model.name for model in policy.constraints if model.needs_population]
+        if form == "uniform" and policy.together:
+            words = (
+                "found uniform, but `together` of the person column puts the rows of a person into "
+                "several classes, which cannot have fixed labels; leave one of the two out"
+            )
+            yield Problem(("columns", name, "labels"), words)
+        if compared and form != "uniform":
+            words = (
+                f"found {form}, but {listed(compared)} counts the people of a population whose values a "
+                "label covers, and a single value does not say which; allowed here: range, uniform"
+            )
+            yield Problem(("columns", name, "labels"), words)
 
 
 def _person(policy: "Policy") -> Iterator[Problem]:
@@ -298,7 +329,7 @@ def _estimated(policy: "Policy") -> Iterator[Problem]:
 
 
 def _unprotected(policy: "Policy") -> Iterator[str]:
-    protected = {model.column for model in policy.constraints}
+    protected = {model.column for model in policy.constraints if not model.promises_nothing}
     for name in policy.sensitive:
         if name not in protected:
             yield (
@@ -332,13 +363,12 @@ def _uncovered(policy: "Policy") -> Iterator[str]:
 
 def _weak(policy: "Policy") -> Iterator[str]:
     for model in policy.constraints:
-        name, value = next(iter(plain_constraint(model).items()))
-        if name in ("k", "l") and value == 1:
-            yield f"{name} of 1 has no effect: every table satisfies it. Choose 2 or more."
-        if name in ("entropy-l", "k-map", "estimated-k-map") and value == 1:
-            yield f"{name} of 1 has almost no effect. Choose a larger one."
-        if name in ("t", "alpha", "average-risk", "delta-presence") and value == 1:
-            yield f"{name} of 1 has almost no effect. Choose a smaller one."
+        if model.promises_nothing:
+            better = "2 or more" if model.high_is_strong else "less"
+            yield (
+                f"{model.name} of {model.figure:g} has no effect: every table satisfies it, and nobody "
+                f"is protected by it. Choose {better}."
+            )
 
 
 def _kept_order(policy: "Policy") -> Iterator[str]:
@@ -353,6 +383,60 @@ def _kept_order(policy: "Policy") -> Iterator[str]:
                 "be one person's, and whoever guesses so puts them together. Leave `order` out, and "
                 "rows are sorted by what is published of them."
             )
+
+
+def _predict(policy: "Policy") -> Iterator[Problem]:
+    """What is predicted is published, and gives nothing away by the groups."""
+    name = policy.predict
+    if name is None:
+        return
+    allowed = [n for n, column in policy.columns.items() if column.role in ("quasi", "plain")]
+    role = policy.columns[name].role if name in policy.columns else None
+    if role is None:
+        yield Problem(("predict",), choice(name, allowed))
+    elif role == "sensitive":
+        words = (
+            f"'{name}' is sensitive, and sensitive values must not steer the groups; allowed: "
+            f"{listed(allowed)}"
+        )
+        yield Problem(("predict",), words)
+    elif name not in allowed:
+        words = (
+            f"'{name}' has the role {role}, and only a column that is published as it is, or "
+            f"generalised, can be predicted; allowed: {listed(allowed)}"
+        )
+        yield Problem(("predict",), words)
+    if policy.publish == "anatomy":
+        words = (
+            "has no effect with `publish: anatomy`, where quasi columns stay exact; leave it out, or "
+            "choose generalised"
+        )
+        yield Problem(("predict",), words)
+    if not policy.method.honours_importance:
+        words = (
+            f"{policy.method.name} searches by a metric in which all columns count alike, so `predict` "
+            "cannot steer it; write `metric: mean-ncp`, or leave `predict` out"
+        )
+        yield Problem(("method",), words)
+
+
+def _importance(policy: "Policy") -> Iterator[Problem]:
+    """Importance steers what a method gives up, where it gives up anything."""
+    named = [name for name in policy.quasi if policy.columns[name].importance is not None]
+    for name in named:
+        if policy.publish == "anatomy":
+            words = (
+                "has no effect with `publish: anatomy`, where quasi columns stay exact; leave it out, "
+                "or choose generalised"
+            )
+            yield Problem(("columns", name, "importance"), words)
+    if policy.has_importance and not policy.method.honours_importance:
+        words = (
+            f"{policy.method.name} searches by a metric in which all columns count alike, but "
+            f"{listed(named)} {'has' if len(named) == 1 else 'have'} an `importance`; write `metric: "
+            "mean-ncp`, or leave the importance out"
+        )
+        yield Problem(("method",), words)
 
 
 def _refine(policy: "Policy") -> Iterator[Problem]:

@@ -19,7 +19,7 @@ GUIDE = Source(
     2015,
 )
 GLOSSARY = Source(
-    "UNECE and Eurostat, Glossary of Statistical Disclosure Control", "threshold rule", 2005
+    "UNECE and Eurostat, Glossary on Statistical Disclosure Control", "threshold rule", 2005
 )
 JUDGED = (
     "Every column by which others may recognise a person has the role quasi.",
@@ -81,8 +81,7 @@ class CellSize5(_CellSize):
 class CellSize10(_CellSize):
     """Cells of at least 10 people: a risk of at most 0.1.
 
-    The rule of thumb of research data centres in Europe, among them that of the Office for National
-    Statistics in the United Kingdom.
+    The rule of thumb of research data centres in Europe for the output of researchers.
     """
 
     name: ClassVar[str] = "cell-size-10"
@@ -111,7 +110,9 @@ class CellSize11(_CellSize):
     title: ClassVar[str] = "Cells of at least 11 people (CMS)"
     size: ClassVar[int] = 11
     sources: ClassVar[tuple[Source, ...]] = (
-        Source("Centers for Medicare & Medicaid Services, Cell Size Suppression Policy", "", 2024),
+        Source(
+            "Centers for Medicare & Medicaid Services, CMS Cell Size Suppression Policy", "", 2020
+        ),
         GUIDE,
     )
     asks: ClassVar[tuple[str, ...]] = asks_for(11)

@@ -131,7 +131,17 @@ HALF_OPEN = re.compile(r"\[(-?[\d.]+)-(-?[\d.]+)\)")
 CUT = re.compile(r"[\[(](-?[\d.]+), (-?[\d.]+)([\])])")
 DASHED = re.compile(r"(\d+(?:\.\d+)?) ?[-–] ?(\d+(?:\.\d+)?)")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-FROM = re.compile(r"(?:≥ ?|>= ?)?(\d+(?:\.\d+)?) ?(\+|or older|and over)?")
+AGE = re.compile(
+    r"(?P<from>≥ ?|>= ?)?(?<![\d.])(?P<number>\d+(?:[.,]\d+)?) ?(?P<after>\+|[^\W\d_]*)"
+)
+"""An age in a label, whatever stands around it: `95`, `95+`, `95 years`, `aged 95`."""
+OR_OLDER = re.compile(
+    r"\+|\b(?:older|over|more|up|älter|aelter|mehr|plus|más|mas|mayores|oltre|più|piu|ouder|meer|mais|"
+    r"velhos|starsi|więcej|ældre|eldre|äldre|mer|vanhemmat|enemmän)\b"
+)
+"""What follows 90 where all older people are published with it."""
+MONTHS = re.compile(r"m|kuu")
+"""How words for months begin, of those for short times."""
 YEARS = re.compile(r"≤?\d{4}s?\+?")
 MONTH = (
     r"(?:jan|feb|fév|mar|mär|maart|mrt|apr|avr|abr|may|mai|maj|mag|mei|jun|juin|giu|jul|juil|lug|aug|"
@@ -230,12 +240,19 @@ def _tells_old_age(label: str) -> bool:
         return float(match[2]) > TOGETHER or (match[3] == "]" and float(match[2]) >= TOGETHER)
     if match := DASHED.fullmatch(label):
         return float(match[2]) >= TOGETHER
-    for part in members(label):
-        match = FROM.fullmatch(part)
-        if match is None:
-            continue
-        is_open = match[2] is not None or not part[0].isdigit()
-        if float(match[1]) > TOGETHER or (float(match[1]) == TOGETHER and not is_open):
+    return any(_names_old_age(part.casefold()) for part in members(plain(label)))
+
+
+def _names_old_age(part: str) -> bool:
+    """Whether a value names an age above 89 by more than `90 or older`, in whatever words."""
+    if part.startswith("-"):  # a code for a missing age
+        return False
+    for match in AGE.finditer(part):
+        number, unit = float(match["number"].replace(",", ".")), match["after"]
+        if unit in SHORT_TIMES:
+            number = number / 12 if MONTHS.match(unit) else 0
+        is_open = match["from"] is not None or OR_OLDER.search(part, match.end("number"))
+        if number > TOGETHER or (number == TOGETHER and not is_open):
             return True
     return False
 

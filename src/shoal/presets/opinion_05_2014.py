@@ -36,7 +36,8 @@ class Opinion052014(Preset):
         "Singling out: nobody is alone by the quasi-identifiers (k = 2 at least; the opinion sets no "
         "figure).",
         "Linkability: no column is published as pseudonyms, which link the rows of a person.",
-        "Inference: every sensitive column has a constraint, such as l or t.",
+        "Inference: every sensitive column has a constraint that promises something, such as l = 2 or "
+        "t = 0.3.",
     )
     judged_by_people: ClassVar[tuple[str, ...]] = (
         "The measured figures of singling out, linkability and inference are low enough for what the "
@@ -54,7 +55,8 @@ class Opinion052014(Preset):
 
     def refusals(self, policy: DeclaredPolicy) -> Iterator[Refusal]:
         """Pseudonyms, and sensitive columns that no constraint protects."""
-        protected = {model.column for model in policy.constraints}
+        protected = {model.column for model in policy.constraints if not model.promises_nothing}
+        vacuous = {model.column: model for model in policy.constraints if model.promises_nothing}
         for name, column in policy.columns.items():
             if column.role == "pseudonym":
                 yield Refusal(
@@ -63,9 +65,13 @@ class Opinion052014(Preset):
                     "allow; write identifier, or person to count people",
                 )
             if column.role == "sensitive" and name not in protected:
+                found = vacuous.get(name)
+                none = (
+                    "" if found is None else f" ({found.name}: {found.figure:g} promises nothing)"
+                )
                 yield Refusal(
                     ("columns", name),
-                    f"no constraint protects this sensitive column, which the preset {self.name} asks "
-                    f"for; add one, as in {{l: 2, of: {name}}}, or {{t: 0.3, of: {name}, distance: "
+                    f"no constraint protects this sensitive column{none}, which the preset {self.name} "
+                    f"asks for; add one, as in {{l: 2, of: {name}}}, or {{t: 0.3, of: {name}, distance: "
                     "ordered} if it has more than 20 different numbers",
                 )

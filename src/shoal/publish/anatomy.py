@@ -87,7 +87,7 @@ def _places(
 ) -> tuple[Codes, Ints]:
     """(n,) each row's place by its content in the first table, and the rows of every class."""
     content = [gather(column(name), rows) for name in (*quasi, *plain)]
-    ranked = each(_ranks, content)
+    ranked = each(_ranks, content, len(rows))
     # values with one text may differ (0 and -0), and then the order of the input must not decide
     _, alike = np.unique(hash_rows(len(rows), [], content, 0), return_inverse=True)
     ranked.append((alike.astype(np.int32), len(rows)))

@@ -18,6 +18,9 @@ from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
 from shoal.publish.labels import ANY, Labels, labels_of
 from shoal.threads import each
 
+Labelling = Callable[[Grouping, Spans], list[Labels]]
+"""Gives the labels of the groups of a grouping, column by column."""
+
 
 @dataclass(frozen=True)
 class PublishedRows:
@@ -47,11 +50,13 @@ def assemble(
     keep_order: bool,
     personal: Mapping[str, pa.DictionaryArray] | None = None,
     hashes: Words | None = None,
+    labelled: Labelling | None = None,
 ) -> PublishedRows:
     """Label the groups and order their rows; rows suppressed in all columns are left out.
 
     personal: sensitive columns that are published with preferences, (n_rows,) in canonical order;
     `hashes` are then those of what is published apart from the quasi-identifiers.
+    labelled: gives the labels of a grouping; without it they are what covers the values of a group.
     """
     labels: list[Labels] = []
     groups: list[Codes] = []
@@ -64,7 +69,11 @@ def assemble(
         if is_suppressed.sum() < grouping.least:
             blank |= is_suppressed
         domains = [cells.domains[column] for column in grouping.columns]
-        new = each(lambda j, d=domains, s=span: labels_of(d[j], s, j), range(len(domains)))  # type: ignore[misc]
+        if labelled is None:
+            places = range(len(domains))
+            new = each(lambda j, d=domains, s=span: labels_of(d[j], s, j), places, cells.n_rows)  # type: ignore[misc]
+        else:
+            new = labelled(grouping, span)
         labels += [_with_star(label) for label in new] if is_suppressed.any() else new
         names += [domain.name for domain in domains]
         groups += [grouping.group] * len(domains)

@@ -456,6 +456,8 @@ class Nodes:
     leaves: dict[str, tuple[int, int]]
     """The same for the leaves, as they are published."""
     root: str
+    texts: tuple[str, ...]
+    """The raw text of each leaf."""
 
     def span(self, label: str) -> tuple[int, int] | None:
         """The first and the last leaf that a label covers; None if it is no node and no leaf."""
@@ -481,7 +483,7 @@ def read_nodes(name: str, values: pa.Array, hierarchy: Hierarchy, folder: Path) 
     leaves = {f"\\{t}" if t in several else t: (i, i) for i, t in enumerate(texts)}
     # where a node over one leaf has the text of another leaf, the label is the leaf
     nodes = {text: span for text, span in nodes.items() if text in several or text not in leaves}
-    return Nodes(codes, nodes, leaves, tree.labels[-1][0])
+    return Nodes(codes, nodes, leaves, tree.labels[-1][0], tuple(tree.labels[0]))
 
 
 def place_of(text: str) -> Place | None:

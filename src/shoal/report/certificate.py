@@ -110,6 +110,7 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
         "shoal": __version__,
         "made": date.today().isoformat(),
         "input": {
+            "name": release.input_name,
             "rows": release.rows,
             "columns": list(evidence.input_columns),
             "schema_digest": evidence.schema_digest,
@@ -123,6 +124,7 @@ def _content(release: Release, published: ReleaseTable) -> dict[str, Any]:
         "about": policy.about.given(),
         "decisions": decisions(policy, evidence.input_columns),
         "release": {
+            "name": release.output_name,
             "rows": release.published_rows,
             "columns": published.names,
             "digest": published.fingerprint.digest,
@@ -241,7 +243,16 @@ def guarantee(finding: Finding, policy: Policy) -> dict[str, Any]:
         every = set(finding.columns) == set(policy.quasi)
         people = policy.person is not None
         sentence = promise(finding.model, finding.asked, finding.of, finding.columns, every, people)
-    return {**entry, "words": sentence}
+    return {**entry, "words": sentence, "promises_nothing": _promises_nothing(finding, policy)}
+
+
+def _promises_nothing(finding: Finding, policy: Policy) -> bool:
+    return any(
+        model.promises_nothing
+        for model in policy.constraints
+        if (model.name, model.figure, model.column or None)
+        == (finding.model, finding.asked, finding.of)
+    )
 
 
 def _risk(found: Histogram, people: PeopleSizes | None = None) -> Reidentification:

@@ -10,6 +10,7 @@ from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict, wi
 from shoal.errors import InputError, VerificationFailed, listed
 from shoal.evidence.estimated_risk import risk_of_classes
 from shoal.io.csv_dialect import CsvOptions
+from shoal.pipeline.withheld_weights import stated_findings, without_estimates
 from shoal.policy import Policy
 from shoal.policy.canonical import fingerprint, to_data
 from shoal.policy.released_columns import suppressible_components
@@ -114,14 +115,14 @@ def differences_of(
     return [
         *_sealed(certificate),
         *_seed(certificate, seed),
-        *_policy(certificate, policy),
+        *_policy(certificate, policy, seed),
         *_risk(certificate, policy, released),
         *_disclosure(certificate, policy, released),
         *_weighted(certificate, policy, released),
         *_criteria(certificate, policy, released),
         *_people(certificate, policy, people),
         *_rows(certificate["release"], released, apart),
-        *_guarantees(certificate["guarantees"], findings, policy),
+        *_guarantees(certificate, findings, policy),
         *_presets(certificate, policy, released, findings, people),
     ]
 
@@ -142,14 +143,15 @@ def _seed(certificate: Mapping[str, Any], seed: Seed | None) -> Iterator[str]:
         yield "The seed file is not the one of the run: it does not fit the certificate's commitment."
 
 
-def _policy(certificate: Mapping[str, Any], policy: Policy) -> Iterator[str]:
+def _policy(
+    certificate: Mapping[str, Any], policy: Policy, private: Seed | None = None
+) -> Iterator[str]:
     """What follows from the policy: its data and statements, and the files that it uses."""
+    if is_external(certificate):
+        yield from _external_policy(certificate, policy, private)
+        return
     # in the first format the policy held the seed
     seed = certificate.get("seed") if certificate["certificate"] == 1 else None
-    if is_external(certificate):
-        if certificate["policy"].get("digest") != fingerprint(policy):
-            yield "The certificate is of another policy than the one given."
-        return
     theirs, ours = certificate["policy"].get("data"), _plain(to_data(policy, seed))
     if certificate["policy"].get("digest") != fingerprint(policy, seed) or theirs != ours:
         other = ""
@@ -172,6 +174,29 @@ def _policy(certificate: Mapping[str, Any], policy: Policy) -> Iterator[str]:
         wrong.append("seed")
     if certificate["policy"].get("words") != words:
         wrong.append("policy in words")
+    if wrong:
+        yield f"What the certificate states about the policy does not follow from it: {listed(wrong)}."
+
+
+def _external_policy(
+    certificate: Mapping[str, Any], policy: Policy, private: Seed | None
+) -> Iterator[str]:
+    """What the certificate for others repeats of the policy; all of it only with the private salt."""
+    stated = certificate["policy"].get("commitment")
+    if private is not None and stated != private.committed(fingerprint(policy)):
+        yield "The certificate is of another policy than the one given."
+        return
+    decided = certificate.get("decisions")
+    roles = [
+        {"column": name, "role": policy.columns[name].role, "why": None}
+        for one in (decided if isinstance(decided, list) else [])
+        if isinstance(one, dict) and (name := one.get("column")) in policy.columns
+    ]
+    wrong = [] if decided == roles else ["decisions"]
+    if certificate.get("about") != _plain(policy.about.given()):
+        wrong.append("about")
+    if certificate.get("suppressed") != policy.suppressed:
+        wrong.append("suppressed")
     if wrong:
         yield f"What the certificate states about the policy does not follow from it: {listed(wrong)}."
 
@@ -314,8 +339,12 @@ def _rows(
 
 
 def _guarantees(
-    stated: Sequence[Mapping[str, Any]], findings: Sequence[Finding], policy: Policy
+    certificate: Mapping[str, Any], findings: Sequence[Finding], policy: Policy
 ) -> Iterator[str]:
+    stated = certificate["guarantees"]
+    if is_external(certificate):
+        findings = [without_estimates(finding, policy) for finding in findings]
+    findings = stated_findings(findings, policy)
     ours = [json.loads(json.dumps(finding.to_dict())) for finding in findings]
     if not isinstance(stated, list) or [_same(one) for one in stated] != [
         _same(one) for one in ours

@@ -6,7 +6,7 @@ published. Reasons and warnings stay in the internal report, since they may spea
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -19,6 +19,7 @@ from shoal.evidence.detail import Detail
 from shoal.evidence.disclosure import Disclosure
 from shoal.evidence.levels import ChosenLevel
 from shoal.evidence.people import PeopleSizes
+from shoal.pipeline.withheld_weights import without_estimates
 from shoal.policy import Policy
 from shoal.report.certificate import (
     EXTERNAL,
@@ -73,6 +74,10 @@ class Published:
     largest_share: Mapping[str, float]
     """Anatomy: how often the best guess at a sensitive value is right."""
     seed_commitment: str
+    policy_commitment: str
+    """That of the policy, which speaks of columns that are not published."""
+    name: str | None = None
+    """What the release is called; None where it was not written."""
     people: int | None = None
     """People with a published row, where people were counted."""
     people_sizes: PeopleSizes | None = None
@@ -87,17 +92,6 @@ def external_certificate(published: Published) -> dict[str, Any]:
     return {**content, SEAL: seal_of(content)}
 
 
-def _without_weights(finding: Finding, policy: Policy) -> Finding:
-    """What was asked in place of what was reached, where that is a sum of withheld weights: in a class
-    of one row it would be that row's weight."""
-    estimated = any(
-        model.needs_weights and model.name == finding.model for model in policy.constraints
-    )
-    if estimated and policy.withholds_weight and finding.holds:
-        return replace(finding, reached=finding.asked)
-    return finding
-
-
 def _content(one: Published) -> dict[str, Any]:
     policy, table = one.policy, one.table
     anatomy = policy.publish == "anatomy"
@@ -107,8 +101,9 @@ def _content(one: Published) -> dict[str, Any]:
         "shoal": __version__,
         "made": date.today().isoformat(),
         "about": policy.about.given(),
-        "policy": {"digest": policy.fingerprint()},
+        "policy": {"commitment": one.policy_commitment},
         "release": {
+            "name": one.name,
             "rows": table.n_rows,
             "columns": table.names,
             "digest": table.fingerprint.digest,
@@ -119,7 +114,7 @@ def _content(one: Published) -> dict[str, Any]:
             {"column": name, "role": policy.columns[name].role, "why": None}
             for name in _columns(one)
         ],
-        "guarantees": [guarantee(_without_weights(each, policy), policy) for each in one.findings],
+        "guarantees": [guarantee(without_estimates(each, policy), policy) for each in one.findings],
         "verified": all(finding.holds for finding in one.findings),
         "checked": checks_of(policy, any(model.quasi for model in policy.constraints)),
         "risk": {"after": risk_of(table.class_sizes(policy.quasi), one.people_sizes)},

@@ -46,6 +46,8 @@ FIXED = 41
 MOST_REASONS = 8
 """Reasons on the first page; all are on the next one."""
 LONGEST_TITLE, LONGEST_REASON, LONGEST_NAME, LONGEST_RULE = 90, 80, 22, 160
+LONGEST_FILE = 44
+"""The name of the table, and that of the release beside or below it."""
 LONGEST_WHOLE_RULE = 480
 """A guarantee where there is room for all of them."""
 LONGEST_ABOUT, MANY_ABOUT = 140, 5
@@ -59,6 +61,8 @@ class FirstPage:
     """What the first page shows."""
 
     title: str
+    tables: list[tuple[str, str]]
+    """The table that the report is about and the release, each with a word for it."""
     about: list[tuple[str, str]]
     """What the policy says about the release."""
     no_about: str
@@ -94,9 +98,11 @@ def first_page(certificate: Mapping[str, Any], verdict: str) -> FirstPage:
     roles = _roles(certificate["decisions"])
     rows = [[text for _, text in texts[i : i + 2]] for i in range(0, len(texts), 2)]
     no_about = _no_about(certificate)
+    tables = _tables(certificate)
     taken = (
         FIXED
         + bool(no_about)
+        + _lines("".join(name for _, name in tables), LONGEST_FILE)
         + sum(1 + max(_lines(text, HALF) for text in row) for row in rows)
         + 1.2 * _lines(f"Verified, but {verdict}", BOLD)
         + max(sum(_lines(text, NARROW) for text in count), sum(_lines(t, HALF) for t in outsider))
@@ -116,6 +122,7 @@ def first_page(certificate: Mapping[str, Any], verdict: str) -> FirstPage:
     n_reasons = min(MOST_REASONS, _fitting([1] * len(reasons), LINES - taken))
     return FirstPage(
         title=shown(about.get("title", TITLE), LONGEST_TITLE),
+        tables=tables,
         about=texts,
         no_about=no_about,
         counted=count,
@@ -132,6 +139,16 @@ def first_page(certificate: Mapping[str, Any], verdict: str) -> FirstPage:
             ("Certificate", certificate.get("seal", "")),
         ],
     )
+
+
+def _tables(certificate: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What the table and the release are called; of a frame nothing, and others learn of the release
+    alone."""
+    named = [
+        ("Table", certificate.get("input", {}).get("name")),
+        ("Release", certificate["release"].get("name")),
+    ]
+    return [(label, shown(name, LONGEST_FILE)) for label, name in named if name]
 
 
 def _no_about(certificate: Mapping[str, Any]) -> str:

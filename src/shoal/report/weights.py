@@ -17,6 +17,8 @@ class WeightsView:
     """A question, and the answers before and after."""
     losses: tuple[tuple[str, str, str], ...]
     """A loss, by rows and by the people that they stand for."""
+    rounded: bool
+    """Whether the weights are withheld, and the figures are bounds and rounded sums."""
 
 
 def weights_view(certificate: dict[str, Any]) -> WeightsView | None:
@@ -39,6 +41,7 @@ def weights_view(certificate: dict[str, Any]) -> WeightsView | None:
             for question in figures[0]
         ),
         tuple((name, rows, _share(people)) for name, rows, people in losses),
+        before["rounded"],
     )
 
 
@@ -48,11 +51,12 @@ def _share(figure: float | None) -> str:
 
 def _figures(risk: dict[str, Any]) -> dict[str, str]:
     """The figures of an estimated risk, by question."""
+    about, least, most = ("about ", "at least ", "at most ") if risk["rounded"] else ("", "", "")
     return {
-        "People of the population that the rows stand for": f"{risk['population']:,.0f}",
-        "The fewest of them behind one class": f"{risk['smallest_class']:,.1f}",
-        "The highest individual risk": chance(risk["highest"]),
-        "Matches to expect of somebody who tries everybody": f"{risk['expected']:,.2f}",
+        "People of the population that the rows stand for": f"{about}{risk['population']:,.0f}",
+        "The fewest of them behind one class": f"{least}{risk['smallest_class']:,.1f}",
+        "The highest individual risk": f"{most}{chance(risk['highest'])}",
+        "Matches to expect of somebody who tries everybody": f"{about}{risk['expected']:,.2f}",
         "The same as a share of the sample": percent(risk["share"]),
         f"People with a risk above {percent(risk['threshold'])}": percent(risk["above"]),
     }

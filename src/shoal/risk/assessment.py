@@ -23,6 +23,7 @@ from shoal.engines.person_key import PersonKey, read_key
 from shoal.engines.sessions import LOCAL
 from shoal.errors import InputError, percent
 from shoal.evidence.estimated_risk import EstimatedRisk
+from shoal.evidence.evidence import Histogram
 from shoal.evidence.people import PeopleSizes
 from shoal.policy import Policy
 from shoal.release import Release
@@ -319,6 +320,50 @@ def reidentification_of_people(
         people=found.people,
         unique_people=alone,
     )
+
+
+@dataclass(frozen=True)
+class RiskChange:
+    """The risks of a table before and after it was anonymised, with the same attackers."""
+
+    raw: Reidentification
+    now: Reidentification
+    counted: Literal["rows", "people"]
+    raw_sizes: Histogram
+    """How many rows (or people) are in a raw class of each size, ascending."""
+    now_sizes: Histogram
+    """The same of the release."""
+
+    def below(self, size: int) -> tuple[int, int]:
+        """Rows (or people) in classes with fewer than `size`, of the table and of the release."""
+        raw, now = (
+            sum(units for found, units in sizes if found < size)
+            for sizes in (self.raw_sizes, self.now_sizes)
+        )
+        return raw, now
+
+
+def risk_change(release: Release[Any], threshold: float = THRESHOLD) -> RiskChange:
+    """The risks before and after, from what a run in memory kept of its classes."""
+    kept = release.evidence
+    if kept.people_before is not None and kept.people_after is not None:
+        return RiskChange(
+            reidentification_of_people(kept.people_before, threshold),
+            reidentification_of_people(kept.people_after, threshold),
+            "people",
+            kept.people_before.smallest,
+            kept.people_after.smallest,
+        )
+
+    def risk(found: Histogram) -> Reidentification:
+        sizes, times = np.array(found, np.int64).reshape(-1, 2).T
+        return reidentification(sizes, None, threshold, times)
+
+    def in_rows(found: Histogram) -> Histogram:
+        return tuple((size, size * classes) for size, classes in found)
+
+    before, after = kept.before, kept.after
+    return RiskChange(risk(before), risk(after), "rows", in_rows(before), in_rows(after))
 
 
 def _with_population(

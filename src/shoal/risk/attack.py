@@ -51,6 +51,7 @@ from shoal.progress import ProgressCallback, ProgressEvent, ignore_event
 from shoal.publish import labels as escape
 from shoal.publish.covering import Covering, Matches, Texts, distinct_texts
 from shoal.publish.label_parser import parse_labels
+from shoal.publish.microaggregation import STATISTICS
 from shoal.release import Release
 from shoal.results import Record, Result
 from shoal.risk.anatomy_inference import LikeliestValues, likeliest_values
@@ -406,8 +407,11 @@ def _link(tables: Tables, policy: Policy, names: Sequence[str]) -> Links:
     """Link known people to the release; Anatomy publishes quasi-identifiers as they are."""
     if policy.publish == "anatomy":
         return link_by_equality(tables.release, tables.known, names, policy)
+    unsaid = policy.columns_labelled(*STATISTICS)
     covered = [name for name in names if name in policy.quasi or name in policy.preferences]
-    links = link_by_labels(tables.release, tables.known, covered, policy)
+    links = link_by_labels(
+        tables.release, tables.known, [name for name in covered if name not in unsaid], policy
+    )
     equal = [name for name in names if name not in covered]
     return links if not equal else _narrowed(links, tables, equal, policy)
 
@@ -837,6 +841,13 @@ def _warnings(found: Attack, tables: Tables, policy: Policy) -> Iterator[str]:
         yield (
             f"The release holds {listed(map(repr, extra))}, which the policy does not let be "
             "published. Is this the release, and the policy it was made by?"
+        )
+    unsaid = policy.columns_labelled(*STATISTICS)
+    if some := [name for name in found.columns if name in unsaid]:
+        forms = listed(dict.fromkeys(str(policy.columns[name].labels) for name in some))
+        yield (
+            f"Nobody was linked by {listed(some)}: a {forms} does not say which values it stands for. "
+            "An attacker who guesses by the nearest value may find somewhat more."
         )
     for name, count in found.release.unread.items():
         labels = counted(count, "label")

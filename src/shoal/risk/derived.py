@@ -11,14 +11,15 @@
 That such a thing is no coincidence follows from the rows that repeat it: if values were drawn
 independently, all repetitions would agree with a probability of at most one in a million.
 
-Looked for in tables in memory; a few rows rule most pairs out.
+A few rows rule most pairs out. Of tables larger than memory about 20,000 rows are looked at, chosen by a
+hash of their values; that values go together one to one, or by a function, is then counted in all rows.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, permutations
 from math import log
 
 import numpy as np
@@ -29,6 +30,7 @@ from shoal.encoding.vocabulary import hint_of, words_of
 from shoal.errors import listed
 from shoal.hierarchy.text import text_of
 from shoal.risk.columns import FEWEST_ROWS, Contents, Suggestion, Type, numbers_of
+from shoal.risk.table import CountedTable
 
 SAMPLED = 500
 """Rows that rule most pairs out."""
@@ -45,6 +47,7 @@ FITTED = 2_000
 MOST_PARTS = 12
 MOST_NUMBERS = 80
 """Columns of numbers among which totals are looked for."""
+ONE_TO_ONE = "each value stands for one of"
 EXACT = 1e-6
 """The largest departure from a sum, relative to the numbers."""
 
@@ -81,8 +84,44 @@ class _Column:
         return np.asarray(self.contents.codes, np.int64)
 
 
-def with_derived(contents: Sequence[Contents], suggested: Sequence[Suggestion]) -> list[Suggestion]:
-    """The suggested roles, with columns that follow from others left out."""
+def with_derived_of(
+    table: CountedTable, contents: Sequence[Contents], suggested: Sequence[Suggestion]
+) -> list[Suggestion]:
+    """The suggested roles, with columns that follow from others left out, on any engine."""
+    some = table.sampled()
+    if some is None:
+        return with_derived(contents, suggested)
+
+    def is_function(source: int, target: int) -> bool:
+        """Whether each value of a column goes with one of another in all rows, as far as counts tell."""
+        pair = [contents[source], contents[target]]
+        if any(one.missing for one in pair):
+            return True
+        return table.classes_on([one.name for one in pair]) == table.classes_on([pair[0].name])
+
+    found = with_derived(some, suggested, is_function)
+    looked = f" (looked for in {some[0].rows:,} of {table.rows:,} rows)" if some else ""
+    return [
+        was if now is was else replace(now, reason=now.reason + looked)
+        for was, now in zip(suggested, found, strict=True)
+    ]
+
+
+def _found(_source: int, _target: int) -> bool:
+    """Nothing is left to be checked where all rows were looked at."""
+    return True
+
+
+def with_derived(
+    contents: Sequence[Contents],
+    suggested: Sequence[Suggestion],
+    is_function: Callable[[int, int], bool] = _found,
+) -> list[Suggestion]:
+    """The suggested roles, with columns that follow from others left out.
+
+    is_function: whether each value of a column goes with one of another, by their places, in rows that
+    are not looked at here.
+    """
     found = list(suggested)
     columns = [
         _Column(i, one)
@@ -100,7 +139,12 @@ def with_derived(contents: Sequence[Contents], suggested: Sequence[Suggestion]) 
         pair = [found[one.place].role, found[other.place].role]
         if "identifier" in pair or not _is_possible(one, other, some):
             continue
-        if how := _copies(one, other):
+        how = _copies(one, other)
+        if how == ONE_TO_ONE and not all(
+            is_function(*pair) for pair in permutations((one.place, other.place))
+        ):
+            continue
+        if how:
             kept, copy = _which(one, other, found)
             words = (
                 f"{how} {contents[kept].name}, which it would give away; one of the two is enough"
@@ -115,6 +159,7 @@ def with_derived(contents: Sequence[Contents], suggested: Sequence[Suggestion]) 
                 and target.contents.distinct < source.contents.distinct
                 and _is_function(source, target, some)
                 and _is_function(source, target)
+                and is_function(source.place, target.place)
             ):
                 words = f"it follows from {source.contents.name}, which is enough"
                 found[target.place] = Suggestion("identifier", "dropped", words)
@@ -146,7 +191,7 @@ def _copies(one: _Column, other: _Column) -> str | None:
     """How one column copies the other, for a sentence that ends with its name."""
     a, b = _known(one, other, slice(None))
     if _each_has_one(a, b) and _each_has_one(b, a) and _confirmed(a, b):
-        return "each value stands for one of"
+        return ONE_TO_ONE
     direction = _direction(one, other, a, b)
     fewer, more = sorted((len(np.unique(a)), len(np.unique(b))))
     if direction is None or fewer < FEWEST_STEPS or len(a) < FEWEST_ROWS:

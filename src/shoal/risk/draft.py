@@ -71,7 +71,7 @@ TREATMENTS = """\
 """
 
 METHOD = """\
-method: least-loss-partition   # `shoal methods` lists the others
+method: auto                   # chooses one by the table; `shoal methods` lists all
 suppression: {suppression}              # give up rather than leave out a larger share of the rows
 """
 
@@ -509,4 +509,6 @@ def _printable(text: str) -> str:
 def _escaped(character: str) -> str:
     if character in '"\\':
         return f"\\{character}"
+    if character == "\t":
+        return "\\t"
     return character if character.isprintable() else f"\\U{ord(character):08x}"

@@ -27,7 +27,7 @@ from shoal.risk.columns import (
     quasi_treatment,
     suggest,
 )
-from shoal.risk.derived import with_derived
+from shoal.risk.derived import with_derived_of
 from shoal.risk.generalisation import FEW_LEVELS, hierarchies, hierarchy_of
 from shoal.risk.people import with_person
 from shoal.risk.population import PopulationUniques
@@ -131,8 +131,8 @@ class Inspection(Result):
     """A hierarchy for each column as a quasi-identifier, as a policy writes it. Trees list values of the
     table, and are in no other output than a draft."""
     people: int | None = None
-    """How many people there are, where the column of people was given: they are then counted in place
-    of rows."""
+    """How many people there are, where a column of people was given or found: they are then counted in
+    place of rows. Where one is only found, tables larger than memory are counted in rows."""
     estimated: EstimatedRisk | None = None
     """The risk in the population by the suspected quasi-identifiers, where a column has sampling
     weights."""
@@ -144,14 +144,19 @@ class Inspection(Result):
 
     @property
     def rows_for_people(self) -> str:
-        """A sentence where figures count rows although a column seems to tell people apart; else
-        empty."""
+        """A sentence about what figures count where a column seems to tell people apart; empty where
+        there is none, or it was given."""
         ids = [column.name for column in self.columns if column.role == "person"]
-        if self.people is not None or not ids:
+        if not ids or any(column.reason == OF_PEOPLE.reason for column in self.columns):
             return ""
+        if self.people is not None:
+            return (
+                f"These figures count people, by the values of {ids[0]}, and not rows: with `person` "
+                "(--person) another column tells them apart."
+            )
         return (
-            f"These figures count rows, of which a person may have several: with `person` "
-            f"(--person {ids[0]}) people are counted."
+            "These figures count rows, of which a person may have several. People are counted of tables "
+            f"in memory, with `person` (--person {ids[0]})."
         )
 
     @property
@@ -257,16 +262,21 @@ def inspection_of(
     if person is None:
         suggested = with_person(table, contents, suggested)
     suggested = _one_weight(table, contents, suggested, weight is not None)
-    suggested = with_derived(contents, suggested)
+    suggested = with_derived_of(table, contents, suggested)
     suggested, alone = with_undecided(table, contents, suggested)
+    ids = next((c for c, s in zip(contents, suggested, strict=True) if s.role == "person"), None)
+    people, doubted, rows_table = person, tuple[str, ...](), table
+    if person is None and ids is not None and msu is None and isinstance(table, TableInMemory):
+        try:
+            table, people = count_people_of(table, ids.name), ids.name
+        except InputError as error:  # rows without an id, of which the publisher must think
+            doubted = (str(error),)
     quasi = [c for c, s in zip(contents, suggested, strict=True) if s.role == "quasi"]
     names = [column.name for column in quasi]
     rows, units, queries = table.rows, table.units, 0
 
     def share(count: int) -> float:
         return count / units if units else 0.0
-
-    ids = next((c for c, s in zip(contents, suggested, strict=True) if s.role == "person"), None)
 
     def protected(column: Contents, role: Role) -> Protection | None:
         if column.type == Type.OTHER:
@@ -277,7 +287,7 @@ def inspection_of(
         return protection_of(column, people=people, units=ids.size)
 
     def alone_on(column: Contents) -> float:
-        return share(column.unique_rows if person is None else table.unique_rows([column.name]))
+        return share(column.unique_rows if people is None else table.unique_rows([column.name]))
 
     with clock.step("search") as progress, table.watched(progress):
 
@@ -299,7 +309,14 @@ def inspection_of(
         sets = search(quasi, units, unique_rows)
         risk = assessment_of(table, names, fraction, msu)
         found = [c.name for c, s in zip(contents, suggested, strict=True) if s.role == "weight"]
-        estimated, doubts = _estimated(table, names, found, given=weight is not None)
+        given_weight = weight is not None
+        try:
+            estimated, doubts = _estimated(table, names, found, given_weight)
+        except InputError:
+            if person is not None or people is None:
+                raise
+            # people were only suspected, and their rows have different weights
+            estimated, doubts = _estimated(rows_table, names, found, given_weight)
     return Inspection(
         rows=rows,
         columns=tuple(
@@ -333,10 +350,10 @@ def inspection_of(
         risk=risk.reidentification,
         population_uniques=risk.population_uniques,
         minimal_uniques=risk.minimal_uniques,
-        warnings=(*table.warnings, *doubts),
+        warnings=(*table.warnings, *doubted, *doubts),
         read=_read(table, contents),
         hierarchies=_hierarchies(contents, quasi),
-        people=None if person is None else units,
+        people=None if people is None else units,
         estimated=estimated,
     )
 
@@ -371,15 +388,10 @@ def _one_weight(
         if i not in kept:
             why = "a survey weight beside another, by which the population is estimated"
             found[i] = Suggestion("identifier", "dropped", why)
-        elif people and not given and _classes(table, pair) > _classes(table, people):
+        elif people and not given and table.classes_on(pair) > table.classes_on(people):
             why = f"a survey weight, but rows with the same {people[0]} have different ones"
             found[i] = Suggestion("identifier", "dropped", why)
     return found
-
-
-def _classes(table: CountedTable, names: Sequence[str]) -> int:
-    """How many different combinations of values some columns have."""
-    return int(table.class_sizes(names)[1].sum())
 
 
 def _reason(suggestion: Suggestion, alone: float) -> str:

@@ -33,6 +33,7 @@ from shoal.engines.queries import (
     count_rows,
     people_of_values,
     select,
+    some_rows,
     value_counts,
 )
 from shoal.engines.session_identifiers import agreements_in_session
@@ -66,6 +67,8 @@ from shoal.risk.columns import Contents, contents_of
 from shoal.risk.uniqueness import MinimalUniques, RowKeys, minimal_uniques, unique_without_each
 
 RAW = "raw"
+SAMPLED = 20_000
+"""Rows of a table larger than memory that are looked at one beside the other."""
 NORMALIZED_SHARE = 0.4
 """The share of counting that is done when the columns are normalized."""
 
@@ -104,6 +107,10 @@ class CountedTable(ABC):
     def class_sizes(self, names: Sequence[str]) -> tuple[Ints, Ints]:
         """Sizes of the classes on some columns, and how many classes have each size."""
 
+    def classes_on(self, names: Sequence[str]) -> int:
+        """How many different combinations of values some columns have."""
+        return int(self.class_sizes(names)[1].sum())
+
     @abstractmethod
     def estimated_risk(
         self, names: Sequence[str], weight: str, threshold: float, household: str | None = None
@@ -130,6 +137,10 @@ class CountedTable(ABC):
     @abstractmethod
     def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:
         """The minimal sample uniques of up to `largest` of these columns."""
+
+    def sampled(self) -> "list[Contents] | None":
+        """The columns of some rows, for what cannot be counted; None where all rows are in memory."""
+        return None
 
     def close(self) -> None:  # noqa: B027 - in memory there is nothing to drop
         """Drop what was made for counting."""
@@ -257,6 +268,7 @@ class PeopleInMemory(TableInMemory):
         """people: (rows,) the number of each row's person, 0, 1, 2, …"""
         super().__init__(table.table, table.warnings, table.read, table.options)
         self.people = people
+        self._contents = table._contents  # counted once
 
     @property
     def units(self) -> int:
@@ -389,6 +401,16 @@ class TableInSession(CountedTable):
         texts = text_of(one_chunk(found.column("v"))).to_pylist()
         people = found.column("n").to_pylist()
         return {text: n for text, n in zip(texts, people, strict=True) if text is not None}
+
+    def sampled(self) -> list[Contents]:
+        """The columns of about `SAMPLED` rows, the same ones in any order of the table."""
+        places = [f"p{i}" for i in range(len(self.names))]
+        one_in = max(1, self.rows // SAMPLED)
+        found = self.session.query(some_rows(self.table, places, one_in, 2 * SAMPLED))
+        kinds = [storage_type(kind) for kind in self.schema.types]
+        columns = [one_chunk(found.column(i)).cast(kind) for i, kind in enumerate(kinds)]
+        few = pa.table(dict(zip(self.names, columns, strict=True)))
+        return TableInMemory(few, (), self.read).count(no_progress)
 
     def minimal_uniques(self, names: Sequence[str], largest: int) -> MinimalUniques:  # noqa: ARG002
         """Refused: it needs every row beside every other."""

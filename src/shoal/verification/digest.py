@@ -42,21 +42,57 @@ def canonical(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
     """The texts of a column, one for each way to write a number or a moment; no two codes share one."""
     if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
         column = _spelled(column)
-    texts = read_text(column)
-    if isinstance(texts, pa.ChunkedArray):
-        texts = pa.concat_arrays([chunk.cast(pa.large_string()) for chunk in texts.chunks])
-    coded = texts.dictionary_encode()
-    values = coded.dictionary
-    numbers = pc.and_(
-        pc.match_substring_regex(values, NUMBER), pc.match_substring_regex(values, FLOAT)
-    )
+    whole = one_chunk(column)
+    kind = whole.type
+    if pa.types.is_float32(kind) or pa.types.is_float64(kind):
+        whole = pc.add(whole, pa.scalar(0, kind))  # 0 and -0 are one
+    elif not _are_different(kind):
+        whole = text_of(whole)
+    # the texts of the different values, and not of all rows
+    coded = whole.dictionary_encode()
+    values = read_text(coded.dictionary)
+    if pa.types.is_floating(whole.type) and _are_plain(coded.dictionary, values):
+        return pa.DictionaryArray.from_arrays(coded.indices, values)
+    numbers, moments = None, None
+    if not pa.types.is_integer(kind):
+        numbers, moments = _are_numbers(values), _are_moments(values)
+    if moments is not None:
+        values = pc.if_else(moments, _moments(values), values)
+    if numbers is not None:
+        values = _numbers(values, numbers)
+    if numbers is None and moments is None and not values.null_count and _are_different(kind):
+        return pa.DictionaryArray.from_arrays(coded.indices, values)
+    once = values.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(once.indices.take(coded.indices), once.dictionary)
+
+
+def _are_different(kind: pa.DataType) -> bool:
+    """Whether different values of a type, which Arrow can number, have different texts."""
+    types = pa.types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_integer(kind))
+
+
+def _are_plain(floats: pa.Array, texts: pa.Array) -> bool:
+    """Whether no text has an exponent, so that each is the shortest of its number, and all are
+    numbers."""
+    return not pc.any(pc.or_(pc.is_nan(floats), pc.match_substring(texts, "e"))).as_py()
+
+
+def _are_numbers(values: pa.Array) -> pa.Array | None:
+    """Which texts are numbers with a point or an exponent; None where none is."""
+    floats = pc.match_substring_regex(values, FLOAT)
+    if not pc.any(floats).as_py():
+        return None
+    numbers = pc.and_(pc.match_substring_regex(values, NUMBER), floats)
+    return numbers if pc.any(numbers).as_py() else None
+
+
+def _are_moments(values: pa.Array) -> pa.Array | None:
+    """Which texts are moments; None where none is."""
+    if not pc.any(pc.match_substring(values, ":")).as_py():
+        return None
     moments = pc.match_substring_regex(values, MOMENT)
-    if not pc.any(pc.or_(numbers, moments)).as_py():
-        return coded
-    values = pc.if_else(moments, _moments(values), values)
-    values = pc.if_else(numbers, _numbers(values, numbers), values).dictionary_encode()
-    indices = values.indices.take(coded.indices)
-    return pa.DictionaryArray.from_arrays(indices, values.dictionary)
+    return moments if pc.any(moments).as_py() else None
 
 
 def _spelled(column: pa.ChunkedArray | pa.Array) -> pa.Array:
@@ -71,8 +107,19 @@ def _spelled(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 def _numbers(texts: pa.Array, where: pa.Array) -> pa.Array:
     """Exactly: a float would take numbers that differ in a far digit for one."""
-    chosen = zip(texts.to_pylist(), where.to_pylist(), strict=True)
-    return pa.array([_number(t) if yes else None for t, yes in chosen], texts.type)
+    scaled = pc.and_(where, pc.match_substring_regex(texts, "[eE]"))
+    if pc.any(scaled).as_py():
+        chosen = zip(texts.to_pylist(), scaled.to_pylist(), strict=True)
+        exact = pa.array([_number(t) if yes else None for t, yes in chosen], texts.type)
+        texts = pc.if_else(scaled, exact, texts)
+        where = pc.and_not(where, scaled)
+    # without an exponent only zeros after the point are left to be removed
+    padded = pc.and_(where, pc.ends_with(texts, "0"))
+    if not pc.any(padded).as_py():
+        return texts
+    short = pc.replace_substring_regex(texts, r"\.?0+$", "")
+    short = pc.if_else(pc.equal(short, "-0"), "0", short)
+    return pc.if_else(padded, short, texts)
 
 
 def _number(text: str) -> str:
@@ -107,7 +154,7 @@ class Fingerprint:
 
 def fingerprint(rows: pa.Table) -> Fingerprint:
     """The same for a table in memory as `large.fingerprint` gives for one elsewhere."""
-    n, texts = rows.num_rows, each(canonical, rows.columns)
+    n, texts = rows.num_rows, each(canonical, rows.columns, rows.num_rows)
     words = hash_rows(n, (), texts, 0)
     pieces = n_pieces(n)
     at = [np.flatnonzero(words % np.uint64(pieces) == p) for p in range(pieces)]

@@ -47,6 +47,9 @@ def _head(found: "Comparison") -> Text:
     if found.replaced:
         ks = ", ".join(f"{k:,}" for k in found.ks)
         words.append(f"; k = {ks} instead of the k of every k constraint")
+    if found.has_own_figure:
+        target = f" of {safe(found.by.target)}" if found.by.target else ""
+        words.append(f"; by {found.by.name}{target}")
     return words
 
 
@@ -68,6 +71,8 @@ def _table(console: Console, found: "Comparison") -> Table:
         for one in runs:
             assert one.figures is not None
             cells = _cells(one.figures)
+            if found.has_own_figure:
+                cells[found.by.heading] = found.by.shown(one)
             own = "*" if one.method == found.method else ""
             marks = _mark(console, one is found.chosen, one in found.frontier and not found.by_risk)
             style = "bold" if one is found.chosen else ""
@@ -80,7 +85,10 @@ def _columns(console: Console, found: "Comparison") -> list[str]:
     if console.width >= WIDE:
         some = any(one.figures and one.figures.suppressed_rows for one in found.done)
         hidden = ["suppr."] if some else []
-        return ["loss", "exact", "risk", "worst", "groups", *hidden, "time"]
+        own = [found.by.heading, "loss"] if found.has_own_figure else ["loss", "exact"]
+        return [*own, "risk", "worst", "groups", *hidden, "time"]
+    if found.has_own_figure:
+        return [found.by.heading, "risk", "time"] if console.width >= NARROW else [found.by.heading]
     if console.width >= NARROW:
         return ["loss", "exact", "risk", "time"]
     return ["loss", "risk", "time"] if console.width >= NARROW - 8 else ["loss", "time"]
@@ -109,13 +117,18 @@ def _legend(console: Console, found: "Comparison") -> str:
     best, edge = (">", "o") if console.options.ascii_only else ("➜", "●")
     parts = [f"{best} recommended"]
     if not found.by_risk:
-        parts.append(f"{edge} no other run has both less loss and less risk")
+        both = f"is better in {found.by.noun} and in risk" if found.has_own_figure else ""
+        parts.append(f"{edge} no other run {both or 'has both less loss and less risk'}")
     if any(one.method == found.method for one in found.done):
         parts.append("* the policy's own method")
     shown = _columns(console, found)
-    if not found.by_risk:
+    if found.has_own_figure:
+        parts.append(f"{found.by.heading}: {safe(found.by.words)}")
+    if found.by.is_loss and not found.by_risk:
         cells = "; exact: of the cells in quasi columns" if "exact" in shown else ""
-        parts.append(f"loss: of the information, in bits{cells}")
+        parts.append(f"loss: of the information, in bits ({found.by.name}){cells}")
+    elif "loss" in shown and not found.by_risk:
+        parts.append("loss: of the information, in bits")
     if "risk" in shown:
         what = "the chance to pick a person's row"
         if found.by_risk:

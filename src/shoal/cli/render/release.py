@@ -43,6 +43,17 @@ KEEP_KEY = (
 )
 
 
+def show_applied(console: Console, release: "Release[Any]", target: Any) -> None:
+    """Print the summary of a release with the labels of a mapping, and where it is."""
+    show_summary(console, release)
+    lines(console, "Written", [str(target)])
+
+
+def show_mapping(console: Console, path: Any) -> None:
+    """Print where the mapping is, and what to think of before it is handed on."""
+    lines(console, "Mapping, for your own use: read it before you hand it on", [str(path)])
+
+
 def show_release(console: Console, release: "Release[Any]", show_seed: bool = False) -> None:
     """Print the summary, and where the files are; the seed only where asked for."""
     show_summary(console, release)
@@ -206,12 +217,14 @@ def _population(found: "Weighted") -> RenderableType:
     both = [found.before, *(() if found.after is None else (found.after,))]
     for heading in ("before", "after")[: len(both)]:
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_row("fewest people in a class", *(f"{one.smallest_class:,.1f}" for one in both))
-    table.add_row("highest individual risk", *(percent(one.highest) for one in both))
-    table.add_row("re-identifications to expect", *(f"{one.expected:,.2f}" for one in both))
-    people = (
-        f"{both[-1].population:,.0f} people that the rows stand for, estimated by their weights:"
-    )
+    about, least, most = ("about ", "at least ", "at most ") if both[0].rounded else ("", "", "")
+    fewest = (f"{least}{one.smallest_class:,.1f}" for one in both)
+    table.add_row("fewest people in a class", *fewest)
+    table.add_row("highest individual risk", *(f"{most}{percent(one.highest)}" for one in both))
+    expected = (f"{about}{one.expected:,.2f}" for one in both)
+    table.add_row("re-identifications to expect", *expected)
+    population = f"{about}{both[-1].population:,.0f}"
+    people = f"{population} people that the rows stand for, estimated by their weights:"
     return Group(Text.assemble(("Population ", "bold"), people), indented(table))
 
 

@@ -138,6 +138,7 @@ class Staging(Part):
         self._address = addresses[0]
         self.tables = [StagedTable(self, address) for address in addresses]
         self._digests: list[str] = []
+        self._state = "verified"
         self._database: Database | None = None
 
     @property
@@ -152,6 +153,11 @@ class Staging(Part):
         """The digests of the tables' rows, as they were verified."""
         self._digests = list(digests)
 
+    def describe_decoded(self) -> None:
+        """The tables are no releases, but were decoded from one: their comments say so."""
+        self._state = "decoded"
+        self._digests = [f"{table.sent.rows}-{table.sent.total:016x}" for table in self.tables]
+
     def move(self) -> None:
         """Give the tables their names, and commit."""
         comments = {}
@@ -159,7 +165,7 @@ class Staging(Part):
             table.confirm()
         for table, digest in zip(self.tables, self._digests, strict=True):
             target = self.database.check_target(table.address, self.force)
-            comments[target] = f"{MARK} {__version__}, verified. Digest of its rows: {digest}"
+            comments[target] = f"{MARK} {__version__}, {self._state}. Digest of its rows: {digest}"
             self.database.put_in_place(table.name, target, comments[target])
         try:
             self.database.commit()

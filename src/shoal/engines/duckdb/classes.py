@@ -64,7 +64,7 @@ def count_table(
                 f"It has: {listed(table.column_names)}."
             )
     needed = list(dict.fromkeys((*columns, *of, *starred)))
-    codes = each(lambda c: number_texts(c, table.column(c)), needed)
+    codes = each(lambda c: number_texts(c, table.column(c)), needed, table.num_rows)
     by_name = dict(zip(needed, codes, strict=True))
     place = {c: f"c{i}" for i, c in enumerate(needed)}
     stars = {place[c]: str(pc.index(by_name[c].texts, STAR).as_py()) for c in starred}

@@ -19,7 +19,7 @@ from typing import TypeVar
 import duckdb
 import pyarrow as pa
 
-from shoal.engines.duckdb.connection import Connection, connection, file_literal, name, text
+from shoal.engines.duckdb.connection import SMALL, Connection, connection, file_literal, name, text
 from shoal.errors import InputError, listed, nearest
 from shoal.hierarchy.text import text_of
 from shoal.io.csv_dialect import (
@@ -39,6 +39,7 @@ from shoal.io.csv_dialect import (
 )
 from shoal.io.header import check_total_row, has_header
 from shoal.io.paths import is_gzipped
+from shoal.io.regular_csv import read_regular
 
 Result = TypeVar("Result")
 SAMPLE = 4 * BLOCK
@@ -193,8 +194,11 @@ def read_csv(path: Path, options: CsvOptions, columns: Sequence[str] | None = No
     """The table, its columns as text, its rows in the order of the file."""
     with open_csv(path, options) as file:
         wanted = file.names if columns is None else list(columns)
-        table = file.query(f"SELECT {', '.join(map(file.place, wanted))} FROM {{file}}")
-        check_separators(file, table.num_rows)
+        places = list(map(file.place, wanted))
+        table = read_regular(file.plain, file.options, len(file.names), places)
+        if table is None:
+            table = file.query(f"SELECT {', '.join(places)} FROM {{file}}")
+            check_separators(file, table.num_rows)
     return table.rename_columns(wanted)
 
 
@@ -277,6 +281,21 @@ def write_csv(table: pa.Table, path: Path, options: CsvOptions) -> None:
         copy_csv(con, "published", columns, table.column_names, path, options)
 
 
+def write_csv_batches(
+    schema: pa.Schema, rows: pa.RecordBatchReader, path: Path, options: CsvOptions
+) -> None:
+    """The same for a table that comes in parts."""
+    columns = [f"c{i}" for i in range(len(schema))]
+    plain = [_plain(pa.array([], kind)).type for kind in schema.types]
+    renamed = pa.RecordBatchReader.from_batches(
+        pa.schema(list(zip(columns, plain, strict=True))),
+        (pa.RecordBatch.from_arrays([*map(_plain, batch.columns)], columns) for batch in rows),
+    )
+    with connection(SMALL + 1) as con:
+        con.register("published", renamed)
+        copy_csv(con, "published", columns, schema.names, path, options)
+
+
 def copy_csv(
     con: Connection,
     table: str,
@@ -312,7 +331,7 @@ def copy_csv(
         raise InputError(f"{path} could not be written. Is the disk full?") from None
 
 
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+def _plain(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
     """The column in a type that DuckDB has; other types as the text that a CSV holds anyway."""
     unknown = pa.types.is_float16(column.type) or pa.types.is_decimal256(column.type)
     return text_of(column) if unknown or pa.types.is_interval(column.type) else column

@@ -16,7 +16,7 @@ from shoal.arrays import Ints
 from shoal.engines.duckdb.connection import name as quoted
 from shoal.errors import InputError
 from shoal.io.arrow import gather, one_chunk, whole_numbers
-from shoal.io.frames import check_names
+from shoal.io.tables import check_names
 
 EXACT = frozenset(
     {

@@ -32,6 +32,7 @@ from shoal.errors import InputError, listed
 from shoal.io.address import Address
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.paths import check_readable
+from shoal.threads import in_turn
 
 try:
     import fcntl
@@ -47,7 +48,7 @@ OWNED = "in-use"
 
 
 class DuckSession:
-    """Tables in a temporary database. Functions run in this process, one call at a time."""
+    """Tables in a temporary database. Functions run in threads of this process."""
 
     def __init__(self, memory: str | None = None, folder: Path | None = None) -> None:
         """Open an empty database.
@@ -101,7 +102,7 @@ class DuckSession:
     ) -> None:
         """Create a table from a query, each batch of which has passed through a function."""
         with self._translated_errors():
-            self._fill(name, map(function, self._batches(sql)), schema)
+            self._fill(name, in_turn(function, self._batches(sql)), schema)
 
     def map_groups(
         self,
@@ -118,6 +119,13 @@ class DuckSession:
         with self._translated_errors(), self._ordered():
             ordered = self._batches(f"SELECT * FROM ({sql}) ORDER BY {key}")
             self._fill(name, map(function, _groups(ordered, key)), schema)
+
+    def substitute(self, name: str, other: str, key: str) -> None:
+        """Put the rows of another table in the place of those with the same key."""
+        with self._translated_errors():
+            self._con.execute(f"DELETE FROM {name} WHERE {key} IN (SELECT {key} FROM {other})")
+            self._con.execute(f"INSERT INTO {name} BY NAME SELECT * FROM {other}")
+            self.drop(other)
 
     def drop(self, name: str) -> None:
         """Drop a table."""

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.engines.database.staging import StagedTable, Stored
+from shoal.engines.queries import rows_without, select
 from shoal.engines.sessions import BatchFunction, Listener, TableFunction, Transfer, no_listener
 from shoal.engines.spark.arrow import (
     SLOT,
@@ -32,6 +33,8 @@ SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
 LEAST_PARTS, MOST_PARTS = 6, 4_000
 PART_ROWS = 500_000
 """Rows of a part after a shuffle, about: an executor works on several parts at once."""
+FEW_ROWS = 100_000
+"""Rows that every executor may hold."""
 POLL_SECONDS = 1.0
 END_SECONDS = 5.0
 
@@ -184,6 +187,24 @@ class SparkTables:
             self._tables.name(name, frame)
         else:
             self._tables.keep(name, frame)
+
+    def substitute(self, name: str, other: str, key: str) -> None:
+        """Put the rows of another table in the place of those with the same key.
+
+        Where these are few, they are sorted out whenever the table is read, and nothing is stored again.
+        """
+        with translated_errors(self._place):
+            few, whole = self._tables.rows(other) <= FEW_ROWS, f"{name}_whole"
+            columns = self._tables.columns(name)
+            self._tables.rename(name, whole)
+            kept = rows_without(whole, columns, key, other)
+            frame = self._tables.query(f"{kept} UNION ALL {select(other, columns)}")
+            if few:
+                self._tables.name(name, frame, (whole, other))
+            else:
+                self._tables.keep(name, frame, again=True)
+                for source in (whole, other):
+                    self._tables.drop(source)
 
     def drop(self, name: str) -> None:
         """Drop a table."""

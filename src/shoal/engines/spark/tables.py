@@ -26,6 +26,8 @@ class Tables:
         self._prefix = f"shoal_{uuid.uuid4().hex[:12]}_"
         self._frames: dict[str, Frame] = {}
         self._rows: dict[str, int] = {}
+        self._sources: dict[str, tuple[str, ...]] = {}
+        """Tables that others are computed from, and that are dropped with them."""
 
     def query(self, sql: str) -> Frame:
         """The result of a query on the tables, not computed yet."""
@@ -64,11 +66,25 @@ class Tables:
         """The number of rows of a kept table."""
         return self._rows[name]
 
-    def name(self, name: str, frame: Frame) -> None:
-        """Give a frame a name without keeping its rows: every query computes it again."""
+    def columns(self, name: str) -> list[str]:
+        """The columns of a table."""
+        return list(self._frames[name].columns)
+
+    def rename(self, name: str, new: str) -> None:
+        """Give a kept table another name."""
+        self.drop(new)
+        self._spark.table(self._prefix + name).createOrReplaceTempView(self._prefix + new)
+        self._spark.catalog.dropTempView(self._prefix + name)
+        self._frames[new], self._rows[new] = self._frames.pop(name), self._rows.pop(name)
+
+    def name(self, name: str, frame: Frame, sources: tuple[str, ...] = ()) -> None:
+        """Give a frame a name without keeping its rows: every query computes it again.
+
+        sources: tables that are dropped together with it.
+        """
         self.drop(name)
         frame.createOrReplaceTempView(self._prefix + name)
-        self._frames[name] = frame
+        self._frames[name], self._sources[name] = frame, sources
 
     def pin(self, name: str, frame: Frame) -> None:
         """Compute the frame and keep these very rows: if some are lost, reading them is an error.
@@ -87,6 +103,8 @@ class Tables:
         self._spark.catalog.dropTempView(self._prefix + name)
         if self._rows.pop(name, None) is not None:
             frame.unpersist()
+        for source in self._sources.pop(name, ()):
+            self.drop(source)
 
     def release(self, name: str) -> Frame:
         """The frame of a table, which is then the caller's and not dropped here."""

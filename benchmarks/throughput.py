@@ -1,0 +1,328 @@
+"""Speed beside a plain copy of the file, out of core, and in Spark; CPU and wall seconds.
+
+A plain copy reads the CSV file with DuckDB, its types detected, and writes it again (one `COPY`). Every
+run is a process of its own, copies and runs in turns, kernels loaded by a small run before. CPU seconds
+are those of all threads, user and system; they hardly depend on what else the machine does.
+
+Aims, as multiples of the copy: reading, encoding, publishing, writing and verifying together 2.5
+at 1M and 10M rows; the whole run of the default method 8 with sets and 12 with trees at 1M. Out of core
+with 2 GB at least 150,000 rows a second on two cores; in Spark at most four times the CPU time.
+
+`throughput.py --parts memory --rows 1000000` takes minutes; everything with 100M rows, hours.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from datetime import date
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from child import QUASI, memory
+
+HERE = Path(__file__).parent
+PARTS = ("memory", "large", "spark")
+TOGETHER = ("read", "encode", "publish", "write", "verify", "truth")
+WAYS: dict[str, tuple[str, object]] = {
+    "flexible-partition (widest), sets": (
+        "sets",
+        {"name": "flexible-partition", "dimension": "widest"},
+    ),
+    "default, sets": ("sets", None),
+    "default, trees": ("trees", None),
+}
+OTHERS = {"hours": "plain", "salary": "plain", "disease": "sensitive", "weight": "plain"}
+BRANCH = 5
+"""Values under a node of the trees that are made up here."""
+PROBE = 1 << 30
+"""Bytes by which the disk is measured."""
+
+
+def policy(labels: str, method: object, values: dict[str, list[str]]) -> dict[str, object]:
+    """Sets and ranges, or a hierarchy on every quasi-identifier; values: those of the columns."""
+    columns: dict[str, object] = dict.fromkeys(QUASI, "quasi")
+    columns["zip"] = {"role": "quasi", "kind": "unordered"}
+    if labels == "trees":
+        hierarchies: dict[str, object] = {name: {"tree": _tree(values[name])} for name in QUASI}
+        hierarchies |= {"age": {"intervals": [5, 10, 20]}, "zip": {"mask": "right"}}
+        columns = {name: {"role": "quasi", "hierarchy": how} for name, how in hierarchies.items()}
+    asked = {"columns": columns | OTHERS, "constraints": [{"k": 5}]}
+    return asked if method is None else asked | {"method": method}
+
+
+def _tree(values: list[str]) -> dict[str, list[str]]:
+    parts = [values[i : i + BRANCH] for i in range(0, len(values), BRANCH)]
+    return {f"{part[0]} to {part[-1]}": part for part in parts}
+
+
+# In a process of its own.
+
+
+def copy(source: str, target: str) -> dict[str, Any]:
+    """Read the file and write it again."""
+    import duckdb
+
+    con = duckdb.connect()
+    began, cpu = time.perf_counter(), time.process_time()
+    con.execute(f"COPY (SELECT * FROM read_csv('{source}')) TO '{target}' (HEADER)")
+    return {"seconds": time.perf_counter() - began, "cpu_seconds": time.process_time() - cpu}
+
+
+def run(source: str, target: str, text: str) -> dict[str, Any]:
+    """The whole run, and the CPU seconds of each step."""
+    import shoal
+
+    asked = json.loads(text)
+    small = Path(target).with_name("small.csv")
+    with Path(source).open() as lines:
+        small.write_text("".join(line for _, line in zip(range(5000), lines, strict=False)))
+    shoal.run(small, asked, target, force=True)
+    steps: dict[str, float] = {}
+    at: dict[str, float] = {}
+
+    def note(event: shoal.ProgressEvent) -> None:
+        now = time.process_time()
+        if event.share == 0 and event.step not in at:
+            at[event.step] = now
+        elif event.share == 1 and event.step in at:
+            steps[event.step] = steps.get(event.step, 0.0) + now - at.pop(event.step)
+
+    before = memory("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+    began, cpu = time.perf_counter(), time.process_time()
+    release = shoal.run(source, asked, target, force=True, progress=note)
+    return {
+        "seconds": time.perf_counter() - began,
+        "cpu_seconds": time.process_time() - cpu,
+        "steps": release.seconds,
+        "cpu_of_steps": steps,
+        "peak_bytes": memory("VmHWM") - before,
+        "method": release.method,
+        "mean_ncp": release.metrics["mean-ncp"],
+        "groups": release.groups,
+        "verified": release.verified,
+    }
+
+
+CHILDREN = {"copy": copy, "run": run}
+
+
+def child(*args: str) -> dict[str, Any]:
+    """The same from here."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", __file__, "--child", *args],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise SystemExit(f"{' '.join(args)} ended with {done.returncode}:\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+# The parts.
+
+
+def in_memory(rows: int, repeats: int, folder: Path) -> dict[str, Any]:
+    """CSV in, CSV out, beside the copy."""
+    import duckdb
+
+    from shoal.sample.census import census
+
+    source, target = folder / "census.csv", folder / "out.csv"
+    con = duckdb.connect()
+    table = census(rows)
+    values = {name: sorted(map(str, table[name].unique().to_pylist())) for name in QUASI}
+    con.register("census", table)
+    con.execute(f"COPY census TO '{source}' (HEADER)")
+    con.close()
+    del table
+    copies: list[dict[str, Any]] = []
+    runs: dict[str, list[dict[str, Any]]] = {name: [] for name in WAYS}
+    for _ in range(repeats):
+        copies.append(child("copy", str(source), str(target)))
+        for name, (labels, method) in WAYS.items():
+            asked = json.dumps(policy(labels, method, values))
+            runs[name].append(child("run", str(source), str(target), asked))
+            _say(f"{rows:,} {name}: {runs[name][-1]['cpu_seconds']:.1f} CPU seconds")
+    floor = {key: median(one[key] for one in copies) for key in ("seconds", "cpu_seconds")}
+    found: dict[str, Any] = {"rows": rows, "copy": floor, "runs": {}}
+    for name, every in runs.items():
+        typical = sorted(every, key=lambda one: one["cpu_seconds"])[len(every) // 2]
+        together = {
+            "seconds": sum(typical["steps"].get(step, 0) for step in TOGETHER),
+            "cpu_seconds": sum(typical["cpu_of_steps"].get(step, 0) for step in TOGETHER),
+        }
+        found["runs"][name] = typical | {
+            "over_copy": {key: typical[key] / floor[key] for key in floor},
+            "together_over_copy": {key: together[key] / floor[key] for key in floor},
+            "steps_over_copy": {
+                step: taken / floor["cpu_seconds"]
+                for step, taken in typical["cpu_of_steps"].items()
+            },
+        }
+    source.unlink()
+    return found
+
+
+def disk_speed(folder: Path) -> dict[str, float]:
+    """Megabytes a second that are written to the disk and synced, and read from it again."""
+    place, block = folder / "probe", os.urandom(1 << 24)
+    began = time.perf_counter()
+    with place.open("wb") as stream:
+        for _ in range(PROBE // len(block)):
+            stream.write(block)
+        stream.flush()
+        os.fsync(stream.fileno())
+    written = time.perf_counter() - began
+    with place.open("rb") as stream:
+        os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        began = time.perf_counter()
+        while stream.read(len(block)):
+            pass
+    read = time.perf_counter() - began
+    place.unlink()
+    return {
+        "written_mb_per_second": PROBE / 1e6 / written,
+        "read_mb_per_second": PROBE / 1e6 / read,
+    }
+
+
+class Disk:
+    """The most bytes that the files under a folder had, looked at every second."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.peak = folder, 0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._go, daemon=True)
+
+    def __enter__(self) -> "Disk":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _go(self) -> None:
+        while not self._over.wait(1.0):
+            size = 0
+            for file in self.folder.rglob("*"):
+                with suppress(OSError):
+                    size += file.stat().st_blocks * 512
+            self.peak = max(self.peak, size)
+
+
+def out_of_session(way: str, rows: int, folder: Path) -> dict[str, Any]:
+    """One run out of core or in a local Spark, from Parquet to Parquet, as `large.py` measures it."""
+    import large
+
+    source = folder / f"rows-{rows}"
+    if not source.exists():
+        large.make(folder, rows)
+    temporary = folder / "temporary"
+    temporary.mkdir(exist_ok=True)
+    before = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = str(temporary)
+    try:
+        with Disk(temporary) as disk:
+            found = large.measure(way, source, rows, folder)
+    finally:
+        os.environ.pop("TMPDIR") if before is None else os.environ.update(TMPDIR=before)
+    found["rows_per_second"] = rows / found["seconds"]
+    found["rows_per_two_cpu_seconds"] = 2 * rows / found["cpu_seconds"]
+    found["peak_temporary_bytes"] = disk.peak
+    _say(f"{rows:,} {way}: {found['seconds']:.0f} s, {found['cpu_seconds']:.0f} CPU seconds")
+    return found
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+def measure(given: argparse.Namespace) -> dict[str, Any]:
+    import shoal
+
+    results: dict[str, Any] = {
+        "date": date.today().isoformat(),
+        "version": shoal.__version__,
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+        "load_before": os.getloadavg()[0],
+        "repeats": given.repeats,
+    }
+    with tempfile.TemporaryDirectory(dir=given.folder) as name:
+        folder = Path(name)
+        results["disk"] = disk_speed(folder)
+        if "memory" in given.parts:
+            results["memory"] = [in_memory(rows, given.repeats, folder) for rows in given.rows]
+        if "large" in given.parts:
+            results["large"] = []
+            for rows in given.large:
+                results["large"].append(out_of_session("out of core", rows, folder))
+                shutil.rmtree(folder / f"rows-{rows}")
+        if "spark" in given.parts:
+            pair = [
+                out_of_session(way, given.spark, folder) for way in ("out of core", "local Spark")
+            ]
+            results["spark"] = {
+                "runs": pair,
+                "cpu_ratio": pair[1]["cpu_seconds"] / pair[0]["cpu_seconds"],
+            }
+    return results
+
+
+def show(results: dict[str, Any]) -> None:
+    for one in results.get("memory", ()):
+        _say(f"\n{one['rows']:,} rows; a copy takes {one['copy']['cpu_seconds']:.2f} CPU seconds")
+        for name, found in one["runs"].items():
+            whole, part = found["over_copy"], found["together_over_copy"]
+            _say(
+                f"  {name} ({found['method']}): {whole['cpu_seconds']:.1f} times the copy (wall "
+                f"{whole['seconds']:.1f}); without grouping and measuring {part['cpu_seconds']:.1f} "
+                f"(wall {part['seconds']:.1f})"
+            )
+            steps = found["steps_over_copy"].items()
+            _say("    " + ", ".join(f"{step} {taken:.2f}" for step, taken in steps))
+    disk = results["disk"]
+    for one in results.get("large", ()):
+        _say(
+            f"\n{one['rows']:,} rows out of core: {one['rows_per_second']:,.0f} rows a second "
+            f"({one['rows_per_two_cpu_seconds']:,.0f} by CPU time on two cores), peak "
+            f"{one['peak_bytes'] / 1e9:.2f} GB of memory and {one['peak_temporary_bytes'] / 1e9:.1f} "
+            f"GB of disk; the disk writes {disk['written_mb_per_second']:.0f} and reads "
+            f"{disk['read_mb_per_second']:.0f} MB/s"
+        )
+    if "spark" in results:
+        _say(f"\nSpark takes {results['spark']['cpu_ratio']:.1f} times the CPU time of out of core")
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--child"]:
+        print(json.dumps(CHILDREN[sys.argv[2]](*sys.argv[3:])))
+        return
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    asked.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
+    asked.add_argument("--large", type=int, nargs="+", default=[20_000_000])
+    asked.add_argument("--spark", type=int, default=5_000_000)
+    asked.add_argument("--repeats", type=int, default=3)
+    asked.add_argument("--folder", type=Path, help="where tables and temporary files go")
+    asked.add_argument("--output", type=Path, default=HERE / "results" / "throughput.json")
+    given = asked.parse_args()
+    results = measure(given)
+    given.output.write_text(json.dumps(results, indent=2) + "\n")
+    show(results)
+
+
+if __name__ == "__main__":
+    main()
