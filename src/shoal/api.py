@@ -1428,7 +1428,8 @@ def reproduce(
     Parameters
     ----------
     name
-        `classfly-plus`, `flexible-partition`, `l-clustering` or `personalised`.
+        `classfly-plus`, `flexible-partition`, `l-clustering` or `personalised`, or
+        `further-questions`, which the papers leave open.
     adult
         The Adult table, a file or its folder, for papers that use it; otherwise a similar table is
         generated.
@@ -1444,7 +1445,7 @@ def reproduce(
     Returns
     -------
     Reproduction
-        The claims, whether each held, and the figures.
+        The claims with a verdict on each, and the figures.
 
     Raises
     ------

@@ -16,8 +16,8 @@ def test_it_tells_the_claims_and_writes_the_files(shoal, tmp_path):
     done = shoal("reproduce", "flexible-partition", "--quick")
     assert done.code == 0
     assert done.err == "This takes about a minute on two cores.\n"
-    assert "Of 6 claims: " in done.out
-    assert "for 3 of 3 values of k; at k = 2: 153 of 153" in done.out
+    assert "Of 8 claims: " in done.out
+    assert "So it is for 3 of 3 values of k, in all four settings." in done.out
     assert "shoal-flexible-partition/index.html" in done.out
     assert (tmp_path / "shoal-flexible-partition" / "dm.svg").exists()
     again = shoal("reproduce", "flexible-partition", "--quick")

@@ -17,13 +17,15 @@ FOUND = Reproduction(
     versions={"shoal": "0.1.0", "python": "3.13.1"},
     result=Findings(
         claims=(
-            Claim("The first loses least.", True, "0.1 beside 0.2, 12.5 % less."),
+            Claim("The first loses least.", "holds", "0.1 beside 0.2", "12.5 % less."),
             Claim(
                 "The second is far faster than all the others wherever the table is large.",
-                False,
-                "At 2 of 10 sizes; it takes 3.1 times as long as the first on most of the tables.",
+                "does not hold",
+                "at 2 of 10 sizes; it takes 3.1 times as long as the first on most of the tables",
+                "It is slower.",
             ),
-            Claim("The third uses <no> memory.", None, "Nothing here measures it."),
+            Claim("The third uses <no> memory.", "cannot tell", "nothing", "Nothing measures it."),
+            Claim("The fourth is best.", "depends", "0.1 to 0.3", "It holds with ranges alone."),
         ),
         figures=(
             Figure(

@@ -11,7 +11,14 @@ import pyarrow as pa
 import pytest
 
 from shoal.errors import InputError
-from shoal.reproduction.adult import ALL_ROWS, COLUMNS, TRAINING_ROWS, adult_like, adult_table
+from shoal.reproduction.adult import (
+    ALL_ROWS,
+    COLUMNS,
+    KNOWN_ROWS,
+    TRAINING_ROWS,
+    adult_like,
+    adult_table,
+)
 
 
 def write_uci(path: Path, rows: list[dict[str, object]], dot: str = "", remark: str = "") -> Path:
@@ -140,13 +147,39 @@ def test_the_real_one(variable: str, rows: int) -> None:
     )
 
 
+def test_the_rows_of_the_paper_on_personal_protection() -> None:
+    columns = ("age", "workclass", "education", "native-country", "marital-status", "race", "sex")
+    table = _real("SHOAL_ADULT_UCI", columns)
+    assert table.num_rows == KNOWN_ROWS
+    distinct = {name: len(table[name].unique()) for name in columns}
+    assert (distinct["workclass"], distinct["education"], distinct["native-country"]) == (8, 16, 41)
+    ages = table["age"].to_pylist()
+    assert max(ages) - min(ages) + 1 == 74
+    assert table["occupation"].null_count == 7
+
+
+def test_rows_need_be_complete_only_where_asked(
+    tmp_path: Path, people: list[dict[str, object]]
+) -> None:
+    lacking = people[0] | {"occupation": "?"}
+    write_uci(tmp_path / "adult.data", [*people[:5], lacking, people[1] | {"age": "?"}])
+    write_uci(tmp_path / "adult.test", people[5:], ".")
+    table, said = adult_table(tmp_path, columns=("age", "sex"))
+    assert said == "Adult, 6 rows complete in 2 columns, one UCI file"
+    assert table["occupation"].to_pylist() == [*(row["occupation"] for row in people[:5]), None]
+    assert adult_table(tmp_path)[0].num_rows == len(people)
+    made_up, said = adult_table(None, columns=("age", "sex"))
+    assert made_up.num_rows == KNOWN_ROWS
+    assert said.startswith("A made-up table like Adult, 30,169 rows")
+
+
 def test_the_first_part_comes_first() -> None:
     assert _real("SHOAL_ADULT").equals(_real("SHOAL_ADULT_UCI").slice(0, TRAINING_ROWS))
 
 
-def _real(variable: str) -> pa.Table:
+def _real(variable: str, columns: tuple[str, ...] | None = None) -> pa.Table:
     if variable not in os.environ:
         reason = f"set {variable} to the folder of Adult to run this"
         print(reason)
         pytest.skip(reason)
-    return adult_table(Path(os.environ[variable]))[0]
+    return adult_table(Path(os.environ[variable]), columns=columns)[0]

@@ -108,25 +108,25 @@ def _found(sizes: Sizes, point: object, spread: float = 0.001) -> Measurements:
 
 
 def _told(judged: tuple[Claim, ...]) -> list[str]:
-    return [f"{claim.text}: {claim.held} ({claim.found})" for claim in judged]
+    return [f"{claim.text}: {claim.verdict}, {claim.reason} ({claim.found})" for claim in judged]
 
 
 def test_claims_that_hold_are_found_to() -> None:
     judged = judge(_found(Sizes(), as_claimed, spread=0.00001))
-    assert all(claim.held is True for claim in judged), _told(judged)
+    assert all(claim.verdict == "holds" for claim in judged), _told(judged)
     assert judged[1].found == "at 2 QI, l = 2: 8,000 times"
 
 
 def test_claims_that_do_not_hold_are_found_not_to() -> None:
     judged = judge(_found(Sizes(), as_feared, spread=0.01))
-    assert all(claim.held is False for claim in judged), _told(judged)
-    assert "not for L-clustering, l = 2 (2 to 3, 3 to 4 and 4 more), " in judged[2].found
+    assert all(claim.verdict == "does not hold" for claim in judged), _told(judged)
+    assert "not for L-clustering, l = 2 (2 to 3, 3 to 4 and 4 more), " in judged[2].reason
 
 
 def test_what_cannot_be_told_is_said_so() -> None:
     sizes = replace(Sizes(), growing=(10_000,), every_l=tuple(range(3, 14)), some_l=(3, 7, 12))
     judged = judge(_found(sizes, as_claimed))
-    untold = [claim.text for claim in judged if claim.held is None]
+    untold = [claim.text for claim in judged if claim.verdict == "cannot tell"]
     assert len(untold) == 3, untold
 
 

@@ -25,7 +25,11 @@ def check_page(found: Reproduction, folder: Path, width: int, scheme: str) -> No
         assert claims.count() == len(found.result.claims)
         for row, claim in zip(claims.all(), found.result.claims, strict=True):
             assert row.locator("th").inner_text() == claim.text.replace(" %", "\xa0%")
-            assert row.locator(".badge").inner_text() == claim.outcome
+            told = row.locator("td").last.inner_text()
+            assert all(
+                words.replace(" %", "\xa0%") in told for words in (claim.reason, claim.found)
+            )
+            assert row.locator(".badge").inner_text() == claim.verdict
         charts = seen.charts
         assert list(charts) == [figure.name for figure in found.result.figures]
         for figure in found.result.figures:
@@ -88,8 +92,9 @@ def test_the_files_are_there(fixed: Path) -> None:
     assert data == json.loads(json.dumps(FOUND.to_dict()))
     with (fixed / "claims.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file))
-    assert rows[0] == ["claim", "outcome", "found"]
-    assert [row[1] for row in rows[1:]] == ["held", "did not hold", "cannot tell"]
+    assert rows[0] == ["claim", "verdict", "reason", "found"]
+    verdicts = ["holds", "does not hold", "cannot tell", "depends"]
+    assert [row[1] for row in rows[1:]] == verdicts
 
 
 def test_lines_that_coincide_are_drawn_once() -> None:

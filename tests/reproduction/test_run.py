@@ -19,7 +19,9 @@ from tests.reproduction.tiny import made_tiny
 
 
 def test_experiments_are_found_by_their_class() -> None:
-    assert names() == ["classfly-plus", "flexible-partition", "l-clustering", "personalised"]
+    papers = ["classfly-plus", "flexible-partition", "l-clustering", "personalised"]
+    assert names() == sorted([*papers, "further-questions"])
+    assert [name for name in names() if experiment(name).is_paper] == papers
     for name in names():
         found = experiment(name)
         assert found.title
@@ -72,7 +74,7 @@ def test_with_force_only_its_own_files_are_replaced(tmp_path: Path) -> None:
     check_folder(tmp_path, force=True)
     write(FOUND, tmp_path, force=True)
     assert (tmp_path / "mine.txt").read_text() == "mine"
-    assert (tmp_path / "claims.csv").read_text(encoding="utf-8").startswith("claim,outcome")
+    assert (tmp_path / "claims.csv").read_text(encoding="utf-8").startswith("claim,verdict,reason")
     assert len(list(tmp_path.iterdir())) == 1 + 3 + 2 * len(FOUND.result.figures)
 
 
@@ -111,6 +113,6 @@ def test_without_what_draws_it_says_so_before_any_work(
 
 
 def test_the_counts_add_up() -> None:
-    assert FOUND.held == {"held": 1, "did not hold": 1, "cannot tell": 1}
+    assert FOUND.verdicts == {"holds": 1, "does not hold": 1, "depends": 1, "cannot tell": 1}
     none = replace(FOUND, result=Findings((), ()))
-    assert set(none.held.values()) == {0}
+    assert set(none.verdicts.values()) == {0}

@@ -28,6 +28,8 @@ TRAINING_ROWS = 30_162
 """Complete rows of the first of the two parts it is published in, which come first here too."""
 ALL_ROWS = 45_222
 """Complete rows of both."""
+KNOWN_ROWS = 30_169
+"""Rows of the first part that are complete but for the occupation."""
 
 COLUMNS = (
     "sex",
@@ -249,25 +251,35 @@ VALUES = {
 }
 
 
-def adult_table(path: Path | None, seed: int = 0, rows: int = ALL_ROWS) -> tuple[pa.Table, str]:
+def adult_table(
+    path: Path | None,
+    seed: int = 0,
+    rows: int = ALL_ROWS,
+    columns: tuple[str, ...] | None = None,
+) -> tuple[pa.Table, str]:
     """The complete rows, nine columns, and a sentence on what they are.
 
-    Without a path, made-up rows; `seed` and `rows` are for these alone.
+    columns: in which the rows must be complete, of the first of Adult's two parts; None for all columns
+    and both parts. Without a path, made-up rows; `seed` and `rows` are for these alone.
     """
     if path is None:
+        rows = rows if columns is None else min(rows, KNOWN_ROWS)
         return adult_like(rows, seed), f"A made-up table like Adult, {rows:,} rows, seed {seed}"
     parts = _parts(Path(path))
+    if columns is not None:
+        parts = parts[:1]
     complete, header = [], False
     for part in parts:
-        header, lines = _read(part)
+        header, lines = _read(part, columns or COLUMNS)
         complete += lines
     if not complete:
         raise InputError(f"{path} holds no complete row of Adult. Give {SOURCES}.")
     cells = dict(zip(COLUMNS, zip(*complete, strict=True), strict=True))
-    columns = {name: pa.array(values, pa.string()) for name, values in cells.items()}
-    table = pa.table(columns | {"age": columns["age"].cast(pa.int64())})
+    arrays = {name: pa.array(values, pa.string()) for name, values in cells.items()}
+    table = pa.table(arrays | {"age": arrays["age"].cast(pa.int64())})
     kind = "ARX-style file" if header else "UCI files" if len(parts) > 1 else "one UCI file"
-    return table, f"Adult, {table.num_rows:,} complete rows, {kind}"
+    what = "complete rows" if columns is None else f"rows complete in {len(columns)} columns"
+    return table, f"Adult, {table.num_rows:,} {what}, {kind}"
 
 
 def _parts(path: Path) -> list[Path]:
@@ -280,15 +292,16 @@ def _parts(path: Path) -> list[Path]:
     raise InputError(f"{path} {found}. Give {SOURCES}.")
 
 
-def _read(path: Path) -> tuple[bool, list[list[str]]]:
-    """Whether the file has a header, and the nine cells of each complete row."""
+def _read(path: Path, columns: tuple[str, ...]) -> tuple[bool, list[list[str | None]]]:
+    """Whether the file has a header, and the nine cells of each row that is complete in some columns."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read as text. Give {SOURCES}.") from error
     reader = csv.reader(StringIO(text), delimiter=";" if ";" in text else ",")
     places: list[int] | None = None
-    header, width, found = False, UCI_FIELDS, []
+    header, width = False, UCI_FIELDS
+    found: list[list[str | None]] = []
     for line in reader:
         cells = [cell.strip() for cell in line]
         if not any(cells) or cells[0].startswith("|"):  # UCI's second part opens with a remark
@@ -304,10 +317,11 @@ def _read(path: Path) -> tuple[bool, list[list[str]]]:
             raise _not_adult(path, reader.line_num, f"has {len(cells)} cells, not {width}")
         row = [cells[at] for at in places]
         row[-1] = row[-1].removesuffix(".")
-        if "?" in row or "" in row:
+        known = {n: cell for n, cell in zip(COLUMNS, row, strict=True) if cell not in ("?", "")}
+        if not known.keys() >= set(columns):
             continue
-        _check(path, reader.line_num, row)
-        found.append(row)
+        _check(path, reader.line_num, known)
+        found.append([known.get(name) for name in COLUMNS])
     return header, found
 
 
@@ -318,8 +332,8 @@ def _header_places(path: Path, names: list[str]) -> list[int]:
     return [names.index(name) for name in COLUMNS]
 
 
-def _check(path: Path, line: int, row: list[str]) -> None:
-    for name, value in zip(COLUMNS, row, strict=True):
+def _check(path: Path, line: int, row: dict[str, str]) -> None:
+    for name, value in row.items():
         if name == "age":
             if not (value.isascii() and value.isdigit() and int(value) <= 120):
                 raise _not_adult(path, line, "has no age in whole years up to 120")

@@ -6,7 +6,7 @@ Light to import: the command line needs some of it before any work.
 import math
 import statistics
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -20,25 +20,61 @@ if TYPE_CHECKING:
 StepProgress = Callable[[str, float], None]
 """Called with a step and the share of it that is done."""
 
-OUTCOMES = {True: "held", False: "did not hold", None: "cannot tell"}
-"""What a claim turned out to be."""
+Verdict = Literal["holds", "does not hold", "depends", "cannot tell"]
+VERDICTS: dict[Verdict, str] = {
+    "holds": "holds",
+    "does not hold": "does not hold",
+    "depends": "depends on a setting that the paper does not give",
+    "cannot tell": "cannot tell",
+}
+"""What a claim turned out to be, and the same written out."""
+SHORTEST = 0.05
+"""Seconds below which fixed costs, not the algorithm, decide how long a run takes."""
+SHORT = f"Most of these runs take less than {1000 * SHORTEST:.0f} ms, which is mostly fixed costs."
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper, judged by our figures."""
+    """A claim of a paper, or an expectation of ours, judged by our figures."""
 
     text: str
     """The claim, in our words."""
-    held: bool | None
-    """None where our run cannot tell."""
+    verdict: Verdict
     found: str
     """Our figures, in a short sentence."""
+    reason: str
+    """Why this is the verdict, in a sentence."""
 
-    @property
-    def outcome(self) -> str:
-        """`held`, `did not hold` or `cannot tell`."""
-        return OUTCOMES[self.held]
+
+def judged(
+    text: str, held: bool | None, found: str, reason: str, otherwise: str | None = None
+) -> Claim:
+    """A claim that holds, does not hold, or of which one cannot tell (None).
+
+    otherwise: the reason where it does not hold, unless it is the same.
+    """
+    if held is None:
+        return Claim(text, "cannot tell", found, reason)
+    if held:
+        return Claim(text, "holds", found, reason)
+    return Claim(text, "does not hold", found, reason if otherwise is None else otherwise)
+
+
+def judged_over(text: str, held: Mapping[str, bool], found: str, setting: str) -> Claim:
+    """A claim judged once in each setting that was tried; setting: what the paper leaves open."""
+    yes = [name for name, one in held.items() if one]
+    no = [name for name, one in held.items() if not one]
+    if yes and no:
+        reason = f"The paper does not give {setting}: it holds with {'; '.join(yes)}"
+        return Claim(text, "depends", found, f"{reason}. It does not with {'; '.join(no)}.")
+    count = "none" if no else "all"
+    reason = f"It holds in {count} of the {len(held)} settings tried of {setting}."
+    return Claim(text, "does not hold" if no else "holds", found, reason)
+
+
+def too_short(seconds: Iterable[float]) -> bool:
+    """Whether times are mostly too short to say something of an algorithm."""
+    return statistics.median(seconds) < SHORTEST
 
 
 @dataclass(frozen=True)
@@ -89,18 +125,21 @@ class Reproduction(Result):
     """Which table it was, in a sentence."""
     quick: bool
     seconds: float
+    """Of processor time."""
     made: str
     """The day."""
     machine: str
     versions: dict[str, str]
     """Of Shoal, Python and the numerical packages."""
     result: Findings
+    is_paper: bool = True
+    """Whether the claims are those of a paper; otherwise they are expectations of ours."""
 
     @property
-    def held(self) -> dict[str, int]:
-        """How many claims `held`, `did not hold`, and of how many one `cannot tell`."""
-        outcomes = [claim.outcome for claim in self.result.claims]
-        return {outcome: outcomes.count(outcome) for outcome in OUTCOMES.values()}
+    def verdicts(self) -> dict[Verdict, int]:
+        """How many claims got each verdict."""
+        given = [claim.verdict for claim in self.result.claims]
+        return {verdict: given.count(verdict) for verdict in VERDICTS}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole result as plain values that JSON can hold."""
@@ -110,12 +149,19 @@ class Reproduction(Result):
 
     def _records(self) -> Sequence[Record]:
         return [
-            {"claim": claim.text, "outcome": claim.outcome, "found": claim.found}
+            {
+                "claim": claim.text,
+                "verdict": claim.verdict,
+                "reason": claim.reason,
+                "found": claim.found,
+            }
             for claim in self.result.claims
         ]
 
     def _headline(self) -> str:
-        counts = ", ".join(f"{count} {outcome}" for outcome, count in self.held.items() if count)
+        counts = ", ".join(
+            f"{verdict} {count}" for verdict, count in self.verdicts.items() if count
+        )
         return f"{self.name}, {len(self.result.claims)} claims: {counts}"
 
 
@@ -128,6 +174,11 @@ class Experiment(ABC):
     source: ClassVar[str]
     """The paper."""
     uses_adult: ClassVar[bool] = True
+    adult_columns: ClassVar[tuple[str, ...] | None] = None
+    """Columns in which rows of Adult must be complete, of the first of its two parts; None for all
+    columns and both parts."""
+    is_paper: ClassVar[bool] = True
+    """Whether the claims are those of a paper; otherwise they are expectations of ours."""
     minutes: ClassVar[float]
     """About how long the full run takes on two cores."""
 

@@ -12,12 +12,20 @@ from shoal.drawing.chart import MARKERS, SERIES, chart, inline, legend_below, sv
 from shoal.drawing.page import render, require_drawing
 from shoal.errors import InputError, counted
 from shoal.io.commit import replacing_all
-from shoal.reproduction.base import Figure, Reproduction
+from shoal.reproduction.base import VERDICTS, Figure, Reproduction, Verdict
 
 SIZE = (5.4, 3.3)
 BARS_WIDTH = 0.8
 """The share of a place on the horizontal axis that its bars fill."""
-BADGES = {True: "good", False: "bad", None: "warn"}
+BADGES: dict[Verdict, str] = {
+    "holds": "good",
+    "does not hold": "bad",
+    "depends": "warn",
+    "cannot tell": "warn",
+}
+
+PAPER = "What the paper says, in our words, and what we found."
+OURS = "What we expected beforehand, and what we found."
 
 
 def check_folder(folder: Path, force: bool) -> None:
@@ -51,8 +59,8 @@ def write(found: Reproduction, folder: Path, force: bool) -> None:
             text.write_text(page(found, [chart.element for chart in charts]), encoding="utf-8")
             document = json.dumps(found.to_dict(), indent=1, ensure_ascii=False)
             data.write_text(document + "\n", encoding="utf-8")
-            rows = ((one.text, one.outcome, one.found) for one in found.result.claims)
-            _write_csv(claims, ("claim", "outcome", "found"), rows)
+            rows = ((c.text, c.verdict, c.reason, c.found) for c in found.result.claims)
+            _write_csv(claims, ("claim", "verdict", "reason", "found"), rows)
             each = zip(figures, charts, others[::2], others[1::2], strict=True)
             for figure, chart, drawing, table in each:
                 drawing.write_text(chart.file, encoding="utf-8")
@@ -69,16 +77,18 @@ def page(found: Reproduction, charts: Sequence[str]) -> str:
     return render(
         "shoal.reproduction/reproduction.html",
         found=found,
+        caption=PAPER if found.is_paper else OURS,
         claims=[
             {
                 "text": _joined(claim.text),
                 "found": _joined(claim.found),
-                "outcome": claim.outcome,
-                "class": BADGES[claim.held],
+                "reason": _joined(claim.reason),
+                "verdict": claim.verdict,
+                "class": BADGES[claim.verdict],
             }
             for claim in found.result.claims
         ],
-        counts=[(outcome, count) for outcome, count in found.held.items() if count],
+        counts=[(VERDICTS[verdict], count) for verdict, count in found.verdicts.items() if count],
         figures=[
             {
                 "figure": figure,

@@ -54,7 +54,8 @@ def reproduce(
     Parameters
     ----------
     name
-        Of the experiment: `classfly-plus`, `flexible-partition`, `l-clustering` or `personalised`.
+        Of the experiment: `classfly-plus`, `flexible-partition`, `further-questions`, `l-clustering` or
+        `personalised`.
     adult
         The Adult table, for papers that use it; without it a similar table is made up.
     quick
@@ -83,8 +84,9 @@ def reproduce(
         from shoal.reproduction.adult import adult_table
 
         report(ProgressEvent("read", 0.0))
-        table, data = adult_table(None if adult is None else Path(adult))
-    began = time.monotonic()
+        place = None if adult is None else Path(adult)
+        table, data = adult_table(place, columns=chosen.adult_columns)
+    began = time.process_time()
     findings = chosen.run(table, quick, lambda step, share: report(ProgressEvent(step, share)))
     found = Reproduction(
         name=name,
@@ -92,11 +94,12 @@ def reproduce(
         source=chosen.source,
         data=data,
         quick=quick,
-        seconds=round(time.monotonic() - began, 1),
+        seconds=round(time.process_time() - began, 1),
         made=date.today().isoformat(),
         machine=machine(),
         versions=versions(),
         result=findings,
+        is_paper=chosen.is_paper,
     )
     if target is not None:
         report(ProgressEvent("draw", 0.0))

@@ -1,9 +1,11 @@
 """The synthetic table of the Classfly+ paper: nine uniform attributes and eight constraints.
 
-The paper's own table is lost; the domains and hierarchies here are ours and fixed, since precision
-depends on them. Heights climb by 5, 10 and 25 cm, which do not nest (a 10 cm interval may lie in two
-of 25), so no policy accepts them. Climbing is still well defined, each value having one interval on
-every level, so this table is coded here by hand and given to the methods without a policy.
+The paper gives the nine attributes, their types and the constraints, but neither domains nor
+hierarchies, on which precision depends. So there are several settings, chosen before any was run: a
+first one, and others that change something of it. In the first, heights climb by 5, 10 and 25 cm, which
+do not nest (a 10 cm interval may lie in two of 25), so no policy accepts them. Climbing is still well
+defined, each value having one interval on every level, so the table is coded here by hand and given to
+the methods without a policy.
 """
 
 from collections.abc import Sequence
@@ -49,6 +51,24 @@ NESTED: dict[str, tuple[Sequence[str | int], Hierarchy]] = {
     "Salary": (range(1000, 21000, 100), Intervals((500, 1000, 5000), 1000)),
     "Edu": (SCHOOLS, NestedTree(EDU_TREE)),
 }
+ZIPS = ([f"{z:05}" for z in range(100_000)], Mask("right"))
+BY_YEAR = (BIRTHS, DateParts(("year",)))
+SHORT: dict[str, tuple[Sequence[str | int], Hierarchy]] = {
+    "Birth": (BIRTHS, DateParts(("year",))),
+    "Height": (range(150, 200), Intervals((10,), 150)),
+    "Weight": (range(45, 105), Intervals((10,), 45)),
+    "Work_Hrs": (range(20, 60), Intervals((10,), 20)),
+    "Salary": (range(1000, 21000, 100), Intervals((1000,), 1000)),
+}
+FIRST = "the first hierarchies"
+SETTINGS: dict[str, dict[str, tuple[Sequence[str | int], Hierarchy]]] = {
+    FIRST: {},
+    "births from day to year": {"Birth": BY_YEAR},
+    "all five-digit zip codes": {"ZIP": ZIPS},
+    "births to year and five-digit zip codes": {"Birth": BY_YEAR, "ZIP": ZIPS},
+    "one level above every number and date": SHORT,
+}
+"""What each setting changes of the first."""
 COLUMNS = ("Race", "Birth", "Sex", "ZIP", "Height", "Weight", "Work_Hrs", "Salary", "Edu")
 CONSTRAINTS = (
     K(5, ("Race", "Birth", "Sex")),
@@ -76,21 +96,22 @@ def _heights() -> HierarchyTree:
     return from_starts([str(v) for v in values], starts, label)
 
 
-def _domain(name: str) -> tuple[Domain, Codes]:
-    """The domain of a column and the code of each of its values, in the order of the list above."""
-    if name == "Height":
+def _domain(name: str, setting: str) -> tuple[Domain, Codes]:
+    """The domain of a column and the code of each of its values, in the order of the lists above."""
+    change = SETTINGS[setting]
+    if name == "Height" and name not in change:
         tree, codes = _heights(), np.arange(50, dtype=np.int32)
     else:
-        values, spec = NESTED[name]
+        values, spec = change[name] if name in change else NESTED[name]
         tree, codes = spec.build(pa.array(list(values)), name, Path())
     texts = pa.array(list(tree.labels[0]), pa.string())
     return Domain(name, Kind.TREE, texts, -1, hierarchy=tree), codes
 
 
 @cache
-def domains() -> dict[str, tuple[Domain, Codes]]:
+def domains(setting: str = FIRST) -> dict[str, tuple[Domain, Codes]]:
     """Per column its domain, and the code of each of its values."""
-    return {name: _domain(name) for name in COLUMNS}
+    return {name: _domain(name, setting) for name in COLUMNS}
 
 
 def columns_named(constraints: Sequence[K]) -> list[str]:
@@ -99,16 +120,18 @@ def columns_named(constraints: Sequence[K]) -> list[str]:
     return [name for name in COLUMNS if name in named]
 
 
-def coded(rows: int, seed: int) -> dict[str, Codes]:
+def coded(rows: int, seed: int, setting: str = FIRST) -> dict[str, Codes]:
     """All nine columns of a table, as codes; every value as likely as any other."""
     random = np.random.default_rng(seed)
     found = {}
     for name in COLUMNS:
-        domain, codes = domains()[name]
+        domain, codes = domains(setting)[name]
         found[name] = codes[random.integers(0, domain.size, rows)]
     return found
 
 
-def cells_of(columns: dict[str, Codes], names: Sequence[str]) -> Cells:
+def cells_of(columns: dict[str, Codes], names: Sequence[str], setting: str = FIRST) -> Cells:
     """The table over some of its columns as the methods take it."""
-    return build_cells([(domains()[name][0], columns[name]) for name in names], {}, [], seed=0)
+    return build_cells(
+        [(domains(setting)[name][0], columns[name]) for name in names], {}, [], seed=0
+    )

@@ -23,8 +23,13 @@ if TYPE_CHECKING:
     from shoal.api import Claim, Reproduction
 
 
-STYLES = {True: "green", False: "bold red", None: "yellow"}
-WIDEST = len("did not hold")
+STYLES = {
+    "holds": "green",
+    "does not hold": "bold red",
+    "depends": "yellow",
+    "cannot tell": "yellow",
+}
+WIDEST = max(map(len, STYLES))
 
 
 def show_reproduction(console: Console, found: "Reproduction", folder: Path) -> None:
@@ -42,22 +47,26 @@ def show_reproduction(console: Console, found: "Reproduction", folder: Path) -> 
 
 
 def _counts(found: "Reproduction") -> str:
-    """Return `Of 10 claims: 7 held, 2 did not hold`."""
+    """Return `Of 10 claims: holds 7, does not hold 3`."""
     total = counted(len(found.result.claims), "claim")
-    each = ", ".join(f"{count} {word}" for word, count in found.held.items() if count)
+    each = ", ".join(f"{word} {count}" for word, count in found.verdicts.items() if count)
     return f"Of {total}: {each}"
 
 
 def _claim(console: Console, claim: "Claim") -> RenderableType:
-    mark = Text("?", STYLES[None]) if claim.held is None else tick(console, claim.held)
-    outcome = Text(claim.outcome, style=STYLES[claim.held])
-    text, ours = Text(safe(claim.text)), Text(safe(claim.found), style="dim")
+    style = STYLES[claim.verdict]
+    decided = claim.verdict in ("holds", "does not hold")
+    mark = tick(console, claim.verdict == "holds") if decided else Text("?", style)
+    verdict = Text.assemble(mark, " ", Text(claim.verdict, style=style))
+    words = Group(
+        Text(safe(claim.text)), Text(safe(claim.reason)), Text(safe(claim.found), style="dim")
+    )
     if console.width < NARROW:
-        return Group(Text.assemble(mark, " ", outcome), indented(Group(text, ours)))
+        return Group(verdict, indented(words))
     row = Table.grid(padding=(0, 2, 0, 0))
     row.add_column(no_wrap=True, width=WIDEST + 2)
     row.add_column()
-    row.add_row(Text.assemble(mark, " ", outcome), Group(text, ours))
+    row.add_row(verdict, words)
     return row
 
 
