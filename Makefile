@@ -8,7 +8,7 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 # the first Python that is new enough; `make test PYTHON=/path/to/python` chooses another
 PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python; do \
 	$$each -c "$(NEW_ENOUGH)" 2>/dev/null && { echo $$each; break; }; done)
-CODE := src tests $(wildcard benchmarks docs/*.py docs/reproduction/*.py)
+CODE := src tests $(wildcard benchmarks docs/*.py docs/reproduction/*.py packaging/*.py)
 # the tests start many processes: modules are kept compiled, whatever the environment says
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -62,6 +62,9 @@ format: $(VENV)/.dev  ## format the code and mend what can be mended
 
 docs: $(VENV)/.dev  ## build the documentation site in build/site, and check its links
 	@$(BIN)/python -m docs.website
+
+dist: $(VENV)/.dev  ## build the package in dist/, install it into an empty environment and try it there
+	@$(BIN)/python packaging/distribution.py
 
 bench: $(VENV)/.dev  ## measure speed and memory; takes a while
 	@$(BIN)/python benchmarks/run.py
