@@ -197,7 +197,7 @@ class Coarsen(Screen):
 
     def _proposal(self) -> None:
         chip = text("Take the proposal", "chip", "button", type="button", data_way="proposal")
-        if self._chosen() not in self._proposals:  # its place is kept: nothing moves when it appears
+        if self._chosen() not in self._proposals:  # its place is kept, so that nothing moves
             chip.style("visibility:hidden")
 
     def _take_way(self, key: str) -> None:
