@@ -35,13 +35,14 @@ here: $(VENV)/.dev  ## the tests that need no Spark
 
 long: $(VENV)/.dev  ## the tests that take long, which make test leaves out
 	@$(BIN)/pytest -q -n 2 --dist worksteal --ignore tests/spark -m long
+	@$(BIN)/pytest -q tests/spark -m long
 
 there: $(VENV)/.dev  ## the tests on a Spark cluster; needs Java
 	@$(BIN)/pytest -q tests/spark
 
 # a cluster waits a quarter of its time, so others run meanwhile; what it says comes at its end
 beside: $(VENV)/.dev
-	@$(BIN)/pytest -q tests/spark > $(VENV)/there.txt 2>&1; told=$$?; cat $(VENV)/there.txt; exit $$told
+	@$(BIN)/pytest -q tests/spark -m "not long" > $(VENV)/there.txt 2>&1; told=$$?; cat $(VENV)/there.txt; exit $$told
 
 spark: $(VENV)/.dev  ## all methods with all layouts of tables on a Spark cluster; needs Java
 	@SHOAL_SPARK=thorough $(BIN)/pytest -q tests/spark
