@@ -1,5 +1,6 @@
 """The whole way in a browser: from a dropped file to a verified release and its report."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -27,23 +28,17 @@ def awkward_table() -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("way")
-    (made / "outside.txt").write_text("x")
-    return made
-
-
-@pytest.fixture(scope="module")
-def opened(folder: Path) -> Iterator[Opened]:
-    with studio(cwd=folder) as running, visited(running.address) as seen:
-        seen.page.set_default_timeout(240_000)
-        yield seen
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "outside.txt").write_text("x")
+    return tmp_path
 
 
 @pytest.fixture
-def page(opened: Opened) -> Any:
-    return opened.page
+def opened(folder: Path) -> Iterator[Opened]:
+    with studio(cwd=folder) as running, visited(running.address) as seen:
+        seen.page.set_default_timeout(90_000)
+        yield seen
 
 
 def go(page: Any, screen: str) -> None:
@@ -55,7 +50,7 @@ def step(page: Any, words: str) -> None:
     page.wait_for_selector(f"#last-step:has-text('{words}')")
 
 
-def test_a_dropped_file_is_opened_and_drafted(page: Any, folder: Path) -> None:
+def a_dropped_file_is_opened_and_drafted(page: Any, folder: Path) -> None:
     page.wait_for_selector(".drop")
     page.set_input_files(
         ".drop input[type=file]",
@@ -69,7 +64,7 @@ def test_a_dropped_file_is_opened_and_drafted(page: Any, folder: Path) -> None:
     assert not (folder / "visits.csv").exists()
 
 
-def test_what_one_person_is(page: Any, folder: Path) -> None:
+def what_one_person_is(page: Any, folder: Path) -> None:
     page.click("text=A person may have several rows")
     page.click(".q-select:has-text('Column of people')")
     page.click(".q-menu .q-item:has-text('patient')")
@@ -78,7 +73,7 @@ def test_what_one_person_is(page: Any, folder: Path) -> None:
     assert "patient: person" in policy
 
 
-def test_roles_by_their_heads(page: Any) -> None:
+def roles_by_their_heads(page: Any) -> None:
     go(page, "columns")
     for column, role in (
         ("age", "quasi"),
@@ -97,27 +92,56 @@ def test_roles_by_their_heads(page: Any) -> None:
     assert page.locator(".preview script, .preview b").count() == 0
 
 
-def test_a_guarantee_and_ten_steps_back_and_forth(page: Any) -> None:
+def a_guarantee_and_ten_steps_back_and_forth(page: Any) -> None:
     go(page, "protect")
     page.wait_for_selector("[data-guarantee=k]")
     slider = "[data-guarantee=k] .q-slider [tabindex='0']"
     page.focus(slider)
-    for k in range(6, 11):
+    for k in range(6, 16):
         page.keyboard.press("ArrowRight")
         step(page, f"→ {k}")
-    for _ in range(5):
+    for _ in range(10):
         page.click("#undo")
     page.wait_for_selector("[data-figure=k]:text-is('5')")
     for _ in range(5):
         page.click("#redo")
     page.wait_for_selector("[data-figure=k]:text-is('10')")
-    page.wait_for_selector("[data-found='k:']")
+    step(page, "→ 10")
     page.wait_for_selector(VERIFIED)
     assert int(page.inner_text("[data-found='k:']")) >= 10
     assert "People in groups" in page.inner_text("#live")
 
 
-def test_a_point_of_the_frontier_is_loaded(page: Any) -> None:
+def cuts_and_ends_by_the_keyboard(page: Any, folder: Path) -> None:
+    go(page, "coarsen")
+    page.click("[data-quasi=age]")
+    page.wait_for_selector("[data-coarsen=age] #histogram")
+    page.focus("[data-coarsen=age] .q-range [tabindex='0'] >> nth=0")
+    page.keyboard.press("ArrowRight")
+    step(page, "age: bottom ")
+    page.wait_for_selector("#histogram .beyond")
+    policy = folder / "shoal-studio" / "visits.policy.yaml"
+    assert "bottom: " in policy.read_text(encoding="utf-8")
+    page.click("#undo")
+    page.wait_for_selector("#histogram:not(:has(.beyond))")
+    page.click("[data-way=steps]")
+    step(page, "age: steps of equal width")
+    page.wait_for_selector("#histogram .cut")
+    page.focus("[data-coarsen=age] .q-slider [tabindex='0'] >> nth=0")
+    page.keyboard.press("ArrowRight")
+    step(page, "age: steps of")
+    assert re.search(r"intervals: \[\d+, \d+, \d+\]", policy.read_text(encoding="utf-8"))
+    page.click("[data-quasi=town]")
+    page.wait_for_selector("[data-coarsen=town]")
+    page.click("[data-way=right]")
+    page.wait_for_selector("#masks:has-text('Huy → Hu* → H** → *')")
+    for _ in range(3):
+        page.click("#undo")
+    step(page, "→ 10")
+    page.wait_for_selector(VERIFIED)
+
+
+def a_point_of_the_frontier_is_loaded(page: Any) -> None:
     go(page, "compare")
     page.click("#compare")
     page.wait_for_selector("[data-candidate='least-loss-partition, k 8']")
@@ -126,10 +150,19 @@ def test_a_point_of_the_frontier_is_loaded(page: Any) -> None:
     step(page, "took least-loss-partition, k 8")
     page.wait_for_selector("[data-found='k:']:text-is('8')")
     page.click("#undo")
+    step(page, "→ 10")
     page.wait_for_selector(VERIFIED)
 
 
-def test_the_person_hides_in_a_crowd(page: Any) -> None:
+def what_it_is_good_for(page: Any) -> None:
+    page.fill("#usefulness input[aria-label='Your own counts']", "town, illness")
+    page.click("#measure")
+    page.wait_for_selector("[data-measured='the policy now']")
+    assert page.locator("[data-spread='town × illness'] .pair").count() >= 8
+    assert page.locator("[data-spread='age'] .pair").count()
+
+
+def the_person_hides_in_a_crowd(page: Any) -> None:
     go(page, "attack")
     page.wait_for_selector("[data-known=age][aria-pressed=true]")
     page.click("#find-one")
@@ -139,9 +172,14 @@ def test_the_person_hides_in_a_crowd(page: Any) -> None:
     )
     assert before <= 4  # the person's own rows, and those of a double
     assert after >= 10
+    page.set_input_files(
+        "#screen .drop input[type=file]",
+        {"name": "list.csv", "mimeType": "text/csv", "buffer": b"age;town\n21;Huy\n22;Mons\n"},
+    )
+    page.wait_for_selector("#others:has-text('Somebody knows age, town of all 2.')")
 
 
-def test_the_release_is_the_command_lines(page: Any, folder: Path) -> None:
+def the_release_is_the_command_lines(page: Any, folder: Path) -> None:
     go(page, "release")
     place = folder / "shoal-studio"
     page.click("text=Keep the seed in a private file")
@@ -168,7 +206,7 @@ def test_the_release_is_the_command_lines(page: Any, folder: Path) -> None:
     assert "P0001" not in written.read_text(encoding="utf-8")
 
 
-def test_the_report_opens(opened: Opened, page: Any) -> None:
+def the_report_opens(opened: Opened, page: Any) -> None:
     with page.context.expect_page() as waiting:
         page.click("[data-file$='-report.html']")
     report = waiting.value
@@ -181,7 +219,22 @@ def test_the_report_opens(opened: Opened, page: Any) -> None:
     opened.require_quiet()
 
 
-def test_closing_the_tab_loses_nothing(page: Any) -> None:
+def closing_the_tab_loses_nothing(page: Any) -> None:
     page.reload()
     page.wait_for_selector(VERIFIED)
     assert page.inner_text("#last-step").endswith("→ 10")
+
+
+def test_the_whole_way_on_an_awkward_table(opened: Opened, folder: Path) -> None:
+    page = opened.page
+    a_dropped_file_is_opened_and_drafted(page, folder)
+    what_one_person_is(page, folder)
+    roles_by_their_heads(page)
+    a_guarantee_and_ten_steps_back_and_forth(page)
+    cuts_and_ends_by_the_keyboard(page, folder)
+    a_point_of_the_frontier_is_loaded(page)
+    what_it_is_good_for(page)
+    the_person_hides_in_a_crowd(page)
+    the_release_is_the_command_lines(page, folder)
+    the_report_opens(opened, page)
+    closing_the_tab_loses_nothing(page)
