@@ -43,7 +43,7 @@ def test_the_expected_time_of_a_full_run_is_told_first(shoal, monkeypatch):
     monkeypatch.setattr(run, "reproduce", stop)
     done = shoal("reproduce", "flexible-partition")
     assert done.code == 130
-    assert done.err.startswith("This takes about 3 minutes on two cores.\n")
+    assert done.err.startswith("This takes about 5 minutes on two cores.\n")
 
 
 def test_mistakes_are_told(shoal, tmp_path):

@@ -68,7 +68,7 @@ def change(
         (2, change(found(), "precision", "naive", 0.9, 2000, 2)),
         (3, change(found(), "precision", "naive", 1.2, 2000, 4)),
         (4, change(found(), "precision", "partial", 0.97, 3000, 4)),
-        (5, change(found(), "seconds", "naive", 0.5, 2000, 4)),
+        (5, change(found(), "seconds", "naive", 0.5, size=4)),
         (6, change(found(), "seconds", "partial", 2)),
         (6, change(found(), "seconds", "partial", 0.5)),
         (7, change(found(), "seconds", "datafly", 2.5, 3000, 8)),

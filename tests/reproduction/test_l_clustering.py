@@ -85,7 +85,7 @@ def as_claimed(method: str, d: int, ell: int, rows: int) -> Point:
 def as_feared(method: str, d: int, ell: int, rows: int) -> Point:
     """The opposite of all of it."""
     if method == OURS:
-        return Point(1e6 / d / ell, 0.9 - 0.2 * (ell % 2), 10 / d**4 / ell * rows)
+        return Point(1e6 / d / ell, 0.9 - 0.2 * (ell % 2), 10 / d**4 / ell * rows**3)
     return Point(1e6 / d / ell, 0.05 * ell, (1 - d / 1e3) * (1 + (ell if d > 5 else -ell) / 100))
 
 
@@ -97,7 +97,10 @@ def _found(sizes: Sizes, point: object, spread: float = 0.001) -> Measurements:
         sizes,
         45_222,
         {(m, d, ell): point(m, d, ell, 45_222) for m in METHODS for d, ell in sorted(every)},
-        {at: tuple(0.05 + spread * i for i in range(sizes.repeats)) for at in sizes.repeated_at},
+        {
+            (d, ell): tuple(0.01 * (d + ell) + spread * i for i in range(sizes.repeats))
+            for d, ell in sizes.repeated_at
+        },
         {
             (m, d, ell, n): point(m, d, ell, n)
             for m in METHODS
