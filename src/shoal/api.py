@@ -669,6 +669,7 @@ def verify(
         warnings=tuple(key_warnings(_located(key))),
         unread=unread,
         presets=verdict.presets,
+        starred=verdict.starred,
     )
 
 

@@ -28,7 +28,13 @@ from shoal.engines.measured import (
 )
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.originals import require_same
-from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict, with_presets
+from shoal.engines.release_table import (
+    MemoryRelease,
+    ReleaseTable,
+    Verdict,
+    with_presets,
+    with_starred,
+)
 from shoal.engines.selection import choose_engine, engine_for_frame
 from shoal.engines.sessions import LOCAL, is_spark, part_of
 from shoal.engines.sources import Source, source_at
@@ -465,7 +471,10 @@ def _verified(
     """The findings about a release; raises unless it holds every guarantee, and exactly the columns
     and rows that it must."""
     verdict = with_presets(table, policy, table.verify(policy, progress=progress))
+    verdict = with_starred(table, policy, verdict)
     require(verdict.findings)
+    if verdict.starred is not None:
+        verdict.starred.require()
     require_presets(verdict.presets)
     tables = (table, *table.sensitive_tables.values())
     for i, (found, wanted) in enumerate(zip(tables, expected, strict=True)):

@@ -6,6 +6,7 @@ created, so code that has one need not validate again; only `check` needs the ta
 
 import os
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -213,6 +214,7 @@ class Policy(BaseModel):
             raise refusal(refused, source.where)
         # a frozen model can be completed only here, before anyone has seen it
         policy.__dict__.update(presets.added(policy))
+        policy.__dict__.pop("names_by_role", None)
         if contradictions := rules.problems(policy):
             raise refusal(contradictions, source.where)
         return policy
@@ -310,7 +312,15 @@ class Policy(BaseModel):
 
     def columns_with(self, role: str) -> tuple[str, ...]:
         """The columns with a role, in the policy's order."""
-        return tuple(name for name, column in self.columns.items() if column.role == role)
+        return self.names_by_role.get(role, ())
+
+    @cached_property
+    def names_by_role(self) -> dict[str, tuple[str, ...]]:
+        """The columns with each role, in the policy's order; asked for each column of wide tables."""
+        found: dict[str, list[str]] = {}
+        for name, column in self.columns.items():
+            found.setdefault(column.role, []).append(name)
+        return {role: tuple(names) for role, names in found.items()}
 
     def hierarchy_of(self, name: str) -> "Hierarchy | None":
         """The hierarchy by which a column is made coarser: where it has a kind too, only a method that
