@@ -11,13 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import errors
-from shoal.engines.spark import launch
+from shoal.engines import table_size
 from shoal.engines.spark.arrow import schema_in_spark, type_in_spark
 from shoal.engines.spark.connection import open_spark
 from shoal.engines.spark.failures import known_failure, pack_error, translated_errors, unpack_error
 from shoal.engines.spark.launch import (
     DRIVER_MEMORY,
-    available_memory,
     call_with_timeout,
     is_loopback,
     java_megabytes,
@@ -136,13 +135,13 @@ def test_java_has_a_quarter_of_the_memory(monkeypatch: pytest.MonkeyPatch, tmp_p
         8192,
     ]
     limit = tmp_path / "memory.max"
-    monkeypatch.setattr(launch, "CONTAINER", (tmp_path / "none", limit))
+    monkeypatch.setattr(table_size, "CONTAINER", (tmp_path / "none", limit))
     monkeypatch.delenv(DRIVER_MEMORY, raising=False)
     limit.write_text("max\n")
-    whole = available_memory()
+    whole = table_size.machine_memory()
     assert whole > 1 << 28
     limit.write_text(f"{whole - 5}\n")
-    assert available_memory() == whole - 5
+    assert table_size.machine_memory() == whole - 5
     with java_memory():
         assert os.environ[DRIVER_MEMORY] == f"{java_megabytes(whole - 5)}m"
     assert DRIVER_MEMORY not in os.environ

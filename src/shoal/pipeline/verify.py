@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -171,7 +172,7 @@ def _with_key(table: SessionRelease, key: Any, options: CsvOptions) -> SessionRe
         raise InputError(
             "For tables larger than memory a key is a file or a folder. Give its path."
         )
-    return release_with_key(table, source_at(key, options))
+    return release_with_key(table, source_at(key, replace(options, formulas=False)))
 
 
 @contextmanager

@@ -6,6 +6,7 @@ created, so code that has one need not validate again; only `check` needs the ta
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -24,6 +25,7 @@ from pydantic import (
 )
 
 from shoal.errors import PolicyError
+from shoal.io.csv_dialect import CsvOptions
 from shoal.models.base import Model
 from shoal.policy import canonical, parts, presets, rules
 from shoal.policy.about import About
@@ -106,6 +108,9 @@ class Policy(BaseModel):
     """Whether a suppressed row is left out, or published with every cell as `*`."""
     order: Literal["sorted", "kept"] = "sorted"
     """Whether rows leave in an order made from published content alone, or as they came."""
+    formulas: Literal["kept", "escaped"] = "kept"
+    """Whether texts of CSV files that a spreadsheet would run are written as they are, or with an
+    apostrophe in front."""
     publish: Literal["generalised", "anatomy"] = "generalised"
     """Whether quasi-identifiers are made coarser, or stay exact with the sensitive values apart, in
     tables of their own that are linked by a group id."""
@@ -405,6 +410,10 @@ class Policy(BaseModel):
         """The sensitive columns with personal preferences, each with the column of these."""
         each = ((name, self.columns[name].preference) for name in self.sensitive)
         return {name: preference for name, preference in each if preference is not None}
+
+    def release_options(self, options: CsvOptions) -> CsvOptions:
+        """How to read a release of this policy."""
+        return replace(options.of_release, formulas=self.formulas == "escaped")
 
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
         """The columns of a table that a run must read, in the table's order."""
