@@ -8,7 +8,7 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 # the first Python that is new enough; `make test PYTHON=/path/to/python` chooses another
 PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python; do \
 	$$each -c "$(NEW_ENOUGH)" 2>/dev/null && { echo $$each; break; }; done)
-CODE := src tests $(wildcard benchmarks docs/*.py docs/reproduction/*.py)
+CODE := src tests $(wildcard benchmarks docs/*.py docs/reproduction/*.py packaging/*.py)
 # the tests start many processes: modules are kept compiled, whatever the environment says
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -35,13 +35,14 @@ here: $(VENV)/.dev  ## the tests that need no Spark
 
 long: $(VENV)/.dev  ## the tests that take long, which make test leaves out
 	@$(BIN)/pytest -q -n 2 --dist worksteal --ignore tests/spark -m long
+	@$(BIN)/pytest -q tests/spark -m long
 
 there: $(VENV)/.dev  ## the tests on a Spark cluster; needs Java
 	@$(BIN)/pytest -q tests/spark
 
 # a cluster waits a quarter of its time, so others run meanwhile; what it says comes at its end
 beside: $(VENV)/.dev
-	@$(BIN)/pytest -q tests/spark > $(VENV)/there.txt 2>&1; told=$$?; cat $(VENV)/there.txt; exit $$told
+	@$(BIN)/pytest -q tests/spark -m "not long" > $(VENV)/there.txt 2>&1; told=$$?; cat $(VENV)/there.txt; exit $$told
 
 spark: $(VENV)/.dev  ## all methods with all layouts of tables on a Spark cluster; needs Java
 	@SHOAL_SPARK=thorough $(BIN)/pytest -q tests/spark
@@ -65,6 +66,9 @@ format: $(VENV)/.dev  ## format the code and mend what can be mended
 
 docs: $(VENV)/.dev  ## build the documentation site in build/site, and check its links
 	@$(BIN)/python -m docs.website
+
+dist: $(VENV)/.dev  ## build the package in dist/, install it into an empty environment and try it there
+	@$(BIN)/python packaging/distribution.py
 
 bench: $(VENV)/.dev  ## measure speed and memory; takes a while
 	@$(BIN)/python benchmarks/run.py

@@ -918,6 +918,7 @@ def draft_policy(
     path: PathLike | None = None,
     *,
     presets: Names = (),
+    undecided: Literal["quasi", "identifier"] | None = None,
     force: bool = False,
     engine: str = "local",
     memory: str | None = None,
@@ -937,6 +938,9 @@ def draft_policy(
         Where to write the policy; nothing is written if not given.
     presets
         What an authority asks for: names of presets, which the draft writes.
+    undecided
+        The role of all columns that the draft would leave undecided: `quasi` takes them as known to
+        others, `identifier` leaves them out. Neither publishes a column as it is.
     force
         Replace a file that exists.
     engine, memory, separator, quote, encoding, read, progress
@@ -950,7 +954,7 @@ def draft_policy(
     Raises
     ------
     InputError
-        If the table cannot be read, or has nothing to publish.
+        If the table cannot be read, has nothing to publish, or `undecided` is another role.
 
     Examples
     --------
@@ -969,6 +973,7 @@ def draft_policy(
             return draft_policy(
                 _located(data),
                 presets=chosen,
+                undecided=undecided,
                 engine=engine,
                 memory=memory,
                 read=given,
@@ -979,6 +984,7 @@ def draft_policy(
             Path(path),
             force=force,
             presets=chosen,
+            undecided=undecided,
             engine=engine,
             memory=memory,
             read=given,
