@@ -3,6 +3,7 @@
 import pytest
 
 import shoal
+from shoal.engines.spark.failures import quiet
 from shoal.engines.spark.session import SparkTables
 from shoal.errors import InputError
 
@@ -11,14 +12,16 @@ POLICY = {"columns": {"age": "quasi", "ill": "sensitive"}, "constraints": [{"k":
 
 @pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 def test_a_frame_that_cannot_be_computed(session: SparkTables) -> None:
-    from pyspark.sql import functions as f
-    from pyspark.sql.types import StringType
+    with quiet():
+        from pyspark.sql import functions as f
+        from pyspark.sql.types import StringType
 
     def broken(value: int) -> str:
         raise ValueError(f"c4nary {value}")
 
     rows = session._spark.range(20).select(f.col("id").alias("age"))
-    by_python = rows.withColumn("ill", f.udf(broken, StringType())("age"))
+    with quiet():
+        by_python = rows.withColumn("ill", f.udf(broken, StringType())("age"))
     by_spark = rows.withColumn("ill", f.expr("CAST(concat('c4nary', age) AS INT)"))
     for frame, what in ((by_python, "ValueError"), (by_spark, "CAST_INVALID_INPUT")):
         with pytest.raises(InputError, match=rf"could not compute the frame.*\({what}\)") as caught:
