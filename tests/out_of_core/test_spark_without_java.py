@@ -181,9 +181,7 @@ def test_a_frame_of_spark_connect_is_refused_by_name() -> None:
 
 
 def test_a_failure_of_a_frame_is_named_by_its_kind_alone() -> None:
-    python = (
-        'PythonException: \n  An exception was thrown\n  File "udf.py"\nValueError: secret'
-    )
+    python = 'PythonException: \n  An exception was thrown\n  File "udf.py"\nValueError: secret'
     found = failure_of_frame(python)
     assert found is not None
     assert "(ValueError)" in str(found)
