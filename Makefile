@@ -8,12 +8,12 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 # the first Python that is new enough; `make test PYTHON=/path/to/python` chooses another
 PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python; do \
 	$$each -c "$(NEW_ENOUGH)" 2>/dev/null && { echo $$each; break; }; done)
-CODE := src tests $(wildcard benchmarks)
+CODE := src tests $(wildcard benchmarks docs/*.py docs/reproduction/*.py)
 # the tests start many processes: modules are kept compiled, whatever the environment says
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio test long here there beside kernels spark lint format bench lock clean
+.PHONY: help demo studio test long here there beside kernels spark lint format docs dist bench lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -35,13 +35,14 @@ here: $(VENV)/.dev  ## the tests that need no Spark
 
 long: $(VENV)/.dev  ## the tests that take long, which make test leaves out
 	@$(BIN)/pytest -q -n 2 --dist worksteal --ignore tests/spark -m long
+	@$(BIN)/pytest -q tests/spark -m long
 
 there: $(VENV)/.dev  ## the tests on a Spark cluster; needs Java
 	@$(BIN)/pytest -q tests/spark
 
 # a cluster waits a quarter of its time, so others run meanwhile; what it says comes at its end
 beside: $(VENV)/.dev
-	@$(BIN)/pytest -q tests/spark > $(VENV)/there.txt 2>&1; told=$$?; cat $(VENV)/there.txt; exit $$told
+	@$(BIN)/pytest -q tests/spark -m "not long" > $(VENV)/there.txt 2>&1; told=$$?; cat $(VENV)/there.txt; exit $$told
 
 spark: $(VENV)/.dev  ## all methods with all layouts of tables on a Spark cluster; needs Java
 	@SHOAL_SPARK=thorough $(BIN)/pytest -q tests/spark
@@ -60,13 +61,16 @@ format: $(VENV)/.dev  ## format the code and mend what can be mended
 	@$(BIN)/ruff check -q --fix-only $(CODE)
 	@$(BIN)/ruff format $(CODE)
 
+docs: $(VENV)/.dev  ## build the documentation site in build/site, and check its links
+	@$(BIN)/python -m docs.website
+
 bench: $(VENV)/.dev  ## measure speed and memory; takes a while
 	@$(BIN)/python benchmarks/run.py
 
 lock:  ## pin the newest versions that fit pyproject.toml
 	@rm -rf $(VENV)-lock && $(PYTHON) -m venv $(VENV)-lock
 	@$(VENV)-lock/bin/pip install -qq --upgrade pip
-	@$(VENV)-lock/bin/pip install -qq '.[all]' --group dev --group bench
+	@$(VENV)-lock/bin/pip install -qq '.[all]' --group dev --group docs --group dist --group bench
 	@{ head -n 1 $(LOCK); $(VENV)-lock/bin/pip freeze --exclude shoal; } > $(VENV)-lock/new
 	@mv $(VENV)-lock/new $(LOCK) && rm -rf $(VENV)-lock
 	@echo "$(LOCK) is new; run 'make test'."

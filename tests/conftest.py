@@ -53,7 +53,14 @@ def pytest_terminal_summary(
         )
 
 
-LONG = ("tests/spark/", "tests/test_docs.py", "tests/test_adult", "tests/comparison/test_runs.py")
+LONG = (
+    "tests/spark/",
+    "tests/test_docs.py",
+    "tests/test_adult",
+    "tests/comparison/test_runs.py",
+    "tests/studio/test_pages.py",
+    "tests/studio/test_whole_way.py",
+)
 """Tests that take long come first: at the end one process would work on them alone."""
 
 

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *(page for page in (ROOT / "docs").rglob("*.md") if "reproduction" not in page.parts),
+    ]
+)
+"""Written by hand. The pages of the reproductions are written by their runs."""
 FENCE = re.compile(
     r"(?:^<!-- (?P<mark>[^>]+) -->\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.M | re.S
 )
@@ -20,7 +26,8 @@ class Block:
     language: str
     body: str
     mark: str
-    """The comment right above it: `tested`, `prints`, `file: PATH` or nothing."""
+    """The comment right above it: `tested`, `prints`, `file: PATH` or nothing. The examples of a page
+    find its files."""
 
     def __str__(self) -> str:
         return f"{self.page.relative_to(ROOT)}:{self.line}"

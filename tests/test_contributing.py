@@ -88,6 +88,7 @@ def test_the_suite_passes_with_them(copy: Path) -> None:
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr
 
 
+@pytest.mark.long
 def test_the_suite_takes_each_of_them_up(copy: Path) -> None:
     names = [name for _, name in EXAMPLES.values()]
     listed = run(copy, "pytest", "-q", "--collect-only", "tests/test_conformance.py").stdout

@@ -199,7 +199,7 @@ def project_files() -> Iterator[Path]:
     """Every text file that belongs to the project."""
     # in a worktree `.git` is a file with a path of this machine
     yield from (path for path in ROOT.iterdir() if path.is_file() and path.name != ".git")
-    for folder in ("src", "tests", "docs", "benchmarks", ".ci"):
+    for folder in ("src", "tests", "docs", "benchmarks", "packaging", ".ci", ".github"):
         for path in (ROOT / folder).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 yield path

@@ -34,6 +34,7 @@ def test_k_and_l_are_at_least_as_promised(method: dict[str, Any]) -> None:
     assert anonymity.l_diversity(frame, quasi, ["salary"]) >= salaries >= 2
 
 
+@pytest.mark.long
 def test_a_stricter_promise_is_kept_too() -> None:
     asked = [{"k": 12}, {"l": 5, "of": "disease"}, {"l": 8, "of": "salary"}]
     release = shoal.anonymize(hospital(1500), POLICY, constraints=asked, suppressed="starred")

@@ -911,6 +911,7 @@ def draft_policy(
     path: PathLike | None = None,
     *,
     presets: Names = (),
+    undecided: Literal["quasi", "identifier"] | None = None,
     force: bool = False,
     engine: str = "local",
     memory: str | None = None,
@@ -930,6 +931,9 @@ def draft_policy(
         Where to write the policy; nothing is written if not given.
     presets
         What an authority asks for: names of presets, which the draft writes.
+    undecided
+        The role of all columns that the draft would leave undecided: `quasi` takes them as known to
+        others, `identifier` leaves them out. Neither publishes a column as it is.
     force
         Replace a file that exists.
     engine, memory, separator, quote, encoding, read, progress
@@ -943,7 +947,7 @@ def draft_policy(
     Raises
     ------
     InputError
-        If the table cannot be read, or has nothing to publish.
+        If the table cannot be read, has nothing to publish, or `undecided` is another role.
 
     Examples
     --------
@@ -962,6 +966,7 @@ def draft_policy(
             return draft_policy(
                 _located(data),
                 presets=chosen,
+                undecided=undecided,
                 engine=engine,
                 memory=memory,
                 read=given,
@@ -972,6 +977,7 @@ def draft_policy(
             Path(path),
             force=force,
             presets=chosen,
+            undecided=undecided,
             engine=engine,
             memory=memory,
             read=given,

@@ -322,27 +322,28 @@ def _options(plugin: type) -> Iterator[Option]:
     if not dataclasses.is_dataclass(plugin):
         return
     hints = get_type_hints(plugin, include_extras=True)
+    texts = describe_fields(plugin)
     for field in dataclasses.fields(plugin):
         if field.init:
             kebab = field.name.replace("_", "-")
             # a model's own figure goes by the model's name
             shown = kebab if kebab == name_of(plugin) else field.name
-            text = _description(plugin, field.name)
+            text = texts.get(field.name, "")
             yield Option(shown, type_words(hints[field.name]), _default_words(field), text)
 
 
-def _description(plugin: type, field: str) -> str:
-    """The docstring under a field, on one line, from the class that has one."""
-    texts = (_field_docstrings(owner).get(field, "") for owner in plugin.__mro__)
-    return " ".join(next(filter(None, texts), "").split())
+def describe_fields(cls: type) -> dict[str, str]:
+    """Return the docstrings under the fields of a class, each on one line, those of its bases first."""
+    found: dict[str, str] = {}
+    for owner in reversed(cls.__mro__):
+        found |= {name: " ".join(text.split()) for name, text in _field_docstrings(owner).items()}
+    return found
 
 
 @cache
 def _field_docstrings(cls: type) -> dict[str, str]:
     """The docstrings under the fields of a class: read from its source when somebody asks, because
-    having pydantic keep them (`use_attribute_docstrings`) parses every plug-in at every start."""
-    if not dataclasses.is_dataclass(cls):
-        return {}
+    having pydantic keep them (`use_attribute_docstrings`) parses every class at every start."""
     try:
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
     except (OSError, TypeError):  # made by a program: there is no source

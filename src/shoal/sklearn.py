@@ -782,7 +782,8 @@ def _nearest(columns: Sequence[_JoinedColumn], rows: Ints, n_classes: int) -> tu
             loss += shares[j] * lost
         # what a label loses is below the number of columns: classes that cover a row come first
         rank = np.where(covers, own - len(columns) - 1, loss - own)
-        best = np.argmin(np.round(rank, 9), axis=1)  # equals may differ by a rounding error
+        # equals may differ by the grain of positions, 2^-28 of the range
+        best = np.argmin(np.round(rank, 7), axis=1)
         number[begin : begin + step] = best
         for j, covered in enumerate(each):
             inside[begin : begin + step, j] = covered[np.arange(len(some)), best]

@@ -110,6 +110,7 @@ def test_a_client_that_is_killed_changes_nothing(released: Server, policy: Path)
     assert state(released) == before
 
 
+@pytest.mark.long
 def test_a_backend_that_ends_changes_nothing(released: Server, policy: Path) -> None:
     before = state(released)
     found = "pid IN (SELECT pid FROM pg_locks WHERE NOT granted)"
@@ -171,6 +172,7 @@ class Proxy:
             each.close()
 
 
+@pytest.mark.long
 def test_a_lost_connection_changes_nothing(released: Server, policy: Path) -> None:
     before = state(released)
     proxy = Proxy(released.port)
@@ -222,6 +224,7 @@ def test_a_concurrent_reader_finds_the_old_release_or_the_new_one(
     assert set(seen) <= wanted
 
 
+@pytest.mark.long
 def test_a_reader_who_does_not_end_is_not_waited_for_forever(
     released: Server, policy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,7 +254,7 @@ def test_a_table_that_appears_meanwhile_stays(
     assert visits.rows("SELECT * FROM pub") == []
 
 
-@pytest.mark.parametrize("memory", [None, "500MB"])
+@pytest.mark.parametrize("memory", [None, pytest.param("500MB", marks=pytest.mark.long)])
 def test_a_full_disk_changes_nothing(released: Server, policy: Path, memory: str | None) -> None:
     with small_tablespace(released):
         before = state(released)

@@ -59,6 +59,7 @@ def publish(server: Server, project: Path, name: str = "published") -> None:
     shoal.run(server.address("visits"), project / "policy.yaml", server.address(name))
 
 
+@pytest.mark.long
 def test_cron(visits: Server, project: Path) -> None:
     done = call(["./nightly.sh"])
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -66,6 +67,7 @@ def test_cron(visits: Server, project: Path) -> None:
     assert visits.tables() == {"public.visits", "public.published"}
 
 
+@pytest.mark.long
 def test_airflow(visits: Server, project: Path) -> None:
     tasks = tasks_of((project / "dags" / "publish_visits.py").read_text())
     verify = tasks["verify"]
@@ -120,6 +122,7 @@ def tasks_of(source: str) -> dict[str, dict[str, Any]]:
     return tasks
 
 
+@pytest.mark.long
 def test_dbt(visits: Server, project: Path) -> None:
     # dbt is replaced by a script that notes how it is called
     (project / "bin" / "dbt").write_text('#!/bin/sh\necho "$@" >> calls.txt\n')

@@ -14,7 +14,7 @@ from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
 from tests.examples import examples
 
-COMMA = CsvOptions(",", '"', "utf-8")
+COMMA = CsvOptions(",", '"', "utf-8", header=True)
 CELLS = st.none() | st.text('a ",\n\r\\', max_size=4)
 
 

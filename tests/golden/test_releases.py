@@ -37,7 +37,14 @@ def _require_close(found: Any, kept: Any, name: str) -> None:
     assert found == kept, name
 
 
-@pytest.mark.parametrize("case", HERE, ids=lambda case: case.id)
+@pytest.mark.parametrize(
+    "case",
+    # every other one is for `make long`
+    [
+        pytest.param(one, id=one.id, marks=[pytest.mark.long] if i % 2 else [])
+        for i, one in enumerate(HERE)
+    ],
+)
 def test_a_release_is_as_recorded(case: Case, tmp_path: Path) -> None:
     require_as_recorded(case, make(case, tmp_path))
 

@@ -52,7 +52,7 @@ def people(seed: int) -> tuple[pa.Table, dict[str, Any]]:
 
 @pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 @pytest.mark.parametrize("ladder", LADDERS)
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.long) for n in (2, 3))])
 def test_a_stronger_constraint_loses_no_less(ladder: str, seed: int) -> None:
     table, columns = people(seed)
     losses: list[float] = []

@@ -69,6 +69,7 @@ def test_a_signal_leaves_no_rows_behind(
     number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = signal.signal(number, signal.SIG_DFL)  # nohup would have it ignored
 
     def interrupted() -> None:
         with open_session("local", "500MB") as session:
@@ -77,6 +78,9 @@ def test_a_signal_leaves_no_rows_behind(
             assert signal.getsignal(number) is not signal.SIG_DFL
             os.kill(os.getpid(), number)
 
-    with pytest.raises(SystemExit):
-        interrupted()
+    try:
+        with pytest.raises(SystemExit):
+            interrupted()
+    finally:
+        signal.signal(number, before)
     assert not list(tmp_path.iterdir())

@@ -28,7 +28,7 @@ def drafted(table, name="table.csv"):
 
 
 def test_the_draft_of_the_sample_runs_and_says_why():
-    table = hospital(2000)
+    table = hospital(700)
     text = draft_policy(table, name="hospital.csv").text
     policy = Policy.load(text)
     policy.check(table.column_names)

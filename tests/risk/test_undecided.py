@@ -29,6 +29,23 @@ def test_a_survey_leaves_its_answers_undecided() -> None:
     assert release.disclosure.plain == ("consent",)
 
 
+@pytest.mark.parametrize("role", ["quasi", "identifier"])
+def test_all_undecided_columns_get_a_careful_role_at_once(role: str) -> None:
+    table = survey(300, 6)
+    draft = shoal.draft_policy(table, undecided=role)  # type: ignore[arg-type]
+    assert not draft.undecided
+    assert {draft.roles[f"answer{i}"] for i in range(6)} == {role}
+    assert f"{role} as chosen for all; " in draft.text
+    assert "alone in groups of 5" in draft.text  # the reason to look at it stays
+    published = shoal.anonymize(table, draft.policy).table
+    assert ("answer0" in published) == (role == "quasi")
+
+
+def test_no_option_makes_all_undecided_columns_plain() -> None:
+    with pytest.raises(shoal.InputError, match="only quasi, identifier"):
+        shoal.draft_policy(survey(300, 6), undecided="plain")  # type: ignore[arg-type]
+
+
 def test_the_share_of_singling_out_stands_beside_an_undecided_column() -> None:
     table = survey(500, 1)
     (column,) = [c for c in shoal.draft_policy(table).inspection.columns if c.role == "undecided"]

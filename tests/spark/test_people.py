@@ -23,7 +23,12 @@ K_AND_L: list[dict[str, Any]] = [{"k": 3}, {"l": 2, "of": "ill"}]
     ("method", "models", "as_frame"),
     [
         ("least-loss-partition", K_AND_L, False),
-        ("flexible-partition", [{"k": 3}, {"alpha": 0.95, "of": "ill"}], True),
+        pytest.param(
+            "flexible-partition",
+            [{"k": 3}, {"alpha": 0.95, "of": "ill"}],
+            True,
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_the_same_rows_and_findings_as_in_memory(

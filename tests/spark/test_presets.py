@@ -22,6 +22,7 @@ def safe_harbor(tmp_path: Path) -> tuple[Path, Policy]:
     return tmp_path / "in.parquet", policy(tmp_path).with_changes(k=4, seed=7)
 
 
+@pytest.mark.long
 def test_safe_harbor_on_a_cluster(
     session: SparkTables, safe_harbor: tuple[Path, Policy], tmp_path: Path
 ) -> None:

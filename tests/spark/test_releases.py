@@ -25,15 +25,23 @@ from tests.spark.conftest import Configure
 FRAGMENT_ROWS = 400
 """So few that there are top cuts in such a small table."""
 THOROUGH = pytest.mark.thorough
+
+
+def _marks(number: int, turn: int) -> list[pytest.MarkDecorator]:
+    if number >= len(LAYOUTS) or turn != number:
+        return [THOROUGH]
+    return [] if number in (0, 3, 6) else [pytest.mark.long]
+
+
 CASES = [
     pytest.param(
         number,
         layout,
         id=name_of(number, layout),
-        # every layout once, and every way that a table goes: fragments, blocks or cells. Other methods
-        # run the same code there as on DuckDB, and some in `test_golden.py`; all methods with all
-        # layouts are for `make spark`
-        marks=[] if number < len(LAYOUTS) and turn == number else [THOROUGH],
+        # every layout once, and every way that a table goes: fragments, blocks or cells; four of
+        # the seven are for `make long`. Other methods run the same code there as on DuckDB, and some in
+        # `test_golden.py`; all methods with all layouts are for `make spark`
+        marks=_marks(number, turn),
     )
     for number in range(len(RELEASES))
     for turn, layout in enumerate(LAYOUTS)

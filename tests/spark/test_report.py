@@ -30,6 +30,7 @@ def require_fits(
     assert "digests differ" in " ".join(differences_of(certificate, policy, release, findings))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("late", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_of_a_frame(session: SparkTables, tmp_path: Path, late: bool) -> None:
     table: pa.Table = patients(700)

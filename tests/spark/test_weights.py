@@ -18,7 +18,12 @@ from tests.weights.test_engines import policy, table
     ("method", "weight", "more"),
     [
         ("least-loss-partition", "weight", {}),
-        ("optimal", {"role": "weight", "round": 0.5}, {"suppression": 0.3}),
+        pytest.param(
+            "optimal",
+            {"role": "weight", "round": 0.5},
+            {"suppression": 0.3},
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_the_same_rows_and_estimates_as_in_memory(

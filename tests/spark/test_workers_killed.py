@@ -58,6 +58,7 @@ def killed_twice(cluster: Cluster, coding: Stage, finishing: Stage, work: Work) 
     return given
 
 
+@pytest.mark.long
 def test_during_a_release(
     session: SparkTables, cluster: Cluster, tmp_path: Path, configure: Configure
 ) -> None:

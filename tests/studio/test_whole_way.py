@@ -27,23 +27,17 @@ def awkward_table() -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("way")
-    (made / "outside.txt").write_text("x")
-    return made
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "outside.txt").write_text("x")
+    return tmp_path
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def opened(folder: Path) -> Iterator[Opened]:
     with studio(cwd=folder) as running, visited(running.address) as seen:
         seen.page.set_default_timeout(240_000)
         yield seen
-
-
-@pytest.fixture
-def page(opened: Opened) -> Any:
-    return opened.page
 
 
 def go(page: Any, screen: str) -> None:
@@ -55,7 +49,7 @@ def step(page: Any, words: str) -> None:
     page.wait_for_selector(f"#last-step:has-text('{words}')")
 
 
-def test_a_dropped_file_is_opened_and_drafted(page: Any, folder: Path) -> None:
+def a_dropped_file_is_opened_and_drafted(page: Any, folder: Path) -> None:
     page.wait_for_selector(".drop")
     page.set_input_files(
         ".drop input[type=file]",
@@ -69,7 +63,7 @@ def test_a_dropped_file_is_opened_and_drafted(page: Any, folder: Path) -> None:
     assert not (folder / "visits.csv").exists()
 
 
-def test_what_one_person_is(page: Any, folder: Path) -> None:
+def what_one_person_is(page: Any, folder: Path) -> None:
     page.click("text=A person may have several rows")
     page.click(".q-select:has-text('Column of people')")
     page.click(".q-menu .q-item:has-text('patient')")
@@ -78,7 +72,7 @@ def test_what_one_person_is(page: Any, folder: Path) -> None:
     assert "patient: person" in policy
 
 
-def test_roles_by_their_heads(page: Any) -> None:
+def roles_by_their_heads(page: Any) -> None:
     go(page, "columns")
     for column, role in (
         ("age", "quasi"),
@@ -97,7 +91,7 @@ def test_roles_by_their_heads(page: Any) -> None:
     assert page.locator(".preview script, .preview b").count() == 0
 
 
-def test_a_guarantee_and_ten_steps_back_and_forth(page: Any) -> None:
+def a_guarantee_and_ten_steps_back_and_forth(page: Any) -> None:
     go(page, "protect")
     page.wait_for_selector("[data-guarantee=k]")
     slider = "[data-guarantee=k] .q-slider [tabindex='0']"
@@ -111,13 +105,13 @@ def test_a_guarantee_and_ten_steps_back_and_forth(page: Any) -> None:
     for _ in range(5):
         page.click("#redo")
     page.wait_for_selector("[data-figure=k]:text-is('10')")
-    page.wait_for_selector("[data-found='k:']")
+    step(page, "→ 10")
     page.wait_for_selector(VERIFIED)
     assert int(page.inner_text("[data-found='k:']")) >= 10
     assert "People in groups" in page.inner_text("#live")
 
 
-def test_a_point_of_the_frontier_is_loaded(page: Any) -> None:
+def a_point_of_the_frontier_is_loaded(page: Any) -> None:
     go(page, "compare")
     page.click("#compare")
     page.wait_for_selector("[data-candidate='least-loss-partition, k 8']")
@@ -126,10 +120,11 @@ def test_a_point_of_the_frontier_is_loaded(page: Any) -> None:
     step(page, "took least-loss-partition, k 8")
     page.wait_for_selector("[data-found='k:']:text-is('8')")
     page.click("#undo")
+    step(page, "→ 10")
     page.wait_for_selector(VERIFIED)
 
 
-def test_the_person_hides_in_a_crowd(page: Any) -> None:
+def the_person_hides_in_a_crowd(page: Any) -> None:
     go(page, "attack")
     page.wait_for_selector("[data-known=age][aria-pressed=true]")
     page.click("#find-one")
@@ -141,7 +136,7 @@ def test_the_person_hides_in_a_crowd(page: Any) -> None:
     assert after >= 10
 
 
-def test_the_release_is_the_command_lines(page: Any, folder: Path) -> None:
+def the_release_is_the_command_lines(page: Any, folder: Path) -> None:
     go(page, "release")
     place = folder / "shoal-studio"
     page.click("text=Keep the seed in a private file")
@@ -168,7 +163,7 @@ def test_the_release_is_the_command_lines(page: Any, folder: Path) -> None:
     assert "P0001" not in written.read_text(encoding="utf-8")
 
 
-def test_the_report_opens(opened: Opened, page: Any) -> None:
+def the_report_opens(opened: Opened, page: Any) -> None:
     with page.context.expect_page() as waiting:
         page.click("[data-file$='-report.html']")
     report = waiting.value
@@ -181,7 +176,20 @@ def test_the_report_opens(opened: Opened, page: Any) -> None:
     opened.require_quiet()
 
 
-def test_closing_the_tab_loses_nothing(page: Any) -> None:
+def closing_the_tab_loses_nothing(page: Any) -> None:
     page.reload()
     page.wait_for_selector(VERIFIED)
     assert page.inner_text("#last-step").endswith("→ 10")
+
+
+def test_the_whole_way_on_an_awkward_table(opened: Opened, folder: Path) -> None:
+    page = opened.page
+    a_dropped_file_is_opened_and_drafted(page, folder)
+    what_one_person_is(page, folder)
+    roles_by_their_heads(page)
+    a_guarantee_and_ten_steps_back_and_forth(page)
+    a_point_of_the_frontier_is_loaded(page)
+    the_person_hides_in_a_crowd(page)
+    the_release_is_the_command_lines(page, folder)
+    the_report_opens(opened, page)
+    closing_the_tab_loses_nothing(page)

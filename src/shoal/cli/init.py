@@ -1,7 +1,7 @@
 """`shoal init`: a policy to start from."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -34,6 +34,16 @@ def init(
             show_default=False,
         ),
     ] = None,
+    undecided: Annotated[
+        str | None,
+        typer.Option(
+            "--undecided",
+            metavar="ROLE",
+            help="Give all columns that would be left undecided this role: quasi, or identifier to "
+            "leave them out.",
+            show_default=False,
+        ),
+    ] = None,
     force: Force = False,
     engine: Engine = "local",
     memory: Memory = None,
@@ -52,6 +62,7 @@ def init(
         place,
         output,
         presets=preset or (),
+        undecided=cast(Any, undecided),
         force=force,
         engine=engine,
         memory=memory,

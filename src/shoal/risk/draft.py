@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from shoal import plugins
 from shoal.encoding.missing import code_list
@@ -39,6 +39,8 @@ LONGEST_LINE = 100
 """A column with a longer text is written over several lines."""
 
 Chosen = Literal["plain", "quasi", "sensitive", "identifier", "person"]
+Careful = Literal["quasi", "identifier"]
+"""Roles that all undecided columns may have without being looked at one by one."""
 
 HEAD = """\
 # A draft for {source}: {rows:,} rows, {columns}.
@@ -182,6 +184,7 @@ def draft_policy(
     *,
     name: str | None = None,
     presets: Sequence[str] = (),
+    undecided: Careful | None = None,
     engine: str = LOCAL,
     memory: str | None = None,
     read: Reading = AS_WRITTEN,
@@ -197,6 +200,8 @@ def draft_policy(
         What the draft calls the table; the name of its file when left out.
     presets
         Names of presets, which the draft writes.
+    undecided
+        The role of all columns that would be undecided.
     engine, memory, read, progress
         See `inspect`.
 
@@ -211,6 +216,12 @@ def draft_policy(
         If the table cannot be read, has no rows, or no column that can be published.
     """
     preset_entries(presets)  # a name that does not exist is refused before any work
+    if undecided not in (None, *get_args(Careful)):
+        raise InputError(
+            f"'{undecided}' cannot be the role of all undecided columns, only "
+            f"{listed(get_args(Careful))}. "
+            "Choose other roles column by column."
+        )
     if name is None:
         place = as_place(data)
         name = place.name if isinstance(place, Place) else "the table"
@@ -225,6 +236,15 @@ def draft_policy(
         raise InputError(
             f"{name} has no column that holds text, numbers or dates: there is nothing to publish."
         )
+    if undecided is not None:
+        columns = [
+            replace(
+                _with_role(one, undecided), reason=f"{undecided} as chosen for all; {one.reason}"
+            )
+            if one.role == "undecided"
+            else one
+            for one in columns
+        ]
     found = replace(found, columns=tuple(columns))
     return Draft(_text(found, name, presets), found, name, tuple(presets))
 
@@ -235,6 +255,7 @@ def write_draft(
     *,
     force: bool = False,
     presets: Sequence[str] = (),
+    undecided: Careful | None = None,
     engine: str = LOCAL,
     memory: str | None = None,
     read: Reading = AS_WRITTEN,
@@ -245,7 +266,13 @@ def write_draft(
     source = place if isinstance(place, Path) else None
     with replacing(Path(target), force, source) as file:
         draft = draft_policy(
-            data, presets=presets, engine=engine, memory=memory, read=read, progress=progress
+            data,
+            presets=presets,
+            undecided=undecided,
+            engine=engine,
+            memory=memory,
+            read=read,
+            progress=progress,
         )
         file.path.write_text(draft.text, encoding="utf-8")
         file.commit()

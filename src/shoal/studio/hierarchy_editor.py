@@ -8,14 +8,12 @@ from nicegui import ui
 from nicegui.events import UploadEventArguments
 from ruamel.yaml.comments import CommentedMap
 
-from shoal.errors import InputError, ShoalError
+from shoal.errors import InputError
 from shoal.studio.columns_text import settings_in
 from shoal.studio.hierarchy_tree import Node, Tree
-from shoal.studio.inspection_task import all_values
 from shoal.studio.page import box, button, edit, notice, spaced, text
 from shoal.studio.policy_text import Change, flow_map, scalar
 from shoal.studio.session import Session
-from shoal.studio.workers import CallCancelledError
 
 COMMON = 10
 """Values that fewer rows share are not named until that is asked for."""
@@ -34,25 +32,19 @@ class HierarchyEditor:
     def __init__(self, session: Session, column: str) -> None:
         self._session = session
         self._column = column
-        self._values: Mapping[str, int] | None = None
+        self._values: Mapping[str, int] = {}
         self._raw = False
         self._chosen: dict[str, list[Node]] = {}
         """The chosen lines, by their keys."""
-        self._dragged: list[Node] = []
+        self._dragged: list[tuple[str, bool]] = []
+        """What is dragged, by name and whether it is a group: lines may be drawn again meanwhile."""
         self._tree = Tree()
         self._part = ui.refreshable(self._show)
 
-    def build(self) -> None:
-        """Create the editor; it appears once the values are counted."""
+    def build(self, values: Mapping[str, int]) -> None:
+        """Create the editor, as the policy has the groups; `values`: the rows of each value."""
+        self._values = values
         self._part()
-        ui.timer(0, self._load, once=True)
-
-    async def _load(self) -> None:
-        try:
-            self._values = await self._session.whole.call(all_values, self._column, at_once=True)
-        except (ShoalError, CallCancelledError):
-            return
-        self._part.refresh()
 
     # -- what there is
 
@@ -72,18 +64,16 @@ class HierarchyEditor:
                     found = Tree.of_lines(place.read_text(encoding="utf-8-sig"))
                 except (OSError, UnicodeDecodeError):
                     raise InputError("The file with the groups cannot be read.") from None
-        found.cover(self._values or {})
+        found.cover(self._values)
         return found
 
     def _show(self) -> None:
-        if self._values is None:
-            return
         try:
             self._tree = self._current()
         except InputError as error:
             notice(str(error), "warn")
             return
-        self._chosen, self._dragged = {}, []
+        self._chosen = {}
         with box("section", "stack-3", id="groups", aria_label=f"Groups of {self._column}"):
             text("Groups", "", "h3")
             text(
@@ -113,8 +103,7 @@ class HierarchyEditor:
             self._row(f"rare in {above.name}", rare, many, depth)
 
     def _count(self, node: Node) -> int:
-        counts = self._values or {}
-        return sum(counts.get(value, 0) for value in node.values())
+        return sum(self._values.get(value, 0) for value in node.values())
 
     def _row(self, key: str, nodes: list[Node], label: str, depth: int) -> None:
         is_group, is_top = nodes[0].is_group, nodes[0] is self._tree.top
@@ -175,10 +164,12 @@ class HierarchyEditor:
             self._said = text("Nothing chosen", "small muted", role="status")
 
     def _drag(self, key: str, nodes: list[Node]) -> None:
-        self._dragged = self._picked() if key in self._chosen else nodes
+        dragged = self._picked() if key in self._chosen else nodes
+        self._dragged = [(node.name, node.is_group) for node in dragged]
 
     def _dropped(self, target: Node) -> None:
-        nodes, self._dragged = self._dragged, []
+        dragged, self._dragged = set(self._dragged), []
+        nodes = [node for node, _ in self._tree.top.walk() if (node.name, node.is_group) in dragged]
         group = target if target.is_group else target.above
         if nodes and group is not None and not all(node.above is group for node in nodes):
             self._change(
@@ -241,7 +232,7 @@ class HierarchyEditor:
 
     def _exchange(self) -> None:
         with box("div", "bar"):
-            if not self._raw and any(0 < n < COMMON for n in (self._values or {}).values()):
+            if not self._raw and any(0 < n < COMMON for n in self._values.values()):
                 button("Show raw", self._show_raw)
             button("Export CSV", self._export)
             upload = ui.upload(
@@ -270,7 +261,7 @@ class HierarchyEditor:
         except InputError as error:
             ui.notify(str(error), type="negative")
             return
-        if more := tree.cover(self._values or {}):
+        if more := tree.cover(self._values):
             ui.notify(f"{more} values of the table are not in the file; they are in no group.")
         self._write("groups of a file", tree)
 

@@ -1,5 +1,6 @@
 """What there is to know of a table before a policy is chosen."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from shoal import api
@@ -31,13 +32,24 @@ MOST_VALUES = 400
 """A column with more values is not grouped by hand."""
 
 
-def all_values(tables: Tables, report: ProgressCallback, name: str) -> "dict[str, int] | None":
-    """How many rows have each value of a column, most common first; None where there are too many."""
+@dataclass(frozen=True)
+class ColumnValues:
+    """The values of a column."""
+
+    bars: "api.ValueCounts"
+    """How often they occur, for a picture."""
+    rows: dict[str, int] | None
+    """Rows of each value, most common first; None where there are too many to be grouped by hand."""
+
+
+def column_values(tables: Tables, report: ProgressCallback, name: str) -> ColumnValues:
+    """How often the values of a column occur."""
     del report
+    bars = tables.opened().value_counts(name)
     counted = tables.opened().table().column(name).cast("string").drop_null().value_counts()
     if len(counted) > MOST_VALUES:
-        return None
+        return ColumnValues(bars, None)
     pairs = zip(
         counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True
     )
-    return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
+    return ColumnValues(bars, dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))))

@@ -1,9 +1,9 @@
 """The live panel: what the release holds, how risky it is and what it costs, after every step."""
 
+from collections.abc import Callable
 from math import sqrt
 
 from nicegui import ui
-from nicegui.elements.mixins.text_element import TextElement
 
 from shoal.studio.figures import Figures
 from shoal.studio.page import box, button, notice, spaced, text
@@ -25,15 +25,11 @@ def live_panel(session: Session) -> None:
     What did not change is not sent again: progress changes one text, a check that begins changes the
     badge, and figures are created anew only where there are other ones.
     """
-    drawn: dict[str, object] = {"figures": None, "badge": None, "step": None}
+    drawn: Figures | None = None
 
-    @ui.refreshable
-    def badge() -> None:
-        drawn["step"] = _badge(session)
-
-    @ui.refreshable
-    def figures() -> None:
-        if (shown := session.live.shown) is not None:
+    def draw(shown: Figures) -> None:
+        body.clear()
+        with body:
             _guarantees(shown)
             _attackers(shown)
             _small_classes(shown)
@@ -41,30 +37,22 @@ def live_panel(session: Session) -> None:
 
     with box("aside", "live", id="live", aria_label="Live figures of the release"):
         text("The release so far", "visually-hidden", "h2")
-        badge()
-        with box("div") as body:
-            figures()
+        show_badge, show_step = _badge(session)
+        body = box("div")
 
     def follow() -> None:
+        nonlocal drawn
         live = session.live
-        state = (live.state, live.error, live.preview is None)
-        if state != drawn["badge"]:
-            drawn["badge"] = state
-            badge.refresh()
-        if live.shown is not drawn["figures"]:
-            drawn["figures"] = live.shown
-            figures.refresh()
+        if live.shown is not None and live.shown is not drawn:
+            drawn = live.shown
+            draw(drawn)
+        show_badge()  # at the same time: it speaks of these figures
         stale = live.state != "verified" and live.preview is None
         body.classes(add="stale" if stale else "", remove="" if stale else "stale")
 
-    def follow_step() -> None:
-        sub = drawn["step"]
-        if isinstance(sub, TextElement) and session.live.state in ("checking", "opening"):
-            sub.set_text(step_text(session.live.step))
-
     follow()
     session.live_changed.subscribe(follow)
-    session.step_changed.subscribe(follow_step)
+    session.step_changed.subscribe(show_step)
 
 
 def live_strip(session: Session) -> None:
@@ -118,21 +106,36 @@ def _badge_words(live: Live) -> tuple[str, str]:
     return "No table yet", "Open one to begin."
 
 
-def _badge(session: Session) -> TextElement:
-    """Create the badge; returns the text that follows progress."""
-    live = session.live
-    title, sub = _badge_words(live)
-    with box("div", f"badge {_badge_class(live)}", role="status", aria_live="polite", id="badge"):
-        text(_mark(live), "mark", "div", aria_hidden="true")
+def _badge(session: Session) -> tuple[Callable[[], None], Callable[[], None]]:
+    """Create the badge; returns what shows the state in it, and what shows progress.
+
+    Its elements stay and change at once, so that it is never behind the rest of the page.
+    """
+    with box("div", "badge", role="status", aria_live="polite", id="badge") as badge:
+        mark = text("", "mark", "div", aria_hidden="true")
         with box("div", "stack").style("gap:0"):
-            state = live.state if live.preview is None else "trying"
-            text(title, "title", "div", data_state=state)
-            said = text(sub, "sub", "div")
-        if live.state == "checking":
-            button("Stop", session.cancel).classes("push")
-    if live.error:
-        notice(live.error, "bad").style("margin-top:8px")
-    return said
+            title = text("", "title", "div")
+            said = text("", "sub", "div")
+        stop = button("Stop", session.cancel, "quiet push")
+    error = notice("", "bad").style("margin-top:8px")
+
+    def show() -> None:
+        live = session.live
+        words, sub = _badge_words(live)
+        badge.classes(replace=f"badge {_badge_class(live)}")
+        mark.set_text(_mark(live))
+        title.set_text(words)
+        title.props["data-state"] = live.state if live.preview is None else "trying"
+        said.set_text(sub)
+        stop.set_visibility(live.state == "checking")
+        error.set_text(live.error)
+        error.set_visibility(bool(live.error))
+
+    def show_step() -> None:
+        if session.live.state in ("checking", "opening") and session.live.preview is None:
+            said.set_text(step_text(session.live.step))
+
+    return show, show_step
 
 
 def _guarantees(figures: Figures) -> None:

@@ -42,6 +42,19 @@ def button(
     return made
 
 
+def on_press(container: ui.element, attribute: str, handler: Callable[[str], object]) -> None:
+    """Call a function with the value of an attribute, whenever something that has it is pressed.
+
+    The container is what listens, so a press on a part that is being drawn again is not lost.
+    """
+    container.on(
+        "click",
+        lambda event: handler(str(event.args)),
+        js_handler=f"(e) => {{const hit = e.target.closest('[{attribute}]');"
+        f" if (hit) emit(hit.getAttribute('{attribute}'))}}",
+    )
+
+
 def icon_button(icon: str, label: str, handler: Callable[[], Any], **props: Any) -> ui.element:
     """A button with an icon alone; `label` is what a screen reader says and the pointer shows."""
     made = box("button", "icon-button", type="button", aria_label=label, title=label, **props)

@@ -1,7 +1,5 @@
 """The price list on the page: what one step would buy and cost, each a button that takes it."""
 
-from nicegui import ui
-
 from shoal.errors import ShoalError
 from shoal.studio.page import box, button, edit, text
 from shoal.studio.price_task import NoPrice, Price, price
@@ -15,15 +13,14 @@ STEADY = 0.0005
 
 
 class PriceList:
-    """The steps next to the policy, with what each would change; filled in one by one."""
+    """The steps next to the policy, with what each would change; filled in one by one.
+
+    A line that is there stays as it is, so that nobody who is about to press it misses it.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._base: Price | None = None
-        self._priced: list[tuple[Offer, Price | NoPrice]] = []
         self._computed_for = ""
-        self._waiting = 0
-        self._part = ui.refreshable(self._show)
 
     def build(self) -> None:
         """Create the list."""
@@ -36,7 +33,11 @@ class PriceList:
                 "why",
                 "p",
             )
-            self._part()
+            self._lines = box(
+                "div", "prices", role="table", aria_label="What one step would buy and cost"
+            )
+            self._idle = text("", "small muted", "p")
+            self._state = text("Waiting for the release …", "tiny muted", "p", role="status")
 
     async def compute(self) -> None:
         """Try every step, unless that was done for this policy."""
@@ -46,20 +47,26 @@ class PriceList:
         here = workspace.text
         listed = offers(here, policy)
         self._computed_for = ""
-        self._base, self._priced, self._waiting = None, [], len(listed)
-        self._part.refresh()
-        found = await self._price(here, policy.quasi)
-        if not isinstance(found, Price):
-            self._waiting = 0
-            self._part.refresh()
+        self._lines.clear()
+        self._idle.set_text("")
+        self._state.set_text("Trying the first step …")
+        base = await self._price(here, policy.quasi)
+        if not isinstance(base, Price):
+            self._state.set_text("There is no release to start from.")
             return
-        self._base = found
-        for offer in listed:
+        self._head(base)
+        where = f"on a sample of {base.sampled:,} rows" if base.sampled else "on the whole table"
+        idle = []
+        for number, offer in enumerate(listed, 1):
             one = await self._price(workspace.preview(offer.change), policy.quasi)
-            self._waiting -= 1
-            if isinstance(one, Price) or (isinstance(one, NoPrice) and one.impossible):
-                self._priced.append((offer, one))
-            self._part.refresh()
+            if one is not None and _changes_nothing(base, one):
+                idle.append(offer.name)
+                self._idle.set_text(f"These would change nothing: {', '.join(idle)}.")
+            elif isinstance(one, Price) or (one is not None and one.impossible):
+                with self._lines:
+                    self._line(base, offer, one)
+            left = len(listed) - number
+            self._state.set_text(f"Computed {where}" + (f"; {left} more to try." if left else "."))
         self._computed_for = here
 
     async def _price(self, there: str, columns: tuple[str, ...]) -> Price | NoPrice | None:
@@ -72,30 +79,13 @@ class PriceList:
             return None
         return found
 
-    def _show(self) -> None:
-        base = self._base
-        if base is None:
-            words = (
-                "Trying the first step …" if self._waiting else "There is no release to start from."
-            )
-            text(words, "small muted", "p")
-            return
-        with box("div", "prices", role="table", aria_label="What one step would buy and cost"):
+    def _head(self, base: Price) -> None:
+        with self._lines:
             for head in ("One step", "highest chance", "average chance", "detail lost"):
                 text(head, "tiny muted strong" + ("" if head == "One step" else " r"))
             text("now", "small muted")
             for figure in (base.highest, base.average, base.lost):
                 text(percent(figure), "r")
-            idle = [offer for offer, one in self._priced if _changes_nothing(base, one)]
-            for offer, one in self._priced:
-                if offer not in idle:
-                    self._line(base, offer, one)
-        if idle:
-            names = ", ".join(offer.name for offer in idle)
-            text(f"These would change nothing: {names}.", "small muted", "p")
-        where = f"on a sample of {base.sampled:,} rows" if base.sampled else "on the whole table"
-        left = f"; {self._waiting} more to try" if self._waiting else ""
-        text(f"Computed {where}{left}.", "tiny muted", "p", role="status")
 
     def _line(self, base: Price, offer: Offer, one: Price | NoPrice) -> None:
         def take() -> None:

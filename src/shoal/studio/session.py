@@ -117,7 +117,7 @@ class Session:
         try:
             for worker in (self.whole, self.sampler, self.background):
                 worker.prepare_with(tasks.open_table, place)
-            rules = self._spawn(asyncio.to_thread(load_rules))
+            rules = self.spawn(asyncio.to_thread(load_rules))
             opened: Opened = await self.whole.call(tasks.open_table, place, progress=self._report)
             policy_file = policy_file or api.policy_beside(place, self.folder)
             if not policy_file.exists():
@@ -135,7 +135,7 @@ class Session:
         self.live = Live()
         self.table_changed.emit()
         self.check()
-        self._spawn(self._warm_up())
+        self.spawn(self._warm_up())
 
     async def _warm_up(self) -> None:
         """Let the sampler read the table before the first thumb moves."""
@@ -212,7 +212,7 @@ class Session:
             return
         self._wanted_preview = change
         if self._preview is None or self._preview.done():
-            self._preview = self._spawn(self._follow())
+            self._preview = self.spawn(self._follow())
 
     async def _follow(self) -> None:
         while (change := self._wanted_preview) is not None and self.workspace is not None:
@@ -236,8 +236,8 @@ class Session:
 
     def _stepped(self) -> None:
         self._steps += 1
+        self.check()  # first, so that no page shows the step beside a badge of the one before
         self.policy_changed.emit()
-        self.check()
 
     # -- checking
 
@@ -253,7 +253,7 @@ class Session:
             self.live_changed.emit()
             return
         self.live.state, self.live.error, self.live.step = "checking", "", None
-        self._check = self._spawn(self._checked(time.perf_counter()))
+        self._check = self.spawn(self._checked(time.perf_counter()))
         self.live_changed.emit()
 
     async def _checked(self, began: float) -> None:
@@ -310,7 +310,8 @@ class Session:
         for worker in (self.whole, self.sampler, self.background):
             worker.stop()
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+    def spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        """Do something beside; whatever part of a page began it may be drawn again meanwhile."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -17,8 +17,11 @@ from shoal.errors import ShoalError
 from shoal.progress import ProgressEvent
 from shoal.studio.worker import Answer, Call, Cancel, Report, Task, receive, send
 
-PATIENCE = 5.0
-"""Seconds that a cancelled call may take to notice; then its process is ended."""
+PATIENCE = 20.0
+"""Seconds that a cancelled call may take to notice; then its process is ended and started again.
+
+Long enough for a busy machine. What is done at once, beside another call, ends by itself.
+"""
 
 
 class WorkerFailedError(ShoalError):
@@ -124,7 +127,8 @@ class Worker:
         except asyncio.CancelledError:
             if number in self._waiting:
                 self._send(Cancel(number))
-                self._loop.call_later(PATIENCE, self._end_if_waiting, number)
+                if not at_once:
+                    self._loop.call_later(PATIENCE, self._end_if_waiting, number)
             raise
 
     def stop(self) -> None:

@@ -1,5 +1,6 @@
 """Coarsen: in which steps the values of a column grow coarser."""
 
+from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -9,8 +10,8 @@ from shoal import api
 from shoal.errors import ShoalError
 from shoal.studio.columns_text import settings_in
 from shoal.studio.hierarchy_editor import HierarchyEditor, can_be_grouped
-from shoal.studio.inspection_task import inspect_table, values_of_column
-from shoal.studio.page import box, button, edit, notice, spaced, text
+from shoal.studio.inspection_task import ColumnValues, column_values, inspect_table
+from shoal.studio.page import box, button, edit, notice, on_press, spaced, text
 from shoal.studio.policy_text import Change, flow_map, scalar
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
@@ -44,18 +45,27 @@ class Coarsen(Screen):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._values: api.ValueCounts | None = None
+        self._counted: dict[str, ColumnValues | str] = {}
+        """What is known of a column as the policy reads it, or why nothing is."""
+        self._counting: set[str] = set()
+        self._editors: dict[str, HierarchyEditor] = {}
         self._proposals: dict[str, dict[str, Any]] = {}
+        self._drawn: tuple[object, ...] | None = None
+        """What the screen shows; a step that changes none of it does not draw it again."""
 
     def build(self) -> None:
         """Create the choice of columns and the card of the chosen one."""
-        self._part = ui.refreshable(self._screen)
-        self._bars = ui.refreshable(self._histogram)
+        self._chips_part = ui.refreshable(self._chips)
+        self._card_part = ui.refreshable(self._card)
+        self._values_part = ui.refreshable(self._values)
         self._offers = ui.refreshable(self._proposal)
-        with box("div", "stack-5"):
-            self._part()
-        self.follow(self.session.policy_changed, self._part.refresh)
-        ui.timer(0, self._load, once=True)
+        with box("div", "stack-5") as all_parts:
+            self._chips_part()
+            self._card_part()
+        on_press(all_parts, "data-quasi", self._choose)
+        on_press(all_parts, "data-way", self._take_way)
+        self.follow(self.session.policy_changed, self._follow)
+        self.session.spawn(self._propose())
 
     def _columns(self) -> tuple[str, ...]:
         policy = self.session.policy
@@ -66,8 +76,27 @@ class Coarsen(Screen):
         chosen = self.session.chosen_column
         return chosen if chosen in columns else next(iter(columns), None)
 
-    async def _load(self) -> None:
-        await self._count()
+    def _state(self) -> tuple[object, ...] | None:
+        name, policy = self._chosen(), self.session.policy
+        if name is None or policy is None:
+            return None
+        return (self._columns(), name), repr(self._settings(name)), self._key(name)
+
+    def _key(self, name: str) -> str:
+        """A column as the policy reads it: its values depend on codes for missing ones, and so on."""
+        policy = self.session.policy
+        return f"{name} {None if policy is None else sorted(policy.read.given().items())}"
+
+    def _follow(self) -> None:
+        """Draw again what a step changed."""
+        state = self._state()
+        if state is None or self._drawn is None or state[0] != self._drawn[0]:
+            self._chips_part.refresh()
+        if state != self._drawn:
+            self._drawn = state
+            self._card_part.refresh()
+
+    async def _propose(self) -> None:
         policy = self.session.policy
         if policy is None:
             return
@@ -80,23 +109,27 @@ class Coarsen(Screen):
         self._proposals = found.hierarchies
         self._offers.refresh()
 
-    async def _count(self) -> None:
-        if (name := self._chosen()) is None:
+    async def _count(self, name: str, key: str) -> None:
+        """Count the values of a column, once: whoever draws the screen again meanwhile waits for it."""
+        if key in self._counting:
             return
+        self._counting.add(key)
         try:
-            self._values = await self.session.whole.call(
-                values_of_column, name, False, at_once=True
-            )
-        except (ShoalError, CallCancelledError):
-            return
-        self._bars.refresh()
+            self._counted[key] = await self.session.whole.call(column_values, name, at_once=True)
+        except CallCancelledError:
+            self._counted[key] = "The values were not counted."
+        except ShoalError as error:
+            self._counted[key] = str(error)
+        finally:
+            self._counting.discard(key)
+        if name == self._chosen() and key == self._key(name):
+            self._values_part.refresh()
 
-    async def _choose(self, name: str) -> None:
-        self.session.chosen_column, self._values = name, None
-        self._part.refresh()
-        await self._count()
+    def _choose(self, name: str) -> None:
+        self.session.chosen_column = name
+        self._follow()
 
-    def _screen(self) -> None:
+    def _chips(self) -> None:
         name = self._chosen()
         if name is None:
             notice("No column of the policy is one that others may know; see Columns.", "warn")
@@ -106,16 +139,41 @@ class Coarsen(Screen):
                 on = column == name
                 chip = text(column, "chip on" if on else "chip", "button", type="button")
                 chip.props["aria-pressed"] = str(on).lower()
-                chip.on("click", lambda _, column=column: self._choose(column))
+                chip.props["data-quasi"] = column
+
+    def _card(self) -> None:
+        self._drawn = self._state()
+        if (name := self._chosen()) is None:
+            return
         with box("section", "card stack-3", data_coarsen=name):
             text(name, "", "h2")
             self._ways(name)
-            if can_be_grouped(self._settings(name)):
-                HierarchyEditor(self.session, name).build()
-                return
-            self._intervals(name)
-            self._ends(name)
-            self._bars()
+            if not can_be_grouped(self._settings(name)):
+                self._intervals(name)
+                self._ends(name)
+            self._values_part()
+
+    def _values(self) -> None:
+        if (name := self._chosen()) is None:
+            return
+        found = self._counted.get(self._key(name))
+        if found is None:
+            text("Counting the values …", "small muted", "p", role="status")
+            self.session.spawn(self._count(name, self._key(name)))
+        elif isinstance(found, str):
+            notice(found, "bad")
+            button("Try again", partial(self._count_again, self._key(name)))
+        elif not can_be_grouped(self._settings(name)):
+            self._histogram(found.bars)
+        elif found.rows is None:
+            notice("It has too many values to group by hand; take a file of groups instead.")
+        else:
+            editor = self._editors.setdefault(name, HierarchyEditor(self.session, name))
+            editor.build(found.rows)
+
+    def _count_again(self, key: str) -> None:
+        self._counted.pop(key, None)
+        self._values_part.refresh()
 
     def _settings(self, name: str) -> dict[str, Any]:
         workspace = self.session.workspace
@@ -126,24 +184,29 @@ class Coarsen(Screen):
         settings = self._settings(name)
         now = _way_of(settings)
         with box("div", "chips", role="group", aria_label=f"How {name} is made coarser"):
-            for key, title, example, given in WAYS:
+            for key, title, example, _ in WAYS:
                 chip = text(title, "chip on" if key == now else "chip", "button", type="button")
                 chip.props["aria-pressed"] = str(key == now).lower()
                 chip.props["data-way"] = key
                 with chip:
                     ui.tooltip(example)
-                chip.on("click", lambda _, t=title, g=given: self._set(name, t.lower(), g))
             self._offers()
         words = {key: example for key, _, example, _ in WAYS}
         own = "Steps of your own, as the policy lists them."
         text(words.get(now, own if now == "own" else "Chosen by the values."), "why", "p")
 
     def _proposal(self) -> None:
+        chip = text("Take the proposal", "chip", "button", type="button", data_way="proposal")
+        if self._chosen() not in self._proposals:  # its place is kept, so that nothing moves
+            chip.style("visibility:hidden")
+
+    def _take_way(self, key: str) -> None:
         name = self._chosen()
-        if name is not None and (proposal := self._proposals.get(name)) is not None:
-            given = {"hierarchy": proposal}
-            chip = text("Take the proposal", "chip", "button", type="button")
-            chip.on("click", lambda: self._set(name, "as proposed", given))
+        if name is not None and key == "proposal" and name in self._proposals:
+            self._set(name, "as proposed", {"hierarchy": self._proposals[name]})
+        elif name is not None and key != "proposal":
+            title, given = next((title, given) for way, title, _, given in WAYS if way == key)
+            self._set(name, title.lower(), given)
 
     def _intervals(self, name: str) -> None:
         hierarchy = self._settings(name).get("hierarchy")
@@ -194,12 +257,10 @@ class Coarsen(Screen):
         change = _with_settings(name, {"kind": None, "hierarchy": None, "order": None} | given)
         edit(self.session, f"{name}: {words}", change)
 
-    def _histogram(self) -> None:
-        if self._values is None:
-            return
-        most = max((bar.rows for bar in self._values.bars), default=1)
+    def _histogram(self, counts: "api.ValueCounts") -> None:
+        most = max((bar.rows for bar in counts.bars), default=1)
         with box("div", "bars", role="img", aria_label="How often its values occur"):
-            for bar in self._values.bars:
+            for bar in counts.bars:
                 text(bar.label, "name")
                 with box("span", "track"):
                     box("span", "fill").style(f"width:{100 * bar.rows / most:.1f}%")

@@ -10,7 +10,7 @@ from shoal.errors import PolicyError, ShoalError
 from shoal.studio import tasks
 from shoal.studio.columns_text import roles_in, with_role
 from shoal.studio.inspection_task import inspect_table, values_of_column
-from shoal.studio.page import box, button, edit, notice, spaced, text
+from shoal.studio.page import box, button, edit, notice, on_press, spaced, text
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.words import ROLES, percent
@@ -56,11 +56,12 @@ class Columns(Screen):
         self._values_part = ui.refreshable(self._histogram)
         self._combinations_part = ui.refreshable(self._combinations)
         self._undecided_part = ui.refreshable(self._undecided)
-        with box("div", "stack-5"):
+        with box("div", "stack-5") as all_parts:
             self._undecided_part()
             self._table()
             self._card_part()
             self._combinations_part()
+        on_press(all_parts, "data-role", self._set_role)
         self.follow(session.policy_changed, self._follow_policy)
         ui.timer(0, self._load, once=True)
 
@@ -212,9 +213,11 @@ class Columns(Screen):
                 chip.style(f"--accent:var(--role-{choice});--accent-soft:transparent")
                 with chip:
                     ui.tooltip(f"{choice}: {ROLES[choice][1]}")
-                chip.on("click", lambda _, choice=choice: self._set_role(name, role, choice))
 
-    def _set_role(self, name: str, before: str, role: str) -> None:
+    def _set_role(self, role: str) -> None:
+        name = self.session.chosen_column
+        assert name is not None
+        before = self._roles().get(name, "")
         if role == before:
             return
         step = f"{name}: {before or 'no role'} → {role}"
@@ -247,7 +250,7 @@ class Columns(Screen):
         proposed = ROLES.get(found.role, (found.role, ""))[0].lower()
         text(f"Proposed: {proposed}, because {found.reason.rstrip('.')}.", "small", "p")
         if found.role not in (role, "undecided") and found.role in CHOICES:
-            button("Take the proposal", lambda: self._set_role(name, role, found.role))
+            text("Take the proposal", "quiet", "button", type="button", data_role=found.role)
         if found.question:
             notice(found.question, "warn")
 

@@ -11,7 +11,7 @@ from shoal.errors import ShoalError
 from shoal.studio.charts import frontier_chart
 from shoal.studio.compare_task import Candidate, try_candidate
 from shoal.studio.constraints import constraints_in
-from shoal.studio.page import box, button, edit, notice, text
+from shoal.studio.page import box, button, edit, notice, on_press, text
 from shoal.studio.policy_text import Change, scalar
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
@@ -63,7 +63,10 @@ class Compare(Screen):
                     frontier_chart([], self._now(), self.session.dark), on_point_click=self._clicked
                 ).style("height:340px;width:100%")
                 self._chart.props["role"] = "img"
-            self._list()
+            with box("div") as listed:
+                self._list()
+        on_press(listed, "data-take", self._take_named)
+        on_press(listed, "data-pin", self._pin)
         self.follow(self.session.live_changed, self._draw)
         self.follow(self.session.look_changed, self._draw)
 
@@ -140,13 +143,12 @@ class Compare(Screen):
         self._chart.update()
 
     def _clicked(self, event: Any) -> None:
-        name = event.name
+        self._take_named(str(event.name))
+
+    def _take_named(self, name: str) -> None:
         one = next((one for one in self._found if one.name == name), None)
         if one is not None:
-            self._take(one)
-
-    def _take(self, one: Candidate) -> None:
-        edit(self.session, f"took {one.name}", self._change(one.method, one.k))
+            edit(self.session, f"took {one.name}", self._change(one.method, one.k))
 
     # -- candidates side by side
 
@@ -182,9 +184,9 @@ class Compare(Screen):
             text(percent(figures.now.prosecutor), "num", "td")
             text(f"{figures.suppressed_rows:,}", "num", "td")
             with box("td"), box("div", "bar").style("flex-wrap:nowrap"):
-                button("Take it", lambda: self._take(one))
-                pinned = one.name in self._pinned
-                button("Unpin" if pinned else "Pin", lambda: self._pin(one.name))
+                text("Take it", "quiet", "button", type="button", data_take=one.name)
+                pinned = "Unpin" if one.name in self._pinned else "Pin"
+                text(pinned, "quiet", "button", type="button", data_pin=one.name)
 
     def _pin(self, name: str) -> None:
         if name in self._pinned:
