@@ -8,12 +8,14 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 # the first Python that is new enough; `make test PYTHON=/path/to/python` chooses another
 PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python; do \
 	$$each -c "$(NEW_ENOUGH)" 2>/dev/null && { echo $$each; break; }; done)
-CODE := src tests $(wildcard benchmarks docs/*.py docs/reproduction/*.py)
+# of each part of a long command
+SECONDS ?= 600
+CODE := src tests $(wildcard benchmarks docs/*.py docs/reproduction/*.py packaging/*.py)
 # the tests start many processes: modules are kept compiled, whatever the environment says
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio test long here there beside kernels spark lint format docs dist bench lock clean
+.PHONY: help demo studio test long fuzz here there beside kernels spark lint format docs dist bench lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +38,11 @@ here: $(VENV)/.dev  ## the tests that need no Spark
 long: $(VENV)/.dev  ## the tests that take long, which make test leaves out
 	@$(BIN)/pytest -q -n 2 --dist worksteal --ignore tests/spark -m long
 	@$(BIN)/pytest -q tests/spark -m long
+
+# every case follows from one number; the next one, and all counts, are kept in ~/.cache/shoal-fuzz
+fuzz: $(VENV)/.dev  ## random whole runs, from where the last ones stopped; SECONDS=600
+	@SHOAL_THREADS=1 $(BIN)/python -m tests.fuzz.campaign memory --seconds $(SECONDS)
+	@SHOAL_THREADS=1 $(BIN)/python -m tests.fuzz.campaign disk --seconds $(SECONDS)
 
 there: $(VENV)/.dev  ## the tests on a Spark cluster; needs Java
 	@$(BIN)/pytest -q tests/spark
@@ -63,6 +70,9 @@ format: $(VENV)/.dev  ## format the code and mend what can be mended
 
 docs: $(VENV)/.dev  ## build the documentation site in build/site, and check its links
 	@$(BIN)/python -m docs.website
+
+dist: $(VENV)/.dev  ## build the package in dist/, install it into an empty environment and try it there
+	@$(BIN)/python packaging/distribution.py
 
 bench: $(VENV)/.dev  ## measure speed and memory; takes a while
 	@$(BIN)/python benchmarks/run.py

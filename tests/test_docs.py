@@ -286,8 +286,9 @@ def test_examples_print_what_is_shown(page: Path, folders: dict[Path, Path]) -> 
     every = blocks(page)
     for block, following in zip(every, [*every[1:], None], strict=True):
         if block.mark.startswith("file: ") and page.is_relative_to(ROOT / "docs"):
-            name = block.mark.removeprefix("file: ")
-            (folders[page] / name).write_text(block.body, encoding="utf-8")
+            target = folders[page] / block.mark.removeprefix("file: ")
+            target.parent.mkdir(exist_ok=True)
+            target.write_text(block.body, encoding="utf-8")
         if block.mark != "tested":
             continue
         if block.language in ("python", "r"):

@@ -58,10 +58,14 @@ class StatisticsCheck:
         None where they stand for a missing value.
         """
         (columns,) = (one for one in self._grouped if name in one)
+        published = text_of(one_chunk(self._published(name))).cast(pa.string())
+        if spec.rule is not None:
+            published = spec.rule.without_marks(published)
+            texts = spec.rule.without_marks(pa.array(texts, pa.string())).to_pylist()
         scale = _scale(texts, spec)
         keys = [*(_key(text, scale, spec) for text in texts), None]
         code = values.fill_null(len(texts)).to_numpy(zero_copy_only=False).astype(np.int64)
-        labels = text_of(one_chunk(self._published(name))).cast(pa.string()).to_pylist()
+        labels = published.to_pylist()
         classes = self._classes(columns)
         order = np.argsort(classes, kind="stable")
         starts = np.append(np.flatnonzero(np.diff(classes[order], prepend=-1)), len(order))

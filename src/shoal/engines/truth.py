@@ -33,7 +33,7 @@ from shoal.hierarchy.text import is_bytes, known_text, text_of, text_of_bytes
 from shoal.io.arrow import one_chunk
 from shoal.policy import Policy
 from shoal.policy.released_columns import suppressible_components
-from shoal.publish.label_parser import parse_labels
+from shoal.publish.label_parser import parse_labels, value_axis
 from shoal.threads import each
 from shoal.verification.digest import canonical
 
@@ -446,10 +446,15 @@ def _by_parser(
     """The labels one by one."""
     some, place = np.unique(at_label, return_inverse=True)
     texts: list[str | None] = labels.take(pa.array(some)).to_pylist()
-    known = values.to_pylist()
-    reading = parse_labels(name, texts, known, replace(spec, reading=AS_FOUND), folder)
+    known, is_unknown = values.to_pylist(), _unknown(values, spec)
+    spec = replace(spec, reading=AS_FOUND)
+    if is_unknown.any():  # a code for a missing value does not decide what the others are
+        others = [text for text, none in zip(known, is_unknown.tolist(), strict=True) if not none]
+        if (axis := value_axis(texts, others, spec)) is not None and axis.of == "places":
+            spec = replace(spec, kind="ordered")
+    reading = parse_labels(name, texts, known, spec, folder)
     found = reading.covers_pairs(at_value, place)
-    unknown = np.append(_unknown(values, spec), True)[at_value]
+    unknown = np.append(is_unknown, True)[at_value]
     return found | (unknown & reading.covers_pairs(np.full(len(at_value), len(known)), place))
 
 

@@ -224,8 +224,9 @@ def _dominant(
         return None
     counts = known if people is None else people[: len(known)]
     code = int(counts.argmax())
-    text = domain.texts[code].as_py()
-    label = text if counts[code] >= COMMON else None
+    # where spellings were merged, the one that stands for all may be a rare one
+    is_named = counts[code] >= COMMON and domain.spellings is None
+    label = domain.texts[code].as_py() if is_named else None
     return Dominance(label, int(counts[code]) / (n_people or n), people=bool(n_people))
 
 

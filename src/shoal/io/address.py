@@ -41,6 +41,8 @@ FILE_ENDINGS = {
 }
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 CHOICE = re.compile(r"[?&](table|query)=", re.IGNORECASE)
+MISSPELT = re.compile("://[^/]*@")
+"""A user, and perhaps a password, where no scheme stands before."""
 IN_FILE = re.compile(
     rf"(.*(?:{'|'.join(map(re.escape, FILE_ENDINGS))}))([?#].*)?", re.IGNORECASE | re.DOTALL
 )
@@ -202,6 +204,11 @@ def _address(text: str) -> Address | None:
             return _on_server(rest)
         if dialect is not None:
             return _in_file(dialect, rest, slashes=bool(scheme[2]))
+    if MISSPELT.search(text):  # as a path it would be repeated in messages, with its password
+        raise InputError(
+            "This looks like the address of a server with a user, but does not begin with a scheme; "
+            "allowed: postgresql://, sqlite:///, duckdb:/// and files."
+        )
     found = IN_FILE.fullmatch(text)
     if found is None:
         return None

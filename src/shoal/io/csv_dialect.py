@@ -303,6 +303,8 @@ class CsvOptions:
         )
 
 
+LOOKED_THROUGH = 100_000
+"""Records in which it is seen whether a quote is what it looks like."""
 DETECT = CsvOptions()
 """Everything is detected."""
 
@@ -431,3 +433,24 @@ def separator_by_header(path: Path, options: CsvOptions) -> str | None:
 
     widest = max(SEPARATORS, key=fields)
     return widest if fields(widest) > 1 else None
+
+
+def quote_by_lines(path: Path, options: CsvOptions) -> str:
+    """The detected quote, or the usual one where that is certain to be meant.
+
+    Apostrophes at the beginning of two fields look like quotes, and everything between them, rows of
+    other people, like one field. Where such a field spans lines, but the file reads without any fault
+    with the usual quote, that is the one.
+    """
+    assert options.quote is not None
+    if options.quote == QUOTE or options.separator == QUOTE:
+        return options.quote
+    usual = replace(options, quote=QUOTE, escape=None)
+    try:
+        found = islice(records(path, options), LOOKED_THROUGH)
+        if not any("\n" in text or "\r" in text for _, fields in found for text in fields):
+            return options.quote
+        widths = {len(f) for _, f in islice(records(path, usual, strict=True), LOOKED_THROUGH) if f}
+    except (csv.Error, UnicodeError):
+        return options.quote
+    return QUOTE if len(widths) == 1 else options.quote

@@ -193,6 +193,11 @@ def cluster(
     while grow(columns, pool, clusters, growing, state, STRIDE):
         progress(float(state.at[0]) / cells.n_rows)
     n = int(state.at[2])
+    if not n:  # these rows are a part of the table, and have fewer values than all of it
+        raise Infeasible(
+            f"The rows that are grouped together have too few distinct values of {listed(required)} for "
+            "a single cluster. Lower l or add rows."
+        )
     covers = no_covers(n, len(growing.near), growing.key_base)
     cover_all(columns, clusters, covers)
     for begin in range(0, cells.n_rows, 8 * STRIDE):

@@ -114,7 +114,9 @@ class Alpha(SensitiveModel):
         assert everyone.domain is not None
         if everyone.domain.levels is not None:
             return f"Sid {place + 1}"
-        if rows[place] < NAMED:
+        if (
+            rows[place] < NAMED or everyone.domain.spellings is not None
+        ):  # a rare spelling may name it
             return "One value"
         return f"'{everyone.domain.texts[int(everyone.values[place])].as_py()}'"
 

@@ -4,6 +4,7 @@ Contradictions are problems; what is allowed but may be unintended is a warning.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from shoal import plugins
@@ -143,6 +144,21 @@ def _labels(policy: "Policy") -> Iterator[Problem]:
                 "label covers, and a single value does not say which; allowed here: range, uniform"
             )
             yield Problem(("columns", name, "labels"), words)
+        if form != "uniform" and policy.method.along_hierarchies and _counts_across_groups(policy):
+            words = (
+                f"found {form}, but {policy.method.name} meets constraints on some columns across "
+                f"groups, each of which would have a {form} of its own; allowed here: range, uniform. "
+                "Or choose another method"
+            )
+            yield Problem(("columns", name, "labels"), words)
+
+
+def _counts_across_groups(policy: "Policy") -> bool:
+    """Whether a constraint on some columns may be met by several groups together, so that these must
+    read alike: where it shares columns with another one, or all of them make one set of groups."""
+    sets = {frozenset(model.quasi_of(policy.quasi)) for model in policy.constraints}
+    overlap = any(one & other for one, other in combinations(sets, 2))
+    return overlap or (len(sets) > 1 and policy.method.name == "datafly")
 
 
 def _person(policy: "Policy") -> Iterator[Problem]:

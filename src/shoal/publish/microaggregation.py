@@ -296,11 +296,12 @@ def _of_places(domain: Domain, rows: _Rows, places: Whole, scale: Scale) -> Labe
     every = _of_codes(domain, np.arange(domain.size, dtype=np.int32))
     own = every.texts.take(pa.array(every.of_group)).to_pylist()
     keys = [
-        (2, 0, None) if gone[i] else (1, 0, ANY) if mixed[i] else (0, int(place), text)
-        for i, (place, text) in enumerate(
-            (place, own[first[i]] if single[i] else scale.write(int(place)))
-            for i, place in enumerate(places.tolist())
-        )
+        (2, 0, None)
+        if gone[i]
+        else (1, 0, ANY)
+        if mixed[i]
+        else (0, int(place), own[first[i]] if single[i] else scale.write(int(place)))
+        for i, place in enumerate(places.tolist())
     ]
     by_text = {key[2]: key for key in sorted(keys, key=lambda key: (key[:2], key[2] or ""))}
     known = list(by_text)

@@ -34,6 +34,7 @@ from shoal.io.csv_dialect import (
     not_text,
     open_bytes,
     plain_header,
+    quote_by_lines,
     records,
     separator_by_header,
 )
@@ -83,6 +84,12 @@ def _detect(path: Path, options: CsvOptions) -> CsvOptions:
         # None in the sample: one may still come later, and if not, it does no harm.
         quote = QUOTE if separator != QUOTE else ""
     backslash = "\\" if escape == "\\" and quote else None
+    if options.quote is None:
+        tried = replace(
+            options, separator=separator, quote=quote, escape=options.escape or backslash
+        )
+        if (usual := quote_by_lines(path, tried)) != quote:
+            quote, backslash = usual, None
     return replace(options, separator=separator, quote=quote, escape=options.escape or backslash)
 
 

@@ -1,0 +1,378 @@
+"""A campaign of random whole runs, which can be interrupted and goes on where it stopped.
+
+    python -m tests.fuzz.campaign memory --seconds 3600     # or disk, spark
+    python -m tests.fuzz.campaign memory --seed 4711        # one case, with everything about it
+
+Every case follows from one integer. The next one and all counts are kept in a state file outside of the
+repository; `--summary` writes them as JSON. A run counts as `released` if the judge had no complaint, as
+`infeasible` or `refused` if it ended with an error of Shoal's own that gives nothing away; everything
+else is a finding, kept with its seed.
+"""
+
+import argparse
+import gc
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+import shoal
+from shoal.errors import Infeasible, ShoalError, VerificationFailed
+from shoal.kernels.jit import interpreting
+from tests.fuzz.cases import Case, case_of
+from tests.fuzz.judge import Row, complaints, read_csv, write_csv
+
+SAMPLE = 20
+"""One release in so many is made again from shuffled rows, and verified by `shoal.verify`."""
+STATE = Path(os.environ.get("SHOAL_FUZZ_STATE", Path.home() / ".cache" / "shoal-fuzz"))
+
+
+class Finding(Exception):  # noqa: N818 - what fuzzers have
+    """A promise that was broken."""
+
+
+def frame_of(case: Case, order: list[int] | None = None) -> pa.Table:
+    """The table of a case, as typed as its columns are."""
+    rows = order or list(range(case.n_rows))
+    arrays = {}
+    for column in case.columns:
+        texts = [column.texts[i] for i in rows]
+        if column.typed == "int":
+            arrays[column.name] = pa.array(
+                [None if t is None else int(t) for t in texts], pa.int64()
+            )
+        elif column.typed == "date":
+            days = [None if t is None else date.fromisoformat(t) for t in texts]
+            arrays[column.name] = pa.array(days, pa.date32())
+        else:
+            arrays[column.name] = pa.array(texts, pa.string())
+    return pa.table(arrays)
+
+
+def rows_of(table: pa.Table) -> list[Row]:
+    """A published table as texts."""
+    columns = {
+        name: [None if cell is None else str(cell) for cell in table[name].to_pylist()]
+        for name in table.column_names
+    }
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+
+
+def write_case(case: Case, folder: Path, order: list[int] | None = None) -> Path:
+    """The table of a case as a CSV file."""
+    rows = order or list(range(case.n_rows))
+    path = folder / "table.csv"
+    lines = [[column.texts[i] for column in case.columns] for i in rows]
+    names = [column.name for column in case.columns]
+    path.write_text(
+        write_csv(names, lines, case.separator, case.quote_all), encoding="utf-8", newline=""
+    )
+    return path
+
+
+def policy_of(case: Case, folder: Path) -> dict[str, Any]:
+    """The policy with the paths of its files."""
+    for name, text in case.files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    policy = {**case.policy, "columns": dict(case.policy["columns"])}
+    for name, settings in policy["columns"].items():
+        hierarchy = settings.get("hierarchy")
+        if isinstance(hierarchy, dict) and "csv" in hierarchy:
+            inside = {**hierarchy, "csv": str(folder / hierarchy["csv"])}
+            policy["columns"][name] = {**settings, "hierarchy": inside}
+    if case.from_file:
+        policy["read"] = {"header": True, "separator": case.separator, "footer": 0}
+    if case.population is not None:
+        quasi = [c.name for c in case.with_role("quasi")]
+        people = [[row[name] for name in quasi] for row in case.population]
+        if case.from_file:
+            path = folder / "population.csv"
+            path.write_text(
+                write_csv(quasi, people, case.separator, False), encoding="utf-8", newline=""
+            )
+            policy["population"] = str(path)
+        else:
+            arrays = {
+                name: pa.array([row[i] for row in people], pa.string())
+                for i, name in enumerate(quasi)
+            }
+            policy["population"] = pa.table(arrays)
+    return policy
+
+
+def release_of(
+    case: Case, folder: Path, order: list[int] | None = None
+) -> tuple[list[Row], dict[str, list[Row]], bytes]:
+    """The published rows, the sensitive tables of Anatomy, and the bytes that were written."""
+    policy = policy_of(case, folder)
+    if case.from_file:
+        for old in folder.glob("out*"):
+            shutil.rmtree(old) if old.is_dir() else old.unlink()
+        source, target = write_case(case, folder, order), folder / "out.csv"
+        engine = {"memory": {}, "disk": {"memory": "150MB"}, "spark": {"engine": "spark"}}[
+            case.engine
+        ]
+        release = shoal.run(source, policy, target, force=True, **engine)
+        paths = sorted(p for p in target.glob("*.csv")) if target.is_dir() else [target]
+        written = b"".join(path.read_bytes() for path in paths)
+        rows = [
+            row for path in paths for row in read_csv(path.read_bytes().decode(), case.separator)
+        ]
+        tables = {}
+        if policy.get("publish") == "anatomy":
+            names = [c.name for c in case.with_role("sensitive")]
+            others = [
+                folder / ("out.sensitive.csv" if len(names) == 1 else f"out.{name}.csv")
+                for name in names
+            ]
+            tables = {
+                name: read_csv(path.read_bytes().decode(), case.separator)
+                for name, path in zip(names, others, strict=True)
+            }
+        return rows, tables, written
+    release = shoal.anonymize(frame_of(case, order), policy)
+    tables = {name: rows_of(table) for name, table in (release.sensitive_tables or {}).items()}
+    return rows_of(release.table), tables, repr((rows_of(release.table), tables)).encode()
+
+
+def outcome_of(case: Case, folder: Path) -> str:
+    """How a run ended; raises `Finding` where it broke a promise."""
+    try:
+        rows, tables, written = release_of(case, folder)
+    except VerificationFailed as error:
+        if "nothing to verify" in str(error):
+            return "refused"  # every cell would read `*`
+        raise Finding(f"the run failed its own verification: {error}") from error
+    except ShoalError as error:
+        check_words(case, str(error))
+        if (case.from_file or case.engine != "memory") and any(folder.glob("out*")):
+            raise Finding("a run that failed left a file") from error
+        return "infeasible" if isinstance(error, Infeasible) else "refused"
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        raise Finding(
+            f"{type(error).__name__} at {Path(where.filename).name}:{where.name}: {error}"
+        ) from error
+    found = complaints(case, rows, tables)
+    if found:
+        raise Finding("; ".join(found))
+    if case.seed % SAMPLE == 0 and case.policy.get("order") != "kept":
+        order = list(range(case.n_rows))
+        order = order[case.seed % 7 :][::-1] + order[: case.seed % 7]
+        if release_of(case, folder, order)[2] != written:
+            raise Finding("another order of rows gave another release")
+    return "released"
+
+
+def check_words(case: Case, words: str) -> None:
+    """An error names no value of the table that fewer than ten rows share, unless the policy does."""
+    declared = repr(case.policy)
+    for column in case.columns:
+        for text, count in Counter(column.texts).items():
+            if text and len(text) > 6 and count < 10 and text in words and text not in declared:
+                raise Finding(f"an error repeats a value of {column.name}")
+
+
+class State:
+    """Counts of a campaign and its next seed, kept in a file."""
+
+    def __init__(self, path: Path, engine: str) -> None:
+        self.path, self.engine = path, engine
+        kept = json.loads(path.read_text()) if path.exists() else {}
+        self.next: int = kept.get("next", 0)
+        self.seconds: float = kept.get("cpu_seconds", 0.0)
+        self.outcomes = Counter(kept.get("outcomes", {}))
+        self.methods = Counter(kept.get("methods", {}))
+        self.models = Counter(kept.get("models", {}))
+        self.features = Counter(kept.get("features", {}))
+        self.findings: dict[str, list[int]] = kept.get("findings", {})
+
+    def count(self, case: Case, outcome: str) -> None:
+        """Add a run that kept its promises."""
+        self.next = case.seed + 1
+        self.outcomes[outcome] += 1
+        self.methods[f"{case.method} {outcome}"] += 1
+        if outcome == "released":
+            self.models.update(set(case.models))
+            self.features.update(features(case))
+
+    def find(self, case: Case, words: str) -> None:
+        """Add a finding."""
+        self.next = case.seed + 1
+        self.outcomes["finding"] += 1
+        seeds = self.findings.setdefault(words[:160], [])
+        seeds[:] = [*seeds, case.seed][:10]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {
+            "engine": self.engine,
+            "next": self.next,
+            "runs": sum(self.outcomes.values()),
+            "cpu_seconds": round(self.seconds, 1),
+            "outcomes": dict(sorted(self.outcomes.items())),
+            "methods": dict(sorted(self.methods.items())),
+            "models": dict(sorted(self.models.items())),
+            "features": dict(sorted(self.features.items())),
+            "findings": self.findings,
+        }
+
+    def keep(self) -> None:
+        """Write the state; an interruption leaves the old or the new one."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        new = self.path.with_suffix(".new")
+        new.write_text(json.dumps(self.to_dict(), indent=1) + "\n")
+        new.replace(self.path)
+
+
+def features(case: Case) -> set[str]:
+    """What a case used beside its method and models."""
+    policy = case.policy
+    found = {f"column: {column.kind}" for column in case.with_role("quasi")}
+    found |= {f"labels: {s['labels']}" for s in policy["columns"].values() if "labels" in s}
+    found |= {f"role: {c.role}" for c in case.columns}
+    keys = ("publish", "refine", "suppressed", "suppression", "predict", "default", "order")
+    found |= {key for key in keys if key in policy}
+    for rule in (
+        "top",
+        "bottom",
+        "round",
+        "missing",
+        "importance",
+        "preference",
+        "levels",
+        "spelling",
+        "together",
+    ):
+        found |= {rule for s in policy["columns"].values() if rule in s}
+    found.add("from a file" if case.from_file else "from a frame")
+    found |= {"population"} if case.population is not None else set()
+    return found
+
+
+@contextmanager
+def kernels(seed: int) -> Iterator[None]:
+    """Interpret the kernels of every second case: an index out of bounds is an error there, and in
+    compiled code memory that belongs to somebody else."""
+    if seed % 2:
+        with interpreting():
+            yield
+    else:
+        yield
+
+
+def run(engine: str, count: int | None, seconds: float, state: State, folder: Path) -> State:
+    """Take cases until the time is over, or as many as were asked for."""
+    begin = time.monotonic()
+    seed, done, kept = state.next, 0, time.monotonic()
+    while (count is None or done < count) and time.monotonic() - begin < seconds:
+        case, started = case_of(seed, engine), time.process_time()
+        mark(state.path, seed)
+        try:
+            with kernels(seed):
+                state.count(case, outcome_of(case, folder))
+        except Finding as finding:
+            state.find(case, str(finding))
+        state.seconds += time.process_time() - started
+        seed, done = seed + 1, done + 1
+        if time.monotonic() - kept > 20:
+            state.keep()
+            kept = time.monotonic()
+            gc.collect()
+    state.keep()
+    return state
+
+
+def mark(state: Path, seed: int) -> None:
+    """Note which case is being taken, in case the process does not survive it."""
+    state.with_suffix(".now").write_text(str(seed))
+
+
+def supervise(asked: argparse.Namespace, path: Path) -> None:
+    """Take cases in a process of its own; one that dies is a finding, and another goes on."""
+    begin = time.monotonic()
+    while (left := asked.seconds - (time.monotonic() - begin)) > 0:
+        command = [sys.executable, "-m", "tests.fuzz.campaign", asked.engine, "--alone"]
+        command += ["--seconds", str(left), "--state", str(path)]
+        command += ["--count", str(asked.count)] if asked.count else []
+        code = subprocess.run(command, stdout=subprocess.DEVNULL).returncode
+        if code in (0, 1):
+            return
+        state = State(path, asked.engine)
+        seed = int(path.with_suffix(".now").read_text())
+        state.find(case_of(seed, asked.engine), f"the process died with code {code}")
+        state.keep()
+
+
+def show(engine: str, seed: int, folder: Path) -> None:
+    """One case: its table, its policy, and how it ended."""
+    case = case_of(seed, engine)
+    print(json.dumps(case.policy, ensure_ascii=False, indent=1, default=str))
+    print(
+        write_csv(
+            [c.name for c in case.columns],
+            zip(*(c.texts for c in case.columns), strict=True),
+            ",",
+            False,
+        )
+    )
+    print({c.name: c.typed for c in case.columns if c.typed}, "file" if case.from_file else "frame")
+    try:
+        rows, tables, _ = release_of(case, folder)
+        print(*rows, sep="\n")
+        print(tables or "")
+        print(complaints(case, rows, tables))
+    except ShoalError as error:
+        print(type(error).__name__, error)
+    with kernels(seed):
+        print(outcome_of(case, folder))
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("engine", choices=("memory", "disk", "spark"))
+    parser.add_argument("--alone", action="store_true", help="in this process, unsupervised")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--count", type=int)
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--state", type=Path)
+    parser.add_argument("--summary", type=Path)
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore")
+    shared = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(prefix="shoal-fuzz-", dir=shared if shared.is_dir() else None))
+    try:
+        if asked.seed is not None:
+            show(asked.engine, asked.seed, folder)
+            return
+        path = asked.state or STATE / f"{asked.engine}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if asked.alone:
+            run(asked.engine, asked.count, asked.seconds, State(path, asked.engine), folder)
+        else:
+            supervise(asked, path)
+        state = State(path, asked.engine)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if asked.summary:
+        asked.summary.write_text(json.dumps(state.to_dict(), indent=1) + "\n")
+    print(json.dumps(state.to_dict(), indent=1))
+    sys.exit(1 if state.outcomes["finding"] else 0)
+
+
+if __name__ == "__main__":
+    main()
