@@ -90,6 +90,16 @@ def test_what_another_column_tells_too_counts_once() -> None:
     assert float(bits["b"]) < 0.02
 
 
+def test_in_few_rows_every_column_counts_by_all_that_it_tells() -> None:
+    rows = {"a": [20, 30, 40, 50] * 4, "c": list("uuvvuvuv") * 2, "paid": [1, 1, 2, 2] * 4}
+    release = shoal.anonymize(
+        pa.table(rows), quasi=["a", "c"], plain="paid", k=4, predict="paid", seed=1
+    )
+    (note,) = [note for note in release.notes if note.startswith("predict:")]
+    wanted = [plain_bits(rows[name], rows["paid"]) for name in ("a", "c")]
+    assert note.endswith(f"in bits: a {wanted[0]:.3f}, c {wanted[1]:.3f}.")
+
+
 def test_classes_of_numbers() -> None:
     numbers = pa.array([*range(1000), None])
     classes = target_classes("income", numbers)

@@ -124,9 +124,11 @@ def bits_of_columns(
     found = list(whole)
     n = int(rows[0].sum()) if len(rows) else 0
     most = min(GROUPS, int((n / (ROWS_OF_CELL * max(1, n_classes - 1))) ** 0.5))
+    if most < 2:  # too few rows to tell what one column tells beyond another
+        return found
     group = [_value_groups(*each, most) for each in zip(domains, rows, strict=True)]
     left = list(range(len(domains)))
-    while left and most > 1:
+    while left:
         i = max(left, key=found.__getitem__)  # the first of equals
         left.remove(i)
         if found[i] <= 0:
