@@ -654,6 +654,27 @@ def middle_boundaries(groups: OpenGroups, numbers: Ints, least: int, cuts: Cuts)
 
 
 @kernel
+def median_boundaries(groups: OpenGroups, numbers: Ints, least: int, cuts: Cuts) -> None:
+    """Fill in the boundary right above the median of the group numbers[i] along its column (of two
+    medians the lower), or -1 when a side would have fewer than `least` rows."""
+    for i in range(len(numbers)):
+        cuts.position[i] = -1
+        if cuts.column[i] < 0:
+            continue
+        g, j = numbers[i], cuts.column[i]
+        base = groups.starts[g]
+        order = groups.order[row_of(groups, j)]
+        rows = 0
+        for t in range(groups.starts[g + 1] - base - 1):
+            p, q = base + order[base + t], base + order[base + t + 1]
+            rows += groups.weight[p]
+            if 2 * rows >= groups.rows[g] and groups.codes[p, j] != groups.codes[q, j]:
+                if rows >= least and groups.rows[g] - rows >= least:
+                    cuts.position[i] = t + 1
+                break
+
+
+@kernel
 def leaf_of_rows(
     rows: Ints,
     column: Ints,
