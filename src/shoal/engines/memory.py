@@ -649,9 +649,10 @@ def _in_one_piece(table: pa.Table, numbered: Collection[str]) -> pa.Table:
     """The table with every column in one piece; the texts of some columns are numbered."""
 
     def column(name: str) -> pa.Array:
-        values = one_chunk(table.column(name))
-        is_text = name in numbered and pa.types.is_string(values.type)
-        return values.dictionary_encode() if is_text else values
+        values = table.column(name)
+        if name in numbered and pa.types.is_string(values.type):
+            values = values.dictionary_encode()  # first: codes are put together faster than texts
+        return one_chunk(values)
 
     columns = each(column, table.column_names, table.num_rows)
     fields = [field.with_type(one.type) for field, one in zip(table.schema, columns, strict=True)]
