@@ -55,6 +55,10 @@ th { color: var(--dim); font-weight: 500; }
 .arrow { color: var(--dim); font-size: 30px; }
 .good { color: var(--good); font-weight: 600; }
 """
+CURVES_ARE_DRAWN = """() => [...document.querySelectorAll(".nicegui-echart")].every(element => {
+  const chart = getElement(Number(element.id.slice(1)))?.chart;
+  return chart && !JSON.stringify(chart.getOption().title ?? "").includes("Computing");
+})"""
 
 
 def example() -> str:
@@ -130,8 +134,8 @@ def draw_studio(browser: Any, folder: Path) -> None:
                 page.click(f".steps a[href='/{screen}']")
                 page.wait_for_selector(f".steps a.here[href='/{screen}']")
                 page.wait_for_selector("[data-state=verified]")
-                for words in ("Computing what it costs", "Counting who stands out"):
-                    page.get_by_text(words).first.wait_for(state="hidden")
+                page.get_by_text("Counting who stands out").first.wait_for(state="hidden")
+                page.wait_for_function(CURVES_ARE_DRAWN)
                 save(page.screenshot(), f"tutorial-{screen}", scheme)
             page.close()
 

@@ -8,7 +8,6 @@ tampered release and the studio's start from there, outside of the source.
 """
 
 import argparse
-import json
 import os
 import re
 import signal
@@ -104,16 +103,7 @@ def try_out(programs: Path, folder: Path) -> None:
     require(str(folder / "env") in where, f"another Shoal was used: {where}")
     run([shoal, "demo", "--folder", "demo", "--rows", "500"], folder)
     demo = folder / "demo"
-    verify = [
-        shoal,
-        "verify",
-        "release.csv",
-        "policy.yaml",
-        "--certificate",
-        "report.json",
-        "--json",
-    ]
-    require(json.loads(run(verify, demo))["holds"], "the demo's release does not hold")
+    run([shoal, "verify", "release.csv", "policy.yaml", "--certificate", "report.json"], demo)
     lines = (demo / "release.csv").read_text(encoding="utf-8").splitlines()
     (demo / "tampered.csv").write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
     tampered = [shoal, "verify", "tampered.csv", "policy.yaml", "--certificate", "report.json"]

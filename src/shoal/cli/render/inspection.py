@@ -277,7 +277,7 @@ def picked_out(found: "Reidentification") -> RenderableType:
         table,
         Text(),
         Text(words, style="dim"),
-        Text("docs/risk.md explains these figures", style="dim"),
+        Text('"Risk" in the documentation explains these figures', style="dim"),
     )
 
 
@@ -291,7 +291,7 @@ def by_weights(found: "EstimatedRisk") -> RenderableType:
     table.add_row("highest individual risk", percent(found.highest))
     expected = f"{found.expected:,.2f} ({percent(found.share)})"
     table.add_row("re-identifications to expect", expected)
-    note = "an estimate (Benedetti and Franconi); docs/weights.md explains it"
+    note = 'an estimate (Benedetti and Franconi); "Survey weights" in the documentation explains it'
     return Group(table, Text(), Text(note, style="dim"))
 
 
