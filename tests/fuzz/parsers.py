@@ -105,6 +105,8 @@ def address(data: bytes) -> None:
 
     text = data.decode("utf-8", "replace").replace("\x00", "")
     place = public(place_of(text))
+    if "@" not in text.partition("://")[2]:
+        return  # no user, so no password
     assert "hunter2" not in f"{place} {place!r} {shown_name(place)}", "a password is shown"
 
 
@@ -181,7 +183,7 @@ def fuzz(name: str, seconds: int) -> None:
     import atheris
 
     with atheris.instrument_imports(include=["shoal"], enable_loader_override=False):
-        PARSERS[name](inputs(name)[0])
+        accepts(name, inputs(name)[0])
 
     found = Path(os.environ.get("SHOAL_FUZZ_STATE", Path.home() / ".cache" / "shoal-fuzz")) / name
     found.mkdir(parents=True, exist_ok=True)
