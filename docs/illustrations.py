@@ -2,12 +2,13 @@
 
     python -m docs.illustrations
 
-Needs Chromium. `release` is the example of the front page, `tutorial-*` are screens of the studio, and
-`report` is the first page of a report.
+Needs Chromium. `release` is the example of the front page, `tutorial-*` are screens of the studio,
+`report` is the first page of a report, and `loss-and-time` draws `benchmarks/results/adult.json`.
 """
 
 import html
 import io
+import json
 import shutil
 import sys
 import tempfile
@@ -151,8 +152,44 @@ def draw_report(browser: Any, folder: Path) -> None:
         page.close()
 
 
+def draw_loss_and_time() -> None:
+    """`loss-and-time`: what methods lose on the Adult table, and how long they take."""
+    import matplotlib.pyplot as plt
+
+    text = (PICTURES.parent.parent / "benchmarks/results/adult.json").read_text(encoding="utf-8")
+    points = [
+        (each["group_seconds"], each["mean_ncp"], each["method"])
+        for each in json.loads(text)["results"]
+        if (each["k"], each["labels"]) == (5, "sets")
+    ]
+    for scheme in SCHEMES:
+        ink, paper = ("#1d2a2e", "#ffffff") if scheme == "light" else ("#e6eef0", "#12181b")
+        colours = {"text.color": ink, "axes.labelcolor": ink, "axes.edgecolor": ink}
+        colours |= {"xtick.color": ink, "ytick.color": ink, "axes.facecolor": paper}
+        with plt.rc_context(colours | {"figure.facecolor": paper, "font.size": 10}):
+            figure, axes = plt.subplots(figsize=(6.6, 3.6), dpi=200, layout="constrained")
+            for seconds, loss, name in points:
+                axes.plot(seconds, loss, "o", color="#0f9d83")
+                side = "right" if seconds > 1 else "left"
+                shift = (-7, 5) if seconds > 1 else (7, 4)
+                axes.annotate(name, (seconds, loss), shift, textcoords="offset points", ha=side)
+            axes.set(
+                xscale="log",
+                xlabel="seconds to form the groups",
+                ylabel="mean NCP",
+                xlim=(0.01, 30),
+            )
+            axes.set_ylim(0, 1.2 * max(loss for _, loss, _ in points))
+            axes.spines[["top", "right"]].set_visible(False)
+            shot = io.BytesIO()
+            figure.savefig(shot)
+            plt.close(figure)
+        save(shot.getvalue(), "loss-and-time", scheme)
+
+
 def main() -> None:
     """Draw all pictures."""
+    draw_loss_and_time()
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         sys.exit("Chromium is not installed; the pictures are left as they are.")

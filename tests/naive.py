@@ -222,13 +222,26 @@ def least_loss(
 
 
 def mondrian(
-    columns: Sequence[Column], rows: Sequence[Row], min_rows: int, holds: Holds, strict: bool
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    min_rows: int,
+    holds: Holds,
+    strict: bool,
+    published: bool = False,
 ) -> list[Group]:
-    """The widest dimension cut at its median; strict cuts keep equal values together."""
+    """The widest dimension cut at its median; strict cuts keep equal values together.
+
+    published: rows at the median, of two medians the lower, lie below.
+    """
 
     def median_cuts(part: Group, d: int) -> list[Cut]:
         if not strict:
             return [cut_after(rows, part, d, len(part) - len(part) // 2)]
+        if published:
+            median = sorted(rows[i][d] for i in part)[(len(part) - 1) // 2]
+            below = [i for i in part if rows[i][d] <= median]
+            above = [i for i in part if rows[i][d] > median]
+            return [(below, above)] if min(len(below), len(above)) >= min_rows else []
         cuts = value_cuts(rows, part, d)
         cuts.sort(key=lambda cut: (abs(2 * len(cut[0]) - len(part)), len(cut[0])))
         return [cut for cut in cuts[:1] if min(len(side) for side in cut) >= min_rows]
@@ -241,12 +254,19 @@ def mondrian(
 
 
 def bottom_up(
-    columns: Sequence[Column], rows: Sequence[Row], min_rows: int, holds: Holds
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    min_rows: int,
+    holds: Holds,
+    split: Callable[[Group], list[Group]] | None = None,
+    by_union: bool = False,
 ) -> list[Group] | None:
     """Xu et al. 2006: grow every group that does not hold by the neighbour that costs least.
 
-    None when even the whole table does not hold. `live` maps a group's creation number to its rows
-    and is always walked in the order of these numbers.
+    split: the parts of a group of 2k rows or more, all of which hold; by default its rounded partition.
+    by_union: whether the neighbour is the one whose union loses least, not the one that adds least. None
+    when even the whole table does not hold. `live` maps a group's creation number to its rows and is
+    always walked in the order of these numbers.
     """
     live: dict[int, Group] = {}
     next_number = 0
@@ -256,17 +276,22 @@ def bottom_up(
         live[next_number] = sorted(group)
         next_number += 1
 
+    def split_one(group: Group) -> list[Group]:
+        if split is not None:
+            return split(group)
+        return flexible_parts(columns, rows, group, min_rows, holds)
+
     def split_large() -> None:
         for number in sorted(live):
             if len(live[number]) >= 2 * min_rows:
-                parts = flexible_parts(columns, rows, live[number], min_rows, holds)
+                parts = split_one(live[number])
                 if len(parts) > 1:
                     del live[number]
                     for part in sorted(parts, key=min):
                         create(part)
 
     def growth(a: Group, b: Group) -> int:
-        before = loss(columns, rows, a) + loss(columns, rows, b)
+        before = 0 if by_union else loss(columns, rows, a) + loss(columns, rows, b)
         return loss(columns, rows, a + b) - before
 
     for distinct in sorted(set(rows)):

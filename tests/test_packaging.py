@@ -40,7 +40,7 @@ def test_the_container_installs_extras_that_exist() -> None:
     assert set(extras.split(",")) <= set(project()["optional-dependencies"])
     for line in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.M):
         assert all((ROOT / name).exists() for name in line.split())
-    assert re.search(r"^USER shoal$", text, re.M)
+    assert re.search(r"^USER 10001$", text, re.M)
 
 
 def test_the_workflow_publishes_without_a_secret_and_with_least_rights() -> None:

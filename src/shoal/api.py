@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import subprocess
 
     from shoal.analysis.counts import CountUtility as CountUtility
+    from shoal.analysis.pairs import PairUtility as PairUtility
     from shoal.analysis.prediction import PredictionUtility as PredictionUtility
     from shoal.analysis.utility import Utility as Utility
     from shoal.comparison.comparison import Comparison as Comparison

@@ -18,6 +18,7 @@ from shoal.models.requirement import Requirement
 from tests import naive
 from tests.coded import Coded, coded_tables
 from tests.examples import examples
+from tests.personal import naive as splits
 
 Twin = Callable[[Coded, int, naive.Holds], list[naive.Group] | None]
 TWINS: list[tuple[Method, Twin]] = [
@@ -38,8 +39,39 @@ TWINS: list[tuple[Method, Twin]] = [
         Mondrian(strict=False),
         lambda t, k, holds: naive.mondrian(t.columns, t.rows, k, holds, False),
     ),
+    (
+        Mondrian(median="below"),
+        lambda t, k, holds: naive.mondrian(t.columns, t.rows, k, holds, True, published=True),
+    ),
     (BottomUp(), lambda t, k, holds: naive.bottom_up(t.columns, t.rows, k, holds)),
+    (
+        BottomUp(nearest="union"),
+        lambda t, k, holds: naive.bottom_up(t.columns, t.rows, k, holds, by_union=True),
+    ),
+    (
+        BottomUp(nearest="union", split="ends"),
+        lambda t, k, holds: naive.bottom_up(
+            t.columns, t.rows, k, holds, split_from_ends(t, k, holds), by_union=True
+        ),
+    ),
 ]
+
+
+def split_from_ends(
+    table: Coded, k: int, holds: naive.Holds
+) -> Callable[[naive.Group], list[naive.Group]]:
+    """In two as `top-down` splits, and so on, while both sides hold."""
+    twin = splits.TopDown(table.columns, table.rows)
+
+    def split(group: naive.Group, state: int) -> list[naive.Group]:
+        if len(group) < 2 * k:
+            return [group]
+        sides = twin.split(group, k, state)
+        if not all(map(holds, sides)):
+            return [group]
+        return [p for i, side in enumerate(sides) for p in split(side, splits.mix(state, 1 + i))]
+
+    return lambda group: split(sorted(group), min(group))
 
 
 @pytest.mark.parametrize(

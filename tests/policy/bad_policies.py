@@ -327,7 +327,7 @@ BAD_POLICIES = [
     ),
     (
         with_line("method: {name: mondrian, strct: false}"),
-        "policy:3: method.strct: not an option of mondrian; allowed: strict. Did you mean "
+        "policy:3: method.strct: not an option of mondrian; allowed: strict, median. Did you mean "
         "'strict'?",
     ),
     (

@@ -1,5 +1,6 @@
 """The whole way in a browser: from a dropped file to a verified release and its report."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -36,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def opened(folder: Path) -> Iterator[Opened]:
     with studio(cwd=folder) as running, visited(running.address) as seen:
-        seen.page.set_default_timeout(240_000)
+        seen.page.set_default_timeout(90_000)
         yield seen
 
 
@@ -96,10 +97,10 @@ def a_guarantee_and_ten_steps_back_and_forth(page: Any) -> None:
     page.wait_for_selector("[data-guarantee=k]")
     slider = "[data-guarantee=k] .q-slider [tabindex='0']"
     page.focus(slider)
-    for k in range(6, 11):
+    for k in range(6, 16):
         page.keyboard.press("ArrowRight")
         step(page, f"→ {k}")
-    for _ in range(5):
+    for _ in range(10):
         page.click("#undo")
     page.wait_for_selector("[data-figure=k]:text-is('5')")
     for _ in range(5):
@@ -109,6 +110,35 @@ def a_guarantee_and_ten_steps_back_and_forth(page: Any) -> None:
     page.wait_for_selector(VERIFIED)
     assert int(page.inner_text("[data-found='k:']")) >= 10
     assert "People in groups" in page.inner_text("#live")
+
+
+def cuts_and_ends_by_the_keyboard(page: Any, folder: Path) -> None:
+    go(page, "coarsen")
+    page.click("[data-quasi=age]")
+    page.wait_for_selector("[data-coarsen=age] #histogram")
+    page.focus("[data-coarsen=age] .q-range [tabindex='0'] >> nth=0")
+    page.keyboard.press("ArrowRight")
+    step(page, "age: bottom ")
+    page.wait_for_selector("#histogram .beyond")
+    policy = folder / "shoal-studio" / "visits.policy.yaml"
+    assert "bottom: " in policy.read_text(encoding="utf-8")
+    page.click("#undo")
+    page.wait_for_selector("#histogram:not(:has(.beyond))")
+    page.click("[data-way=steps]")
+    step(page, "age: steps of equal width")
+    page.wait_for_selector("#histogram .cut")
+    page.focus("[data-coarsen=age] .q-slider [tabindex='0'] >> nth=0")
+    page.keyboard.press("ArrowRight")
+    step(page, "age: steps of")
+    assert re.search(r"intervals: \[\d+, \d+, \d+\]", policy.read_text(encoding="utf-8"))
+    page.click("[data-quasi=town]")
+    page.wait_for_selector("[data-coarsen=town]")
+    page.click("[data-way=right]")
+    page.wait_for_selector("#masks:has-text('Huy → Hu* → H** → *')")
+    for _ in range(3):
+        page.click("#undo")
+    step(page, "→ 10")
+    page.wait_for_selector(VERIFIED)
 
 
 def a_point_of_the_frontier_is_loaded(page: Any) -> None:
@@ -124,6 +154,14 @@ def a_point_of_the_frontier_is_loaded(page: Any) -> None:
     page.wait_for_selector(VERIFIED)
 
 
+def what_it_is_good_for(page: Any) -> None:
+    page.fill("#usefulness input[aria-label='Your own counts']", "town, illness")
+    page.click("#measure")
+    page.wait_for_selector("[data-measured='the policy now']")
+    assert page.locator("[data-spread='town × illness'] .pair").count() >= 8
+    assert page.locator("[data-spread='age'] .pair").count()
+
+
 def the_person_hides_in_a_crowd(page: Any) -> None:
     go(page, "attack")
     page.wait_for_selector("[data-known=age][aria-pressed=true]")
@@ -134,6 +172,11 @@ def the_person_hides_in_a_crowd(page: Any) -> None:
     )
     assert before <= 4  # the person's own rows, and those of a double
     assert after >= 10
+    page.set_input_files(
+        "#screen .drop input[type=file]",
+        {"name": "list.csv", "mimeType": "text/csv", "buffer": b"age;town\n21;Huy\n22;Mons\n"},
+    )
+    page.wait_for_selector("#others:has-text('Somebody knows age, town of all 2.')")
 
 
 def the_release_is_the_command_lines(page: Any, folder: Path) -> None:
@@ -188,7 +231,9 @@ def test_the_whole_way_on_an_awkward_table(opened: Opened, folder: Path) -> None
     what_one_person_is(page, folder)
     roles_by_their_heads(page)
     a_guarantee_and_ten_steps_back_and_forth(page)
+    cuts_and_ends_by_the_keyboard(page, folder)
     a_point_of_the_frontier_is_loaded(page)
+    what_it_is_good_for(page)
     the_person_hides_in_a_crowd(page)
     the_release_is_the_command_lines(page, folder)
     the_report_opens(opened, page)

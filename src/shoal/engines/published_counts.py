@@ -198,10 +198,13 @@ class MemoryCounts(HashedCounts):
         self.count_units(people if people is None or self._kept is None else people[self._kept])
         self._labels = labels
         self._words: dict[str, Words] = {}
+        self._label_words: Words | None = None
 
     def label_words(self) -> Words:
-        """(rows,) a hash of the labels of all quasi-identifiers."""
-        return self._chosen(_stirred(self._labels, len(self._labels[0])))
+        """(rows,) a hash of the labels of all quasi-identifiers, which the caller may change."""
+        if self._label_words is None:
+            self._label_words = self._chosen(_stirred(self._labels, len(self._labels[0])))
+        return self._label_words.copy()
 
     def words(self, name: str) -> Words:
         """(rows,) a hash of each value of a plain column."""

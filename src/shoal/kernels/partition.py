@@ -207,8 +207,8 @@ def _weigh_sides(groups: OpenGroups, cuts: Cuts, g: int, share: Codes) -> None:
     size = groups.starts[g + 1] - base
     column = cuts.column[g]
     if column < 0:
-        share[0, :size] = groups.weight[base : base + size]
-        share[1, :size] = 0
+        for p in range(size):
+            share[0, p], share[1, p] = groups.weight[base + p], 0
         return
     order = groups.order[row_of(groups, column)]
     for t in range(size):
@@ -310,7 +310,7 @@ class Work(NamedTuple):
     """(d,) what each column of the group's own label costs; -1 once the column has been looked at."""
 
 
-@inner
+@kernel
 def work_for(groups: OpenGroups, costs: Costs, numbers: Ints, begin: int, end: int) -> Work:
     """Working memory for the groups numbers[begin:end]."""
     d = groups.codes.shape[1]
@@ -651,6 +651,27 @@ def middle_boundaries(groups: OpenGroups, numbers: Ints, least: int, cuts: Cuts)
                 cuts.position[i] = t + 1
         if taken < least or groups.rows[g] - taken < least:
             cuts.position[i] = -1
+
+
+@kernel
+def median_boundaries(groups: OpenGroups, numbers: Ints, least: int, cuts: Cuts) -> None:
+    """Fill in the boundary right above the median of the group numbers[i] along its column (of two
+    medians the lower), or -1 when a side would have fewer than `least` rows."""
+    for i in range(len(numbers)):
+        cuts.position[i] = -1
+        if cuts.column[i] < 0:
+            continue
+        g, j = numbers[i], cuts.column[i]
+        base = groups.starts[g]
+        order = groups.order[row_of(groups, j)]
+        rows = 0
+        for t in range(groups.starts[g + 1] - base - 1):
+            p, q = base + order[base + t], base + order[base + t + 1]
+            rows += groups.weight[p]
+            if 2 * rows >= groups.rows[g] and groups.codes[p, j] != groups.codes[q, j]:
+                if rows >= least and groups.rows[g] - rows >= least:
+                    cuts.position[i] = t + 1
+                break
 
 
 @kernel

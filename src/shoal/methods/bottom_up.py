@@ -1,6 +1,6 @@
 """Bottom-up: start from single rows, merge what is too small."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ from shoal.kernels.jit import kernel
 from shoal.kernels.labels import SET, Costs, label_cost
 from shoal.methods.base import Method, Progress, check_feasible, counts_of_runs
 from shoal.methods.partition import LEAST_LOSS_ROUNDED, cut_down, groups_of
+from shoal.methods.repair import Runs, chosen
+from shoal.methods.top_down import Splitter
 from shoal.models.requirement import Requirement
 
 STRIDE = 256
@@ -35,8 +37,16 @@ class BottomUp(Method):
     refuses tables with more than 200,000 of them.
 
     Source: Xu et al., "Utility-based anonymization using local recoding", 2006. Equal rows start as
-    one group: the paper would merge them first anyway, at no cost.
+    one group: the paper would merge them first anyway, at no cost. By default growth and rounded cuts
+    replace its rules, which are `nearest: union` and `split: ends`.
     """
+
+    nearest: Literal["growth", "union"] = "growth"
+    """Which group is the nearest: the one that makes NCP grow least, or the one with which it forms the
+    union of the least NCP (as published)."""
+    split: Literal["rounded", "ends"] = "rounded"
+    """How a group of 2k rows or more is split: by rounded cuts, or in two from the two farthest rows,
+    and so on, as `top-down` does (the split of the same paper)."""
 
     def group(
         self, cells: Cells, requirement: Requirement, seed: int, progress: Progress
@@ -52,7 +62,8 @@ class BottomUp(Method):
         costs = costs_of(cells.domains)
         columns = tuple(range(len(cells.domains)))
         group = np.repeat(np.arange(cells.n_cells, dtype=np.int32), cells.counts)
-        group = _split(cells, requirement, group)
+        splitter = Splitter(cells, lambda _: None) if self.split == "ends" else None
+        group = _split(cells, requirement, group, splitter)
         at_first = 0
         while True:
             grouping = Grouping(group, int(group.max()) + 1, columns)
@@ -69,8 +80,10 @@ class BottomUp(Method):
             def report(share: float, done: float = done) -> None:
                 progress(done + (1 - done) * share)
 
-            group = merge_with_nearest(cells, grouping, open_groups, costs, report)
-            group = _split(cells, requirement, group)
+            group = merge_with_nearest(
+                cells, grouping, open_groups, costs, report, by_union=self.nearest == "union"
+            )
+            group = _split(cells, requirement, group, splitter)
 
 
 def _held(cells: Cells, requirement: Requirement, grouping: Grouping) -> Bools:
@@ -79,16 +92,25 @@ def _held(cells: Cells, requirement: Requirement, grouping: Grouping) -> Bools:
 
 
 def merge_with_nearest(
-    cells: Cells, grouping: Grouping, open_groups: Ints, costs: Costs, progress: Progress
+    cells: Cells,
+    grouping: Grouping,
+    open_groups: Ints,
+    costs: Costs,
+    progress: Progress,
+    *,
+    by_union: bool = False,
 ) -> Codes:
-    """Each open group, in the order of creation, joins its nearest group."""
+    """Each open group, in the order of creation, joins its nearest group.
+
+    by_union: nearest is what makes the union of the least NCP, not what makes NCP grow least.
+    """
     forest, pool = _forest(cells, grouping)
     label_groups(forest, costs, grouping.n_groups)
     marks = np.full(costs.seen[-1], -1, np.int64)
     at = 0
     while at < len(open_groups):
         wanted = open_groups[at : at + STRIDE]
-        done = merge_groups(forest, costs, pool, wanted, marks)
+        done = merge_groups(forest, costs, pool, wanted, marks, by_union)
         at += done
         if done < len(wanted):
             pool = np.concatenate([pool, np.empty_like(pool)])
@@ -128,28 +150,59 @@ def _renumbered(numbers: npt.NDArray[np.integer]) -> Codes:
     return np.unique(numbers, return_inverse=True)[1].astype(np.int32)
 
 
-def _split(cells: Cells, requirement: Requirement, group: Codes) -> Codes:
-    """Replace groups of 2k rows or more by their rounded partition, where it has more than one part.
+def _split(
+    cells: Cells, requirement: Requirement, group: Codes, splitter: Splitter | None
+) -> Codes:
+    """Replace groups of 2k rows or more by their parts, where there is more than one: those of a split
+    from two ends, or of the rounded partition where there is no splitter.
 
     Parts are created after all others: group by group, inside one by their first row.
     """
     large = np.bincount(group) >= 2 * requirement.min_rows
     if not large.any():
         return group
-    parts = cut_down(
-        cells, requirement, LEAST_LOSS_ROUNDED, groups_of(cells, group, large), lambda _: None
-    )
-    inside = np.flatnonzero(parts.group >= 0)
+    if splitter is None:
+        open_groups = groups_of(cells, group, large)
+        cut = cut_down(cells, requirement, LEAST_LOSS_ROUNDED, open_groups, lambda _: None)
+        parts = cut.group.astype(np.int64)
+    else:
+        parts = _split_from_ends(cells, requirement, group, large, splitter)
+    inside = np.flatnonzero(parts >= 0)
+    if not len(inside):
+        return group
     # the first row of each part, and the group it came from, give its place
-    _, first = np.unique(parts.group[inside], return_index=True)
+    _, first, part = np.unique(parts[inside], return_index=True, return_inverse=True)
     came_from = group[inside[first]]
     alone = np.bincount(came_from, minlength=len(large))[came_from] == 1
     order = np.lexsort((inside[first], came_from))
     created = np.empty(len(order), np.int64)
     created[order] = np.arange(len(order)) + len(large)
     numbers = group.astype(np.int64)
-    numbers[inside] = np.where(alone, came_from, created)[parts.group[inside]]
+    numbers[inside] = np.where(alone, came_from, created)[part]
     return _renumbered(numbers)
+
+
+def _split_from_ends(
+    cells: Cells, requirement: Requirement, group: Codes, large: Bools, splitter: Splitter
+) -> Ints:
+    """(n_rows,) the part of each row of a large group, or -1 where the group stays whole.
+
+    A group is split while it has 2k rows and both sides hold; where it begins follows from its first
+    row, so that nothing is random.
+    """
+    parts, n_parts = np.full(cells.n_rows, -1, np.int64), 0
+    groups = chosen(Runs(*rows_by_group(group, len(large))), large)
+    states = groups.rows[groups.starts[:-1]].astype(np.uint64)
+    while len(states):
+        sides, states = splitter.halves(groups, states, requirement.min_rows)
+        held = requirement.holds(counts_of_runs(cells, requirement, sides.rows, sides.starts))
+        both = np.repeat(held.reshape(-1, 2).all(axis=1), 2)
+        sides, states = chosen(sides, both), states[both]
+        parts[sides.rows] = n_parts + np.repeat(np.arange(len(states)), sides.sizes)
+        n_parts += len(states)
+        again = sides.sizes >= 2 * requirement.min_rows
+        groups, states = chosen(sides, again), states[again]
+    return parts
 
 
 class MergeForest(NamedTuple):
@@ -191,8 +244,11 @@ def label_groups(forest: MergeForest, costs: Costs, n: int) -> None:
 
 
 @kernel
-def _nearest(forest: MergeForest, costs: Costs, pool: Codes, g: int, marks: Ints) -> int:
-    """The live group whose union with g adds least loss; the oldest of equals; -1 if g is alone.
+def _nearest(
+    forest: MergeForest, costs: Costs, pool: Codes, g: int, marks: Ints, by_union: bool
+) -> int:
+    """The live group whose union with g adds (or, by union, has) least loss; the oldest of equals; -1 if
+    g is alone.
 
     A union's label only grows from column to column, so a candidate is given up as soon as it has
     cost too much. The groups created right before and after g are looked at first: they are often
@@ -206,13 +262,13 @@ def _nearest(forest: MergeForest, costs: Costs, pool: Codes, g: int, marks: Ints
             for at in range(begin[g, j], end[g, j]):
                 marks[seen[j] + pool[at]] = g
     best, found = NEVER, -1
-    mine, my_size = size[g] * loss[g], size[g]
+    mine, my_size = 0 if by_union else size[g] * loss[g], size[g]
     for step in range(-NEIGHBOURS, n):
         other = g + step + NEIGHBOURS // 2 if step < 0 else step
         if other < 0 or other >= n or size[other] == 0 or other == g:
             continue
         rows = my_size + size[other]
-        before = mine + size[other] * loss[other]
+        before = 0 if by_union else mine + size[other] * loss[other]
         most = NEVER if found < 0 else best + before
         if rows * loss[other] > most:
             continue
@@ -276,6 +332,7 @@ def merge_groups(
     pool: Codes,
     open_groups: Ints,
     marks: Ints,
+    by_union: bool,
 ) -> int:
     """Merge the open groups one after another. Returns how many were treated: fewer than all when
     `pool` has no room left for the next union."""
@@ -283,7 +340,7 @@ def merge_groups(
         g = open_groups[i]
         if forest.size[g] == 0:
             continue
-        other = _nearest(forest, costs, pool, g, marks)
+        other = _nearest(forest, costs, pool, g, marks, by_union)
         if other < 0:
             continue
         need = 0

@@ -1,5 +1,7 @@
 """Mondrian: cut the widest column in the middle while both halves hold."""
 
+from typing import Literal
+
 from pydantic.dataclasses import dataclass
 
 from shoal.methods.partition import (
@@ -17,19 +19,23 @@ class Mondrian(PartitionMethod):
     """Mondrian: cut the widest column at its median while both halves hold.
 
     The field's usual baseline. Where the widest column cannot be cut, the next widest is tried. A
-    strict cut lies on the value boundary nearest to the median, so that groups are disjoint boxes.
+    strict cut lies on a value boundary, so that groups are disjoint boxes.
 
-    Source: LeFevre, DeWitt and Ramakrishnan, "Mondrian multidimensional k-anonymity", 2006.
+    Source: LeFevre, DeWitt and Ramakrishnan, "Mondrian multidimensional k-anonymity", 2006. By default a
+    strict cut lies on the boundary nearest to the median, which makes more groups; `median: below` is
+    the cut as published.
     """
 
     strict: bool = True
     """Whether rows with equal values stay on one side; if not, a cut makes two exact halves."""
+    median: Literal["nearest", "below"] = "nearest"
+    """Where a strict cut lies: at the value boundary nearest to the median, or right above the median,
+    so that rows with the median itself lie below (as published)."""
 
     def partition_rule(self) -> PartitionRule:
         """Median cuts, the widest column first."""
-        return PartitionRule(
-            strict_median if self.strict else relaxed_median, compares_losses=False
-        )
+        strict = strict_median if self.median == "nearest" else published_median
+        return PartitionRule(strict if self.strict else relaxed_median, compares_losses=False)
 
 
 def strict_median(groups: CuttableGroups, min_rows: int, n_rows: int) -> CutOrder:
@@ -37,6 +43,14 @@ def strict_median(groups: CuttableGroups, min_rows: int, n_rows: int) -> CutOrde
     return RankedColumns(
         -groups.widths(),
         lambda numbers, column: groups.middle_cuts(numbers, column, min_rows),
+    )
+
+
+def published_median(groups: CuttableGroups, min_rows: int, n_rows: int) -> CutOrder:
+    """Values up to the median lie below, larger ones above."""
+    return RankedColumns(
+        -groups.widths(),
+        lambda numbers, column: groups.median_cuts(numbers, column, min_rows),
     )
 
 

@@ -29,6 +29,7 @@ from shoal.kernels.partition import (
     advance,
     best_boundaries,
     count_boundaries,
+    median_boundaries,
     middle_boundaries,
     rank_boundaries,
     side_counts,
@@ -71,6 +72,11 @@ class CuttableGroups(ABC):
     def middle_cuts(self, numbers: Ints, column: Ints, least: int) -> Cuts:
         """Of some groups, the boundary between two values that is nearest to the middle (the lower of
         two), along a column each; none where a side would have fewer than `least` rows."""
+
+    @abstractmethod
+    def median_cuts(self, numbers: Ints, column: Ints, least: int) -> Cuts:
+        """Of some groups, the boundary right above the median (of two medians the lower), along a column
+        each; none where a side would have fewer than `least` rows."""
 
     @abstractmethod
     def sized_cuts(self, numbers: Ints, column: Ints, below: Ints) -> Cuts:
@@ -383,6 +389,12 @@ class GroupsInMemory(CuttableGroups):
         """The boundaries nearest to the middle."""
         cuts = self._along(numbers, column)
         middle_boundaries(self._groups, numbers, least, cuts)
+        return cuts
+
+    def median_cuts(self, numbers: Ints, column: Ints, least: int) -> Cuts:
+        """The boundaries right above the median."""
+        cuts = self._along(numbers, column)
+        median_boundaries(self._groups, numbers, least, cuts)
         return cuts
 
     def sized_cuts(self, numbers: Ints, column: Ints, below: Ints) -> Cuts:

@@ -6,7 +6,7 @@ would lose. A cut through equal values needs a closer look at the tie that it sp
 only where it may decide.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -99,6 +99,24 @@ class NodeHistograms(CuttableGroups):
 
     def middle_cuts(self, numbers: Ints, column: Ints, least: int) -> Cuts:
         """The boundaries nearest to the middle."""
+        return self._placed(
+            numbers, column, least, lambda upto, rows: int(np.argmin(np.abs(2 * upto - rows)))
+        )
+
+    def median_cuts(self, numbers: Ints, column: Ints, least: int) -> Cuts:
+        """The boundaries right above the median."""
+        return self._placed(
+            numbers, column, least, lambda upto, rows: int(np.searchsorted(2 * upto, rows))
+        )
+
+    def _placed(
+        self, numbers: Ints, column: Ints, least: int, place: Callable[[Ints, int], int]
+    ) -> Cuts:
+        """A boundary of each node along a column, unless a side would have fewer than `least` rows.
+
+        place: from the rows up to each boundary and the node's rows, which boundary; past the last one
+        for none.
+        """
         cuts = Cuts(column, no_cuts(len(numbers)).position, np.zeros_like(column))
         for i, (g, j) in enumerate(zip(numbers, column, strict=True)):
             if j < 0:
@@ -108,8 +126,8 @@ class NodeHistograms(CuttableGroups):
             if end - begin < 2:
                 continue
             upto, rows = along.upto[begin : end - 1], self.rows[g]
-            at = int(np.argmin(np.abs(2 * upto - rows)))
-            if min(upto[at], rows - upto[at]) >= least:
+            at = place(upto, rows)
+            if at < len(upto) and min(upto[at], rows - upto[at]) >= least:
                 cuts.position[i] = begin + at + 1
         return cuts
 

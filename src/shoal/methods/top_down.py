@@ -79,12 +79,12 @@ class Splitter:
             if key is not None:  # each round depends on the whole seed
                 states = keyed_hash(len(states), [states], key)
             if len(groups.rows):
-                groups, states = self._halves(groups, states, k)
+                groups, states = self.halves(groups, states, k)
             self.share = max(self.share, 1 - len(groups.rows) / len(rows))
             self.progress(self.share)
         return joined(done)
 
-    def _halves(self, groups: Runs, states: Words, k: int) -> tuple[Runs, Words]:
+    def halves(self, groups: Runs, states: Words, k: int) -> tuple[Runs, Words]:
         """The two sides of every group, one after the other, and a state of randomness for each."""
         out, middle = np.empty_like(groups.rows), np.empty(len(states), np.int64)
         after = np.empty(2 * len(states), np.uint64)

@@ -582,7 +582,10 @@ def prediction_notes(policy: Policy, domains: Sequence[Domain]) -> list[str]:
         return [f"predict: no quasi column tells anything about {policy.predict}; all count alike."]
     ranked = sorted(known, key=lambda each: -each[1])
     words = ", ".join(f"{name} {bits:.3f}" for name, bits in ranked)
-    return [f"predict: columns count by what they tell about {policy.predict}, in bits: {words}."]
+    return [
+        f"predict: columns count by what they tell about {policy.predict} beyond columns that tell "
+        f"more, in bits: {words}."
+    ]
 
 
 def reading_notes(domains: Sequence[Domain]) -> list[str]:

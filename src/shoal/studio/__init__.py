@@ -5,7 +5,10 @@
 | `server.py`, `security.py` | the process on 127.0.0.1, and who may talk to it |
 | `session.py` | the one user's table, policy and live figures, with events that pages follow |
 | `workspace.py`, `policy_text.py` | the policy file as the only state: named steps, comments kept |
-| `worker.py`, `workers.py`, `tasks.py` | the processes that keep the table and do the work |
+| `columns_text.py`, `constraints.py` | columns and guarantees in the text of a policy |
+| `worker.py`, `workers.py`, `tasks.py` | the processes that keep the table, and all that they do |
+| `hierarchy_tree.py`, `hierarchy_editor.py`, `prices.py` | groups of values; the price list |
+| `local_files.py` | files that can be chosen, and copies of those that are dropped |
 | `figures.py`, `words.py` | what the live panel shows, and how it is said |
 | `shell.py`, `live_panel.py`, `policy_drawer.py`, `page.py`, `style.css` | the frame and its parts |
 | `screens/` | one file per screen |

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from shoal.studio.compare_task import Candidate
-from shoal.studio.curve_task import CurvePoint
+from shoal import api
+from shoal.studio.tasks import Candidate, CurvePoint
 from shoal.studio.words import THRESHOLDS, words_for
 
 Options = dict[str, Any]
@@ -159,7 +159,12 @@ def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark
                     "silent": True,
                     "symbol": "none",
                     "lineStyle": {"color": ink, "type": "dashed", "opacity": 0.5},
-                    "label": {"position": "insideStartTop", "color": ink, "fontSize": 10},
+                    "label": {
+                        "position": "insideStartTop",
+                        "color": ink,
+                        "fontSize": 11,
+                        "opacity": 1,
+                    },
                     "data": limits,
                 },
             },
@@ -179,5 +184,49 @@ def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark
                 else [{"name": "the policy now", "value": [now[0] * 100, now[1] * 100]}],
                 "label": {"show": True, "formatter": "now", "position": "right", "color": ink},
             },
+        ],
+    }
+
+
+def pairs_chart(pairs: "tuple[api.PairUtility, ...]", dark: bool) -> Options:
+    """How much the association of each pair of columns changed, as a map of cells."""
+    ink, line, accent = colours(dark)
+    names = list(dict.fromkeys(name for one in pairs for name in (one.first, one.second)))
+    cells = [
+        {
+            "name": f"{one.first} and {one.second}: {one.raw:.2f} in the table, "
+            f"{one.release:.2f} in the release",
+            "value": [names.index(one.first), names.index(one.second), round(abs(one.change), 2)],
+        }
+        for one in pairs
+    ]
+    small = {"color": ink, "fontSize": 11}
+    across = {"type": "category", "data": names, "axisLabel": small | {"rotate": 35}}
+    return {
+        "animation": False,
+        "grid": {"left": 8, "right": 16, "top": 8, "bottom": 8, "containLabel": True},
+        "textStyle": {"fontFamily": "inherit", "color": ink},
+        "tooltip": {"formatter": "{b}", "confine": True},
+        "xAxis": across | {"axisTick": {"show": False}, "axisLine": {"show": False}},
+        "yAxis": {
+            "type": "category",
+            "data": names,
+            "axisLabel": small,
+            "axisTick": {"show": False},
+            "axisLine": {"show": False},
+        },
+        "visualMap": {
+            "show": False,
+            "min": 0,
+            "max": 0.5,
+            "inRange": {"color": [line, accent]},
+        },
+        "series": [
+            {
+                "type": "heatmap",
+                "data": cells,
+                "label": {"show": len(names) <= 12, "fontSize": 10, "color": ink},
+                "itemStyle": {"borderWidth": 2, "borderColor": "transparent"},
+            }
         ],
     }

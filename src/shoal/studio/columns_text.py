@@ -4,7 +4,8 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
-from shoal.studio.policy_text import Change, flow_map, parse, scalar
+from shoal.errors import PolicyError
+from shoal.studio.policy_text import Change, changed, flow_map, parse, scalar
 
 
 def roles_in(text: str) -> dict[str, str]:
@@ -75,3 +76,27 @@ def with_reading(key: str, value: Any) -> Change:
             del policy["read"]
 
     return change
+
+
+# What is one person? Where people have several rows, the policy names the column that tells them apart.
+# That each row is one person is its default: a comment says that somebody has thought of it.
+ROWS_ARE_PEOPLE = "each row"
+COMMENT = "# One row is one person."
+
+
+def person_answer(text: str) -> str:
+    """The column of people, `each row`, or nothing where the question is not answered."""
+    try:
+        roles = roles_in(text)
+    except PolicyError:
+        return ""
+    named = next((name for name, role in roles.items() if role == "person"), "")
+    return named or (ROWS_ARE_PEOPLE if text.startswith(COMMENT) else "")
+
+
+def with_rows_as_people(text: str) -> str:
+    """The text of a policy with the answer that each row is one person."""
+    for name, role in roles_in(text).items():
+        if role == "person":
+            text = changed(text, with_role(name, "identifier", settings=False))
+    return text if text.startswith(COMMENT) else f"{COMMENT}\n{text}"

@@ -1,14 +1,19 @@
-"""The price list: single steps from a policy, each of which can be tried and taken."""
+"""The price list: single steps from a policy, what each would buy and cost, and a button to take it."""
 
 from dataclasses import dataclass
 
 from ruamel.yaml.comments import CommentedMap
 
 from shoal import api
+from shoal.errors import ShoalError
 from shoal.studio.columns_text import settings_in, with_role, with_setting
 from shoal.studio.constraints import constraints_in, figure_step, with_figure, with_key
+from shoal.studio.page import box, button, edit, text
 from shoal.studio.policy_text import Change
+from shoal.studio.session import Session
+from shoal.studio.tasks import NoPrice, Price, price
 from shoal.studio.words import percent
+from shoal.studio.workers import CallCancelledError
 
 STRICTER: dict[str, float] = {"k": 1, "l": 1, "t": -0.05}
 """By how much one step makes a guarantee stricter."""
@@ -60,6 +65,15 @@ def _of_column(text: str, column: str, several: bool) -> list[Offer]:
             coarser["from"] = _number(coarser["from"])
         name = f"{column}: steps from {widths[1]}"
         found.append(Offer(name, with_setting(column, "hierarchy", coarser)))
+    levels = hierarchy.get("date") if isinstance(hierarchy, CommentedMap) else None
+    if isinstance(hierarchy, CommentedMap) and isinstance(levels, list) and len(levels) > 1:
+        name = f"{column}: {levels[1]} at the finest"
+        coarser = dict(hierarchy) | {"date": [str(level) for level in levels[1:]]}
+        found.append(Offer(name, with_setting(column, "hierarchy", coarser)))
+    if (step := settings.get("round")) is not None:
+        wider = 2 * _number(step)
+        name = f"{column}: rounded to {step} → {wider:g}"
+        found.append(Offer(name, with_setting(column, "round", wider)))
     if several and str(settings.get("importance", "1")) != "0":
         found.append(Offer(f"{column} gives way first", with_setting(column, "importance", 0)))
     if several:
@@ -71,3 +85,117 @@ def _of_column(text: str, column: str, several: bool) -> list[Offer]:
 def _number(written: object) -> float | int:
     figure = float(str(written))
     return int(figure) if figure.is_integer() else figure
+
+
+STEADY = 0.0005
+"""A change below this is none."""
+
+
+class PriceList:
+    """The steps next to the policy, with what each would change; filled in one by one.
+
+    A line that is there stays as it is, so that nobody who is about to press it misses it.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._computed_for = ""
+
+    def build(self) -> None:
+        """Create the list."""
+        with box("section", "card stack-3", id="prices"):
+            text("What would one step buy?", "", "h2")
+            text(
+                "Each line is the policy with one change, tried in the background. A lower chance of "
+                "being found is what a step buys; lost detail is what it costs. Press one to take it; "
+                "it can be undone.",
+                "why",
+                "p",
+            )
+            self._lines = box(
+                "div", "prices", role="table", aria_label="What one step would buy and cost"
+            )
+            self._idle = text("", "small muted", "p")
+            self._state = text("Waiting for the release …", "tiny muted", "p", role="status")
+
+    async def compute(self) -> None:
+        """Try every step, unless that was done for this policy."""
+        workspace, policy = self._session.workspace, self._session.policy
+        if workspace is None or policy is None or self._computed_for == workspace.text:
+            return
+        here = workspace.text
+        listed = offers(here, policy)
+        self._computed_for = ""
+        self._lines.clear()
+        self._idle.set_text("")
+        self._state.set_text("Trying the first step …")
+        base = await self._price(here, policy.quasi)
+        if not isinstance(base, Price):
+            self._state.set_text("There is no release to start from.")
+            return
+        self._head(base)
+        where = f"on a sample of {base.sampled:,} rows" if base.sampled else "on the whole table"
+        idle = []
+        for number, offer in enumerate(listed, 1):
+            one = await self._price(workspace.preview(offer.change), policy.quasi)
+            if one is not None and _changes_nothing(base, one):
+                idle.append(offer.name)
+                self._idle.set_text(f"These would change nothing: {', '.join(idle)}.")
+            elif isinstance(one, Price) or (one is not None and one.impossible):
+                with self._lines:
+                    self._line(base, offer, one)
+            left = len(listed) - number
+            self._state.set_text(f"Computed {where}" + (f"; {left} more to try." if left else "."))
+        self._computed_for = here
+
+    async def _price(self, there: str, columns: tuple[str, ...]) -> Price | NoPrice | None:
+        session = self._session
+        try:
+            found: Price | NoPrice = await session.background.call(
+                price, session.policy_text(), there, columns
+            )
+        except (ShoalError, CallCancelledError):
+            return None
+        return found
+
+    def _head(self, base: Price) -> None:
+        with self._lines:
+            for head in ("One step", "highest chance", "average chance", "detail lost"):
+                text(head, "tiny muted strong" + ("" if head == "One step" else " r"))
+            text("now", "small muted")
+            for figure in (base.highest, base.average, base.lost):
+                text(percent(figure), "r")
+
+    def _line(self, base: Price, offer: Offer, one: Price | NoPrice) -> None:
+        def take() -> None:
+            edit(self._session, offer.name, offer.change)
+
+        button(offer.name, take, "price", data_price=offer.name)
+        if isinstance(one, NoPrice):
+            text("cannot be met", "small muted span3 r", title=one.reason)
+            return
+        for before, after in (
+            (base.highest, one.highest),
+            (base.average, one.average),
+            (base.lost, one.lost),
+        ):
+            text(_change(before, after), "r" + ("" if _moved(before, after) else " muted"))
+
+
+def _changes_nothing(base: Price, one: Price | NoPrice) -> bool:
+    return isinstance(one, Price) and not (
+        _moved(base.highest, one.highest)
+        or _moved(base.average, one.average)
+        or _moved(base.lost, one.lost)
+    )
+
+
+def _moved(before: float, after: float) -> bool:
+    return abs(after - before) >= STEADY
+
+
+def _change(before: float, after: float) -> str:
+    """The figure after a step, with the direction in which it moved."""
+    if not _moved(before, after):
+        return "same"
+    return f"{'▲' if after > before else '▼'} {percent(after)}"

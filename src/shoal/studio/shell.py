@@ -131,6 +131,7 @@ def _show(
     ui.context.client.on_delete(screen.leave)
     steps.refresh(kind.path)
     ui.run_javascript(
+        "document.getElementById('screen')?.scrollTo(0, 0); scrollTo(0, 0);"
         "document.querySelector('.steps .here')?.scrollIntoView({block: 'nearest', inline: 'center'})"
     )
     with box("div", "screen-inner"):

@@ -1,18 +1,26 @@
-"""What workers do for every screen: open a table, show its rows, make releases of it.
+"""What workers do: open a table, make releases of it, count, price, compare, attack and write.
 
-A screen with work of its own has its tasks in a module of its own, such as `attack_task.py`: functions
-of `Tables`, a progress callback and plain arguments, which return plain values.
+Each task is a function of `Tables`, a progress callback and plain arguments, and returns plain values
+that travel from the worker to the page. What they call is `shoal.api`.
 """
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
+from math import floor, log10
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from shoal import api
+from shoal.errors import Infeasible, ShoalError
 from shoal.progress import ProgressCallback, ProgressEvent
+from shoal.studio.constraints import ConstraintText, with_figure
 from shoal.studio.figures import Figures, figures_of
+from shoal.studio.policy_text import changed
 from shoal.studio.worker import Tables
 
+COMMON = 10
+"""Values that fewer rows share are not shown until that is asked for."""
 SAMPLE_ROWS = 2_000
 """Rows of the sample that follows a moving thumb."""
 
@@ -94,3 +102,396 @@ def draft(tables: Tables, report: ProgressCallback, place: str, target: str) -> 
     """Write a draft of a policy."""
     del tables
     api.draft_policy(place, Path(target), progress=report)
+
+
+# -- columns, and how they grow coarser
+
+
+def inspect_table(
+    tables: Tables, report: ProgressCallback, read: dict[str, Any], person: str | None
+) -> "api.Inspection":
+    """The suggested roles with their reasons, and who stands out."""
+    key = f"inspection {sorted(read.items())} {person}"
+    if key not in tables.kept:
+        assert tables.place is not None
+        tables.kept[key] = api.inspect(tables.place, person=person, read=read, progress=report)
+    found: api.Inspection = tables.kept[key]
+    return found
+
+
+def values_of_column(
+    tables: Tables, report: ProgressCallback, name: str, rare: bool
+) -> "api.ValueCounts":
+    """How often the values of a column occur."""
+    del report
+    return tables.opened().value_counts(name, rare)
+
+
+MOST_VALUES = 400
+"""A column with more values is not grouped by hand."""
+
+
+MOST_BINS = 40
+"""Bars of a histogram of numbers."""
+NUMBER = r"^\s*[-+]?[0-9]{1,15}(\.[0-9]+)?\s*$"
+DATE = r"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}"
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Numbers, or the years of dates, in bins of equal width that begin and end at round figures."""
+
+    low: float
+    width: float
+    rows: tuple[int, ...]
+    """Rows of each bin; 0 where fewer than ten are in it."""
+    of_years: bool = False
+
+    @property
+    def high(self) -> float:
+        """Where the last bin ends."""
+        return self.low + self.width * len(self.rows)
+
+
+@dataclass(frozen=True)
+class ColumnValues:
+    """The values of a column."""
+
+    bars: "api.ValueCounts"
+    """How often they occur, for a picture."""
+    rows: dict[str, int] | None
+    """Rows of each value, most common first; None where there are too many to be grouped by hand."""
+    histogram: Histogram | None
+    """Of numbers and dates."""
+
+
+def column_values(tables: Tables, report: ProgressCallback, name: str) -> ColumnValues:
+    """How often the values of a column occur."""
+    del report
+    bars = tables.opened().value_counts(name)
+    counted = tables.opened().table().column(name).cast("string").drop_null().value_counts()
+    names, rows = counted.field("values").to_pylist(), counted.field("counts").to_pylist()
+    found = None
+    if len(names) <= MOST_VALUES:
+        pairs = zip(names, rows, strict=True)
+        found = dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
+    return ColumnValues(bars, found, histogram_of(names, rows))
+
+
+def histogram_of(names: list[str], rows: list[int]) -> Histogram | None:
+    """The histogram of values that are nearly all numbers, or nearly all dates; None for others."""
+    for pattern, number in ((NUMBER, float), (DATE, lambda one: float(one.strip()[:4]))):
+        fitting = [
+            (number(one), count)
+            for one, count in zip(names, rows, strict=True)
+            if re.match(pattern, one) and not re.match(r"^\s*0[0-9]", one)  # a code such as 02138
+        ]
+        if len(fitting) > 1 and sum(n for _, n in fitting) >= 0.9 * sum(rows):
+            return _histogram(fitting, of_years=pattern is DATE)
+    return None
+
+
+def _histogram(numbers: list[tuple[float, int]], of_years: bool) -> Histogram:
+    least, most = min(numbers)[0], max(numbers)[0]
+    width = round_width((most - least) / MOST_BINS)
+    if all(number.is_integer() for number, _ in numbers):
+        width = max(1.0, width)
+    low = floor(least / width) * width
+    bins = [0] * (int((most - low) / width) + 1)
+    for number, count in numbers:
+        bins[min(int((number - low) / width), len(bins) - 1)] += count
+    return Histogram(low, width, tuple(n if n >= COMMON else 0 for n in bins), of_years)
+
+
+def round_width(width: float) -> float:
+    """The next width of 1, 2 or 5 times a power of ten."""
+    if width <= 0:
+        return 1.0
+    power = 10.0 ** floor(log10(width))
+    return next(power * step for step in (1, 2, 5, 10) if power * step >= width * 0.999)
+
+
+# -- what a guarantee costs
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The cost of one figure."""
+
+    figure: float
+    lost: float | None
+    """The share of the information that is lost; None where there is no release."""
+    reason: str = ""
+    """Why there is none."""
+    for_certain: bool = False
+    """Whether that holds for the whole table, and not only for the sample."""
+
+
+def cost_curve(
+    tables: Tables,
+    report: ProgressCallback,
+    policy: PolicyText,
+    one: ConstraintText,
+    figures: tuple[float, ...],
+) -> tuple[CurvePoint, ...]:
+    """The cost of a constraint at several figures, everything else as in the policy."""
+    return tuple(_point(tables, report, policy, one, figure) for figure in figures)
+
+
+def _point(
+    tables: Tables,
+    report: ProgressCallback,
+    policy: PolicyText,
+    one: ConstraintText,
+    figure: float,
+) -> CurvePoint:
+    text = changed(policy.text, with_figure(one, figure))
+    try:
+        wanted = api.read_policy(text, name=policy.name, folder=policy.folder)
+        if reason := tables.opened().impossible(wanted):
+            return CurvePoint(figure, None, reason, for_certain=True)
+        release = sample_of(tables, wanted).release(wanted, report, read_back=False)
+    except ShoalError as error:
+        return CurvePoint(figure, None, str(error))
+    return CurvePoint(figure, release.metrics.get("relative-non-uniform-entropy"))
+
+
+# -- candidates of the frontier
+
+
+MOST_COLUMNS = 24
+"""Columns whose distributions are compared."""
+WHOLE_ROWS = 20_000
+"""Tables up to so many rows are compared whole; larger ones by a sample."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method at a k, and what it gives."""
+
+    method: str
+    k: int
+    figures: Figures | None
+    reason: str = ""
+    """Why there is no release."""
+
+    @property
+    def name(self) -> str:
+        """`mondrian, k 5`."""
+        return f"{self.method}, k {self.k}"
+
+
+def try_candidate(
+    tables: Tables, report: ProgressCallback, policy: PolicyText, text: str, method: str, k: int
+) -> Candidate:
+    """Make a release of the table, or of a sample of it, as the candidate's policy says."""
+    try:
+        table, release = _trial(tables, report, replace(policy, text=text))
+    except ShoalError as error:
+        return Candidate(method, k, None, str(error))
+    sampled = None if table is tables.table else release.rows
+    found = figures_of(release, sampled=sampled, read_back=False, encodings=table.encodings)
+    return Candidate(method, k, replace(found, warnings=(), notes=()))
+
+
+def _trial(
+    tables: Tables, report: ProgressCallback, policy: PolicyText
+) -> "tuple[api.Prepared, api.Release[Any]]":
+    """A release of the table, or of a sample of a large one, and what it is a release of."""
+    wanted = policy.read()
+    whole = tables.opened()
+    rows = whole.table(wanted.read.file).num_rows
+    table = whole if rows <= WHOLE_ROWS else sample_of(tables, wanted)
+    return table, table.release(wanted, report, read_back=False)
+
+
+def usefulness(
+    tables: Tables,
+    report: ProgressCallback,
+    policy: PolicyText,
+    queries: tuple[tuple[str, ...], ...],
+    target: str | None,
+) -> "api.Utility":
+    """What a release is still good for; its counts are the user's own, then those of every column."""
+    table, release = _trial(tables, report, policy)
+    plain = api.utility(table.table(), release)  # not every column can be counted by
+    every = [(one.column,) for one in plain.columns][:MOST_COLUMNS]
+    return api.utility(
+        table.table(), release, target=target, queries=[*queries, *every], progress=report
+    )
+
+
+# -- what one step buys
+
+
+@dataclass(frozen=True)
+class Price:
+    """The release of a policy in three figures."""
+
+    lost: float
+    """The detail lost, averaged over the columns of the policy as it is now."""
+    highest: float
+    """The highest chance that somebody is found."""
+    average: float
+    """The chance that a row is found, averaged over all."""
+    left_out: int
+    sampled: int | None
+    """How many rows it was counted on, where that is a sample."""
+
+
+@dataclass(frozen=True)
+class NoPrice:
+    """Why there is no release."""
+
+    reason: str
+    impossible: bool
+    """Whether the policy cannot be met; otherwise it is not a policy at all."""
+
+
+def price(
+    tables: Tables,
+    report: ProgressCallback,
+    policy: PolicyText,
+    text: str,
+    columns: tuple[str, ...],
+) -> Price | NoPrice:
+    """The price of a policy; of `columns`, those that it does not publish have lost everything."""
+    try:
+        table, release = _trial(tables, report, replace(policy, text=text))
+    except ShoalError as error:
+        return NoPrice(str(error), isinstance(error, Infeasible))
+    now = api.risk_change(release).now
+    return Price(
+        fmean(release.column_loss.get(name, 1.0) for name in columns),
+        now.prosecutor.highest,
+        now.marketer,
+        release.suppressed_rows,
+        None if table is tables.table else release.rows,
+    )
+
+
+# -- attacks
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What an attacker who knows some columns learns from one table."""
+
+    linked: int
+    """People with at least one row that fits."""
+    pinned: int
+    """People with exactly one."""
+    candidates: int | None
+    """The fewest rows that fit anybody; None where nobody is linked."""
+    guesses: dict[str, tuple[float, float, int]]
+    """Per sensitive column: how often the most common value is right, how often the best guess is, and
+    how many people are pinned to one value."""
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """The same attack on the table and on the release."""
+
+    people: int
+    columns: tuple[str, ...]
+    raw: Learnt
+    release: Learnt
+    row: dict[str, Any] | None
+    """The person that was looked for, where it is one."""
+    warnings: tuple[str, ...]
+
+
+def attack_release(
+    tables: Tables,
+    report: ProgressCallback,
+    policy: PolicyText,
+    columns: tuple[str, ...],
+    row: int | None,
+    known: str | None,
+) -> Attacked:
+    """Look for everyone of the table, for one row of it, or for the people of another file."""
+    if tables.kept.get("attacked policy") != policy:
+        tables.kept["attacked release"] = tables.opened().release(policy.read(), report)
+        tables.kept["attacked policy"] = policy
+    release = tables.kept["attacked release"]
+    table = tables.opened().table()
+    people: Any = table if row is None else table.slice(row, 1)
+    if known is not None:
+        people = api.prepare(known).table()
+    found = api.attack(release, known=people, raw=table, on=list(columns) or None, progress=report)
+    assert found.raw is not None
+    return Attacked(
+        found.people,
+        found.columns,
+        _learnt(found.raw),
+        _learnt(found.release),
+        None if row is None else tables.opened().rows(row, 1)[0],
+        found.warnings,
+    )
+
+
+def _learnt(linkage: "api.Linkage") -> Learnt:
+    return Learnt(
+        linkage.linked,
+        linkage.pinned,
+        linkage.smallest,
+        {
+            name: (guess.base_rate, guess.best_guess, guess.pinned)
+            for name, guess in linkage.sensitive.items()
+        },
+    )
+
+
+# -- the release
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be written; paths as the command line takes them."""
+
+    policy: str
+    target: str
+    report: str | None
+    external_report: str | None
+    key: str | None
+    seed_file: str | None
+    force: bool
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written."""
+
+    files: tuple[str, ...]
+    """The release first, then tables beside it, reports and the key."""
+    rows: int
+    verified: bool
+    to_judge: tuple[str, ...]
+    """What a preset leaves to a person."""
+    warnings: tuple[str, ...]
+
+
+def write_release(tables: Tables, report: ProgressCallback, order: Order) -> Written:
+    """Make the release, read it back, verify it, and put it in place with its reports."""
+    assert tables.place is not None
+    release = api.run(
+        api.command_line_place(tables.place),
+        order.policy,
+        order.target,
+        report=order.report,
+        external_report=order.external_report,
+        key=order.key,
+        seed_file=order.seed_file,
+        force=order.force,
+        progress=report,
+    )
+    files = [release.output, *release.sensitive_outputs.values(), *release.reports]
+    if release.key_output is not None:
+        files.append(release.key_output)
+    return Written(
+        tuple(str(file) for file in files),
+        release.published_rows,
+        release.verified,
+        release.to_judge,
+        release.warnings,
+    )

@@ -1,14 +1,17 @@
 """Attack: what a stranger learns who knows some columns, of everyone or of one person."""
 
+from functools import partial
 from typing import Any
 
-from nicegui import ui
+from nicegui import events, ui
 
-from shoal.errors import ShoalError
-from shoal.studio.attack_task import Attacked, Learnt, attack_release
+from shoal.errors import InputError, ShoalError
+from shoal.studio.local_files import COPIES, files_in, keep_copy
 from shoal.studio.page import box, button, notice, spaced, text
 from shoal.studio.screens.base import Screen
+from shoal.studio.security import LARGEST_UPLOAD
 from shoal.studio.session import Session
+from shoal.studio.tasks import Attacked, Learnt, attack_release
 from shoal.studio.words import percent
 from shoal.studio.workers import CallCancelledError
 
@@ -31,6 +34,8 @@ class Attack(Screen):
         self._row = 0
         self._person: Attacked | None = None
         self._everyone: Attacked | None = None
+        self._others: tuple[str, Attacked] | None = None
+        """The people of another table: its name, and what was found of them."""
         self._problem = ""
 
     def build(self) -> None:
@@ -62,11 +67,57 @@ class Attack(Screen):
                     button("Show me this person", self._look_for_one, "primary", id="find-one")
                     button("Look for everyone", self._look_for_all, id="find-all")
                 self._state = text("", "small muted", "p", role="status")
+            self._other_table()
             self._shown()
         self.follow(session.policy_changed, self._forget)
 
     def _forget(self) -> None:
-        self._person = self._everyone = None
+        self._person = self._everyone = self._others = None
+        self._shown.refresh()
+
+    def _other_table(self) -> None:
+        """A table that the stranger has."""
+        session = self.session
+        with box("section", "card stack-3"):
+            text("Or does the stranger have a list?", "", "h2")
+            text(
+                "A register, a mailing list, an earlier release. Its columns with the same names are "
+                "compared with your table and with the release.",
+                "why",
+                "p",
+            )
+            own = session.table_name
+            if names := [name for name in files_in(session.folder) if name != own]:
+                with box("div", "chips", role="group", aria_label="Tables of this folder"):
+                    for name in names:
+                        button(name, partial(self._link_file, name), "chip", data_list=name)
+            upload = ui.upload(
+                label="Drop the list here, or press + to choose it",
+                auto_upload=True,
+                max_files=1,
+                max_file_size=LARGEST_UPLOAD,
+                on_upload=self._link_dropped,
+            )
+            upload.props("flat bordered").classes("drop").style("width:100%")
+            text(f"A copy goes to the folder {COPIES}.", "tiny muted", "p")
+
+    async def _link_dropped(self, event: events.UploadEventArguments) -> None:
+        try:
+            copy = await keep_copy(self.session.folder, event.file)
+        except InputError as error:
+            ui.notify(str(error), type="negative")
+            return
+        await self._link(event.file.name, str(copy))
+
+    async def _link_file(self, name: str) -> None:
+        try:
+            await self._link(name, str(self.session.file_in_folder(name)))
+        except InputError as error:
+            ui.notify(str(error), type="negative")
+
+    async def _link(self, name: str, place: str) -> None:
+        found = await self._attack(None, place)
+        self._others = None if found is None else (name, found)
         self._shown.refresh()
 
     def _tick(self, name: str) -> None:
@@ -96,14 +147,21 @@ class Attack(Screen):
         self._everyone = await self._attack(None)
         self._shown.refresh()
 
-    async def _attack(self, row: int | None) -> Attacked | None:
-        self._problem = "" if self._known else "Tick at least one column that the stranger knows."
+    async def _attack(self, row: int | None, known: str | None = None) -> Attacked | None:
+        """Look for one row, for everyone, or for the people of another table."""
+        self._problem = ""
+        if not self._known and known is None:
+            self._problem = "Tick at least one column that the stranger knows."
         if self._problem:
             return None
         self._state.set_text("Looking …")
         try:
             found: Attacked = await self.session.background.call(
-                attack_release, self.session.policy_text(), tuple(self._known), row, None
+                attack_release,
+                self.session.policy_text(),
+                () if known else tuple(self._known),
+                row,
+                known,
             )
         except CallCancelledError:
             return None
@@ -122,7 +180,10 @@ class Attack(Screen):
         if self._person is not None:
             self._show_person(self._person)
         if self._everyone is not None:
-            self._show_everyone(self._everyone)
+            self._show_everyone("Everyone in the table", self._everyone, "everyone")
+        if self._others is not None:
+            name, found = self._others
+            self._show_everyone(f"The people of {name}", found, "others")
 
     def _show_person(self, found: Attacked) -> None:
         with box("section", "card stack-3", id="person"):
@@ -155,14 +216,15 @@ class Attack(Screen):
                 box("span", "her" if i == 0 and size == 1 else "")
         text(words, "strong bad" if size == 1 else "strong", "p", data_crowd=str(size))
 
-    def _show_everyone(self, found: Attacked) -> None:
-        with box("section", "card stack-3", id="everyone"):
-            text("Everyone in the table", "", "h2")
+    def _show_everyone(self, title: str, found: Attacked, place: str) -> None:
+        with box("section", "card stack-3", id=place):
+            text(title, "", "h2")
             columns = ", ".join(found.columns)
             text(f"Somebody knows {columns} of all {found.people:,}.", "sentence", "p")
             with box("div", "rows three").style("max-width:520px"):
                 for head in ("", "table", "release"):
                     text(head, "r tiny muted strong")
+                self._line("with any row that fits", found.raw.linked, found.release.linked)
                 self._line("found: one row fits", found.raw.pinned, found.release.pinned)
                 fewest = (found.raw.candidates or 0, found.release.candidates or 0)
                 self._line("fewest rows that fit", *fewest)

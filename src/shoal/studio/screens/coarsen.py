@@ -1,6 +1,7 @@
 """Coarsen: in which steps the values of a column grow coarser."""
 
 from functools import partial
+from math import ceil, floor
 from typing import Any
 
 from nicegui import ui
@@ -10,15 +11,21 @@ from shoal import api
 from shoal.errors import ShoalError
 from shoal.studio.columns_text import settings_in
 from shoal.studio.hierarchy_editor import HierarchyEditor, can_be_grouped
-from shoal.studio.inspection_task import ColumnValues, column_values, inspect_table
 from shoal.studio.page import box, button, edit, notice, on_press, spaced, text
 from shoal.studio.policy_text import Change, flow_map, scalar
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
+from shoal.studio.tasks import ColumnValues, Histogram, column_values, inspect_table
 from shoal.studio.workers import CallCancelledError
 
 WAYS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("ranges", "Ranges that fit", "[30~35]: as wide as the guarantees need", {"kind": "ordered"}),
+    (
+        "steps",
+        "Steps of equal width",
+        "[30-35), then [30-40), then [20-40): the cuts stay where you put them",
+        {"hierarchy": {"intervals": [5, 10, 20]}},
+    ),
     ("sets", "Sets that fit", "{France, Italy}: as many as needed", {"kind": "unordered"}),
     ("right", "Hide the end", "02138, 0213*, 021**", {"hierarchy": {"mask": "right"}}),
     ("left", "Hide the beginning", "**138, ***38", {"hierarchy": {"mask": "left"}}),
@@ -148,10 +155,12 @@ class Coarsen(Screen):
         with box("section", "card stack-3", data_coarsen=name):
             text(name, "", "h2")
             self._ways(name)
-            if not can_be_grouped(self._settings(name)):
-                self._intervals(name)
-                self._ends(name)
             self._values_part()
+            way = _way_of(self._settings(name))
+            if way == "steps":
+                self._intervals(name)
+            elif way in ("", "ranges"):
+                self._ends(name)
 
     def _values(self) -> None:
         if (name := self._chosen()) is None:
@@ -164,7 +173,13 @@ class Coarsen(Screen):
             notice(found, "bad")
             button("Try again", partial(self._count_again, self._key(name)))
         elif not can_be_grouped(self._settings(name)):
-            self._histogram(found.bars)
+            way = _way_of(self._settings(name))
+            if way in ("left", "right"):
+                self._masks(found, way)
+            elif found.histogram is not None:
+                self._numbers(name, found.histogram, way)
+            else:
+                self._histogram(found.bars)
         elif found.rows is None:
             notice("It has too many values to group by hand; take a file of groups instead.")
         else:
@@ -206,6 +221,9 @@ class Coarsen(Screen):
             self._set(name, "as proposed", {"hierarchy": self._proposals[name]})
         elif name is not None and key != "proposal":
             title, given = next((title, given) for way, title, _, given in WAYS if way == key)
+            found = self._counted.get(self._key(name))
+            if key == "steps" and isinstance(found, ColumnValues) and found.histogram is not None:
+                given = {"hierarchy": {"intervals": _doubled(2 * found.histogram.width)}}
             self._set(name, title.lower(), given)
 
     def _intervals(self, name: str) -> None:
@@ -257,6 +275,134 @@ class Coarsen(Screen):
         change = _with_settings(name, {"kind": None, "hierarchy": None, "order": None} | given)
         edit(self.session, f"{name}: {words}", change)
 
+    def _masks(self, found: ColumnValues, side: str) -> None:
+        """What the mask makes of the most common values."""
+        shown = [bar.label for bar in found.bars.bars[:3]] if not found.bars.ranges else []
+        text("What becomes of common values" if shown else "An example", "", "h3")
+        with box("div", "masks", id="masks"):
+            for value in shown or ["02138"]:
+                text(" → ".join(masked(value, side)), "")
+
+    def _numbers(self, name: str, found: Histogram, way: str) -> None:
+        """A histogram with the cuts, or the ends, as handles below it."""
+        most = max(found.rows) or 1
+        label = f"How often values of {name} occur, from {found.low:g} to {found.high:g}"
+        text("Years" if found.of_years else "How often values occur", "", "h3")
+        with box("div", "hist", role="img", aria_label=label, id="histogram"):
+            for rows in found.rows:
+                box("span", "col").style(f"height:{100 * rows / most:.1f}%")
+            marks = box("span")
+        with box("div", "ends"):
+            text(f"{found.low:g}")
+            text(f"{found.high:g}")
+        if way == "steps":
+            self._cuts(name, found, marks)
+        elif way in ("", "ranges") and not found.of_years:
+            self._end_handles(name, found, marks)
+
+    def _cuts(self, name: str, found: Histogram, marks: ui.element) -> None:
+        """Cuts at equal distances: a handle for the distance and one for where they begin."""
+        hierarchy = self._settings(name).get("hierarchy")
+        assert isinstance(hierarchy, CommentedMap)
+        widths = [float(str(width)) for width in hierarchy.get("intervals") or [found.width]]
+        begin = float(str(hierarchy.get("from", 0)))
+        choices = sorted({*(found.width * step for step in (1, 2, 5, 10, 20)), widths[0]})
+        said = text("", "sentence", "p", role="status")
+
+        def now() -> tuple[float, float]:
+            return choices[int(distance.value)], found.width * int(shift.value)
+
+        def show() -> None:
+            width, start = now()
+            first = start + ceil((found.low - start) / width) * width
+            marks.clear()
+            with marks:
+                for i in range(int((found.high - first) / width) + 1):
+                    share = (first + i * width - found.low) / (found.high - found.low)
+                    box("span", "cut").style(f"left:{100 * share:.2f}%")
+            middle = start + floor(((found.low + found.high) / 2 - start) / width) * width
+            said.set_text(
+                f"The finest step is {width:g} wide: somewhere in the middle, values become "
+                f"[{middle:g}-{middle + width:g}), then ranges of "
+                + ", ".join(f"{width * one / widths[0]:g}" for one in widths[1:])
+                + " and at last *."
+            )
+
+        def save(slider: ui.slider, value: Any) -> None:
+            slider.set_value(value)
+            width, start = now()
+            grown = [_plain(width * one / widths[0]) for one in widths]
+            given: dict[str, Any] = {"intervals": grown}
+            if start:
+                given["from"] = _plain(start)
+            words = f"steps of {width:g}" + (f" from {start:g}" if start else "")
+            edit(self.session, f"{name}: {words}", _with_settings(name, {"hierarchy": given}))
+
+        with box("div", "bar").style("flex-wrap:nowrap;gap:20px"):
+            text("Width", "small")
+            distance = ui.slider(
+                min=0, max=len(choices) - 1, step=1, value=choices.index(widths[0])
+            )
+            distance.props["aria-label"] = "Distance of the cuts"
+        with box("div", "bar").style("flex-wrap:nowrap;gap:20px"):
+            text("Moved by", "small")
+            steps = max(1, round(widths[0] / found.width))
+            at = round((begin % widths[0]) / found.width) % steps
+            shift = ui.slider(min=0, max=max(1, steps - 1), step=1, value=at)
+            shift.props["aria-label"] = "Where the cuts begin"
+        for slider in (distance, shift):
+            slider.on_value_change(lambda _: show())
+            slider.on("change", lambda event, slider=slider: save(slider, event.args))
+        show()
+
+    def _end_handles(self, name: str, found: Histogram, marks: ui.element) -> None:
+        """Two handles: what lies beyond them is published together."""
+        settings = self._settings(name)
+        bottom, top = (_end(settings.get(key)) for key in ("bottom", "top"))
+        low, high = min(found.low, bottom or found.low), max(found.high, top or found.high)
+        handles = ui.range(
+            min=low,
+            max=high,
+            step=found.width,
+            value={"min": low if bottom is None else bottom, "max": high if top is None else top},
+        )
+        handles.props["left-thumb-color"] = handles.props["right-thumb-color"] = "primary"
+        handles.props["aria-label"] = f"Lowest and highest value of {name} that is named"
+        said = text("", "sentence", "p", role="status")
+
+        def show() -> None:
+            first, last = float(handles.value["min"]), float(handles.value["max"])
+            marks.clear()
+            with marks:
+                for left, right in ((found.low, first), (last, found.high)):
+                    if right > left:
+                        share = 100 / (found.high - found.low)
+                        box("span", "beyond").style(
+                            f"left:{(left - found.low) * share:.2f}%;"
+                            f"width:{(right - left) * share:.2f}%"
+                        )
+            words = [f"{first:g} and less as ≤{first:g}"] if first > low else []
+            words += [f"{last:g} and more as {last:g}+"] if last < high else []
+            said.set_text(
+                f"Published together: {'; '.join(words)}."
+                if words
+                else "Move the ends inwards to publish very low or very high values together."
+            )
+
+        def save(value: Any) -> None:
+            handles.set_value(value)
+            first, last = float(handles.value["min"]), float(handles.value["max"])
+            given = {
+                "bottom": _plain(first) if first > low else None,
+                "top": _plain(last) if last < high else None,
+            }
+            words = ", ".join(f"{key} {value or 'none'}" for key, value in given.items())
+            edit(self.session, f"{name}: {words}", _with_settings(name, given))
+
+        handles.on_value_change(lambda _: show())
+        handles.on("change", lambda event: save(event.args))
+        show()
+
     def _histogram(self, counts: "api.ValueCounts") -> None:
         most = max((bar.rows for bar in counts.bars), default=1)
         with box("div", "bars", role="img", aria_label="How often its values occur"):
@@ -265,6 +411,31 @@ class Coarsen(Screen):
                 with box("span", "track"):
                     box("span", "fill").style(f"width:{100 * bar.rows / most:.1f}%")
                 text(spaced(bar.rows), "r")
+
+
+def masked(value: str, side: str) -> list[str]:
+    """A value with one more character hidden at each level, up to all of them."""
+    hidden = [
+        value[: len(value) - n] + "*" * n if side == "right" else "*" * n + value[n:]
+        for n in range(1, len(value))
+    ]
+    return [value, *hidden, "*"]
+
+
+def _doubled(width: float) -> list[Any]:
+    return [_plain(width), _plain(2 * width), _plain(4 * width)]
+
+
+def _plain(number: float) -> float | int:
+    """A number as people write it in a policy."""
+    number = round(number, 9)
+    return int(number) if number.is_integer() else number
+
+
+def _end(written: Any) -> float | None:
+    """The number of a top or bottom code; None where there is none."""
+    number = None if written is None else _number(str(written))
+    return float(number) if isinstance(number, int | float) else None
 
 
 def _number(words: str) -> Any:
@@ -282,8 +453,11 @@ def _way_of(settings: dict[str, Any]) -> str:
     if isinstance(hierarchy, CommentedMap):
         if "mask" in hierarchy:
             return str(hierarchy["mask"])
-        return "dates" if "date" in hierarchy and kind is None else "own" if kind is None else ""
-    if hierarchy is not None:
+        if kind is None and "intervals" in hierarchy:
+            return "steps"
+        if kind is None:
+            return "dates" if "date" in hierarchy else "own"
+    elif hierarchy is not None:
         return "own"
     return {"ordered": "ranges", "unordered": "sets"}.get(str(kind), "")
 

@@ -9,10 +9,10 @@ from shoal import api
 from shoal.errors import PolicyError, ShoalError
 from shoal.studio import tasks
 from shoal.studio.columns_text import roles_in, with_role
-from shoal.studio.inspection_task import inspect_table, values_of_column
 from shoal.studio.page import box, button, edit, notice, on_press, spaced, text
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
+from shoal.studio.tasks import inspect_table, values_of_column
 from shoal.studio.words import ROLES, percent
 from shoal.studio.workers import CallCancelledError
 

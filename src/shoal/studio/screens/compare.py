@@ -8,19 +8,23 @@ from ruamel.yaml.comments import CommentedMap
 
 from shoal import api
 from shoal.errors import ShoalError
-from shoal.studio.charts import frontier_chart
-from shoal.studio.compare_task import Candidate, try_candidate
+from shoal.studio.charts import frontier_chart, pairs_chart
 from shoal.studio.constraints import constraints_in
 from shoal.studio.page import box, button, edit, notice, on_press, text
 from shoal.studio.policy_text import Change, scalar
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
+from shoal.studio.tasks import Candidate, try_candidate, usefulness
 from shoal.studio.words import percent
 from shoal.studio.workers import CallCancelledError
 
 METHODS = ("least-loss-partition", "mondrian", "flexible-partition", "datafly")
 """What is compared first: quick, and different in kind."""
 KS = (3, 5, 8, 11, 20)
+NO_TARGET = "nothing"
+NOW = "the policy now"
+MOST_BARS = 11
+"""Values of a column whose counts are drawn."""
 
 
 class Compare(Screen):
@@ -40,6 +44,12 @@ class Compare(Screen):
         self._pinned: list[str] = []
         self._methods = list(METHODS)
         self._running: asyncio.Task[None] | None = None
+        self._target: str | None = None
+        self._counts = ""
+        self._useful: dict[str, api.Utility] = {}
+        """What releases are good for, by the name of the candidate."""
+        self._looked_at = ""
+        self._problem = ""
 
     def build(self) -> None:
         """Create the choice of methods, the chart and the pinned candidates."""
@@ -65,10 +75,14 @@ class Compare(Screen):
                 self._chart.props["role"] = "img"
             with box("div") as listed:
                 self._list()
+            self._use = ui.refreshable(self._uses)
+            self._use_card()
         on_press(listed, "data-take", self._take_named)
         on_press(listed, "data-pin", self._pin)
         self.follow(self.session.live_changed, self._draw)
         self.follow(self.session.look_changed, self._draw)
+        self.follow(self.session.look_changed, self._use.refresh)
+        self.follow(self.session.policy_changed, self._forget_use)
 
     def leave(self) -> None:
         """Compare no further."""
@@ -194,6 +208,162 @@ class Compare(Screen):
         else:
             self._pinned.append(name)
         self._list.refresh()
+
+    # -- what they are good for
+
+    def _use_card(self) -> None:
+        """Ask what the release is needed for."""
+        policy, opened = self.session.policy, self.session.opened
+        assert opened is not None
+        names = [] if policy is None else list(policy.published(opened.columns))
+
+        def set_target(event: Any) -> None:
+            self._target = None if event.value in (None, NO_TARGET) else str(event.value)
+
+        def set_counts(event: Any) -> None:
+            self._counts = str(event.value or "")
+
+        with box("section", "card stack-3", id="usefulness"):
+            text("What is it still good for?", "", "h2")
+            text(
+                "The same analyses of your table and of the release: how values are spread, which "
+                "columns go together, your own counts, and models that predict a column.",
+                "why",
+                "p",
+            )
+            with box("div", "bar").style("gap:12px"):
+                ui.select(
+                    [NO_TARGET, *names], value=NO_TARGET, label="Predict", on_change=set_target
+                ).props("outlined dense options-dense").style("min-width:170px")
+                ui.input("Your own counts", placeholder="sex, region", on_change=set_counts).props(
+                    "outlined dense"
+                ).style("flex:1;min-width:180px")
+                button("Measure", self._measure, id="measure")
+            self._use_state = text(
+                "Measures the policy as it is, and the candidates that are pinned.",
+                "small muted",
+                "p",
+                role="status",
+            )
+            with box("div", "stack-3") as shown:
+                self._use()
+        on_press(shown, "data-useful", self._look_at)
+
+    def _forget_use(self) -> None:
+        self._useful.pop(NOW, None)
+        self._use.refresh()
+
+    def _look_at(self, name: str) -> None:
+        self._looked_at = name
+        self._use.refresh()
+
+    async def _measure(self) -> None:
+        workspace = self.session.workspace
+        assert workspace is not None
+        own = [part.strip() for part in self._counts.split(",") if part.strip()]
+        wanted = {NOW: workspace.text}
+        for one in self._found:
+            if one.name in self._pinned:
+                wanted[one.name] = workspace.preview(self._change(one.method, one.k))
+        self._useful, self._problem, self._looked_at = {}, "", NOW
+        for number, (name, there) in enumerate(wanted.items(), 1):
+            self._use_state.set_text(f"Measuring {name}: {number} of {len(wanted)} …")
+            try:
+                self._useful[name] = await self.session.background.call(
+                    usefulness,
+                    self.session.policy_text(there),
+                    (tuple(own),) if own else (),
+                    self._target,
+                )
+            except CallCancelledError:
+                break
+            except ShoalError as error:
+                self._problem = f"{name}: {error}"
+        self._use_state.set_text("")
+        self._use.refresh()
+
+    def _uses(self) -> None:
+        if self._problem:
+            notice(self._problem, "bad")
+        if not self._useful:
+            return
+        with box("div", "scroll"), box("table", "preview"):
+            with box("thead"), box("tr"):
+                heads = (
+                    "",
+                    "values moved",
+                    "pairs changed by",
+                    "best model: table",
+                    "release",
+                )
+                for head in heads:
+                    text(head, "tiny muted strong", "th").style("padding:8px 12px")
+            with box("tbody"):
+                for name, one in self._useful.items():
+                    self._use_row(name, one)
+        shown = self._useful.get(self._looked_at) or next(iter(self._useful.values()))
+        self._distributions(shown)
+        if shown.pairs:
+            text("Which columns go together", "", "h3")
+            text(
+                "How much the association of each pair changed, from 0 to 1. Dark pairs are those "
+                "not to be trusted.",
+                "why",
+                "p",
+            )
+            chart = ui.echart(pairs_chart(shown.pairs, self.session.dark))
+            names = {one.first for one in shown.pairs} | {one.second for one in shown.pairs}
+            chart.style(f"height:{110 + 30 * len(names)}px;width:100%")
+            chart.props["role"] = "img"
+            worst = max(shown.pairs, key=lambda pair: abs(pair.change))
+            chart.props["aria-label"] = (
+                f"Change of {len(shown.pairs)} pairs, most of all {worst.first} and {worst.second}"
+            )
+        for words in (*shown.notes, *shown.warnings):
+            notice(words)
+
+    def _use_row(self, name: str, one: "api.Utility") -> None:
+        on = name == (self._looked_at or NOW)
+        with box("tr", "chosen" if on else "", data_measured=name):
+            with box("td").style("max-width:none"):
+                text(name, "chip on" if on else "chip", "button", type="button", data_useful=name)
+            text(percent(one.mean_total_variation), "num", "td")
+            text(f"{one.mean_pair_change:.2f}", "num", "td")
+            best = None
+            if one.prediction is not None and one.prediction.models:
+                best = max(one.prediction.models, key=lambda model: model.raw)
+            for figure in (None, None) if best is None else (best.raw, best.release):
+                words = "–" if figure is None or best is None else f"{figure:.0%} right"
+                if figure is not None and best is not None and best.score == "r2":
+                    words = f"R² {figure:.2f}"
+                text(words, "num", "td")
+
+    def _distributions(self, one: "api.Utility") -> None:
+        """Counts before and after: those that were asked for, then of every column."""
+        text("How values are spread", "", "h3")
+        with box("div", "bar tiny muted"):
+            text("", "key before", aria_hidden="true")
+            text("your table")
+            text("", "key after", aria_hidden="true")
+            text("the release")
+        with box("div", "spreads"):
+            for count in one.counts:
+                self._spread(count)
+
+    def _spread(self, count: "api.CountUtility") -> None:
+        name = " × ".join(count.columns)
+        most = max((max(cell.raw, cell.release) for cell in count.shown), default=1) or 1
+        label = f"{name}: {percent(count.total_variation)} of the rows are in another place"
+        with box("div", "spread", data_spread=name, role="img", aria_label=label):
+            with box("div", "bar"):
+                text(name, "strong small")
+                text(f"{percent(count.total_variation)} moved", "tiny muted push")
+            for cell in count.shown[:MOST_BARS]:
+                with box("div", "pair", title=f"{cell.raw:,} → {cell.release:,.0f} rows"):
+                    text(", ".join(cell.values), "name")
+                    with box("span", "both"):
+                        box("span", "before").style(f"width:{100 * cell.raw / most:.1f}%")
+                        box("span", "after").style(f"width:{100 * cell.release / most:.1f}%")
 
 
 def best_of(known: list[Candidate]) -> list[Candidate]:

@@ -1,30 +1,26 @@
 """Open: a table, how it is written, and what one person is in it."""
 
 import asyncio
-import re
-import secrets
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from nicegui import events, ui
 
 from shoal import api
 from shoal.errors import InputError, ShoalError
-from shoal.studio.columns_text import roles_in, with_reading, with_role
+from shoal.studio.columns_text import (
+    ROWS_ARE_PEOPLE,
+    person_answer,
+    roles_in,
+    with_reading,
+    with_role,
+    with_rows_as_people,
+)
+from shoal.studio.local_files import COPIES, files_in, keep_copy
 from shoal.studio.page import box, button, edit, notice, text
-from shoal.studio.person import ROWS_ARE_PEOPLE, person_answer, with_rows_as_people
 from shoal.studio.screens.base import Screen
 from shoal.studio.security import LARGEST_UPLOAD
 
-ENDINGS = (
-    ".csv", ".tsv", ".csv.gz", ".txt", ".parquet", ".arrow", ".feather", ".orc", ".jsonl", ".ndjson",
-    ".xlsx", ".xls", ".ods", ".dta", ".sav", ".zsav", ".sas7bdat", ".xpt",
-)  # fmt: skip
-"""Files that are offered; what is in them decides whether they can be read."""
-MOST_FILES = 60
-COPIES = "shoal-studio"
-"""The folder for tables that were dropped, in the folder that the studio was started in."""
 SEPARATORS = {"": "detected", ",": "comma", ";": "semicolon", "tab": "tab", "|": "bar"}
 DECIMALS = {"": "detected", ".": "point, 1.5", ",": "comma, 1,5"}
 HEADERS = {"": "detected", "true": "yes, its first line", "false": "no"}
@@ -236,16 +232,12 @@ class OpenTable(Screen):
                 text("10,000 patients who never lived, with a policy to look at.", "small muted")
 
     def _files(self) -> None:
-        found = sorted(
-            path.name
-            for path in self.session.folder.iterdir()
-            if path.name.lower().endswith(ENDINGS) and path.is_file() and not path.is_symlink()
-        )
+        found = files_in(self.session.folder)
         if not found:
             return
         text(f"In {self.session.folder.name}", "", "h3")
         with box("div", "chips"):
-            for name in found[:MOST_FILES]:
+            for name in found:
                 button(name, partial(self._open_file, name), "chip")
 
     async def _open_file(self, name: str) -> None:
@@ -264,15 +256,10 @@ class OpenTable(Screen):
             ui.notify(str(error), type="negative", multi_line=True)
 
     async def _dropped(self, event: events.UploadEventArguments) -> None:
-        folder = self.session.folder / COPIES
         try:
-            folder.mkdir(mode=0o700, exist_ok=True)
-            target = free_name(folder, event.file.name)
-            await event.file.save(target)
-            target.chmod(0o600)
-        except OSError as error:
-            reason = (error.strerror or "it could not be written").lower()
-            ui.notify(f"The copy could not be made: {reason}.", type="negative")
+            target = await keep_copy(self.session.folder, event.file)
+        except InputError as error:
+            ui.notify(str(error), type="negative")
             return
         await self._open_file(f"{COPIES}/{target.name}")
 
@@ -284,15 +271,3 @@ class OpenTable(Screen):
             await self.session.open(str(folder / "hospital.csv"), folder / "policy.yaml")
         except ShoalError as error:
             ui.notify(str(error), type="negative", multi_line=True)
-
-
-def free_name(folder: Path, name: str) -> Path:
-    """A name in a folder for a file that a browser calls `name`: a plain one that is not taken."""
-    plain = (
-        re.sub(r"[^\w.() -]", "_", Path(name.replace("\\", "/")).name).lstrip(". ") or "table.csv"
-    )
-    target = folder / plain[-120:]
-    while target.exists():
-        stem, dot, ending = plain[-120:].partition(".")
-        target = folder / f"{stem}-{secrets.token_hex(2)}{dot}{ending}"
-    return target

@@ -23,11 +23,11 @@ from shoal.studio.constraints import (
     without,
     without_preset,
 )
-from shoal.studio.curve_task import CurvePoint, cost_curve
 from shoal.studio.page import box, button, edit, icon_button, notice, term, text
-from shoal.studio.price_list import PriceList
+from shoal.studio.prices import PriceList
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
+from shoal.studio.tasks import CurvePoint, cost_curve
 from shoal.studio.words import figure_text, percent, words_for
 from shoal.studio.workers import CallCancelledError
 

@@ -7,11 +7,11 @@ from typing import Any
 from nicegui import ui
 
 from shoal.errors import InputError, ShoalError
+from shoal.studio.columns_text import person_answer
 from shoal.studio.page import box, button, icon_button, notice, spaced, text
-from shoal.studio.person import person_answer
-from shoal.studio.release_task import Order, Written, write_release
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
+from shoal.studio.tasks import Order, Written, write_release
 from shoal.studio.words import step_text
 from shoal.studio.workers import CallCancelledError
 

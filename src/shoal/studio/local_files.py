@@ -1,0 +1,56 @@
+"""Tables in the studio's folder: those that can be chosen, and private copies of dropped ones."""
+
+import re
+import secrets
+from pathlib import Path
+
+from nicegui.elements.upload_files import FileUpload
+
+from shoal.errors import InputError
+
+COPIES = "shoal-studio"
+"""The folder of copies, in the folder of the studio."""
+ENDINGS = (
+    ".csv", ".tsv", ".csv.gz", ".txt", ".parquet", ".arrow", ".feather", ".orc", ".jsonl", ".ndjson",
+    ".xlsx", ".xls", ".ods", ".dta", ".sav", ".zsav", ".sas7bdat", ".xpt",
+)  # fmt: skip
+"""Files that are offered; what is in them decides whether they can be read."""
+MOST_FILES = 60
+
+
+def files_in(folder: Path) -> list[str]:
+    """The names of the tables in a folder that can be chosen; links lead elsewhere and are none."""
+    return sorted(
+        path.name
+        for path in folder.iterdir()
+        if path.name.lower().endswith(ENDINGS) and path.is_file() and not path.is_symlink()
+    )[:MOST_FILES]
+
+
+async def keep_copy(folder: Path, file: FileUpload) -> Path:
+    """Keep a file that was dropped; only its owner can read the copy.
+
+    Raises `InputError` where it cannot be written.
+    """
+    copies = folder / COPIES
+    try:
+        copies.mkdir(mode=0o700, exist_ok=True)
+        target = free_name(copies, file.name)
+        await file.save(target)
+        target.chmod(0o600)
+    except OSError as error:
+        reason = (error.strerror or "it could not be written").lower()
+        raise InputError(f"The copy could not be made: {reason}.") from None
+    return target
+
+
+def free_name(folder: Path, name: str) -> Path:
+    """A name in a folder for a file that a browser calls `name`: a plain one that is not taken."""
+    plain = (
+        re.sub(r"[^\w.() -]", "_", Path(name.replace("\\", "/")).name).lstrip(". ") or "table.csv"
+    )
+    target = folder / plain[-120:]
+    while target.exists():
+        stem, dot, ending = plain[-120:].partition(".")
+        target = folder / f"{stem}-{secrets.token_hex(2)}{dot}{ending}"
+    return target

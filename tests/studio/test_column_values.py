@@ -1,0 +1,55 @@
+"""What the studio shows of columns: histograms with round edges, masks, and steps with a price."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal import api
+from shoal.studio.policy_text import changed
+from shoal.studio.prices import offers
+from shoal.studio.screens.coarsen import masked
+from shoal.studio.tasks import Histogram, histogram_of, round_width
+from tests.examples import examples
+
+
+@examples(100)
+@given(st.lists(st.tuples(st.integers(-500, 500), st.integers(1, 40)), min_size=2, max_size=60))
+def test_bins_hold_what_they_say_and_hide_what_is_rare(drawn: list[tuple[int, int]]) -> None:
+    rows = dict(drawn)
+    found = histogram_of([str(number) for number in rows], list(rows.values()))
+    if len(rows) < 2:
+        assert found is None
+        return
+    assert isinstance(found, Histogram)
+    assert len(found.rows) <= 42
+    for place, shown in enumerate(found.rows):
+        low = found.low + place * found.width
+        there = sum(n for number, n in rows.items() if low <= number < low + found.width)
+        assert shown == (there if there >= 10 else 0)
+    assert found.low <= min(rows) < found.low + found.width
+    assert max(rows) < found.high
+
+
+def test_codes_are_no_numbers_and_dates_are_years() -> None:
+    assert histogram_of(["02138", "02139", "10001"], [20, 20, 20]) is None
+    assert histogram_of(["a", "b"], [20, 20]) is None
+    assert histogram_of(["5"], [20]) is None
+    found = histogram_of(["1964-03-01", "1966-01-01"], [20, 30])
+    assert found == Histogram(1964, 1, (20, 0, 30), of_years=True)
+    assert [round_width(width) for width in (0.03, 1, 1.1, 3, 7, 0)] == [0.05, 1, 2, 5, 10, 1]
+
+
+def test_masks_hide_one_more_character_each() -> None:
+    assert masked("0213", "right") == ["0213", "021*", "02**", "0***", "*"]
+    assert masked("abc", "left") == ["abc", "*bc", "**c", "*"]
+
+
+def test_levels_that_can_be_given_up_have_a_price() -> None:
+    text = (
+        "columns:\n  born: {role: quasi, hierarchy: {date: [month, year, decade]}}\n"
+        "  hours: {role: quasi, hierarchy: {intervals: [5, 10]}}\n"
+        "  income: {role: quasi, kind: ordered, round: 500}\nconstraints: [{k: 5}]\n"
+    )
+    found = {one.name: one.change for one in offers(text, api.read_policy(text))}
+    assert "date: [year, decade]" in changed(text, found["born: year at the finest"])
+    assert "intervals: [10]" in changed(text, found["hours: steps from 10"])
+    assert "round: 1000" in changed(text, found["income: rounded to 500 → 1000"])

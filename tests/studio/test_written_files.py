@@ -1,0 +1,73 @@
+"""What the studio writes is what the command line writes: release, report and certificate."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from shoal import api
+from shoal.progress import ignore_event
+from shoal.studio.screens.release import command_of
+from shoal.studio.tasks import Order, write_release
+from shoal.studio.worker import Tables
+
+TIMES = ("date", "seconds", "seal")
+"""Keys of a certificate that speak of when it was made, and the seal over all of it."""
+
+
+def in_folder(folder: Path) -> tuple[Path, Order]:
+    found = api.write_sample(folder, rows=300)
+    text = found.policy.read_text(encoding="utf-8").replace("method: auto", "method: mondrian")
+    found.policy.write_text(text, encoding="utf-8")
+    beside = folder / "hospital-release"
+    return found.table, Order(
+        policy=str(found.policy),
+        target=f"{beside}.csv",
+        report=f"{beside}-report.html",
+        external_report=f"{beside}-for-recipients.html",
+        key=None,
+        seed_file=f"{beside}.seed",
+        force=False,
+    )
+
+
+def without_times(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: without_times(value) for key, value in content.items() if key not in TIMES}
+    return [without_times(one) for one in content] if isinstance(content, list) else content
+
+
+def page_without_times(path: Path) -> str:
+    text = path.read_text(encoding="utf-8")
+    for certificate in path.parent.glob("*.json"):
+        content = certificate.read_text(encoding="utf-8")
+        for own in re.findall(r'"(?:seal|date)": "([^"]+)"', content):
+            text = text.replace(own, "TIME OR SEAL")
+    text = re.sub(r"\((?:[a-z]+ \d+\.\d\d(?:, )?)+\)", "TIMES OF STEPS", text)
+    return re.sub(r"\b\d[\d.,]*\s*(ms|s|seconds?|min)\b", "TIME", text)
+
+
+def test_the_files_differ_in_the_time_and_the_seal_alone(tmp_path: Path) -> None:
+    here, there = tmp_path / "studio" / "hospital", tmp_path / "terminal" / "hospital"
+    table, order = in_folder(here)
+    written = write_release(Tables(str(table)), ignore_event, order)
+    assert written.verified
+    other_table, other = in_folder(there)
+    shutil.copy(str(order.seed_file), str(other.seed_file))
+    words = shlex.split(command_of(str(other_table), other))
+    subprocess.run([sys.executable, "-m", "shoal.cli.app", *words[1:], "-q"], check=True)
+    names = sorted(path.name for path in here.iterdir())
+    assert names == sorted(path.name for path in there.iterdir())
+    assert (here / "hospital-release.csv").read_bytes() == Path(other.target).read_bytes()
+    certificates = [name for name in names if name.endswith(".json")]
+    assert certificates
+    for name in certificates:
+        one, two = (json.loads((at / name).read_text(encoding="utf-8")) for at in (here, there))
+        assert without_times(one) == without_times(two)
+    for name in (Path(str(order.report)).name, Path(str(order.external_report)).name):
+        one, two = (page_without_times(at / name) for at in (here, there))
+        assert one == two
