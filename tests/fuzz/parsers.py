@@ -11,6 +11,7 @@ corpus, and some mutations of it, without.
 import argparse
 import os
 import random
+import re
 import sys
 import tempfile
 import time
@@ -105,8 +106,9 @@ def address(data: bytes) -> None:
 
     text = data.decode("utf-8", "replace").replace("\x00", "")
     place = public(place_of(text))
-    if "@" not in text.partition("://")[2]:
-        return  # no user, so no password
+    server = re.split("[/?#]", text.partition("://")[2])[0]
+    if "hunter2" not in server.rpartition("@")[0].partition(":")[2]:
+        return  # it is no password here
     assert "hunter2" not in f"{place} {place!r} {shown_name(place)}", "a password is shown"
 
 
