@@ -17,7 +17,7 @@ CODE := src tests $(wildcard benchmarks docs/*.py docs/reproduction/*.py packagi
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio test long fuzz soak mutants lowest here there beside kernels spark lint format docs dist bench lock clean
+.PHONY: help demo studio test long fuzz soak mutants lowest crash here there beside kernels spark lint format docs dist bench lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -70,6 +70,9 @@ beside: $(VENV)/.dev
 
 spark: $(VENV)/.dev  ## all methods with all layouts of tables on a Spark cluster; needs Java
 	@SHOAL_SPARK=thorough $(BIN)/pytest -q tests/spark
+
+crash: $(VENV)/.dev  ## kill and fail runs at every step of their commit; a thousand kills and more
+	@$(BIN)/python -m tests.crashes.harness --times 3 --databases 60 --json benchmarks/results/crashes.json
 
 kernels: $(VENV)/.dev  ## compile the kernels, once
 	@$(BIN)/python -m tests.compiled
