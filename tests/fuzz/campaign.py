@@ -280,7 +280,7 @@ def run(engine: str, count: int | None, seconds: float, state: State, folder: Pa
     """Take cases until the time is over, or as many as were asked for."""
     begin = time.monotonic()
     for words, seeds in list(state.findings.items()):
-        for seed in seeds:
+        for seed in list(seeds):
             again(state, words, case_of(seed, engine), folder)
     seed, done, kept = state.next, 0, time.monotonic()
     while (count is None or done < count) and time.monotonic() - begin < seconds:
