@@ -1,4 +1,4 @@
-"""Interruption: Ctrl-C, SIGTERM and SIGHUP end a command within two seconds, whatever it does.
+"""Interruption: Ctrl-C, SIGTERM and SIGHUP end a command, whatever it does.
 
 Python handles a signal between two steps of its main thread, but a step may be a call into compiled
 code that reads a file or groups a table for minutes. So a command works in a thread of its own, and
