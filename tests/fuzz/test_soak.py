@@ -19,7 +19,7 @@ def test_runs_in_threads_write_the_same_bytes(tmp_path: Path) -> None:
     assert {number % len(policies): digest for number, digest in found.items()} == dict(
         enumerate(alone)
     )
-    assert alone[-2:] == ["Infeasible", "InputError"]
+    assert alone[-2:] == ["Infeasible", "PolicyError"]
     assert [path.name for path in tmp_path.iterdir()] == [source.name]
 
 
