@@ -10,12 +10,14 @@ PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python; d
 	$$each -c "$(NEW_ENOUGH)" 2>/dev/null && { echo $$each; break; }; done)
 # of each part of a long command
 SECONDS ?= 600
+# what is run with the lowest versions: whatever touches a library of others
+LOWEST ?= tests/io tests/engines tests/formats tests/policy tests/fuzz tests/models tests/labels tests/golden
 CODE := src tests $(wildcard benchmarks docs/*.py docs/reproduction/*.py packaging/*.py)
 # the tests start many processes: modules are kept compiled, whatever the environment says
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio test long fuzz here there beside kernels spark lint format docs dist bench lock clean
+.PHONY: help demo studio test long fuzz soak mutants lowest crash here there beside kernels spark lint format docs dist bench lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -40,9 +42,24 @@ long: $(VENV)/.dev  ## the tests that take long, which make test leaves out
 	@$(BIN)/pytest -q tests/spark -m long
 
 # every case follows from one number; the next one, and all counts, are kept in ~/.cache/shoal-fuzz
-fuzz: $(VENV)/.dev  ## random whole runs, from where the last ones stopped; SECONDS=600
-	@SHOAL_THREADS=1 $(BIN)/python -m tests.fuzz.campaign memory --seconds $(SECONDS)
-	@SHOAL_THREADS=1 $(BIN)/python -m tests.fuzz.campaign disk --seconds $(SECONDS)
+fuzz: $(VENV)/.fuzz  ## random whole runs and inputs, from where the last ones stopped; SECONDS=600 of each
+	@for engine in memory disk spark; do \
+		SHOAL_THREADS=1 $(BIN)/python -m tests.fuzz.campaign $$engine --seconds $(SECONDS) || exit 1; done
+	@for parser in policy preset hierarchy csv label certificate address mapping seed; do \
+		$(BIN)/python -m tests.fuzz.parsers $$parser --seconds $(SECONDS) || exit 1; done
+
+soak: $(VENV)/.dev  ## 500 runs in one process, and 500 in 50 threads: memory, handles, bytes
+	@$(BIN)/python -m tests.fuzz.soak
+
+mutants: $(VENV)/.dev  ## mutation tests of what judges a release, from where the last ones stopped
+	@$(BIN)/python -m tests.mutants --seconds $(SECONDS)
+
+lowest: $(VENV)/.python  ## the tests with the lowest versions that pyproject.toml allows
+	@rm -rf $(VENV)-lowest && $(PYTHON) -m venv $(VENV)-lowest
+	@$(PYTHON) packaging/lowest.py > $(VENV)-lowest/lowest.txt
+	@$(VENV)-lowest/bin/pip install -qq --constraint $(VENV)-lowest/lowest.txt \
+		--editable '.[report,excel,stats,sklearn]' pytest hypothesis pandas openpyxl
+	@$(VENV)-lowest/bin/pytest -q -p no:cacheprovider -m "not long" $(LOWEST)
 
 there: $(VENV)/.dev  ## the tests on a Spark cluster; needs Java
 	@$(BIN)/pytest -q tests/spark
@@ -53,6 +70,9 @@ beside: $(VENV)/.dev
 
 spark: $(VENV)/.dev  ## all methods with all layouts of tables on a Spark cluster; needs Java
 	@SHOAL_SPARK=thorough $(BIN)/pytest -q tests/spark
+
+crash: $(VENV)/.dev  ## kill and fail runs at every step of their commit; a thousand kills and more
+	@$(BIN)/python -m tests.crashes.harness --times 3 --databases 60 --json benchmarks/results/crashes.json
 
 kernels: $(VENV)/.dev  ## compile the kernels, once
 	@$(BIN)/python -m tests.compiled
@@ -109,6 +129,11 @@ $(VENV)/.base: pyproject.toml $(LOCK) | $(VENV)/.python
 $(VENV)/.studio: pyproject.toml $(LOCK) | $(VENV)/.base
 	@echo "Installing the studio into $(VENV), once .."
 	@$(PIP_INSTALL) --editable '.[studio]' --constraint $(LOCK)
+	@touch $@
+
+$(VENV)/.fuzz: pyproject.toml | $(VENV)/.dev
+	@echo "Installing the fuzzer into $(VENV), once .."
+	@$(PIP_INSTALL) --group fuzz --constraint $(LOCK)
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml $(LOCK) | $(VENV)/.base

@@ -226,9 +226,42 @@ def test_nothing_of_suppressed_rows_is_in_the_features(encode: str) -> None:
     anonymizer = Anonymizer(plain="ill", **given, seed=0, encode=encode)
     found = anonymizer.fit_transform(frame)
     assert anonymizer.classes_of_rows_[8] == -1
-    assert np.nanmax(found) == 65 if encode == "bounds" else np.nanmax(found) < 65
+    assert np.nanmax(found) == 70 if encode == "bounds" else np.nanmax(found) == 65
     assert not {"job_diver", "ill_gout"} & set(anonymizer.get_feature_names_out())
     assert anonymizer.transform(frame).shape == found.shape
+
+
+def test_bounds_say_what_labels_say() -> None:
+    """Of a node no more than its label, and of a star no more than all labels together."""
+    frame = pd.DataFrame(
+        {"age": [31, 36, 35, 61, 64, 62], "seen": ["2020-01-05"] * 3 + ["2021-03-01"] * 3}
+    )
+    trees = {"age": {"intervals": [10, 50]}, "seen": {"date": ["month", "year"]}}
+    anonymizer = Anonymizer(k=3, hierarchies=trees, method="optimal", seed=0, encode="bounds")
+    anonymizer.set_output(transform="pandas")
+    found = anonymizer.fit_transform(frame)
+    labels = anonymizer.release_.table.to_pandas()
+    assert set(labels.age) == {"[30-40)", "[60-70)"}
+    assert found[["age_low", "age_high"]].drop_duplicates().to_numpy().tolist() == [
+        [30, 40],
+        [60, 70],
+    ]
+    days = pd.to_datetime(labels.seen) - pd.Timestamp(0)
+    assert (found.seen_low <= days.dt.days).all()
+    new = anonymizer.transform(pd.DataFrame({"age": [99], "seen": ["2020-01-05"]}))  # a star
+    assert new[["age_low", "age_high"]].to_numpy().tolist() == [[30, 70]]
+
+
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names:UserWarning")
+def test_rows_of_another_kind_than_the_training_rows() -> None:
+    frame = pd.DataFrame({"age": [31, 36, 61, 64]})
+    named, bare = (Anonymizer(k=2, seed=0).fit(rows) for rows in (frame, frame.to_numpy()))
+    with pytest.raises(
+        InputError, match=r"named age; in these rows.*named x0, age cannot be found"
+    ):
+        named.transform(frame.to_numpy())
+    with pytest.raises(InputError, match="Give a frame both times, or an array both times"):
+        bare.transform(frame)
 
 
 @pytest.mark.parametrize("encode", ["labels", "numbers", "bounds"])

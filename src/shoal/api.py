@@ -354,6 +354,7 @@ def run(
     method: MethodName | Method | Mapping[str, Any] | None = None,
     metrics: Iterable[MetricName | Metric | Mapping[str, Any]] | None = None,
     suppression: float | None = None,
+    formulas: Literal["kept", "escaped"] | None = None,
     seed: int | None = None,
     seed_file: PathLike | None = None,
     report: PathLike | None = None,
@@ -387,6 +388,9 @@ def run(
         `publish: anatomy` the tables of sensitive values are written beside it.
     k, l, t, constraints, method, metrics, suppression, seed
         Changes to the policy, as for `anonymize`.
+    formulas
+        `escaped` writes texts of a CSV file that a spreadsheet would run with an apostrophe in front, in
+        place of the policy's `formulas`.
     seed_file
         A private file that keeps the seed: used if it exists, else written with the release, so that
         the same call gives the same release again.
@@ -447,6 +451,7 @@ def run(
         method=method,
         metrics=metrics,
         suppression=suppression,
+        formulas=formulas,
         seed=seed,
     )
     keys = _keys(read, separator, quote, encoding)
@@ -627,7 +632,7 @@ def verify(
             _located(release),
             required,
             clock,
-            options=given.file.of_release,
+            options=required.release_options(given.file),
             engine=engine,
             memory=memory,
             every_column=stated is not None,  # a certificate has a digest of all columns
@@ -670,6 +675,7 @@ def verify(
         warnings=tuple(key_warnings(_located(key))),
         unread=unread,
         presets=verdict.presets,
+        starred=verdict.starred,
     )
 
 
@@ -752,7 +758,7 @@ def decode(
     place = _located(release)
     if isinstance(place, Made):
         place = place.output if place.table is None else place.table
-    decoded, notes = decode_release(place, required, choice, given.file.of_release)
+    decoded, notes = decode_release(place, required, choice, required.release_options(given.file))
     warn(notes)
     result: FrameT = decoded
     return result
@@ -818,13 +824,14 @@ def decode_file(
         from shoal.policy import Policy
 
         given = _reading(read, separator, quote, encoding)
+        required = Policy.load(policy).reading(**given.values)
         found = decode_place(
             place_of(release),
-            Policy.load(policy).reading(**given.values),
+            required,
             place_of(target),
             _choice(numbers, categories, forms, seed),
             Clock(callback),
-            given.file.of_release,
+            required.release_options(given.file),
             force,
         )
     warn(found.warnings)
@@ -1222,7 +1229,7 @@ def criteria(
                 _located(release),
                 required,
                 clock,
-                options=given.file.of_release,
+                options=required.release_options(given.file),
                 engine=engine,
                 memory=memory,
                 every_column=True,

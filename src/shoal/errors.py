@@ -70,10 +70,16 @@ def nearest(word: str, allowed: Iterable[str]) -> str:
     return f" Did you mean '{spelled[close[0]]}'?" if close else ""
 
 
+LONGEST = 300
+"""Characters of a word in a list: a name of a broken file may have thousands."""
+
+
 def listed(words: Iterable[str], limit: int = 12) -> str:
     """Return the words with commas, cut after `limit` with how many were left out."""
     every = list(words)
-    shown = ", ".join(every[:limit])
+    shown = ", ".join(
+        word if len(word) <= LONGEST else f"{word[:LONGEST]}…" for word in every[:limit]
+    )
     return shown if len(every) <= limit else f"{shown} and {len(every) - limit} more"
 
 

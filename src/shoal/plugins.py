@@ -78,6 +78,9 @@ class Plugin:
     unless the class states another one."""
     on_request: ClassVar[bool] = False
     """Whether it takes long, so that it is used only where a policy names it."""
+    later_options: ClassVar[frozenset[str]] = frozenset()
+    """Options that were added to a plug-in in use. Policies leave them out where they have their
+    defaults, so that the fingerprints in older certificates stay as they are."""
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def __init_subclass__(cls, **options: Any) -> None:

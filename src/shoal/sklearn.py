@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from shoal import api
 from shoal.arrays import Bools, Codes, Floats, Ints
+from shoal.decoding.meaning import Measured, meaning_of
 from shoal.encoding.columns import ColumnSpec, encode_quasi
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import Spans
@@ -98,7 +99,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         `labels`: labels as they are published, as objects. `numbers`: for a pipeline that ends in a
         model; numbers and dates (in days) by the middle of their label, other columns by a feature for
         each training value, with the share that the value has among those under the label. `bounds`:
-        the same, with both ends of the label in place of the middle.
+        the same, with both ends of the label in place of the middle. Either says of numbers and dates
+        what the labels say, and no more.
 
     Attributes
     ----------
@@ -188,6 +190,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             This very object.
         """
         table = self._table(X, reset=True)
+        self._names = tuple(table.column_names)
         policy = self._policy(table.column_names)
         with warnings.catch_warnings():
             # the rows go back to whoever gave them
@@ -339,6 +342,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         if is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             wrapped = wrap(X)
+            if not reset:
+                self._check_names(wrapped.names)
             table = pa.table({name: wrapped.column(name) for name in wrapped.names})
             if not len(table) or not table.column_names:
                 raise ValueError(
@@ -347,7 +352,18 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
                 )
             return table
         array = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=reset)
+        if not reset:
+            self._check_names([f"x{j}" for j in range(array.shape[1])])
         return pa.table({f"x{j}": _column_of(array[:, j]) for j in range(array.shape[1])})
+
+    def _check_names(self, names: Sequence[str]) -> None:
+        """Raise `InputError` for rows without the columns that the training rows had, by name."""
+        if lacking := [name for name in self._names if name not in names]:
+            raise InputError(
+                f"Anonymizer was fitted on columns named {listed(self._names)}; in these rows, whose "
+                f"columns are named {listed(names)}, {listed(lacking)} cannot be found. Give a frame "
+                "both times, or an array both times: the columns of an array are x0, x1, …"
+            )
 
     def _policy(self, names: Sequence[str]) -> Policy:
         """The policy with the keywords, for rows that are returned in their order."""
@@ -472,7 +488,12 @@ class _LearntColumn:
         values = encoded.dictionary
         domain, codes = encode_quasi(name, values, spec, policy.folder)
         reads = None if domain.hierarchy is None or spec.hierarchy is None else spec.hierarchy.reads
-        numeric = domain.kind == Kind.RANGE or reads in ("number", "date")
+        numeric = domain.kind == Kind.RANGE
+        if reads in ("number", "date"):
+            labels = published.unique().to_pylist()
+            ones = np.ones(len(labels), np.int64)
+            meaning = meaning_of(name, labels, ones, spec, policy.folder)
+            numeric = isinstance(meaning, Measured)
         texts = domain.texts.take(pa.array(codes)).to_pylist()
         # the values of suppressed rows are not shown
         kept = np.unique(pairs % max(1, wide)).tolist()
@@ -509,6 +530,11 @@ def _alike(name: str, new: pa.Array, kind: pa.DataType) -> list[pa.Array]:
         ) from None
 
 
+def _is_star(labels: pa.Array) -> Bools:
+    found: Bools = pc.fill_null(pc.equal(labels, ANY), False).to_numpy(zero_copy_only=False)
+    return found
+
+
 class _JoinedColumn:
     """A column of the training rows and of new ones, as codes, and the classes in it."""
 
@@ -522,9 +548,7 @@ class _JoinedColumn:
         self.low: Ints = np.minimum.reduceat(members, learnt.starts[:-1])
         self.high: Ints = np.maximum.reduceat(members, learnt.starts[:-1])
         self.sizes = np.diff(learnt.starts)
-        self.star: Bools = pc.fill_null(pc.equal(learnt.published, ANY), False).to_numpy(
-            zero_copy_only=False
-        )
+        self.star = _is_star(learnt.published)
         n = len(self.low)
         if domain.kind == Kind.SET:
             self.has = np.zeros((n, domain.size), np.bool_)
@@ -667,23 +691,43 @@ class _JoinedColumn:
         return tree.nodes[levels[:, None], self.shown[None, :]] == tree.nodes[levels, low][:, None]
 
     def _ends(self, of: Ints, code: Ints, wide: Bools, star: Bools) -> tuple[Floats, Floats]:
-        """(rows,) twice: the ends of each label as numbers; nan where it holds no value."""
-        number = self._numbers()
+        """(rows,) twice: the ends of each label as numbers; nan where it holds no value.
+
+        Nothing that the labels do not say: the ends of a star are those of all other labels.
+        """
         if self.domain.kind == Kind.TREE:
-            under = self._under()
-            values = np.where(under, number[self.shown][None, :], np.nan)
+            every = self._written_ends(self.learnt.published)
+            labels = self.labels(of, ~wide)
+            low, high = self._written_ends(labels)
+            star = star | _is_star(labels)
         else:
-            values = np.full((len(self.low), 2), np.nan)
-            values[:, 0], values[:, 1] = number[self.low], number[self.high]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of labels without a value
-            low, high = np.nanmin(values, axis=1)[of], np.nanmax(values, axis=1)[of]
-            every = number[self.shown]
-            least, most = np.nanmin(every), np.nanmax(every)
-        own = number[code]
-        low[wide], high[wide] = np.fmin(low, own)[wide], np.fmax(high, own)[wide]
-        low[star], high[star] = least, most
+            number = self._numbers()
+            every = number[self.low], number[self.high]
+            low, high = every[0][of], every[1][of]
+            own = number[code]
+            low[wide], high[wide] = np.fmin(low, own)[wide], np.fmax(high, own)[wide]
+        known = np.concatenate(every)[np.tile(~self.star, 2)]
+        known = known[~np.isnan(known)]
+        low[star], high[star] = known.min(initial=np.inf), known.max(initial=-np.inf)
+        if not len(known):  # stars alone
+            low[star] = high[star] = 0.0
         return low, high
+
+    def _written_ends(self, labels: pa.Array) -> tuple[Floats, Floats]:
+        """(n,) twice: the ends that are written in labels of a hierarchy; of `90+` the one there is."""
+        coded = labels.dictionary_encode("encode")
+        texts = coded.dictionary.to_pylist()
+        learnt = self.learnt
+        meaning = meaning_of(
+            learnt.name, texts, np.ones(len(texts), np.int64), learnt.spec, learnt.policy.folder
+        )
+        assert isinstance(meaning, Measured), "other columns are no numbers"
+        low, high = (
+            np.array([_in_days(meaning.sort, end) for end in ends], np.float64)
+            for ends in (meaning.first, meaning.last)
+        )
+        place = coded.indices.to_numpy(zero_copy_only=False)
+        return np.fmin(low, high)[place], np.fmax(low, high)[place]
 
     def _numbers(self) -> Floats:
         """(size,) each value as a number: dates in days, values of a list by their place in it."""
@@ -698,6 +742,14 @@ class _JoinedColumn:
             else:
                 found.append(_as_number(*place))
         return np.array(found)
+
+
+def _in_days(sort: str, end: Any) -> float:
+    """The end of a label: a number as it is; dates and moments in days since 1970; nan where none is."""
+    if end is None or sort == "number":
+        return np.nan if end is None else float(end)
+    days = float(end) if sort == "date" else float(end) / DAY
+    return days - EPOCH if sort in ("date", "moment") else days
 
 
 def _as_number(sort: int, place: Any) -> float:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.encoding.cells import hash_rows, words_of
+from shoal.encoding.cells import hash_rows, spelled, words_of
+from shoal.hierarchy.text import text_of
 
 D = Decimal
 COLUMNS: list[pa.Array] = [
@@ -121,3 +122,22 @@ def test_every_part_of_a_row_and_the_seed_count() -> None:
 def test_texts_that_share_bytes_at_a_border_differ() -> None:
     same = ["a", "a\0", "a\0\0", "12345678", "12345678\0", "123456781"]
     assert len(set(words_of(pa.array(same)).tolist())) == len(same)
+
+
+@any_type
+def test_spelled_values_have_the_words_of_their_texts(column: pa.Array) -> None:
+    """A table has the same hashes whether its values have types or are texts, as in a CSV file."""
+    words = words_of(spelled(column)).tolist()
+    assert words[0] == words[3]
+    assert len(set(words)) == 3
+    kind, types = column.type, pa.types
+    if not (types.is_nested(kind) or types.is_interval(kind) or kind == pa.binary()):
+        assert words == words_of(text_of(column)).tolist()
+
+
+@pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64()])
+def test_spelled_floats_that_differ_stay_different(kind: pa.DataType) -> None:
+    values = np.array([0.0, -0.0, np.nan, 1.0, 0.1], kind.to_pandas_dtype())
+    column = pa.concat_arrays([pa.array(values), pa.nulls(1, kind)])
+    assert len(set(words_of(spelled(column)).tolist())) == 6
+    assert words_of(spelled(column))[4] == words_of(pa.array(["0.1"]))[0] or kind == pa.float16()

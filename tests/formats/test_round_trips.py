@@ -32,8 +32,7 @@ POLICY = {
         "note": "plain",
     },
     "constraints": [{"k": 3}, {"l": 2, "of": "disease"}],
-    # rows with equal labels stay together: others are parted by a hash of values in their types
-    "method": "least-loss-partition",
+    "method": {"name": "k-clustering", "block_rows": 10_000},
     "seed": 7,
 }
 

@@ -754,15 +754,17 @@ def statistic(
     values = [None if column.is_missing(text) else text for text in texts]
     known = [value for value in values if value is not None]
     if form == "mode":
+        # the values of an unordered column are its texts: 10 and 10.0 are two
+        as_written = column.settings.get("kind") == "unordered"
+
+        def counted(value: Text) -> Any:
+            return value if value is None or as_written else place(column, value) or value
+
         votes: dict[Any, Fraction] = defaultdict(Fraction)
         for value, weight in zip(values, weights, strict=True):
-            votes[None if value is None else place(column, value) or value] += weight
+            votes[counted(value)] += weight
         best = {value for value, weight in votes.items() if weight == max(votes.values())}
-        return any(
-            covers(column, label, v)
-            for v in {*values}
-            if (None if v is None else place(column, v) or v) in best
-        )
+        return any(covers(column, label, v) for v in {*values} if counted(v) in best)
     if len(known) < len(values):
         return label == ("*" if known else None)
     places = [place(column, value) for value in known]

@@ -10,7 +10,7 @@ import pytest
 import shoal
 from shoal.engines.files import LocalFiles
 from shoal.errors import InputError
-from shoal.io.arrow import compact_dictionary
+from shoal.io.arrow import compact_dictionary, one_chunk
 
 POLICY = {"columns": {"q": "quasi", "s": "sensitive"}, "constraints": [{"k": 2}]}
 
@@ -65,3 +65,13 @@ def test_categories_of_several_types_are_refused_without_a_value() -> None:
         shoal.anonymize(frame, quasi="q", plain="p", k=2)
     assert "'p'" in str(caught.value)
     assert "Jonathan" not in str(caught.value)
+
+
+@pytest.mark.parametrize("second", [["a", "b"], ["b", "a"], ["c"], []])
+def test_pieces_with_equal_and_other_dictionaries_become_one(second: list[str]) -> None:
+    kind = pa.dictionary(pa.int32(), pa.string())
+    parts = [["a", "b", None], second, ["a"]]
+    pieces = [pa.array(part, pa.string()).dictionary_encode().cast(kind) for part in parts]
+    whole = one_chunk(pa.chunked_array(pieces, kind))
+    assert whole.to_pylist() == [value for part in parts for value in part]
+    assert one_chunk(pa.chunked_array([], kind)).to_pylist() == []

@@ -11,7 +11,7 @@ from shoal.engines.duckdb.csv import check_separators, open_csv
 from shoal.errors import InputError
 from shoal.io import regular_csv
 from shoal.io.csv_dialect import CsvOptions
-from shoal.io.regular_csv import is_regular, read_regular
+from shoal.io.regular_csv import Regularity, read_regular, regularity
 from tests.examples import examples
 
 COMMA = CsvOptions(",", '"', "utf-8", header=True, footer=0)
@@ -60,8 +60,17 @@ def test_as_the_database_reads_it(content: bytes, size: int) -> None:
             assert found == by_the_database(path)
 
 
-def plainly_regular(text: str) -> bool:
+def plain_regularity(text: str) -> Regularity:
     """One character after another."""
+    if not plainly_regular(text):
+        return Regularity.NONE
+    fields = text.split('"')[1::2]  # a doubled quote ends one part and begins another
+    inside = any("\n" in part or "\r" in part for part in fields)
+    return Regularity.LINES_IN_FIELDS if inside else Regularity.LINES
+
+
+def plainly_regular(text: str) -> bool:
+    """The same without the ends of lines inside of fields."""
     ends = {
         text[i] if text[i - 1 : i] != "\r" else "\r\n" for i in range(len(text)) if text[i] == "\n"
     }
@@ -90,12 +99,14 @@ def plainly_regular(text: str) -> bool:
 
 @examples(300)
 @given(text=st.text('a,"\r\n', max_size=12), size=st.integers(1, 5))
+@example('a,"b\nc"\n', 3)
+@example('a,"""\n"\n', 1)
 def test_regular_is_what_a_plain_loop_finds(text: str, size: int) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(regular_csv, "CHECKED", size)
         path = Path(folder, "t.csv")
         path.write_bytes(text.encode())
-        assert is_regular(path, ",", '"') == plainly_regular(text)
+        assert regularity(path, ",", '"') is plain_regularity(text)
 
 
 @pytest.mark.parametrize(

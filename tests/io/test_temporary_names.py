@@ -83,12 +83,12 @@ def left(target: Path, pid: int, where: str | None = None) -> list[Path]:
 def test_only_what_dead_processes_of_this_host_left_is_removed(tmp_path: Path, make: type) -> None:
     target = tmp_path / "t.csv"
     target.touch()
-    stale = [*left(target, GONE), *left(target, os.getpid())]
+    others = left(tmp_path / "u.csv", GONE)  # of another run into the same folder
+    stale = [*left(target, GONE), *left(target, os.getpid()), *others]
     stays = [
         *left(target, os.getppid()),
         *left(target, GONE, "another0"),
         *left(target, os.getpid(), "another0"),
-        *left(tmp_path / "u.csv", GONE),
     ]
     for path in stale + stays:
         path.touch()

@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 import shoal
 from shoal import plugins
 from shoal.encoding.columns import BY_VALUES, encode_quasi
-from shoal.encoding.prediction import CLASSES, bits_about, counts_of, target_classes
+from shoal.encoding.prediction import (
+    CLASSES,
+    bits_about,
+    bits_beyond,
+    counts_of,
+    counts_of_both,
+    target_classes,
+)
 from shoal.errors import InputError, PolicyError
 from tests.examples import examples
 from tests.methods.test_importance import TREES
@@ -40,6 +47,57 @@ def test_bits_equal_their_definition(rows: list[tuple[str, str]]) -> None:
     classes = target_classes("target", pa.array([c for _, c in rows]))
     found = bits_about(counts_of(codes, domain.size, classes))
     assert found == pytest.approx(plain_bits(*map(list, zip(*rows, strict=True))), abs=1e-9)
+
+
+@examples(50)
+@given(st.lists(st.tuples(*map(st.sampled_from, ("pqr", "abcd", "xyz"))), min_size=1))
+def test_bits_beyond_another_column_equal_their_definition(rows: list[tuple[str, ...]]) -> None:
+    """The mean over the values of the other column, less what chance tells, as a whole."""
+    other, values, classes = (
+        target_classes("column", pa.array(each)) for each in map(list, zip(*rows, strict=True))
+    )
+    n, wanted = len(rows), 0.0
+    for value in {row[0] for row in rows}:
+        mine = [row[1:] for row in rows if row[0] == value]
+        pairs = Counter(mine)
+        of_value, of_class = (Counter(row[i] for row in mine) for i in (0, 1))
+        for (v, c), count in pairs.items():
+            wanted += count / n * math.log2(count * len(mine) / (of_value[v] * of_class[c]))
+        wanted -= (len(of_value) - 1) * (len(of_class) - 1) / (2 * n * math.log(2))
+    found = bits_beyond(counts_of_both(other, values, classes))
+    assert found == pytest.approx(max(0.0, wanted), abs=1e-9)
+
+
+def test_what_another_column_tells_too_counts_once() -> None:
+    rng = np.random.default_rng(3)
+    frame = people(1200).assign(d=rng.integers(0, 60, 1200))
+    frame["copy"] = frame.a // 2
+    frame["paid"] = np.where(frame.a + frame.d > 60, "much", "little")
+    release = shoal.anonymize(
+        frame,
+        quasi=["a", "copy", "d", "b"],
+        plain=["paid"],
+        default="drop",
+        k=8,
+        predict="paid",
+        seed=1,
+    )
+    (note,) = [note for note in release.notes if note.startswith("predict:")]
+    bits = dict(word.split() for word in note.removesuffix(".").split("bits: ")[1].split(", "))
+    least, most = sorted(float(bits[name]) for name in ("a", "copy"))
+    assert most > 0.1 < float(bits["d"])
+    assert least < most / 4  # on its own either tells nearly as much as the other
+    assert float(bits["b"]) < 0.02
+
+
+def test_in_few_rows_every_column_counts_by_all_that_it_tells() -> None:
+    rows = {"a": [20, 30, 40, 50] * 4, "c": list("uuvvuvuv") * 2, "paid": [1, 1, 2, 2] * 4}
+    release = shoal.anonymize(
+        pa.table(rows), quasi=["a", "c"], plain="paid", k=4, predict="paid", seed=1
+    )
+    (note,) = [note for note in release.notes if note.startswith("predict:")]
+    wanted = [plain_bits(rows[name], rows["paid"]) for name in ("a", "c")]
+    assert note.endswith(f"in bits: a {wanted[0]:.3f}, c {wanted[1]:.3f}.")
 
 
 def test_classes_of_numbers() -> None:
@@ -85,7 +143,7 @@ def test_what_predicts_keeps_its_detail(name: str, target: str) -> None:
     assert release.column_loss["a"] < plain.column_loss["a"]
     assert "mean-ncp-by-importance" in release.metrics
     (note,) = [note for note in release.notes if note.startswith("predict:")]
-    assert f"tell about {target}, in bits: a " in note
+    assert f"tell about {target} beyond columns that tell more, in bits: a " in note
 
 
 def test_importance_and_target_both_count() -> None:

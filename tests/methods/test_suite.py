@@ -126,6 +126,10 @@ def test_the_order_of_columns_in_the_table_changes_nothing(
 
 
 def test_missing_values_are_values_of_their_own(method: dict[str, Any], folder: Path) -> None:
+    if method.get("median") == "below":
+        pytest.skip(
+            "as published, rows are not cut apart where their median is their largest value"
+        )
     table = everyone(240, gaps=0.6)
     release = shoal.anonymize(table, policy(folder, method, order="kept", constraints=[{"k": 2}]))
     rows = text_rows(published(release))

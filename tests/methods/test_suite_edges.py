@@ -43,6 +43,10 @@ def anonymize(table: pa.Table, method: dict[str, Any], **asked: Any) -> shoal.Re
 
 
 def test_k_of_one_generalises_nothing(method: dict[str, Any]) -> None:
+    if method.get("median") == "below":
+        pytest.skip(
+            "as published, rows are not cut apart where their median is their largest value"
+        )
     table = small(90)
     release = anonymize(table, method, k=1, order="kept")
     for name in ("age", "town", "zip"):

@@ -11,13 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import errors
-from shoal.engines.spark import launch
+from shoal.engines import table_size
 from shoal.engines.spark.arrow import schema_in_spark, type_in_spark
-from shoal.engines.spark.connection import open_spark
-from shoal.engines.spark.failures import known_failure, pack_error, translated_errors, unpack_error
+from shoal.engines.spark.connection import open_frame, open_spark
+from shoal.engines.spark.failures import (
+    failure_of_frame,
+    known_failure,
+    pack_error,
+    translated_errors,
+    unpack_error,
+)
 from shoal.engines.spark.launch import (
     DRIVER_MEMORY,
-    available_memory,
     call_with_timeout,
     is_loopback,
     java_megabytes,
@@ -136,13 +141,13 @@ def test_java_has_a_quarter_of_the_memory(monkeypatch: pytest.MonkeyPatch, tmp_p
         8192,
     ]
     limit = tmp_path / "memory.max"
-    monkeypatch.setattr(launch, "CONTAINER", (tmp_path / "none", limit))
+    monkeypatch.setattr(table_size, "CONTAINER", (tmp_path / "none", limit))
     monkeypatch.delenv(DRIVER_MEMORY, raising=False)
     limit.write_text("max\n")
-    whole = available_memory()
+    whole = table_size.machine_memory()
     assert whole > 1 << 28
     limit.write_text(f"{whole - 5}\n")
-    assert available_memory() == whole - 5
+    assert table_size.machine_memory() == whole - 5
     with java_memory():
         assert os.environ[DRIVER_MEMORY] == f"{java_megabytes(whole - 5)}m"
     assert DRIVER_MEMORY not in os.environ
@@ -167,3 +172,20 @@ def test_errors_during_ctrl_c_are_ctrl_c(caplog: pytest.LogCaptureFixture) -> No
     assert not caplog.records
     logging.getLogger("py4j.clientserver").error("a row")
     assert len(caplog.records) == 1
+
+
+def test_a_frame_of_spark_connect_is_refused_by_name() -> None:
+    kind = type("DataFrame", (), {"__module__": "pyspark.sql.connect.dataframe"})
+    with pytest.raises(InputError, match="of Spark Connect, which is not supported"):
+        open_frame(kind())
+
+
+def test_a_failure_of_a_frame_is_named_by_its_kind_alone() -> None:
+    python = 'PythonException: \n  An exception was thrown\n  File "udf.py"\nValueError: secret'
+    found = failure_of_frame(python)
+    assert found is not None
+    assert "(ValueError)" in str(found)
+    assert "secret" not in str(found)
+    assert "(DIVIDE_BY_ZERO)" in str(failure_of_frame("[DIVIDE_BY_ZERO] Division of secret"))
+    # an error in a function of ours is a bug, and not one of the frame
+    assert failure_of_frame('File "/lib/shoal/engines/queries.py"\nKeyError: 1') is None

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal.risk.columns import Type, contents_of
+from shoal.risk.columns import Type, codes_of, contents_of
 
 DAY = datetime.date(1964, 3, 7)
 NOON = datetime.datetime(1964, 3, 7, 12, 30)
@@ -83,3 +83,19 @@ def test_entropy_is_in_bits():
     assert contents_of("x", pa.array(["a", "b"] * 8)).entropy == pytest.approx(1.0)
     assert contents_of("x", pa.array(np.arange(16))).entropy == pytest.approx(4.0)
     assert contents_of("x", pa.array([], pa.int64())).entropy == 0
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.chunked_array([["a", None, "b"], ["b", "a"]]),
+        pa.array([1.0, float("nan"), -0.0, 0.0]),
+        pa.array([None, None], pa.null()),
+        pa.array([[1], [2], [1]]),
+        pa.array([], pa.string()),
+    ],
+    ids=["text", "numbers", "nothing", "lists", "empty"],
+)
+def test_codes_without_looking_at_values_are_the_same(column: pa.Array) -> None:
+    full, bare = contents_of("x", column), codes_of(column)
+    assert (bare.codes.tolist(), bare.size) == (full.codes.tolist(), full.size)

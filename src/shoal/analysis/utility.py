@@ -125,7 +125,7 @@ def measure_utility(
     clock = Clock(progress)
     source = release.table if isinstance(release, Release) else as_place(release)
     with clock.step("read"):
-        published, names, _ = read_table(source, options=read.file.of_release)
+        published, names, _ = read_table(source, options=rules.release_options(read.file))
         if target is not None:
             check_target(rules, target, names)
         options = rules.reading(**read.given()).read.file

@@ -5,6 +5,7 @@ libraries only when a function is called.
 """
 
 import sys
+from itertools import pairwise
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -27,6 +28,7 @@ from shoal.cli.run import run
 from shoal.cli.studio import studio
 from shoal.cli.utility import utility
 from shoal.cli.verify import verify
+from shoal.interruption import interruptible
 from shoal.version import __version__
 
 app = typer.Typer(
@@ -88,8 +90,12 @@ def main() -> NoReturn:
     """Run the command line and leave with its exit code."""
     _replace_unprintable()
     arguments = sys.argv[1:]
+
+    def work() -> Any:
+        return app(arguments, prog_name="shoal", standalone_mode=False)
+
     try:
-        code: Any = app(arguments, prog_name="shoal", standalone_mode=False)
+        code: Any = work() if _in_main_thread(arguments) else interruptible(work, stopped)
     except KeyboardInterrupt:
         code = stopped()
     except Exception as error:
@@ -98,6 +104,13 @@ def main() -> NoReturn:
             raise
         code = report_usage(error, as_json="--json" in arguments)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _in_main_thread(arguments: list[str]) -> bool:
+    """Whether a command handles signals itself: the studio's server does, and so does Spark."""
+    words = [part for argument in arguments for part in argument.split("=", 1)]
+    engines = [after for word, after in pairwise(words) if word == "--engine"]
+    return arguments[:1] == ["studio"] or any(engine != "local" for engine in engines)
 
 
 def _replace_unprintable() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import typer
 
 from shoal.errors import ShoalError, ShoalWarning
+from shoal.interruption import begin, is_committed, is_stopping
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,15 +45,22 @@ def guarded(body: Callable[P, None]) -> Callable[P, None]:
 
     @functools.wraps(body)
     def command(*args: P.args, **kwargs: P.kwargs) -> None:
+        begin()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ShoalWarning)
                 body(*args, **kwargs)
         except KeyboardInterrupt:
             raise typer.Exit(stopped()) from None
+        except SystemExit:  # a signal during work in the main thread
+            if is_committed():
+                raise typer.Exit(stopped()) from None
+            raise
         except (typer.Exit, BrokenPipeError):
             raise
         except Exception as error:
+            if is_stopping():  # what compiled code made of the interruption
+                raise typer.Exit(stopped()) from None
             if os.environ.get(DEBUG):
                 raise
             raise typer.Exit(_report(error, bool(kwargs.get("json")))) from None
@@ -62,6 +70,9 @@ def guarded(body: Callable[P, None]) -> Callable[P, None]:
 
 def stopped() -> int:
     """Report that the user stopped the command; returns the exit code."""
+    if is_committed():
+        print("Interrupted after everything was in place.", file=sys.stderr)
+        return 0
     print("Interrupted: no incomplete file is left behind.", file=sys.stderr)
     return INTERRUPTED
 

@@ -100,6 +100,13 @@ def run(
             show_default=False,
         ),
     ] = None,
+    escape_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--escape-formulas",
+            help="Write texts that a spreadsheet would run with an apostrophe in front (CSV files).",
+        ),
+    ] = False,
     engine: Engine = "local",
     memory: Memory = None,
     progress: ProgressForm = "bar",
@@ -128,6 +135,7 @@ def run(
         key=key,
         mapping=mapping,
         force=force,
+        formulas="escaped" if escape_formulas else None,
         engine=engine,
         memory=memory,
         read=read,

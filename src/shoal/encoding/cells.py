@@ -1,6 +1,6 @@
 """The table as a method sees it: distinct coded rows with their counts, in a canonical order."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -23,8 +23,15 @@ from shoal.encoding.columns import (
 from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
 from shoal.encoding.people import NO_IDS, People, read_people
-from shoal.encoding.prediction import bits_about, counts_of, steered, target_classes
+from shoal.encoding.prediction import (
+    bits_of_columns,
+    counts_of,
+    counts_of_both,
+    steered,
+    target_classes,
+)
 from shoal.encoding.values import tally_of
+from shoal.hierarchy.text import text_of
 from shoal.seeds import LARGE, key_words
 from shoal.threads import each
 
@@ -208,16 +215,26 @@ def encode(
     by_name = {name: codes for found in encoded for name, codes in found.items()}
     quasi_codes = [by_name.pop(name) for name in quasi]
     if predict is not None:
-        quasi_codes = _steered(quasi_codes, target_classes(predict, column(predict)))
+        quasi_codes = _steered(quasi_codes, predict, target_classes(predict, column(predict)))
     sensitive_codes = {name: by_name.pop(name) for name in sensitive} | by_name
     return build_cells(quasi_codes, sensitive_codes, others, seed, people, weights)
 
 
-def _steered(quasi: Sequence[tuple[Domain, Codes]], classes: Codes) -> list[tuple[Domain, Codes]]:
+def _steered(
+    quasi: Sequence[tuple[Domain, Codes]], target: str, classes: Codes
+) -> list[tuple[Domain, Codes]]:
     """The columns, counting by what they tell about the classes of the rows."""
-    bits = [bits_about(counts_of(codes, domain.size, classes)) for domain, codes in quasi]
-    domains = steered([domain for domain, _ in quasi], bits)
-    return [(domain, codes) for domain, (_, codes) in zip(domains, quasi, strict=True)]
+    domains, codes = [domain for domain, _ in quasi], [codes for _, codes in quasi]
+    rows = [np.bincount(mine, minlength=domain.size).astype(np.int64) for domain, mine in quasi]
+    bits = bits_of_columns(
+        domains,
+        rows,
+        int(classes.max(initial=0)) + 1,
+        target,
+        lambda j: counts_of(codes[j], domains[j].size, classes),
+        lambda i, j, of_i, of_j: counts_of_both(of_i[codes[i]], of_j[codes[j]], classes),
+    )
+    return list(zip(steered(domains, bits), codes, strict=True))
 
 
 def codes_in_order(cells: Cells, column: pa.Array) -> Codes:
@@ -238,7 +255,8 @@ def build_cells(
     from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
 
     n = len(quasi[0][1])
-    hashes = hash_rows(n, [codes for _, codes in sensitive.values()], plain, seed)
+    texts = each(spelled, plain, n)
+    hashes = hash_rows(n, [codes for _, codes in sensitive.values()], texts, seed)
     keys = pack([codes for _, codes in quasi], [domain.size for domain, _ in quasi])
     order = np.arange(n, dtype=np.int64)
     if people is not None:  # rows that are published alike may be of different people
@@ -304,7 +322,7 @@ def pack(columns: Sequence[Codes], sizes: Sequence[int]) -> list[tuple[Words, in
     return words
 
 
-def hash_rows(n: int, sensitive: Sequence[Codes], plain: Sequence[pa.Array], seed: int) -> Words:
+def hash_rows(n: int, sensitive: Sequence[Codes], plain: Iterable[pa.Array], seed: int) -> Words:
     """(n,) a hash of what is published of each row apart from its quasi-identifiers.
 
     Equal rows have equal hashes, in whatever order they are.
@@ -319,6 +337,32 @@ def hash_rows(n: int, sensitive: Sequence[Codes], plain: Sequence[pa.Array], see
     for each_word in words:
         stir(state, each_word)
     return state
+
+
+def spelled(column: pa.Array) -> pa.Array:
+    """The column with the text of each value in its place, so that rows have the same hashes whether a
+    table was read from text or has types. Values that differ stay different: -0 is not 0."""
+    kind, types = column.type, pa.types
+    if types.is_dictionary(kind):
+        texts = spelled(column.dictionary)
+        texts = texts.dictionary_decode() if types.is_dictionary(texts.type) else texts
+        return pa.DictionaryArray.from_arrays(column.indices, texts)
+    if types.is_float16(kind):
+        column, kind = column.cast(pa.float32()), pa.float32()
+    if types.is_floating(kind):
+        # by their bits: -0 equals 0
+        coded = column.view(pa.int32() if kind.bit_width == 32 else pa.int64()).dictionary_encode()
+        values = coded.dictionary.view(kind)
+        zero = pa.array(np.signbit(values.to_numpy()) & (values.to_numpy() == 0))
+        texts = pc.if_else(zero, "-0", text_of(values))
+    elif _is_word(kind) or types.is_decimal(kind):
+        if types.is_decimal32(kind) or types.is_decimal64(kind):
+            column = column.cast(pa.decimal128(kind.precision, kind.scale))
+        coded = column.dictionary_encode()
+        texts = text_of(coded.dictionary)
+    else:
+        return column
+    return pa.DictionaryArray.from_arrays(coded.indices, texts)
 
 
 def words_of(column: pa.Array) -> Words:

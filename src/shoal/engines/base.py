@@ -64,6 +64,8 @@ class Engine(ABC):
     free_evidence: bool = False
     """Whether the evidence for a report comes at no extra cost, so it is always collected."""
 
+    notes: tuple[str, ...] = ()
+    """Why this engine was chosen, where the user chose another one."""
     choice: "Choice | None" = None
     """The method that `auto` chose for the table; None where the policy names another one."""
     _policy: Policy

@@ -88,3 +88,9 @@ def _advice(kind: pa.DataType) -> str:
     if pa.types.is_nested(kind):
         return "Split it into columns of single values"
     return "Convert it to text, numbers or dates"
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether values of this type are texts."""
+    types = pa.types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))

@@ -14,7 +14,7 @@ from shoal.encoding.cells import Cells
 from shoal.encoding.columns import encode_quasi
 from shoal.encoding.domain import Kind
 from shoal.encoding.people import person_of_ids
-from shoal.encoding.values import canonical, countable
+from shoal.encoding.values import canonical, countable, distinct
 from shoal.errors import ShoalError
 from shoal.evidence.disclosure import Determined
 from shoal.evidence.mappings import SAMPLED, Coded, is_possible, relation, spread_of
@@ -108,9 +108,9 @@ def given_away(table: Table, identifiers: Sequence[str], plain: Sequence[str]) -
             try:
                 values, hidden = countable(name, table.column(name)), table.column(other)
                 some = _coded(other, gather(hidden, few))
-                if is_possible(spread_of(name, gather(values, few), some), some.ordered):
+                if is_possible(spread_of(distinct(name, gather(values, few)), some), some.ordered):
                     coded = _coded(other, hidden)
-                    how = relation(spread_of(name, values, coded), coded.ordered)
+                    how = relation(spread_of(distinct(name, values), coded), coded.ordered)
                     found += [Determined(name, other, how, "dropped")] if how else []
             except (ShoalError, pa.ArrowException):  # lists and the like have no values to compare
                 continue

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Codes, Ints, Words
-from shoal.encoding.cells import hash_rows, words_of
+from shoal.encoding.cells import hash_rows, spelled, words_of
 from shoal.encoding.columns import AS_SPELLED, quasi_domain, sensitive_domain, sensitive_readings
 from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
 from shoal.encoding.people import check_ids, person_of_ids
-from shoal.encoding.prediction import bits_about, class_of_values, steered
+from shoal.encoding.prediction import bits_of_columns, class_of_values, steered
 from shoal.encoding.values import Tally, canonical, countable, tally_of_counts
 from shoal.engines.column_types import check_types, restore_type, storage_type
 from shoal.engines.queries import (
@@ -225,7 +225,8 @@ def encode_table(
         classes = lookup(policy.predict, codes, target_domain.missing)
         of_value = class_of_values(target_domain, rows_of_target)
         some = [(domains[name], lookups[name]) for name in quasi]
-        for domain in _steered(session, raw, some, classes, of_value):
+        mine = [rows[name] for name in quasi]
+        for domain in _steered(session, raw, some, mine, classes, of_value, policy.predict):
             domains[domain.name] = domain
     payload = [*sorted(policy.plain), *sensitive]
     sensitive += tuple(name for name in domains if name not in (*quasi, *sensitive))
@@ -270,22 +271,40 @@ def _steered(
     session: Session,
     raw: str,
     columns: "Sequence[tuple[Domain, CodeLookup]]",
+    rows: Sequence[Ints],
     target: "CodeLookup",
     of_value: Codes,
+    name: str,
 ) -> list[Domain]:
     """The domains, counting by what they tell about a target, from the pairs of values that occur.
 
-    of_value: the class of each code of the target.
+    rows: per column those with each value. of_value: the class of each code of the target. name: that
+    of the target.
     """
-    bits = []
-    for domain, lookup in columns:
-        places = list(dict.fromkeys([lookup.place, target.place]))
-        answer = session.query(count_combinations(raw, places))
-        value, code = (each(one_chunk(answer.column(each.place))) for each in (lookup, target))
-        counts = np.zeros((domain.size, int(of_value.max(initial=0)) + 1), np.int64)
-        np.add.at(counts, (value, of_value[code]), answer.column("n").cast(pa.int64()).to_numpy())
-        bits.append(bits_about(counts))
-    return steered([domain for domain, _ in columns], bits)
+    domains, n_classes = [domain for domain, _ in columns], int(of_value.max(initial=0)) + 1
+
+    def counted(shape: tuple[int, ...], *some: "tuple[CodeLookup, Codes | None]") -> Ints:
+        """Rows by the groups of values of some columns, and by the class of the target."""
+        lookups = [*(lookup for lookup, _ in some), target]
+        answer = session.query(
+            count_combinations(raw, list(dict.fromkeys(each.place for each in lookups)))
+        )
+        places = []
+        for lookup, group in (*some, (target, of_value)):
+            codes = lookup(one_chunk(answer.column(lookup.place)))
+            places.append(codes if group is None else group[codes])
+        counts = np.zeros((*shape, n_classes), np.int64)
+        np.add.at(counts, tuple(places), answer.column("n").cast(pa.int64()).to_numpy())
+        return counts
+
+    def alone(j: int) -> Ints:
+        return counted((domains[j].size,), (columns[j][1], None))
+
+    def together(i: int, j: int, of_i: Codes, of_j: Codes) -> Ints:
+        shape = int(of_i.max()) + 1, int(of_j.max()) + 1
+        return counted(shape, (columns[i][1], of_i), (columns[j][1], of_j))
+
+    return steered(domains, bits_of_columns(domains, rows, n_classes, name, alone, together))
 
 
 def _known(rows: Ints, domain: Domain) -> Ints:
@@ -558,7 +577,7 @@ class EncodeRows:
             columns[WEIGHT] = pa.array(self.weight.of(batch))
         for i, ids in enumerate(self.ids):
             columns[f"i{i}"] = pa.array(ids.of(batch))
-        hashes = hash_rows(n, sensitive, payload, self.seed)
+        hashes = hash_rows(n, sensitive, map(spelled, payload), self.seed)
         columns["h"] = pa.array(as_signed(hashes))
         columns["key"] = pa.array(as_signed(_stirred(hashes, [np.zeros(n, np.uint64)])))
         quasi = (columns[f"c{i}"].to_numpy() for i in range(len(self.quasi)))

@@ -17,6 +17,7 @@ from shoal.engines.duckdb.classes import count_csv, count_table
 from shoal.engines.formats.base import FileFormat, format_of, format_to_write, located
 from shoal.engines.formats.comparison import require_same_rows, sums_of
 from shoal.engines.formats.csv import Csv
+from shoal.engines.table_size import require_fits
 from shoal.errors import InputError
 from shoal.io.address import Address
 from shoal.io.csv_dialect import DETECT, CsvOptions
@@ -62,7 +63,9 @@ class LocalFiles:
             with open_table(path) as table:
                 return table.read(columns)
         with _readable(path, options) as (kind, file, known):
-            return kind.read(file, kind.settle([file], known)[0], columns)
+            settled = kind.settle([file], known)[0]
+            require_fits(file, kind.names(file, settled) if columns is None else columns)
+            return kind.read(file, settled, columns)
 
     def write(
         self, table: pa.Table, path: Path | StagedTable, options: CsvOptions = DETECT

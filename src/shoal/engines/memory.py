@@ -101,6 +101,8 @@ class EncodedTable:
 
     cells: Cells
     preferences: Mapping[str, Any]
+    repeating: Mapping[str, Ints] | None = None
+    """The ids that repeat, once a run has looked for them."""
 
 
 class MemoryEngine(Engine):
@@ -120,6 +122,7 @@ class MemoryEngine(Engine):
         """
         self._decode = decode
         self._encoded = encoded
+        self._repeating = None if encoded is None else encoded.repeating
 
         self._table: Table | None = None if frame is None else wrap(frame)
         self._names = [] if self._table is None else list(self._table.names)
@@ -239,7 +242,7 @@ class MemoryEngine(Engine):
     @property
     def encoded(self) -> EncodedTable:
         """The table as codes, for another run."""
-        return EncodedTable(self._cells, self._preferences)
+        return EncodedTable(self._cells, self._preferences, self._repeating)
 
     @property
     def sensitive_domains(self) -> Mapping[str, Domain]:
@@ -331,7 +334,9 @@ class MemoryEngine(Engine):
                 people_sizes(published.class_of, person[published.rows]),
             )
         self._determined = determined_in_memory(cells, sorted(policy.unchanged), table.column)
-        ids = repeating_identifiers(policy, table)
+        if self._repeating is None:
+            self._repeating = repeating_identifiers(policy, table)
+        ids = self._repeating
         self._determined += given_away(
             table, [name for name in ids if name in policy.identifiers], sorted(policy.unchanged)
         )
@@ -644,9 +649,10 @@ def _in_one_piece(table: pa.Table, numbered: Collection[str]) -> pa.Table:
     """The table with every column in one piece; the texts of some columns are numbered."""
 
     def column(name: str) -> pa.Array:
-        values = one_chunk(table.column(name))
-        is_text = name in numbered and pa.types.is_string(values.type)
-        return values.dictionary_encode() if is_text else values
+        values = table.column(name)
+        if name in numbered and pa.types.is_string(values.type):
+            values = values.dictionary_encode()  # first: codes are put together faster than texts
+        return one_chunk(values)
 
     columns = each(column, table.column_names, table.num_rows)
     fields = [field.with_type(one.type) for field, one in zip(table.schema, columns, strict=True)]

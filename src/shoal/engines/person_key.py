@@ -148,6 +148,7 @@ def read_key(source: Any, names: Sequence[str], options: CsvOptions = DETECT) ->
     called = str(source) if isinstance(source, Path) else "The table given as key"
     if isinstance(source, Path):
         refuse_folder(source)
+        options = replace(options, formulas=False)  # a key is written as it is
         table = LocalFiles().read(source, LocalFiles().settle(source, options)[0])
     else:
         frame = wrap(source)

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Ints, Words
+from shoal.arrays import Codes, Ints, Words
 from shoal.encoding.cells import MISSING_WORD, Cells, words_of
 from shoal.encoding.domain import Domain, Kind
-from shoal.encoding.values import canonical, countable
-from shoal.engines.column_types import restore_type, value_type_of
+from shoal.encoding.values import canonical, countable, distinct
+from shoal.engines.column_types import is_text, restore_type, value_type_of
 from shoal.engines.encode import SIGN, EncodedTable, as_signed, as_unsigned
 from shoal.engines.queries import (
     ENCODED,
@@ -198,10 +198,13 @@ class MemoryCounts(HashedCounts):
         self.count_units(people if people is None or self._kept is None else people[self._kept])
         self._labels = labels
         self._words: dict[str, Words] = {}
+        self._label_words: Words | None = None
 
     def label_words(self) -> Words:
-        """(rows,) a hash of the labels of all quasi-identifiers."""
-        return self._chosen(_stirred(self._labels, len(self._labels[0])))
+        """(rows,) a hash of the labels of all quasi-identifiers, which the caller may change."""
+        if self._label_words is None:
+            self._label_words = self._chosen(_stirred(self._labels, len(self._labels[0])))
+        return self._label_words.copy()
 
     def words(self, name: str) -> Words:
         """(rows,) a hash of each value of a plain column."""
@@ -212,7 +215,8 @@ class MemoryCounts(HashedCounts):
         """Hash columns that are needed again, several at a time, unless they take too much memory."""
         if self.rows * len(self.plain) * 8 > CACHED:
             return
-        new = [name for name in self.plain if name in columns and name not in self._words]
+        wanted = set(columns)
+        new = [name for name in self.plain if name in wanted and name not in self._words]
         self._words |= dict(zip(new, each(self._hashed, new, self.rows), strict=True))
 
     def _hashed(self, name: str) -> Words:
@@ -253,7 +257,7 @@ def _all_starred(columns: Sequence[pa.Array]) -> "np.ndarray | None":
     found: np.ndarray | None = None
     for column in columns:
         texts = column.dictionary if pa.types.is_dictionary(column.type) else column
-        if not _is_text(texts.type):
+        if not is_text(texts.type):
             return None
         if pa.types.is_dictionary(column.type):
             place = pc.index(texts.cast(pa.large_string()), STAR).as_py()
@@ -265,11 +269,6 @@ def _all_starred(columns: Sequence[pa.Array]) -> "np.ndarray | None":
         if not found.any():
             return None
     return found
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    types = pa.types
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 @dataclass(frozen=True)
@@ -454,7 +453,7 @@ def disclosure_in_session(
 
 def _not_starred(places: Mapping[str, tuple[str, pa.DataType]], names: Sequence[str]) -> str:
     """SQL that leaves out rows that read `*` throughout; empty where none can."""
-    if not all(_is_text(value_type_of(places[name][1])) for name in names):
+    if not all(is_text(value_type_of(places[name][1])) for name in names):
         return ""
     starred = " AND ".join(f"coalesce({places[name][0]} = '{STAR}', false)" for name in names)
     return f" WHERE NOT ({starred})"
@@ -470,22 +469,23 @@ def determined_in_memory(
     n = cells.n_rows
     cell = np.repeat(np.arange(cells.n_cells), cells.counts)
     few = np.unique(np.linspace(0, n - 1, min(n, SAMPLED)).astype(np.int64))
+    few_codes = cells.codes[cell[few]]
     found = []
     for name in plain:
         try:
             values = countable(name, column(name))
         except InputError:  # lists and the like, which have no order and no one value
             continue
-        some = gather(values, cells.rows[few])
-        whole: pa.Array | None = None
+        some = distinct(name, gather(values, cells.rows[few]))
+        whole: tuple[pa.Array, Codes] | None = None
         for j, domain in enumerate(cells.domains):
             ordered = _is_ordered(domain)
-            codes = Coded(cells.codes[cell[few], j], domain.missing, ordered)
-            if not is_possible(spread_of(name, some, codes), ordered):
+            codes = Coded(few_codes[:, j], domain.missing, ordered)
+            if not is_possible(spread_of(some, codes), ordered):
                 continue
-            whole = gather(values, cells.rows) if whole is None else whole
+            whole = distinct(name, gather(values, cells.rows)) if whole is None else whole
             codes = Coded(cells.codes[cell, j], domain.missing, ordered)
-            how = relation(spread_of(name, whole, codes), ordered)
+            how = relation(spread_of(whole, codes), ordered)
             if how is not None:
                 found.append(Determined(name, domain.name, how, "coarsened"))
     return found
@@ -503,13 +503,13 @@ def determined_in_session(
     some = session.query(first_rows(ENCODED, [*places.values(), *codes], SAMPLED))
     found = []
     for name in plain:
-        values = restore_type(one_chunk(some.column(places[name])), kinds[name])
+        values = distinct(name, restore_type(one_chunk(some.column(places[name])), kinds[name]))
         value = compared(places[name], pa.types.is_floating(value_type_of(kinds[name])))
         for j, domain in enumerate(encoded.domains):
             ordered = _is_ordered(domain)
             few = some.column(codes[j]).to_numpy().astype(np.int32)
             coded = Coded(few, domain.missing, ordered)
-            if not is_possible(spread_of(name, values, coded), ordered):
+            if not is_possible(spread_of(values, coded), ordered):
                 continue
             spread = _spread_in_session(session, value, kinds[name], codes[j], domain)
             how = relation(spread, ordered) if isinstance(spread, Spread) else spread

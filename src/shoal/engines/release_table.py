@@ -43,7 +43,14 @@ from shoal.presets.checking import (
     value_checks,
 )
 from shoal.progress import Progress, no_progress
-from shoal.verification.check import ClassCounter, Finding, Strength, check, strengths
+from shoal.verification.check import (
+    ClassCounter,
+    Finding,
+    StarredRows,
+    Strength,
+    check,
+    strengths,
+)
 from shoal.verification.digest import Fingerprint, fingerprint, read_text
 from shoal.verification.guesses import ClassGuesses, guesses_of
 from shoal.verification.meaning import Meaning, meaning_of, require_declared, with_meaning
@@ -76,6 +83,8 @@ class Verdict:
     """Where people were counted: those with a row that is not suppressed."""
     presets: tuple[PresetOutcome, ...] = ()
     """The presets of the policy, in its order."""
+    starred: StarredRows | None = None
+    """Suppressed rows, where they are published and the policy limits them."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +153,10 @@ class ReleaseTable(ABC):
         """The classes by the text of some columns, in people; None where these are not known."""
         return None
 
+    def starred_rows(self, columns: Sequence[str]) -> int:  # noqa: ARG002
+        """Rows that read `*` in all of some columns; none where suppressed rows are left out."""
+        return 0
+
     @abstractmethod
     def verify(
         self, policy: Policy, *, survey: bool = False, progress: Progress = no_progress
@@ -157,6 +170,14 @@ def with_presets(table: ReleaseTable, policy: Policy, verdict: Verdict) -> Verdi
     checks = value_checks(policy.preset, policy)
     broken = table.broken_rows(checks)
     return replace(verdict, presets=outcomes(policy.preset, policy, verdict.findings, broken))
+
+
+def with_starred(table: ReleaseTable, policy: Policy, verdict: Verdict) -> Verdict:
+    """The verdict with the number of suppressed rows, where these are published and limited."""
+    if policy.suppressed != "starred" or policy.suppression is None or policy.publish == "anatomy":
+        return verdict
+    starred = table.starred_rows(columns_to_verify(policy, table.names))
+    return replace(verdict, starred=StarredRows(starred, table.n_rows, policy.suppression))
 
 
 class MemoryRelease(ReleaseTable):
@@ -322,10 +343,18 @@ class MemoryRelease(ReleaseTable):
     def _published_people(self, policy: Policy, people: Ints) -> int:
         """People with a row that does not read `*` throughout."""
         if suppressible_components(policy):
-            texts = (read_text(column) for column in self.read().columns)
-            starred = [pc.fill_null(pc.equal(one, STAR), False).to_numpy(False) for one in texts]
-            people = people[~np.all(starred, axis=0)]
+            people = people[~self._starred(self.names)]
         return len(np.unique(people))
+
+    def starred_rows(self, columns: Sequence[str]) -> int:
+        """Rows that read `*` in all of some columns."""
+        return int(self._starred(columns).sum())
+
+    def _starred(self, columns: Sequence[str]) -> Bools:
+        """(n,) whether each row reads `*` in all of some columns."""
+        texts = (read_text(column) for column in self.read(columns).columns)
+        starred = [pc.fill_null(pc.equal(one, STAR), False).to_numpy(False) for one in texts]
+        return np.all(starred, axis=0)
 
     def _counter(self, policy: Policy) -> ClassCounter:
         if self._people is not None:

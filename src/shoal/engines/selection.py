@@ -23,6 +23,7 @@ from shoal.engines.session_truth import new_keys, sum_table
 from shoal.engines.sessions import (
     FOR_FILES,
     LOCAL,
+    NOT_IN_SPARK,
     RAW,
     RELEASE,
     SPARK,
@@ -35,7 +36,7 @@ from shoal.engines.sessions import (
 )
 from shoal.engines.sources import Source
 from shoal.engines.targets import Target
-from shoal.errors import InputError, VerificationFailed
+from shoal.errors import InputError, PolicyError, VerificationFailed
 from shoal.io.address import Place
 from shoal.io.csv_dialect import CsvOptions
 from shoal.policy import Policy
@@ -146,7 +147,9 @@ class SparkEngine(RelationalEngine):
             )
 
     def check_source(self, source: Source, policy: Policy) -> None:
-        """Raise `InputError` for files that Spark would not read."""
+        """Raise `InputError` for files that Spark would not read or write."""
+        if policy.formulas == "escaped":
+            raise PolicyError(NOT_IN_SPARK)
         check_spark_files(source, columns_to_read(policy))
 
     @property

@@ -21,7 +21,7 @@ from shoal.encoding.domain import Domain, Kind
 from shoal.engines.capabilities import check_capabilities
 from shoal.engines.changes import BROKEN, BROKEN_ROWS, CheckBatch, CountBroken, published_rules
 from shoal.engines.class_findings import CHECKED, finding_of_pieces, judge_classes
-from shoal.engines.column_types import check_types, restore_type
+from shoal.engines.column_types import check_types, is_text, restore_type, value_type_of
 from shoal.engines.encode import MAX_VALUES, as_signed, as_unsigned
 from shoal.engines.person_key import person_column
 from shoal.engines.queries import (
@@ -249,6 +249,14 @@ class SessionRelease(ReleaseTable):
         if self._people is not None:
             people = query_number(self.session, count_people(self._people.table))
         return Verdict(findings[:n], rows, tuple(strengths), people=people)
+
+    def starred_rows(self, columns: Sequence[str]) -> int:
+        """Rows that read `*` in all of some columns."""
+        stored = [self.stored(name) for name in columns]
+        if not all(is_text(value_type_of(kind)) for _, kind in stored):
+            return 0
+        starred = " AND ".join(f"{place} = '{STAR}'" for place, _ in stored)
+        return query_number(self.session, f"{count_rows(self.table)} WHERE {starred}")
 
     def _check(self, policy: Policy) -> None:
         check_capabilities("large", policy, "verify")

@@ -10,6 +10,8 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from shoal.engines.database.staging import StagedTable, Stored
+from shoal.engines.formats.base import format_of
+from shoal.engines.formats.csv import Csv
 from shoal.engines.sources import Source
 from shoal.errors import InputError
 from shoal.io.commit import exit_on_signals
@@ -28,6 +30,11 @@ the published rows belong to."""
 FOR_FILES = (
     "An engine or a memory limit is for files, or folders of them, and not for a frame, which is in "
     "memory already."
+)
+
+NOT_IN_SPARK = (
+    "`formulas: escaped` is not supported for CSV files in Spark, which would not escape or read "
+    "them so. Use Parquet, or work on one machine, with --memory or in memory."
 )
 
 BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
@@ -226,6 +233,8 @@ def check_spark_files(source: Source, columns: Sequence[str]) -> None:
             f"{source.place}: Spark reads files, or folders of them, and no databases. Leave --engine "
             "spark out; --memory 2GB works on tables larger than memory."
         )
+    if source.options.formulas and isinstance(format_of(files[0]), Csv):
+        raise InputError(NOT_IN_SPARK)
     check_files(files, columns, source.options)
 
 

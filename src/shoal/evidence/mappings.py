@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Codes, Ints
-from shoal.encoding.values import distinct, ordered_values
+from shoal.encoding.values import ordered_values
 from shoal.evidence.disclosure import CONFIRMED, FEWEST_STEPS, MOST_VALUES, How
 
 SAMPLED = 4_096
@@ -48,9 +48,12 @@ class Spread:
     """Rows in which both are known."""
 
 
-def spread_of(name: str, plain: pa.Array, other: Coded) -> Spread:
-    """The codes that go with each value, from rows in memory."""
-    values, index = distinct(name, plain)
+def spread_of(plain: tuple[pa.Array, Codes], other: Coded) -> Spread:
+    """The codes that go with each value, from rows in memory.
+
+    plain: the distinct values of a column, and each row's place among them.
+    """
+    values, index = plain
     known = (index >= 0) & (other.codes != other.missing)
     at, codes = index[known], other.codes[known].astype(np.int64)
     low = np.full(len(values), np.iinfo(np.int64).max)

@@ -4,6 +4,7 @@ Leaves are numbered depth first, so every node covers one unbroken range of leav
 node over a group is on the first level where its smallest and its largest leaf have the same node.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ from shoal.hierarchy.text import text_of
 TOP = "*"
 MISSING = ""
 """The label of the missing value's leaf and of the nodes right above it."""
+ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+"""A character after a backslash, which in labels is an ordinary one."""
 MOST_CELLS = 1 << 26
 """Leaves times levels: a hierarchy beyond this would take several gigabytes."""
 
@@ -227,6 +230,7 @@ def from_paths(
     for level in range(len(coded.ids) - 1):
         _check_parents(coded, level)
     _check_names(coded)
+    _check_escapes(coded)
     return _assemble(coded)
 
 
@@ -305,6 +309,29 @@ def _check_names(paths: _Paths) -> None:
                     f"'{text}' {_rank(high)}{_line(paths, there)}. Their labels would be ambiguous: "
                     "give one of them another name."
                 )
+
+
+def _check_escapes(paths: _Paths) -> None:
+    """No node may be named as a leaf is published.
+
+    A leaf is published with a backslash where its text could be taken for something else, such as a
+    node of the same text: beside a node `Asia` the leaf `Asia` is `\\Asia`.
+    """
+    leaves = {paths.texts[i]: i for i in np.flatnonzero(paths.first[0] >= 0).tolist()}
+    for level in range(1, len(paths.ids)):
+        for node in np.flatnonzero(paths.first[level] >= 0).tolist():
+            text = paths.texts[node]
+            if "\\" not in text or (leaf := leaves.get(ESCAPED.sub(r"\1", text))) is None:
+                continue
+            below = paths.ids[0, paths.ids[level] == node]
+            if (below == node).all():  # a leaf that is repeated above itself is published as a leaf
+                continue
+            row, there = int(paths.first[level, node]), int(paths.first[0, leaf])
+            raise HierarchyError(
+                f"{paths.at(row)}: the node '{text}' {_rank(level)}{_line(paths, row)} reads like the "
+                f"leaf '{paths.texts[leaf]}'{_line(paths, there)}: in labels a backslash marks what "
+                "follows it as a plain value. Their labels would be ambiguous: rename the node."
+            )
 
 
 def _assemble(paths: _Paths) -> HierarchyTree:

@@ -41,7 +41,7 @@ FILE_ENDINGS = {
 }
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 CHOICE = re.compile(r"[?&](table|query)=", re.IGNORECASE)
-MISSPELT = re.compile("://[^/]*@")
+MISSPELT = re.compile("://.*@", re.DOTALL)
 """A user, and perhaps a password, where no scheme stands before."""
 IN_FILE = re.compile(
     rf"(.*(?:{'|'.join(map(re.escape, FILE_ENDINGS))}))([?#].*)?", re.IGNORECASE | re.DOTALL

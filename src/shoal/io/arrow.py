@@ -32,8 +32,11 @@ def one_chunk(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}.get(column.type)
     if wide is not None and column.nbytes >= SMALL_OFFSETS:
         column = column.cast(wide)
-    if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
+    if pa.types.is_dictionary(column.type) and column.num_chunks:
+        # to compare dictionaries takes far less than to unify them
+        first, *others = (chunk.dictionary for chunk in column.chunks)
+        if not all(one.equals(first) for one in others):
+            column = column.unify_dictionaries()
     return column.combine_chunks()
 
 

@@ -3,34 +3,44 @@
 A run writes under temporary names next to its targets and then moves all of them into place, or none:
 next to them, so that a move stays on one disk and cannot be half done. Whatever ends the run before
 (an error, Ctrl-C, SIGTERM) removes the temporary files; what a kill -9 or a power cut left is removed
-by the next run for the same target.
+by the next run that writes into the same folder. Only their owner may read temporary files.
+
+Several files cannot be moved at once. While they are moved, a journal next to them names them all; a
+kill -9 in between leaves it behind, and `require_whole` recognises files of two releases by it.
 
 A temporary name contains the host, the process and a random token, so two runs never share one, even
 as threads of one process or in containers with equal process ids; and what dead processes left can be
 removed safely.
 """
 
+import json
 import os
 import platform
 import re
 import secrets
 import shutil
 import signal
+import stat
 import threading
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from shoal.errors import InputError
+from shoal.errors import InputError, VerificationFailed, listed
+from shoal.interruption import begin, committing, removing
 
 MARK = "shoal-tmp"
-TEMPORARY = re.compile(rf"\.(.+)\.\d+\.[0-9a-f]{{8}}\.[0-9a-f]{{12}}(?:\.old)?\.{MARK}.*")
-"""A temporary name, with the name of its target."""
+TEMPORARY = re.compile(rf"\.(.+)\.(\d+)\.([0-9a-f]{{8}})\.([0-9a-f]{{12}})(\.\w+)?\.{MARK}.*", re.S)
+"""A temporary name: its target, process, host, token, and what it is where it is not the new file."""
+BACKUP, JOURNAL = ".old", ".moving"
+BESIDE = ("-journal", "-wal", "-shm", ".wal")
+"""What SQLite and DuckDB add to the name of a database for files beside it."""
 PUBLIC, PRIVATE = 0o666, 0o600
 """Permissions of a new file, before the user's mask."""
 _live: set[str] = set()
@@ -48,21 +58,27 @@ def temporary_names(target: Path) -> Iterator[tuple[Path, Path]]:
     last = f".{MARK}{_ending(target)}"
     _live.add(token)
     try:
-        yield target.with_name(prefix + last), target.with_name(f"{prefix}.old{last}")
+        yield target.with_name(prefix + last), target.with_name(f"{prefix}{BACKUP}{last}")
     finally:
         _live.discard(token)
 
 
-def stale_paths(target: Path) -> Iterator[tuple[Path, bool]]:
-    """What dead processes of this host left for a target, and whether it is a backup."""
-    shape = re.compile(
-        rf"\.{re.escape(target.name)}\.(\d+)\.{_host()}\.([0-9a-f]+)(\.old)?"
-        rf"\.{MARK}{re.escape(_ending(target))}"
-    )
-    for other in sorted(target.parent.iterdir()):
-        found = shape.fullmatch(other.name)
-        if found and not _is_alive(int(found[1]), found[2]):
-            yield other, bool(found[3])
+@dataclass(frozen=True)
+class StalePath:
+    """Something that a dead process of this host left in a folder."""
+
+    path: Path
+    target: Path
+    kind: str
+    """BACKUP, JOURNAL, or empty for an unfinished file."""
+
+
+def stale_paths(folder: Path) -> Iterator[StalePath]:
+    """What dead processes of this host left in a folder."""
+    for other in sorted(folder.iterdir()):
+        found = TEMPORARY.fullmatch(other.name)
+        if found and found[3] == _host() and not _is_alive(int(found[2]), found[4]):
+            yield StalePath(other, other.with_name(found[1]), found[5] or "")
 
 
 def final_path(path: Path) -> Path:
@@ -116,11 +132,20 @@ class Part(ABC):
     def discard_backup(self) -> None:
         """Remove what only `undo` needs."""
 
+    @property
+    def target(self) -> Path | None:
+        """The file or folder that it becomes; None for tables of a database."""
+        return None
+
 
 class Replacement(Part):
     """A target and the temporary file that will replace it."""
 
-    def __init__(self, target: Path, temporary: Path, old: Path, force: bool) -> None:
+    def __init__(
+        self, target: Path, temporary: Path, old: Path, force: bool, mode: int | None = None
+    ) -> None:
+        """`mode`: the permissions that the finished file gets; None where it has them."""
+        self._mode = mode
         self.path = temporary
         """Where to write; it has the target's extension, and so its format."""
         self._target = target
@@ -128,12 +153,19 @@ class Replacement(Part):
         self._force = force
         self._written: os.stat_result | None = None
 
+    @property
+    def target(self) -> Path:
+        """The file that it becomes."""
+        return self._target
+
     def commit(self) -> None:
         """Move the finished file into place; if that fails, the old one stays."""
         commit_all([self])
 
     def move(self) -> None:
         """Move the file into place, after its bytes are safe on the disk; the old one is backed up."""
+        if self._mode is not None:  # it is complete and verified
+            self.path.chmod(self._mode)
         sync(self.path)
         self._written = self.path.stat()
         if self._target.exists():
@@ -182,17 +214,117 @@ class Replacement(Part):
 
 
 def commit_all(parts: Sequence[Part]) -> None:
-    """Move all into place, or none; backups are removed only when all are in place."""
-    with ExitStack() as after:  # each step is tried, even if another fails
+    """Move all into place, or none; backups are removed only when all are in place.
+
+    A signal that arrives meanwhile takes effect afterwards.
+    """
+    with committing(), _journal(parts) as journal, ExitStack() as after:
         try:
             for part in parts:
                 part.move()
         except BaseException:
-            for part in parts:
-                after.callback(part.undo)
+            with ExitStack() as undone:  # each is tried, even if another fails
+                for part in parts:
+                    undone.callback(part.undo)
+            journal.remove()
             raise
         for part in parts:
             after.callback(part.discard_backup)
+        journal.remove(superseded=True)
+
+
+class _Journal:
+    """A file that is next to the targets while they are moved."""
+
+    def __init__(self, path: Path | None, superseded: Sequence[Path]) -> None:
+        self._path, self._superseded = path, superseded
+
+    def begin(self, entries: Mapping[str, tuple[int | None, int]]) -> None:
+        """Write down what is to be moved: by the name of the target, the old file and the new one."""
+        assert self._path is not None
+        handle = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(entries, file)
+            file.flush()
+            os.fsync(file.fileno())
+        sync(self._path.parent)
+
+    def remove(self, superseded: bool = False) -> None:
+        """Remove it, and where all targets are new also those of earlier runs for the same targets."""
+        for path in (self._path, *(self._superseded if superseded else ())):
+            if path is not None:
+                path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _journal(parts: Sequence[Part]) -> Iterator[_Journal]:
+    """The journal of a commit; one target is moved at once, and needs none."""
+    moved = [part for part in parts if isinstance(part, Replacement)]
+    places = {part.target.resolve() for part in moved}
+    folders = {place.parent for place in places}
+    superseded = [
+        path for folder in folders for path, found in _journals(folder) if places >= {*found}
+    ]
+    if len(moved) < 2:
+        yield _Journal(None, superseded)
+        return
+    target, token = moved[0].target, secrets.token_hex(6)
+    name = f".{target.name}.{os.getpid()}.{_host()}.{token}{JOURNAL}.{MARK}"
+    journal = _Journal(target.with_name(name), superseded)
+    _live.add(token)
+    try:
+        journal.begin(
+            {
+                os.path.relpath(part.target, target.parent): (
+                    _inode(part.target),
+                    part.path.stat().st_ino,
+                )
+                for part in moved
+            }
+        )
+    except BaseException:
+        journal.remove()
+        raise
+    else:
+        yield journal
+    finally:
+        _live.discard(token)
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.lstat().st_ino
+    except FileNotFoundError:
+        return None
+
+
+def _journals(folder: Path) -> Iterator[tuple[Path, dict[Path, tuple[int | None, int]]]]:
+    """The journals in a folder, and what was to be moved into which place."""
+    for path in folder.glob(f".*{JOURNAL}.{MARK}"):
+        if not TEMPORARY.fullmatch(path.name):
+            continue
+        try:
+            entries = json.loads(path.read_text(encoding="utf-8"))
+            yield path, {(folder / name).resolve(): (*both,) for name, both in entries.items()}
+        except (OSError, ValueError, AttributeError, TypeError):
+            continue  # it was not finished, so nothing was moved
+
+
+def require_whole(path: Path) -> None:
+    """Raise `VerificationFailed` where files that belong together were moved into place only in part."""
+    place = path.resolve()
+    for _, entries in _journals(place.parent):
+        if place not in entries:
+            continue
+        found = {each: _inode(each) for each in entries}
+        if any(all(found[each] == both[i] for each, both in entries.items()) for i in (0, 1)):
+            continue  # all are the old ones, or all are the new ones
+        names = listed(sorted(each.name for each in entries))
+        raise VerificationFailed(
+            f"{path} is not the whole of a release: the run that wrote it ended while its files were "
+            f"put in place, so {names} may be of two releases. Run again with --force (in Python "
+            "force=True)."
+        )
 
 
 def check_target(target: Path, force: bool, source: Path | None = None) -> None:
@@ -253,22 +385,36 @@ def replacing(
     check_target(target, force, source)
     # a link is followed to its file, and never replaced
     target = target.resolve()
-    for other, _ in stale_paths(target):
-        other.unlink(missing_ok=True)
+    _clean_up(target.parent)
+    begin()
     with exit_on_signals(), temporary_names(target) as (temporary, old):
-        _create(temporary, target, PRIVATE if private else PUBLIC)
+        mode = _create(temporary, target, PRIVATE if private else PUBLIC)
         try:
-            yield Replacement(target, temporary, old, force)
+            with removing(partial(_remove_all, temporary)):
+                yield Replacement(target, temporary, old, force, mode)
         finally:
-            temporary.unlink(missing_ok=True)
+            _remove_all(temporary)
 
 
-def _create(temporary: Path, target: Path, mode: int) -> None:
-    """Create the file, which must not exist."""
+def _create(temporary: Path, target: Path, mode: int) -> int:
+    """Create the file, which must not exist, for its owner alone; returns the permissions that the
+    user's mask leaves to a new file."""
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
+        handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
     except OSError as error:
         raise InputError(f"{target} cannot be written: {error.strerror}.") from None
+    try:
+        allowed = stat.S_IMODE(os.fstat(handle).st_mode)
+        temporary.chmod(PRIVATE)  # it is still empty
+        return allowed
+    finally:
+        os.close(handle)
+
+
+def _remove_all(temporary: Path) -> None:
+    """Remove a temporary file, and what a database made beside it."""
+    for path in (temporary, *(temporary.with_name(temporary.name + end) for end in BESIDE)):
+        path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -354,22 +500,30 @@ def replacing_folder(
     """A temporary path next to `target` for a folder, moved into place by `commit()`, else removed."""
     check_folder(target, force, sources)
     target = target.resolve()
-    _clean_up(target)
+    _clean_up(target.parent)
+    begin()
     with exit_on_signals(), temporary_names(target) as (temporary, old):
         try:
-            yield FolderReplacement(target, temporary, old, force)
+            with removing(partial(_remove, temporary)):
+                yield FolderReplacement(target, temporary, old, force)
         finally:
             _remove(temporary)
 
 
-def _clean_up(target: Path) -> None:
-    """Remove what dead processes left for this target; restore their backup."""
-    for other, is_old in stale_paths(target):
-        if is_old and not os.path.lexists(target):
+def _clean_up(folder: Path) -> None:
+    """Remove what dead processes left in a folder; restore a folder of which only a backup is left.
+
+    Journals stay until their targets are replaced: they say that these do not belong together. One that
+    was never finished says nothing.
+    """
+    finished = {path for path, _ in _journals(folder)}
+    for stale in stale_paths(folder):
+        lost = stale.kind == BACKUP and stale.path.is_dir() and not os.path.lexists(stale.target)
+        if lost:
             with suppress(FileNotFoundError):  # another run was faster
-                other.rename(target)
-        else:
-            _remove(other)
+                stale.path.rename(stale.target)
+        elif stale.path not in finished:
+            _remove(stale.path)
 
 
 def _remove(path: Path) -> None:

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from shoal.errors import InputError, counted, listed, nearest
+from shoal.io.formulas import unescaped
 from shoal.io.paths import ending_of, is_gzipped
 from shoal.io.variables import Variable
 
@@ -42,7 +43,9 @@ SEPARATORS = (",", ";", "\t", "|")
 """Tried in this order where the user gave none."""
 QUOTE = '"'
 TAB_SPELLINGS = ("\\t", "tab")
-LONGEST_FIELD = 1 << 30
+LONGEST_FIELD = 1 << 28
+LONGEST_LINE = 1 << 28
+"""Characters; more is no table."""
 
 
 def open_bytes(path: Path) -> BinaryIO:
@@ -245,6 +248,8 @@ class CsvOptions:
     """Files of statistics packages: whether values are read as their labels (by default) or codes."""
     variables: tuple[Variable, ...] = ()
     """What the file says about its columns, found when the options are settled."""
+    formulas: bool = False
+    """Whether texts that a spreadsheet would run are escaped in the file."""
     origins: tuple[Variable, ...] = ()
     """Of a file to write: what its source said about the columns."""
 
@@ -325,7 +330,7 @@ def records(
     try:
         with open_text(path, options.encoding or UTF8) as stream:
             reader = csv.reader(
-                stream,
+                _lines(stream, path),
                 delimiter=options.separator or ",",
                 quotechar=options.quote or None,
                 quoting=csv.QUOTE_MINIMAL if options.quote else csv.QUOTE_NONE,
@@ -341,6 +346,19 @@ def records(
         csv.field_size_limit(limit)
 
 
+def _lines(stream: io.TextIOWrapper, path: Path) -> Iterator[str]:
+    """The lines of a text; one without an end in sight is refused before it fills the memory."""
+    number = 0
+    while line := stream.readline(LONGEST_LINE):
+        number += 1
+        if len(line) == LONGEST_LINE:
+            raise InputError(
+                f"{path}, line {number}: the line is longer than {LONGEST_LINE:,} characters. Is this a "
+                "table, with a line for each row?"
+            )
+        yield line
+
+
 def header_names(path: Path, options: CsvOptions) -> list[str]:
     """The column names, checked: those of the first line, or those that were given, or `column1`, ..."""
     found = first_fields(path, options)
@@ -354,7 +372,7 @@ def header_names(path: Path, options: CsvOptions) -> list[str]:
     if not options.has_header:
         return [f"column{i}" for i in range(1, len(found) + 1)]
     _check_names(path, found)
-    return found
+    return [unescaped(name) for name in found] if options.formulas else found
 
 
 def first_fields(path: Path, options: CsvOptions) -> list[str]:

@@ -6,6 +6,7 @@ other file, and every file that Arrow refuses, is left to the database, whose er
 """
 
 from collections.abc import Sequence
+from enum import IntEnum
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from shoal.threads import workers
 
 BLOCK = 1 << 22
 """Bytes that are read at a time, and the longest line."""
+LINE_END, RETURN = ord("\n"), ord("\r")
 CHECKED = 1 << 18
 """Bytes that are checked at a time: they stay in the processor's cache."""
 
@@ -44,7 +46,10 @@ def read_regular(
     # a line of one column may be an empty field or nothing at all
     if n_columns < 2 or not wanted or options.escape or is_gzipped(plain):
         return None
-    if not (separator + quote).isascii() or not is_regular(plain, separator, quote):
+    if not (separator + quote).isascii():
+        return None
+    found = regularity(plain, separator, quote)
+    if found is Regularity.NONE:
         return None
     names = [f"c{i}" for i in range(n_columns)]
     try:
@@ -60,7 +65,8 @@ def read_regular(
                 delimiter=separator,
                 quote_char=quote or False,
                 double_quote=True,
-                newlines_in_values=bool(quote),
+                # to look for them takes Arrow as long as half of the rest
+                newlines_in_values=found is Regularity.LINES_IN_FIELDS,
             ),
             csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
@@ -74,16 +80,27 @@ def read_regular(
         return None
 
 
-def is_regular(plain: Path, separator: str, quote: str) -> bool:
+class Regularity(IntEnum):
+    """How readers of CSV agree on a file."""
+
+    NONE = 0
+    """Not at all."""
+    LINES_IN_FIELDS = 1
+    """They do; fields with quotes hold ends of lines."""
+    LINES = 2
+    """They do, and every end of a line ends a row."""
+
+
+def regularity(plain: Path, separator: str, quote: str) -> Regularity:
     """Whether every quote begins a field, ends it or is doubled, all lines end alike, and no empty field
-    ends the file."""
+    ends the file; and whether lines end inside of fields."""
     quotes = _Quotes(separator, quote) if quote else None
     returns = pairs = ends = 0
     alone, last = False, b""
     with plain.open("rb") as stream:
         while block := stream.read(CHECKED):
             if quotes is not None and not quotes.take(block):
-                return False
+                return Regularity.NONE
             if b"\r" in block or last == b"\r":
                 returns += block.count(b"\r")
                 pairs += block.count(b"\r\n") + (last == b"\r" and block.startswith(b"\n"))
@@ -93,8 +110,12 @@ def is_regular(plain: Path, separator: str, quote: str) -> bool:
             last = block[-1:]
     # Arrow may take an empty field at the very end for one with quotes
     if last == separator.encode() or (returns and (alone or not returns == pairs == ends)):
-        return False
-    return quotes is None or quotes.end()
+        return Regularity.NONE
+    if quotes is None:
+        return Regularity.LINES
+    if not quotes.end():
+        return Regularity.NONE
+    return Regularity.LINES_IN_FIELDS if quotes.lines else Regularity.LINES
 
 
 class _Quotes:
@@ -108,11 +129,14 @@ class _Quotes:
         """The last byte that was checked, and quotes of which the next byte is not known yet."""
         self._inside = 0
         """Whether a field with quotes is open: 1, else 0."""
+        self.lines = False
+        """Whether a line ended between two quotes so far."""
 
     def take(self, block: bytes) -> bool:
         """Check a block; False where a quote is not regular."""
         if self._quote not in block and len(self._kept) == 1:
             self._kept = block[-1:]
+            self.lines = self.lines or (self._inside == 1 and (b"\n" in block or b"\r" in block))
             return True
         data = self._kept + block
         known = len(data.rstrip(self._quote))
@@ -120,6 +144,13 @@ class _Quotes:
         read = np.frombuffer(data, np.uint8)
         places = np.flatnonzero(read[1:known] == self._quote[0]) + 1
         opening, closing = places[self._inside :: 2], places[1 - self._inside :: 2]
+        if not self.lines:
+            ends = read[:known] == LINE_END
+            if b"\r" in data:
+                ends |= read[:known] == RETURN
+            # a line that ends between two quotes ends after an odd number of them
+            before = np.searchsorted(places, np.flatnonzero(ends)) + self._inside
+            self.lines = bool((before % 2).any())
         self._inside = (self._inside + len(places)) % 2
         return bool(self._before[read[opening - 1]].all() and self._after[read[closing + 1]].all())
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.arrays import Bools, Codes, Floats, Ints, Words
-from shoal.kernels.jit import inlined, inner, kernel, number
+from shoal.kernels.jit import in_place, inlined, inner, number
 
 RANGE, SET, TREE = 0, 1, 2
 NONE = -1
@@ -140,7 +140,7 @@ def start_label(columns: Columns, label: Label, g: int, codes: Codes) -> None:
             label.bits[g, columns.word[j] + (code >> 6)] |= np.uint64(1) << np.uint64(code & 63)
 
 
-@kernel
+@in_place
 def widen(columns: Columns, label: Label, g: int, codes: Codes) -> None:
     """Let the label cover one more row."""
     for j in range(len(columns.kind)):
@@ -174,8 +174,11 @@ def width_with(columns: Columns, label: Label, g: int, j: int, code: int) -> flo
 @inner
 def copy_label(label: Label, g: int, other: Label, h: int) -> None:
     """Make label g the same as label h of another array."""
-    label.low[g], label.high[g] = other.low[h], other.high[h]
-    label.bits[g], label.width[g] = other.bits[h], other.width[h]
+    for j in range(label.low.shape[1]):
+        label.low[g, j], label.high[g, j] = other.low[h, j], other.high[h, j]
+        label.width[g, j] = other.width[h, j]
+    for at in range(label.bits.shape[1]):
+        label.bits[g, at] = other.bits[h, at]
 
 
 @inner
@@ -350,7 +353,7 @@ def _hang(trie: Trie, node: int, item: int) -> None:
     trie.node_of[item] = node
 
 
-@kernel
+@inner
 def _child(trie: Trie, node: int, key: int) -> int:
     child = trie.down[node]
     while child != NONE:
@@ -360,7 +363,7 @@ def _child(trie: Trie, node: int, key: int) -> int:
     return _new_node(trie, node, key)
 
 
-@kernel
+@inner
 def insert(trie: Trie, item: int) -> None:
     """Put an item in."""
     levels = trie.keys.shape[1]
@@ -384,14 +387,14 @@ def insert(trie: Trie, item: int) -> None:
         node = number(_child(trie, node, trie.keys[item, level]))
 
 
-@kernel
+@in_place
 def insert_all(trie: Trie) -> None:
     """Put every item in."""
     for item in range(len(trie.keys)):
         insert(trie, item)
 
 
-@kernel
+@inner
 def _split(trie: Trie, node: int) -> None:
     item, level = trie.head[node], trie.level[node]
     trie.head[node] = NONE
@@ -567,7 +570,7 @@ class GrowingCluster(NamedTuple):
     """What they cost at least."""
 
 
-@kernel
+@inner
 def take(pool: RowPool, row: int) -> None:
     """Take a row out."""
     pool.taken[row] = TAKEN
@@ -604,7 +607,7 @@ def brings(pool: RowPool, atom: int, need: Ints, seen: Ints, now: int) -> bool:
     return False
 
 
-@kernel
+@inner
 def wanted(pool: RowPool, need: Ints, seen: Ints, now: int) -> np.uint64:
     """The bits of which a row must have one."""
     if len(seen) > 64:

@@ -8,11 +8,10 @@ that. Dropping a cell lowers the counts of its own keys alone, so nothing is eve
 import numpy as np
 
 from shoal.arrays import Codes, Ints, Words
-from shoal.kernels.jit import kernel, mix
+from shoal.kernels.jit import in_place, kernel, mix
+from shoal.kernels.sorting import sort_codes
 
 NONE = -1
-FEW = 24
-"""Up to this many values are sorted by insertion."""
 
 
 @kernel
@@ -82,7 +81,7 @@ def count_distinct(codes: Codes, size: int) -> int:
     return int(seen.sum())
 
 
-@kernel
+@in_place
 def lift(words: Words, shift: np.uint64, mask: np.uint64, up: Words) -> None:
     """Replace one field of every word by the node above it, in place."""
     hole = ~(mask << shift)
@@ -113,7 +112,7 @@ def count_runs(codes: Codes, starts: Ints, size: int, missing: int) -> tuple[Int
                 found[n_found] = code
                 n_found += 1
             tally[code] += 1
-        found[:n_found].sort()
+        sort_codes(found, n_found)
         for i in range(n_found):
             values[at] = found[i]
             counts[at] = tally[found[i]]
@@ -177,7 +176,7 @@ def count_values_of_people(
                 found[n_found] = code
                 n_found += 1
             tally[code] += 1
-        found[:n_found].sort()
+        sort_codes(found, n_found)
         for i in range(n_found):
             values[at] = found[i]
             counts[at] = tally[found[i]]
@@ -225,15 +224,7 @@ def merge_histograms(
                     seen[n_seen] = value
                     n_seen += 1
                 tally[value] += counts[entry]
-        if n_seen > FEW:
-            seen[:n_seen].sort()
-        else:
-            for k in range(1, n_seen):
-                value, at_most = seen[k], k
-                while at_most > 0 and seen[at_most - 1] > value:
-                    seen[at_most] = seen[at_most - 1]
-                    at_most -= 1
-                seen[at_most] = value
+        sort_codes(seen, n_seen)
         for k in range(n_seen):
             out_values[at] = seen[k]
             out_counts[at] = tally[seen[k]]
@@ -243,7 +234,7 @@ def merge_histograms(
     return out_starts, out_values[:at].copy(), out_counts[:at].copy()
 
 
-@kernel
+@in_place
 def add_counts(
     key: Codes,
     weights: Codes,
@@ -255,7 +246,7 @@ def add_counts(
         counts[key[cell]] += weights[cell]
 
 
-@kernel
+@in_place
 def sweep(
     keys: Codes,
     base: Ints,

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.arrays import Ints, Words
-from shoal.kernels.jit import inner, kernel, mix, number
+from shoal.kernels.jit import in_place, inner, kernel, mix, number
 
 
 @kernel
@@ -58,7 +58,7 @@ def _rounds(
     return a, b, c, d
 
 
-@kernel
+@in_place
 def keyed_start(states: npt.NDArray[np.uint64], first: np.uint64, second: np.uint64) -> None:
     """Begin keyed hashes: (n, 4) states, in place."""
     for i in range(len(states)):
@@ -68,7 +68,7 @@ def keyed_start(states: npt.NDArray[np.uint64], first: np.uint64, second: np.uin
         states[i, 3] = second ^ np.uint64(0x7465646279746573)
 
 
-@kernel
+@in_place
 def keyed_stir(states: npt.NDArray[np.uint64], words: Words) -> None:
     """Take one word per row into keyed hashes, in place."""
     for i in range(len(states)):
@@ -104,7 +104,7 @@ def keyed_hash(n: int, columns: Iterable[Words], key: tuple[int, int]) -> Words:
     return keyed_end(states)
 
 
-@kernel
+@in_place
 def stir(state: Words, words: Words) -> None:
     """Stir one word per row into the rows' states, in place."""
     for i in range(len(state)):

@@ -164,10 +164,16 @@ def kernel(function: Callable[P, Result]) -> Callable[P, Result]:
     return Kernel(function)
 
 
+def in_place(function: Callable[P, Result]) -> Callable[P, Result]:
+    """A kernel that makes no array: it only writes to those that it is given. It compiles faster, since
+    no references to arrays are counted that would have to be freed."""
+    return Kernel(function, _nrt=False)
+
+
 def inner(function: Callable[P, Result]) -> Callable[P, Result]:
-    """A part of other kernels that Python does not call: it compiles faster; called from Python, it is
-    interpreted."""
-    return Kernel(function, no_cpython_wrapper=True)
+    """A part of other kernels that makes no array and that Python does not call: it compiles faster;
+    called from Python, it is interpreted."""
+    return Kernel(function, no_cpython_wrapper=True, _nrt=False)
 
 
 def inlined(function: Callable[P, Result]) -> Callable[P, Result]:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.arrays import Bools, Codes, Ints, Words
-from shoal.kernels.jit import inlined, inner, kernel
+from shoal.kernels.jit import in_place, inlined, inner, kernel
+from shoal.kernels.sorting import sort_codes
 
 RANGE, SET, TREE = 0, 1, 2
 
@@ -124,7 +125,7 @@ def members(
                 seen[code] = g
                 out[at] = code
                 at += 1
-        out[begin:at].sort()
+        sort_codes(out[begin:at], at - begin)
         out_starts[g + 1] = at
     return out_starts, out[:at].copy()
 
@@ -163,7 +164,7 @@ def clear_label(labels: GroupLabels, g: int) -> None:
     labels.bits[g] = 0
 
 
-@kernel
+@in_place
 def widen(labels: GroupLabels, costs: Costs, g: int, codes: Codes) -> None:
     """Let a group cover one more row."""
     for j in range(len(codes)):
@@ -178,7 +179,7 @@ def widen(labels: GroupLabels, costs: Costs, g: int, codes: Codes) -> None:
                 labels.members[g, j] += 1
 
 
-@kernel
+@in_place
 def widen_all(labels: GroupLabels, costs: Costs, codes: Codes, rows: Codes, starts: Ints) -> None:
     """Let each group cover its rows rows[starts[g]:starts[g+1]]."""
     for g in range(len(starts) - 1):
@@ -186,7 +187,7 @@ def widen_all(labels: GroupLabels, costs: Costs, codes: Codes, rows: Codes, star
             widen(labels, costs, g, codes[rows[i]])
 
 
-@kernel
+@in_place
 def growth(labels: GroupLabels, costs: Costs, g: int, codes: Codes, limit: int) -> int:
     """What one more row adds to the cost of a group's label; `limit` or more where it is so much."""
     total = 0
@@ -206,7 +207,7 @@ def growth(labels: GroupLabels, costs: Costs, g: int, codes: Codes, limit: int) 
     return total
 
 
-@kernel
+@in_place
 def nearest_label(labels: GroupLabels, costs: Costs, codes: Codes, allowed: Bools) -> int:
     """The allowed group to whose label one row adds least; the first of equals; -1 if there is none."""
     best, found = np.iinfo(np.int64).max, -1

@@ -207,8 +207,8 @@ def _weigh_sides(groups: OpenGroups, cuts: Cuts, g: int, share: Codes) -> None:
     size = groups.starts[g + 1] - base
     column = cuts.column[g]
     if column < 0:
-        share[0, :size] = groups.weight[base : base + size]
-        share[1, :size] = 0
+        for p in range(size):
+            share[0, p], share[1, p] = groups.weight[base + p], 0
         return
     order = groups.order[row_of(groups, column)]
     for t in range(size):
@@ -310,7 +310,7 @@ class Work(NamedTuple):
     """(d,) what each column of the group's own label costs; -1 once the column has been looked at."""
 
 
-@inner
+@kernel
 def work_for(groups: OpenGroups, costs: Costs, numbers: Ints, begin: int, end: int) -> Work:
     """Working memory for the groups numbers[begin:end]."""
     d = groups.codes.shape[1]

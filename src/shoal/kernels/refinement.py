@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.arrays import Bools, Codes, Ints
-from shoal.kernels.jit import inlined, inner, kernel, mix, number
+from shoal.kernels.jit import in_place, inlined, inner, mix, number
 
 RANGE, SET, TREE, TABLE = 0, 1, 2, 3
 """How the loss of a label is found; TABLE: by its smallest and largest code."""
@@ -91,7 +91,7 @@ class Block(NamedTuple):
     sums: Ints
     """(2, n + 1) room: what the first rows of a group lose, from either end."""
     listed: Codes
-    """(n,) room: rows of one or two groups."""
+    """(n,) room, at least 2 * REACH: rows of one or two groups, or groups."""
     changed: Bools
     """(g,) whether a group was changed, and the requirement not asked since."""
     log: Codes
@@ -264,7 +264,7 @@ def put(block: Block, row: int, to: int) -> None:
     block.rows[to] += 1
 
 
-@kernel
+@inner
 def note(block: Block, row: int) -> None:
     """Remember where a row of the current change comes from."""
     at = block.log_end[ROWS]
@@ -274,7 +274,7 @@ def note(block: Block, row: int) -> None:
     block.log_end[ROWS] += 1
 
 
-@kernel
+@in_place
 def collect(block: Block, order: Codes) -> None:
     """List the rows of every group in this order."""
     block.head[:] = NONE
@@ -287,14 +287,14 @@ def collect(block: Block, order: Codes) -> None:
         block.head[block.group[row]] = row
 
 
-@kernel
+@in_place
 def relabel_all(block: Block) -> None:
     """Find all labels."""
     for g in range(len(block.rows)):
         relabel(block, number(g))
 
 
-@kernel
+@in_place
 def exchange(
     block: Block,
     order: Codes,
@@ -318,7 +318,7 @@ def exchange(
     hows, sizes, bases, loss = losses.how, losses.size, losses.base, losses.loss
     changed = block.changed
     far = np.iinfo(np.int64).max >> 2
-    known = np.empty(2 * REACH, np.int32)
+    known = block.listed
     for i in range(begin, n):
         if judged and block.log_end[NUMBER] >= most:
             return i
@@ -461,7 +461,7 @@ def joined_loss(block: Block, label: int, row: int) -> int:
     )  # fmt: skip
 
 
-@kernel
+@in_place
 def dissolve(block: Block, allowed: Ints, seed: np.uint64, judged: bool, most: int) -> None:
     """Take groups apart whose rows lose less in the groups that were last found to be near."""
     n = len(block.group)
@@ -540,12 +540,22 @@ def lose_from_ends(block: Block, free: int, size: int) -> None:
             block.sums[side, i + 1] = (i + 1) * label_loss(block.losses, low, high)
 
 
-@kernel
+@in_place
 def recut(
-    block: Block, order: Codes, least: int, allowed: Ints, seed: np.uint64, judged: bool
+    block: Block,
+    order: Codes,
+    place: Codes,
+    tried: Codes,
+    least: int,
+    allowed: Ints,
+    seed: np.uint64,
+    judged: bool,
 ) -> None:
     """Merge two groups of neighbouring rows and cut them in two again, between two rows in this order,
-    where that raises the loss by less than is drawn. The rows of groups are listed in this order."""
+    where that raises the loss by less than is drawn. The rows of groups are listed in this order.
+
+    place: (n,) where each row is in the order. tried: (g,) room, NONE.
+    """
     n = len(block.group)
     group, rows, cost, sums, changed = (
         block.group,
@@ -559,10 +569,6 @@ def recut(
         free += 1
     if free == len(rows):
         return
-    place = np.empty(n, np.int32)
-    for i in range(n):
-        place[order[i]] = i
-    tried = np.full(len(rows), NONE, np.int32)
     for i in range(n - 1):
         g, h = group[order[i]], group[order[i + 1]]
         if g == h or changed[g] or changed[h] or tried[g] == h or tried[h] == g:
@@ -612,7 +618,7 @@ def recut(
             block.log_end[NUMBER] += 1
 
 
-@kernel
+@in_place
 def split(block: Block, least: int, judged: bool) -> int:
     """Cut groups in two where that loses nothing, between two rows in the order in which the rows of a
     group are listed; returns how many were cut."""
@@ -670,7 +676,7 @@ def split(block: Block, least: int, judged: bool) -> int:
     return cuts
 
 
-@kernel
+@in_place
 def take_back(block: Block, refused: Bools) -> None:
     """Undo the changes that were refused, and forget the others."""
     block.changed[:] = False

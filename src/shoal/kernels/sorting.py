@@ -3,10 +3,12 @@
 import numpy as np
 
 from shoal.arrays import Bools, Codes, Ints, Words
-from shoal.kernels.jit import kernel
+from shoal.kernels.jit import inner, kernel
 
 BITS = 11
 INSERTION = 32
+"""Up to this many keys are sorted by insertion. Longer runs are merged from such parts; numba's own
+sorts would take seconds to compile."""
 
 
 @kernel
@@ -36,20 +38,52 @@ def radix_argsort(keys: Words, bits: int, order: Ints) -> Ints:
 @kernel
 def sort_runs(order: Ints, starts: Ints, keys: Words) -> None:
     """Sort each run order[starts[i]:starts[i+1]] by keys[order], in place, stable."""
+    longest = 0
+    for run in range(len(starts) - 1):
+        longest = max(longest, starts[run + 1] - starts[run])
+    spare = np.empty(longest if longest > INSERTION else 0, np.int64)
     for run in range(len(starts) - 1):
         begin, end = starts[run], starts[run + 1]
-        if end - begin > INSERTION:
-            part = order[begin:end]
-            order[begin:end] = part[np.argsort(keys[part], kind="mergesort")]
-            continue
-        for i in range(begin + 1, end):
-            row = order[i]
-            key = keys[row]
-            j = i - 1
-            while j >= begin and keys[order[j]] > key:
-                order[j + 1] = order[j]
-                j -= 1
-            order[j + 1] = row
+        for first in range(begin, end, INSERTION):
+            for i in range(first + 1, min(first + INSERTION, end)):
+                row = order[i]
+                key = keys[row]
+                j = i - 1
+                while j >= first and keys[order[j]] > key:
+                    order[j + 1] = order[j]
+                    j -= 1
+                order[j + 1] = row
+        size, sorted_size = end - begin, INSERTION
+        while sorted_size < size:
+            for i in range(size):
+                spare[i] = order[begin + i]
+            for first in range(0, size, 2 * sorted_size):
+                middle, last = min(first + sorted_size, size), min(first + 2 * sorted_size, size)
+                left, right = first, middle
+                for at in range(first, last):
+                    if right == last or (left < middle and keys[spare[left]] <= keys[spare[right]]):
+                        order[begin + at] = spare[left]
+                        left += 1
+                    else:
+                        order[begin + at] = spare[right]
+                        right += 1
+            sorted_size *= 2
+
+
+@inner
+def sort_codes(codes: Codes, n: int) -> None:
+    """Sort the first n codes, in place: by insertion at falling distances (Shell)."""
+    distance = 1
+    while 3 * distance < n:
+        distance = 3 * distance + 1
+    while distance > 0:
+        for i in range(distance, n):
+            code, at = codes[i], i
+            while at >= distance and codes[at - distance] > code:
+                codes[at] = codes[at - distance]
+                at -= distance
+            codes[at] = code
+        distance //= 3
 
 
 @kernel

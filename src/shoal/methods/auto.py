@@ -96,7 +96,7 @@ class Auto(Method):
             free / len(facts.domains),
             f"{free} of {len(facts.domains)} quasi-identifiers",
         )
-        why = f"{words} have more than {FEW_VALUES} values and no hierarchy"
+        why = f"{words} have more than {FEW_VALUES} values, published as ranges or sets"
         many = facts.n_rows > MOST_CLUSTERED
         wide = facts.n_rows * max(domain.size for domain in facts.domains) > MOST_WIDE
         joined = requirement.holds_when_joined and not facts.starred

@@ -1,6 +1,6 @@
 """Bottom-up: start from single rows, merge what is too small."""
 
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,8 @@ class BottomUp(Method):
     one group: the paper would merge them first anyway, at no cost. By default growth and rounded cuts
     replace its rules, which are `nearest: union` and `split: ends`.
     """
+
+    later_options: ClassVar[frozenset[str]] = frozenset({"nearest", "split"})
 
     nearest: Literal["growth", "union"] = "growth"
     """Which group is the nearest: the one that makes NCP grow least, or the one with which it forms the

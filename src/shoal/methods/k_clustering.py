@@ -28,7 +28,7 @@ from shoal.kernels.cluster_index import (
     width_with,
     widths_with,
 )
-from shoal.kernels.jit import inner, kernel, number, truth
+from shoal.kernels.jit import in_place, inner, number, truth
 from shoal.methods.base import (
     BlockMethod,
     Progress,
@@ -188,21 +188,20 @@ class _Clusters:
                 continue
             if int(self.pool.alive.sum()) < least:
                 break
-            start(self.columns, self.pool, self.growing, self.rows, int(row))
-            grown = self._grow(least, new_values=False)
+            grown = self._grow(least, start=int(row))
             while grown and not self.holds([self.rows.rows[: size[0]]])[0]:
-                grown = self._grow(int(size[0]) + 1, new_values=True)
+                grown = self._grow(int(size[0]) + 1, start=NONE)
             if not grown:
                 break  # every open row is in it, and still it does not hold
             settle(self.growing, self.rows, self.group, self.labels, self.sizes, self.n)
             self.n += 1
             progress(i / len(self.order))
 
-    def _grow(self, rows: int, *, new_values: bool) -> bool:
+    def _grow(self, rows: int, *, start: int) -> bool:
         return bool(
-            grow_to(
-                self.columns, self.pool, self.growing, self.rows, rows,
-                number(self.when), truth(new_values), truth(False),
+            grow_on(
+                self.columns, self.pool, self.growing, self.rows, number(start), rows,
+                number(self.when),
             )
         )  # fmt: skip
 
@@ -293,14 +292,15 @@ class ClusterRows(NamedTuple):
     """(values,) the last cluster that could take no more rows with the value."""
 
 
-@kernel
+@inner
 def start(
     columns: Columns, pool: RowPool, growing: GrowingCluster, cluster: ClusterRows, row: int
 ) -> None:
     """Begin a new cluster with a row."""
     cluster.size[0] = 0
     cluster.size[1] += 1
-    cluster.lacks[:] = cluster.required
+    for a in range(len(cluster.lacks)):
+        cluster.lacks[a] = cluster.required[a]
     start_label(columns, growing.label, 0, pool.codes[pool.atom_cell[pool.atom_of[row]]])
     admit(pool, cluster, row)
 
@@ -326,15 +326,17 @@ def admit(pool: RowPool, cluster: ClusterRows, row: int) -> None:
 @inner
 def mark_full(pool: RowPool, cluster: ClusterRows, rows: int) -> bool:
     """Mark the values that no more of so many rows may have; whether there is a limit at all."""
-    now = cluster.size[1]
+    now, limited = cluster.size[1], truth(False)
     for value in range(len(cluster.full)):
         a = pool.column[value]
         have = cluster.amount[value] if cluster.seen[value] == now else 0
         cluster.full[value] = now if have + 1 > cluster.most[a] * rows * ROUNDING else 0
-    return cluster.limited.max() > 0
+    for a in range(len(cluster.limited)):
+        limited |= cluster.limited[a] > 0
+    return limited
 
 
-@kernel
+@inner
 def grow_to(
     columns: Columns,
     pool: RowPool,
@@ -390,6 +392,24 @@ def grow_to(
     return True
 
 
+@in_place
+def grow_on(
+    columns: Columns,
+    pool: RowPool,
+    growing: GrowingCluster,
+    cluster: ClusterRows,
+    row: int,
+    rows: int,
+    when: int,
+) -> bool:
+    """Begin a cluster with a row, and let it grow to so many; with NONE the last one grows on, by rows
+    with new values. False where no row is left."""
+    if row != NONE:
+        start(columns, pool, growing, cluster, row)
+    new_values = truth(row == NONE)
+    return grow_to(columns, pool, growing, cluster, rows, when, new_values, truth(False))
+
+
 @inner
 def price_codes(columns: Columns, pool: RowPool, growing: GrowingCluster, rows: int) -> None:
     """Fill in what each code adds to the NCP of the growing cluster of so many rows."""
@@ -424,7 +444,7 @@ def price_codes(columns: Columns, pool: RowPool, growing: GrowingCluster, rows: 
         rest[i] = rest[i + 1] + width_of[level[i]]
 
 
-@kernel
+@in_place
 def settle(
     growing: GrowingCluster, cluster: ClusterRows, group: Codes, label: Label, sizes: Ints, n: int
 ) -> None:
@@ -435,7 +455,7 @@ def settle(
         group[cluster.rows[i]] = n
 
 
-@kernel
+@in_place
 def grow_all(
     columns: Columns,
     pool: RowPool,
@@ -470,7 +490,7 @@ def grow_all(
     return at, n
 
 
-@kernel
+@in_place
 def distances(
     columns: Columns, label: Label, sizes: Ints, n: int, codes: Codes, far: Floats
 ) -> int:

@@ -1,6 +1,6 @@
 """Mondrian: cut the widest column in the middle while both halves hold."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic.dataclasses import dataclass
 
@@ -25,6 +25,8 @@ class Mondrian(PartitionMethod):
     strict cut lies on the boundary nearest to the median, which makes more groups; `median: below` is
     the cut as published.
     """
+
+    later_options: ClassVar[frozenset[str]] = frozenset({"median"})
 
     strict: bool = True
     """Whether rows with equal values stay on one side; if not, a cut makes two exact halves."""

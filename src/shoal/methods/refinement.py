@@ -31,6 +31,7 @@ from shoal.kernels.refinement import (
     KINDS,
     NONE,
     NUMBER,
+    REACH,
     ROWS,
     TABLE,
     Block,
@@ -272,12 +273,15 @@ def look_once(
     split(block, rows, judged)
     if judge is not None:
         judge()
-    recut(block, order, rows, allowed, np.uint64(mix(word, np.uint64(2 * len(order)))), judged)
+    place, tried = np.empty_like(order), np.full(len(block.rows), NONE, np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    key = np.uint64(mix(word, np.uint64(2 * len(order))))
+    recut(block, order, place, tried, rows, allowed, key, judged)
     if judge is not None:
         judge()
-    place = 0
-    while place < len(order):
-        place = exchange(block, order, number(place), rows, allowed, word, judged, most)
+    at = 0
+    while at < len(order):
+        at = exchange(block, order, number(at), rows, allowed, word, judged, most)
         if judge is not None:
             judge()
     other = np.uint64(mix(word, np.uint64(len(order))))
@@ -324,7 +328,7 @@ def new_block(losses: Losses, codes: Codes, group: Codes, least: int) -> Block:
         ends=np.zeros((d, 4), np.int32),
         seen=np.zeros(members + 1, np.int64),
         sums=np.zeros((2, n + 1), np.int64),
-        listed=np.zeros(n, np.int32),
+        listed=np.zeros(max(n, 2 * REACH), np.int32),
         changed=np.zeros(g, np.bool_),
         log=np.zeros((3, n), np.int32),
         log_end=np.zeros(2, np.int64),

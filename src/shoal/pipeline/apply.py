@@ -23,6 +23,7 @@ from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.tables import Table
 from shoal.pipeline.run import hand_over
+from shoal.policy import Policy
 from shoal.progress import Clock
 from shoal.release import Release
 from shoal.seeds import choose
@@ -152,7 +153,7 @@ def _places(flags: Any) -> str:
 def _together(mapping: LabelMapping, release: Release[Any], earlier: Any) -> str:
     """Verify a release and an earlier one as one table; returns what was found, in words."""
     policy = mapping.policy
-    old, new = _texts(earlier), _texts(release)
+    old, new = _texts(earlier, policy), _texts(release, policy)
     if set(old.column_names) != set(new.column_names):
         raise InputError(
             f"The earlier release has the columns {listed(old.column_names)}, the new one "
@@ -177,12 +178,13 @@ def _together(mapping: LabelMapping, release: Release[Any], earlier: Any) -> str
     return f"Verified together with the earlier release, {both.num_rows:,} rows: {held}."
 
 
-def _texts(release: Any) -> pa.Table:
+def _texts(release: Any, policy: Policy) -> pa.Table:
     """The published rows, as texts."""
     release = as_place(release.table if isinstance(release, Release) else release)
     if isinstance(release, Path):
         files = LocalFiles()
-        table = wrap(files.read(release, files.settle(release)[0]))
+        options = policy.release_options(DETECT)
+        table = wrap(files.read(release, files.settle(release, options)[0]))
     else:
         table = wrap(release)
     return pa.table({name: text_of(table.column(name)).cast(pa.string()) for name in table.names})

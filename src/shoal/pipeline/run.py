@@ -19,6 +19,7 @@ from shoal.engines.base import Engine, Expected, require_same_rows
 from shoal.engines.capabilities import check_capabilities, check_method, refuse_task
 from shoal.engines.changes import changes_of
 from shoal.engines.formats.base import format_of, located
+from shoal.engines.formula_cells import check_formulas
 from shoal.engines.label_mapping import NONE, has_mapping
 from shoal.engines.measured import (
     Measured,
@@ -28,12 +29,19 @@ from shoal.engines.measured import (
 )
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.originals import require_same
-from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict, with_presets
+from shoal.engines.release_table import (
+    MemoryRelease,
+    ReleaseTable,
+    Verdict,
+    with_presets,
+    with_starred,
+)
 from shoal.engines.selection import choose_engine, engine_for_frame
 from shoal.engines.sessions import LOCAL, is_spark, part_of
 from shoal.engines.sources import Source, source_at
+from shoal.engines.table_size import limit_words, too_large
 from shoal.engines.targets import check_targets, targets_of
-from shoal.errors import Infeasible, InputError, VerificationFailed, listed
+from shoal.errors import Infeasible, InputError, ShoalError, VerificationFailed, listed, warn
 from shoal.evidence.detail import Detail, column_detail, many_values_warnings
 from shoal.evidence.label_forms import label_reader
 from shoal.io.address import Place, as_place, public, shown_name
@@ -196,6 +204,8 @@ def run_files(
     check_capabilities(chosen.capability, policy)
     found = source_at(source, options)
     check_policy(policy, found.names, chosen.capability)
+    if isinstance(chosen, MemoryEngine):
+        chosen = _engine_that_fits(chosen, found, policy, target, key, mapping)
     if isinstance(target, Path):
         format_of(target).check_columns(target, policy.published(found.names))
     chosen.check_source(found, policy)
@@ -213,6 +223,38 @@ def run_files(
             seed=seed,
             mapping=mapping,
         )
+
+
+def _engine_that_fits(
+    engine: MemoryEngine,
+    source: Source,
+    policy: Policy,
+    target: Place,
+    key: Path | None,
+    mapping: Path | None,
+) -> Engine:
+    """The engine in memory, or where the table does not fit there the one that keeps it on disk.
+
+    Raises `InputError` where it does not fit and the policy, or what is to be written, needs memory.
+    """
+    first = source.files[0]
+    if len(source.files) > 1 or not isinstance(first, Path):
+        return engine
+    words = too_large(first, len(policy.needed(source.names)))
+    if not words:
+        return engine
+    on_disk = choose_engine(memory=limit_words(), target=target)
+    try:
+        check_capabilities(on_disk.capability, policy)
+        on_disk.check_target(target)
+        check_key(key, policy, on_disk)
+        check_mapping(mapping, policy, on_disk)
+    except ShoalError as error:
+        raise InputError(
+            f"{words}, and it cannot be worked on where it is, on disk:\n{error}"
+        ) from None
+    on_disk.notes = (f"{words}: rows were kept on disk, as with --memory {limit_words()}.",)
+    return on_disk
 
 
 def run_with(
@@ -247,7 +289,7 @@ def run_with(
         engine.key_asked = bool(keys)
         evidence = engine.free_evidence or report is not None
         measured = _release_steps(engine, policy, clock, evidence)
-        written = _options_for(source.options, target)
+        written = _options_for(source.options, target, policy)
         with clock.step("write") as progress:
             engine.write(places.tables, written, progress)
         with clock.step("verify") as progress:
@@ -258,10 +300,14 @@ def run_with(
             verdict = _verified(table, policy, engine.expected, left)
             places.describe(table)
             measured = _with_published(measured, engine, table, policy)
+            formulas = check_formulas(table, policy, files, written)
         with clock.step("truth") as progress:
             engine.require_truth(table, progress)
         release = _release(engine, policy, seed, measured, verdict, clock, source)
-        release = replace(release, run=replace(release.run, output=public(target)))
+        warnings = (*release.run.warnings, *formulas)
+        release = replace(
+            release, run=replace(release.run, output=public(target), warnings=warnings)
+        )
         waiting = list(places.others)
         if keys:
             with clock.step("key"):
@@ -291,9 +337,11 @@ def run_with(
     return replace(release, run=how)
 
 
-def _options_for(options: CsvOptions, target: Place) -> CsvOptions:
+def _options_for(options: CsvOptions, target: Place, policy: Policy) -> CsvOptions:
     """How a target is written; a database leaves nothing open."""
-    return options.for_output(target) if isinstance(target, Path) else options
+    if not isinstance(target, Path):
+        return options
+    return replace(options.for_output(target), formulas=policy.formulas == "escaped")
 
 
 def _write_key(
@@ -334,7 +382,7 @@ def write_release(
     engine.check_target(target)
     reports = check_reports(report, external_report, policy)
     keys = check_key(key, policy, engine)
-    clock, written = Clock(), _options_for(DETECT, target)
+    clock, written = Clock(), _options_for(DETECT, target, policy)
     others, folder = [*keys, *reports], engine.writes_folders
     with (
         targets_of(targets, others, force, folder=folder, private=keys) as places,
@@ -379,8 +427,10 @@ def write_release(
             internal = check_report(report, policy)
             named = replace(release, run=replace(release.run, output=public(target)))
             write_report_files(named, reports, waiting, published, len(internal))
+        formulas = check_formulas(table, policy, files, written)
         require_unchanged(files, digests)
         places.commit()
+    warn(formulas)
     return public(target)
 
 
@@ -465,7 +515,10 @@ def _verified(
     """The findings about a release; raises unless it holds every guarantee, and exactly the columns
     and rows that it must."""
     verdict = with_presets(table, policy, table.verify(policy, progress=progress))
+    verdict = with_starred(table, policy, verdict)
     require(verdict.findings)
+    if verdict.starred is not None:
+        verdict.starred.require()
     require_presets(verdict.presets)
     tables = (table, *table.sensitive_tables.values())
     for i, (found, wanted) in enumerate(zip(tables, expected, strict=True)):
@@ -549,6 +602,7 @@ def _release(
                 *measured.disclosure.warnings,
             ),
             notes=(
+                *engine.notes,
                 *(() if engine.choice is None else (engine.choice.note,)),
                 *measured.notes,
                 *prediction_notes(policy, engine.domains),
@@ -582,7 +636,10 @@ def prediction_notes(policy: Policy, domains: Sequence[Domain]) -> list[str]:
         return [f"predict: no quasi column tells anything about {policy.predict}; all count alike."]
     ranked = sorted(known, key=lambda each: -each[1])
     words = ", ".join(f"{name} {bits:.3f}" for name, bits in ranked)
-    return [f"predict: columns count by what they tell about {policy.predict}, in bits: {words}."]
+    return [
+        f"predict: columns count by what they tell about {policy.predict} beyond columns that tell "
+        f"more, in bits: {words}."
+    ]
 
 
 def reading_notes(domains: Sequence[Domain]) -> list[str]:

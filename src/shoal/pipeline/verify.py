@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from shoal.engines.anatomy_release import AnatomyRelease
@@ -9,7 +11,13 @@ from shoal.engines.capabilities import check_capabilities
 from shoal.engines.memory import release_of_frames
 from shoal.engines.originals import require_same
 from shoal.engines.person_key import read_key
-from shoal.engines.release_table import MemoryRelease, ReleaseTable, Verdict, with_presets
+from shoal.engines.release_table import (
+    MemoryRelease,
+    ReleaseTable,
+    Verdict,
+    with_presets,
+    with_starred,
+)
 from shoal.engines.selection import release_in_session
 from shoal.engines.session_release import SessionRelease, release_with_key
 from shoal.engines.sessions import (
@@ -26,6 +34,7 @@ from shoal.engines.sessions import (
 from shoal.engines.sources import refuse_folder, source_at
 from shoal.errors import InputError, PolicyError
 from shoal.io.address import Place, as_place
+from shoal.io.commit import require_whole
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.policy import Policy
 from shoal.policy.released_columns import check_released_columns, columns_to_verify
@@ -48,7 +57,7 @@ def examine(table: ReleaseTable, policy: Policy, clock: Clock) -> Verdict:
     """The step that verifies a release that is open."""
     with clock.step("verify") as progress:
         verdict = table.verify(policy, survey=True, progress=progress)
-        verdict = with_presets(table, policy, verdict)
+        verdict = with_starred(table, policy, with_presets(table, policy, verdict))
         clock.rows = max(finding.rows for finding in verdict.findings)
     return verdict
 
@@ -87,6 +96,8 @@ def open_release(
     has its own.
     """
     release = as_place(release)
+    if isinstance(release, Path):
+        require_whole(release)
     frame = release.table if isinstance(release, Release) else release
     if key is not None:
         _check_key(policy, is_spark(frame))
@@ -161,7 +172,7 @@ def _with_key(table: SessionRelease, key: Any, options: CsvOptions) -> SessionRe
         raise InputError(
             "For tables larger than memory a key is a file or a folder. Give its path."
         )
-    return release_with_key(table, source_at(key, options))
+    return release_with_key(table, source_at(key, replace(options, formulas=False)))
 
 
 @contextmanager

@@ -40,6 +40,7 @@ def to_data(policy: "Policy", seed: int | None = None) -> dict[str, Any]:
         "suppression": policy.suppression,
         "suppressed": policy.suppressed,
         "order": policy.order,
+        "formulas": None if policy.formulas == "kept" else policy.formulas,
         "publish": policy.publish,
         "seed": seed,
         "target": policy.target,

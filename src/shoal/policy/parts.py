@@ -113,6 +113,9 @@ def plain_constraint(model: Any) -> dict[str, Any]:
 def plain_named(chosen: Any) -> str | dict[str, Any]:
     """A method or metric as a policy writes it: its name alone, or with its options."""
     name, options = plugins.name_of(type(chosen)), plain(chosen)
+    for field in dataclasses.fields(chosen):
+        if field.name in chosen.later_options and options.get(field.name) == field.default:
+            del options[field.name]
     return {"name": name, **options} if options else name
 
 

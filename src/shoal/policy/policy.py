@@ -6,6 +6,8 @@ created, so code that has one need not validate again; only `check` needs the ta
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -23,6 +25,7 @@ from pydantic import (
 )
 
 from shoal.errors import PolicyError
+from shoal.io.csv_dialect import CsvOptions
 from shoal.models.base import Model
 from shoal.policy import canonical, parts, presets, rules
 from shoal.policy.about import About
@@ -105,6 +108,9 @@ class Policy(BaseModel):
     """Whether a suppressed row is left out, or published with every cell as `*`."""
     order: Literal["sorted", "kept"] = "sorted"
     """Whether rows leave in an order made from published content alone, or as they came."""
+    formulas: Literal["kept", "escaped"] = "kept"
+    """Whether texts of CSV files that a spreadsheet would run are written as they are, or with an
+    apostrophe in front."""
     publish: Literal["generalised", "anatomy"] = "generalised"
     """Whether quasi-identifiers are made coarser, or stay exact with the sensitive values apart, in
     tables of their own that are linked by a group id."""
@@ -213,6 +219,7 @@ class Policy(BaseModel):
             raise refusal(refused, source.where)
         # a frozen model can be completed only here, before anyone has seen it
         policy.__dict__.update(presets.added(policy))
+        policy.__dict__.pop("names_by_role", None)
         if contradictions := rules.problems(policy):
             raise refusal(contradictions, source.where)
         return policy
@@ -310,7 +317,15 @@ class Policy(BaseModel):
 
     def columns_with(self, role: str) -> tuple[str, ...]:
         """The columns with a role, in the policy's order."""
-        return tuple(name for name, column in self.columns.items() if column.role == role)
+        return self.names_by_role.get(role, ())
+
+    @cached_property
+    def names_by_role(self) -> dict[str, tuple[str, ...]]:
+        """The columns with each role, in the policy's order; asked for each column of wide tables."""
+        found: dict[str, list[str]] = {}
+        for name, column in self.columns.items():
+            found.setdefault(column.role, []).append(name)
+        return {role: tuple(names) for role, names in found.items()}
 
     def hierarchy_of(self, name: str) -> "Hierarchy | None":
         """The hierarchy by which a column is made coarser: where it has a kind too, only a method that
@@ -395,6 +410,10 @@ class Policy(BaseModel):
         """The sensitive columns with personal preferences, each with the column of these."""
         each = ((name, self.columns[name].preference) for name in self.sensitive)
         return {name: preference for name, preference in each if preference is not None}
+
+    def release_options(self, options: CsvOptions) -> CsvOptions:
+        """How to read a release of this policy."""
+        return replace(options.of_release, formulas=self.formulas == "escaped")
 
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
         """The columns of a table that a run must read, in the table's order."""

@@ -38,7 +38,8 @@ def columns_to_verify(policy: "Policy", names: Sequence[str]) -> list[str]:
     others = _not_quasi(policy, names) if suppressible_components(policy) else policy.sensitive
     ruled = [name for name in names if _has_rule(policy, name)]
     weights = [policy.weight] if any(model.needs_weights for model in policy.constraints) else []
-    return [name for name in names if name in {*policy.quasi, *others, *ruled, *weights}]
+    needed = {*policy.quasi, *others, *ruled, *weights}
+    return [name for name in names if name in needed]
 
 
 def _has_rule(policy: "Policy", name: str) -> bool:
@@ -49,7 +50,8 @@ def _has_rule(policy: "Policy", name: str) -> bool:
 def check_released_columns(policy: "Policy", names: Sequence[str]) -> None:
     """Refuse a release that lacks columns of the policy, or has columns it does not publish."""
     expected = [*policy.quasi, *policy.sensitive]
-    missing = [name for name in expected if name not in names]
+    there = set(names)
+    missing = [name for name in expected if name not in there]
     if len(missing) == len(expected):
         raise PolicyError(
             f"The release has none of the policy's columns ({listed(expected)}), but {len(names)} "
@@ -60,7 +62,8 @@ def check_released_columns(policy: "Policy", names: Sequence[str]) -> None:
             f"The release has no column {listed(repr(name) for name in missing)}, which the policy "
             f"lists; it has {listed(names)}. Is this the policy it was made with?"
         )
-    if forbidden := [name for name in names if name not in policy.published(names)]:
+    published = set(policy.published(names))
+    if forbidden := [name for name in names if name not in published]:
         raise VerificationFailed(
             f"The release has the columns {listed(repr(name) for name in forbidden)}, which must "
             "not be published according to the policy."
@@ -69,4 +72,5 @@ def check_released_columns(policy: "Policy", names: Sequence[str]) -> None:
 
 def _not_quasi(policy: "Policy", names: Sequence[str]) -> list[str]:
     """The published columns other than the quasi-identifiers."""
-    return [name for name in names if name in policy.columns and name not in policy.quasi]
+    quasi = set(policy.quasi)
+    return [name for name in names if name in policy.columns and name not in quasi]

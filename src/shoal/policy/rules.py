@@ -70,8 +70,9 @@ def table_problems(policy: "Policy", names: Sequence[str]) -> Iterator[Problem]:
         )
         return
     unlisted = [name for name in names if name not in policy.columns]
+    there = set(names)
     for name in policy.columns:
-        if name not in names:
+        if name not in there:
             # a column that the policy does not list is the most likely one to be meant
             suggestion = nearest(name, unlisted) or nearest(name, names)
             text = f".{suggestion}" if suggestion else f"; it has {listed(names, 30)}"

@@ -229,7 +229,7 @@ def attack(
         raise PolicyError("Give the policy the release was made by: its labels are read by it.")
     rules = Policy.load(policy).reading(**read.values)
     # a release has a header of its own, whatever the other tables have
-    dialect = CsvOptions(read.separator, read.quote, read.encoding).of_release
+    dialect = rules.release_options(CsvOptions(read.separator, read.quote, read.encoding))
     progress(ProgressEvent("read", 0.0))
     release, known = as_place(release), as_place(known)
     if isinstance(release, Place):

@@ -319,6 +319,29 @@ def _is_serial(column: Contents) -> bool:
     return dense or (found.low > 0 and digits[0] == digits[1] >= DIGITS_OF_A_KEY)
 
 
+@dataclass(frozen=True)
+class ColumnCodes:
+    """The values of a column by their numbers, and nothing else about them."""
+
+    codes: Ints
+    """(n,) 0 .. size - 1; a missing value has the last one."""
+    size: int
+    """Number of codes."""
+
+
+def codes_of(column: pa.ChunkedArray | pa.Array) -> ColumnCodes:
+    """Number the values of one column as `contents_of` does, for those who only compare rows."""
+    values, index, _ = _encoded(column)
+    return _coded(values, index)
+
+
+def _coded(values: pa.Array, index: Ints) -> ColumnCodes:
+    known = index >= 0
+    if known.all():
+        return ColumnCodes(index, len(values))
+    return ColumnCodes(np.where(known, index, len(values)), len(values) + 1)
+
+
 def contents_of(
     name: str,
     column: pa.ChunkedArray | pa.Array,
@@ -332,8 +355,8 @@ def contents_of(
     values, index, nested = _encoded(column)
     known = index >= 0
     missing = len(index) - int(known.sum())
-    codes = index if not missing else np.where(known, index, len(values))
-    counts = np.bincount(codes, minlength=len(values) + bool(missing)).astype(np.int64)
+    coded = _coded(values, index)
+    codes, counts = coded.codes, np.bincount(coded.codes, minlength=coded.size).astype(np.int64)
     likely: list[str] = [] if nested else likely_codes(text_of(values))
     several = Taken(Type.OTHER, False, "its values consist of several")
     taken = several if nested else _type(_without_codes(values, likely), reading)

@@ -63,8 +63,14 @@ from shoal.io.arrow import one_chunk
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.policy.reading import AS_WRITTEN, Reading
 from shoal.progress import Clock, Progress, no_progress
-from shoal.risk.columns import Contents, contents_of
-from shoal.risk.uniqueness import MinimalUniques, RowKeys, minimal_uniques, unique_without_each
+from shoal.risk.columns import ColumnCodes, Contents, codes_of, contents_of
+from shoal.risk.uniqueness import (
+    Coded,
+    MinimalUniques,
+    RowKeys,
+    minimal_uniques,
+    unique_without_each,
+)
 
 RAW = "raw"
 SAMPLED = 20_000
@@ -163,6 +169,15 @@ class TableInMemory(CountedTable):
         self.table, self.warnings, self.read, self.options = table, warnings, read, options
         self.names, self.rows = list(table.column_names), int(table.num_rows)
         self._contents: dict[str, Contents] = {}
+        self._codes: dict[str, ColumnCodes] = {}
+
+    def codes(self, name: str) -> Coded:
+        """The values of one column by their numbers; what they are is not looked at."""
+        if name in self._contents:
+            return self._contents[name]
+        if name not in self._codes:
+            self._codes[name] = codes_of(self.table.column(name))
+        return self._codes[name]
 
     def contents(self, name: str) -> Contents:
         """The counted values of one column."""
@@ -184,7 +199,7 @@ class TableInMemory(CountedTable):
 
     def classes(self, names: Sequence[str]) -> tuple[npt.NDArray[np.intp], Ints, Ints]:
         """The first row of each class, (rows,) the class of each row, and the classes' sizes."""
-        keys = RowKeys.of(self.rows, map(self.contents, names)).numbers
+        keys = RowKeys.of(self.rows, map(self.codes, names)).numbers
         _, first, of_row, sizes = np.unique(
             keys, return_index=True, return_inverse=True, return_counts=True
         )
@@ -192,7 +207,7 @@ class TableInMemory(CountedTable):
 
     def class_sizes(self, names: Sequence[str]) -> tuple[Ints, Ints]:
         """The size of each class, and one for each of them."""
-        keys = RowKeys.of(self.rows, map(self.contents, names)).numbers
+        keys = RowKeys.of(self.rows, map(self.codes, names)).numbers
         sizes = np.unique(keys, return_counts=True)[1].astype(np.int64)
         return sizes, np.ones(len(sizes), np.int64)
 
@@ -234,11 +249,11 @@ class TableInMemory(CountedTable):
 
     def unique_rows(self, names: Sequence[str]) -> int:
         """Rows that no other row equals in all these columns."""
-        return RowKeys.of(self.rows, map(self.contents, names)).unique_rows()
+        return RowKeys.of(self.rows, map(self.codes, names)).unique_rows()
 
     def unique_without_each(self, names: Sequence[str]) -> Iterable[int]:
         """For each column, the rows that stay unique when it alone is left out."""
-        return unique_without_each(self.rows, [self.contents(name) for name in names])
+        return unique_without_each(self.rows, [self.codes(name) for name in names])
 
     def agreements(self, ids: Contents, columns: Sequence[Contents]) -> list[Agreement]:
         """How the rows with one value of a column agree in each of some others."""

@@ -180,6 +180,35 @@ def _amount(n: int | None, counted: str) -> str:
 
 
 @dataclass(frozen=True)
+class StarredRows:
+    """Rows of a release that read `*` throughout, beside what its policy allows."""
+
+    starred: int
+    rows: int
+    """Rows of the release, starred ones too."""
+    allowed: float
+    """The policy's `suppression`: the share of rows that may be suppressed."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether no more rows are starred than the policy allows."""
+        return self.starred <= self.allowed * self.rows
+
+    def require(self) -> None:
+        """Raise `VerificationFailed` where more rows are starred than the policy allows."""
+        if not self.holds:
+            raise VerificationFailed(
+                f"{self.starred:,} of {self.rows:,} published rows ({self.starred / self.rows:.1%}) are "
+                f"suppressed (`*` in every cell), but the policy allows {self.allowed:.1%} "
+                "(`suppression`)."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values for JSON."""
+        return {**asdict(self), "holds": self.holds}
+
+
+@dataclass(frozen=True)
 class Strength:
     """The strongest figure of one model that every published class holds."""
 

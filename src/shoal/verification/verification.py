@@ -8,7 +8,7 @@ from typing import Any, Literal
 from shoal.errors import VerificationFailed
 from shoal.io.address import Place
 from shoal.results import Result
-from shoal.verification.check import Finding, Strength, require
+from shoal.verification.check import Finding, StarredRows, Strength, require
 from shoal.verification.presets import PresetOutcome, require_presets
 
 ROWS_ONLY = (
@@ -104,6 +104,8 @@ class Verification(Result):
     """Labels that the policy cannot read, by column and form."""
     presets: tuple[PresetOutcome, ...] = ()
     """The policy's presets, with what a person must still judge."""
+    starred: StarredRows | None = None
+    """Suppressed rows, where these are published as `*` and the policy limits them."""
 
     @property
     def counted(self) -> Literal["rows", "people"]:
@@ -117,8 +119,8 @@ class Verification(Result):
 
     @property
     def holds(self) -> bool:
-        """Whether every guarantee holds, every label can be read, and the certificate fits if there is
-        one."""
+        """Whether every guarantee holds, every label can be read, no more rows are suppressed than the
+        policy allows, and the certificate fits if there is one."""
         return not self.failures
 
     @property
@@ -137,6 +139,8 @@ class Verification(Result):
         except VerificationFailed as error:
             raise VerificationFailed("\n".join([str(error), *self.notes])) from None
         require_presets(self.presets)
+        if self.starred is not None:
+            self.starred.require()
         if self.unread:
             words = ["The release has labels that the policy cannot read:", *map(str, self.unread)]
             raise VerificationFailed("\n".join(words))
@@ -154,6 +158,7 @@ class Verification(Result):
             "presets": [outcome.to_dict() for outcome in self.presets],
             "found": [strength.to_dict() for strength in self.strengths],
             "largest_share": self.largest_share,
+            "starred": None if self.starred is None else self.starred.to_dict(),
             "unread": [one.to_dict() for one in self.unread],
             "counted": self.counted,
             "people": self.people,

@@ -20,7 +20,14 @@ from shoal.engines.database.base import MARK, Database, OpenTable
 from shoal.engines.database.connections import feeding, open_database
 from shoal.errors import InputError, VerificationFailed
 from shoal.io.address import Address, Dialect, Place, TableName
-from shoal.io.commit import Part, Replacement, check_target, exit_on_signals, replacing
+from shoal.io.commit import (
+    PRIVATE,
+    Part,
+    Replacement,
+    check_target,
+    exit_on_signals,
+    replacing,
+)
 from shoal.version import __version__
 
 
@@ -147,6 +154,8 @@ class Staging(Part):
         if self._database is None:
             path = None if self._file is None else self._file.path
             self._database = open_database(self._address, write=True, file=path)
+            if path is not None and path.exists():
+                path.chmod(PRIVATE)  # until it is in place
         return self._database
 
     def describe(self, digests: Sequence[str]) -> None:

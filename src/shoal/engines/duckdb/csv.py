@@ -38,6 +38,7 @@ from shoal.io.csv_dialect import (
     records,
     separator_by_header,
 )
+from shoal.io.formulas import escape_sql, escaped, unescape_sql
 from shoal.io.header import check_total_row, has_header
 from shoal.io.paths import is_gzipped
 from shoal.io.regular_csv import read_regular
@@ -158,7 +159,7 @@ class CsvFile:
         types = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(self.names)))
         quote = self.options.quote or ""
         escape = self.options.escape or quote
-        return (
+        rows = (
             f"read_csv({file_literal(self.plain)}, columns={{{types}}}, auto_detect=false, "
             f"header={str(self.options.has_header).lower()}, delim={text(self.separator)}, "
             f"quote={text(quote)}, "
@@ -166,6 +167,10 @@ class CsvFile:
             f"null_padding=false, comment='', compression={_compression(self.plain)}, "
             f"max_line_size={line_limit})"
         )
+        if not self.options.formulas:
+            return rows
+        places = [f"c{i}" for i in range(len(self.names))]
+        return f"(SELECT {', '.join(f'{unescape_sql(p)} AS {p}' for p in places)} FROM {rows})"
 
     @property
     def separator(self) -> str:
@@ -202,7 +207,9 @@ def read_csv(path: Path, options: CsvOptions, columns: Sequence[str] | None = No
     with open_csv(path, options) as file:
         wanted = file.names if columns is None else list(columns)
         places = list(map(file.place, wanted))
-        table = read_regular(file.plain, file.options, len(file.names), places)
+        table = None
+        if not options.formulas:
+            table = read_regular(file.plain, file.options, len(file.names), places)
         if table is None:
             table = file.query(f"SELECT {', '.join(places)} FROM {{file}}")
             check_separators(file, table.num_rows)
@@ -313,15 +320,18 @@ def copy_csv(
 ) -> None:
     """Write these columns of a table of the database under other names, rows in its order."""
     settled = options.for_output(path)
-    plain_header = _plain_header(names)
     kinds = con.sql(f"SELECT {', '.join(columns)} FROM {table} LIMIT 0").types if columns else []
     # what is not a number is missing: as the text `nan` it would count as a value
     values = [
         f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END"
         if kind.id in ("float", "double")
+        else escape_sql(f"CAST({column} AS VARCHAR)")
+        if options.formulas and kind.id in ("varchar", "enum")
         else column
         for column, kind in zip(columns, kinds, strict=True)
     ]
+    names = [escaped(name) for name in names] if options.formulas else names
+    plain_header = _plain_header(names)
     rows = _rows(table, values, names, plain_header)
     quote = text(settled.quote or '"')
     target = text(str(path.absolute()))

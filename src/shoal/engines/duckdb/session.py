@@ -8,9 +8,11 @@ process lives.
 import os
 import shutil
 import tempfile
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal import interruption
 from shoal.engines.database.connections import feeding
 from shoal.engines.database.staging import StagedTable, Stored, open_table
 from shoal.engines.duckdb.connection import Connection, connect, interruptible, settings
@@ -45,6 +48,8 @@ RowCounter = Callable[[int], None]
 """Called with the number of rows that have passed."""
 PREFIX = "shoal-"
 OWNED = "in-use"
+IN_USE_SECONDS = 0.5
+"""How long the folder of a session that still works is removed again and again."""
 
 
 class DuckSession:
@@ -444,13 +449,22 @@ def private_folder(owner: object, place: Path | None = None) -> tuple[Path, Call
         fcntl.flock(lock, fcntl.LOCK_EX)
     # renamed once it is locked: a file of this name that is not locked has no owner
     (folder / f"{OWNED}.new").rename(folder / OWNED)
-    return folder, weakref.finalize(owner, _remove, folder, lock, os.getpid())
+    key = interruption.register(partial(_remove_in_use, folder))
+    return folder, weakref.finalize(owner, _remove, folder, lock, os.getpid(), key)
 
 
-def _remove(folder: Path, lock: int, owned_by: int) -> None:
+def _remove(folder: Path, lock: int, owned_by: int, key: object) -> None:
+    interruption.unregister(key)
     if os.getpid() == owned_by:  # not in a forked child: the parent still uses it
         shutil.rmtree(folder, ignore_errors=True)
     os.close(lock)
+
+
+def _remove_in_use(folder: Path) -> None:
+    """Remove the folder of a session that is still working and may create further files in it."""
+    deadline = time.monotonic() + IN_USE_SECONDS
+    while folder.exists() and time.monotonic() < deadline:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _remove_stale(place: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.engines.spark.failures import quiet, translated_errors
+from shoal.engines.spark.failures import FRAME_SESSION, quiet, translated_errors
 from shoal.engines.spark.launch import CLUSTER, LOCAL, call_with_timeout, launch, master_addresses
 from shoal.engines.spark.session import SparkTables
 from shoal.errors import InputError
@@ -58,12 +58,15 @@ def open_spark(
 def open_frame(frame: Any, wait_seconds: float = WAIT_SECONDS) -> SparkTables:
     """The session of the user's frame. It stays open, and its settings are not changed, except while a
     table is being kept (`tables.without_adaptive_plans`)."""
+    if type(frame).__module__.startswith("pyspark.sql.connect"):
+        raise InputError(
+            "The frame is of Spark Connect, which is not supported. Write it to Parquet and run with "
+            "--engine (in Python engine=), or make the frame in a classic session, with "
+            "spark.api.mode=classic."
+        )
     spark = frame.sparkSession
-    place = "the Spark session of the frame"
-    try:
-        parts = int(spark.sparkContext.defaultParallelism)
-    except Exception:  # over Spark Connect there is no context to ask
-        parts = int(spark.conf.get("spark.sql.shuffle.partitions"))
+    place = FRAME_SESSION
+    parts = int(spark.sparkContext.defaultParallelism)
     probe(spark, place, min(parts, 8), wait_seconds)
     return SparkTables(spark, place, parts, None)
 

@@ -14,6 +14,13 @@ from pathlib import Path
 from shoal import errors
 from shoal.errors import InputError, ShoalError
 
+FRAME_SESSION = "the Spark session of the frame"
+"""How the session of a user's frame is called in messages."""
+OURS = re.compile(r"[/\\\\]shoal[/\\\\]\w+[/\\\\.]")
+"""A file of ours in a traceback."""
+CONDITION = re.compile(r"\[([A-Z][A-Z_]+(?:\.[A-Z_]+)*)\]")
+PYTHON_ERROR = re.compile(r"^(\w*(?:Error|Exception))\b", re.M)
+"""The kinds of an error of Spark and of Python in a message, without what they say."""
 FRAME = "shoal-says:"
 PACKED = re.compile(rf'{FRAME}(\[".*?"\]):{FRAME}')
 KNOWN_FAILURES = (
@@ -104,9 +111,24 @@ def translated_errors(place: str) -> Iterator[None]:
                 raise KeyboardInterrupt from None
             text = f"{type(error).__name__}: {error}"
             ours = unpack_error(text) or known_failure(text, place)
+            if ours is None and place == FRAME_SESSION:
+                ours = failure_of_frame(text)
             if ours is None:
                 raise
             raise ours from None
+
+
+def failure_of_frame(text: str) -> ShoalError | None:
+    """The error for a frame that Spark cannot compute, where nothing of ours is in the message."""
+    if OURS.search(text):
+        return None
+    condition, kind = CONDITION.search(text), PYTHON_ERROR.findall(text)
+    what = kind[-1] if kind else condition[1] if condition else "no reason is named"
+    return InputError(
+        f"Spark could not compute the frame: a step by which it was made failed ({what}). Spark's own "
+        "message may quote rows and is not repeated; `frame.count()` shows it. Correct that step, or "
+        "write the frame to files first."
+    )
 
 
 def interrupted(error: BaseException) -> bool:

@@ -285,6 +285,7 @@ def _write_part(
     try:
         LocalFiles().write(table, mine, options=options)
     except (ShoalError, OSError):
+        mine.unlink(missing_ok=True)
         raise pack_error(
             InputError(
                 f"{folder} could not be written by an executor. Is the disk full? The folder must be "

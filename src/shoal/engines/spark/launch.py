@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from shoal.engines.spark.failures import quiet
+from shoal.engines.table_size import machine_memory
 from shoal.errors import InputError
 
 LOCAL = "spark"
@@ -27,10 +28,6 @@ END_SECONDS = 20.0
 DRIVER_MEMORY = "SPARK_DRIVER_MEMORY"
 MIN_MEMORY, MAX_MEMORY = 1024, 8192
 """Megabytes. The least is Spark's default, too little for tens of millions of rows."""
-CONTAINER = (
-    Path("/sys/fs/cgroup/memory.max"),
-    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-)
 
 
 class Launched:
@@ -278,7 +275,7 @@ def java_memory() -> Iterator[None]:
     if DRIVER_MEMORY in os.environ:
         yield
         return
-    os.environ[DRIVER_MEMORY] = f"{java_megabytes(available_memory())}m"
+    os.environ[DRIVER_MEMORY] = f"{java_megabytes(machine_memory())}m"
     try:
         yield
     finally:
@@ -288,19 +285,3 @@ def java_memory() -> Iterator[None]:
 def java_megabytes(available: int) -> int:
     """Megabytes for Java on a machine with so many bytes."""
     return min(max(MIN_MEMORY, available // 4 >> 20), MAX_MEMORY)
-
-
-def available_memory() -> int:
-    """The bytes of this machine, or those that its container allows; 0 if unknown."""
-    try:
-        limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    except (AttributeError, ValueError, OSError):
-        return 0
-    for file in CONTAINER:
-        try:
-            text = file.read_text().strip()
-        except (OSError, ValueError):
-            continue
-        if text.isdigit():
-            limits.append(int(text))
-    return min(limits)

@@ -10,7 +10,7 @@ from shoal.engines.spark.failures import quiet
 
 ADAPTIVE = "spark.sql.adaptive.enabled"
 Frame = Any
-"""pyspark.sql.DataFrame, of the classic kind or over Spark Connect."""
+"""pyspark.sql.DataFrame, of the classic kind."""
 
 
 class Tables:

@@ -1,0 +1,103 @@
+"""Signals end a command in time at every stage, and never after its release is in place."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+
+STUCK = """
+import ctypes, os, signal
+import shoal.engines.memory as memory
+def read(*_, **__):
+    os.kill(os.getpid(), signal.{signal})
+    ctypes.CDLL(None).sleep(300)  # like a reader in compiled code: it sees no signal
+memory.LocalFiles.read = read
+from shoal.cli.app import main
+main()
+"""
+COMMIT = """
+import os, signal
+import shoal.io.commit as commit
+move, done = commit.Replacement.move, commit.commit_all
+def moved(self):
+    move(self)
+    os.kill(os.getpid(), signal.{signal})
+def committed(parts):
+    done(parts)
+    os.kill(os.getpid(), signal.{signal})
+{patch}
+from shoal.cli.app import main
+main()
+"""
+BEFORE = """
+import os, signal, threading
+import shoal.pipeline.run as run
+checked = run.require_unchanged
+def check(*args):
+    checked(*args)
+    os.kill(os.getpid(), signal.SIGINT)
+    threading.Event().wait(300)
+run.require_unchanged = check
+from shoal.cli.app import main
+main()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rows = "".join(f"{20 + i},{'flu' if i % 2 else 'gout'}\n" for i in range(12))
+    (tmp_path / "t.csv").write_text(f"age,ill\n{rows}")
+    (tmp_path / "p.yaml").write_text(
+        "columns: {age: quasi, ill: sensitive}\nconstraints: [{k: 2}]\nseed: 1\n"
+    )
+    return tmp_path
+
+
+def shoal(folder: Path, code: str, *more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, "run", "t.csv", "p.yaml", "-o", "r.csv", *more],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=250,  # far below the time for which the work is stuck
+        env=os.environ | {"TMPDIR": str(folder)},
+    )
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_work_that_sees_no_signal_is_abandoned(folder: Path, name: str) -> None:
+    done = shoal(folder, STUCK.format(signal=name))
+    assert done.returncode == 128 + getattr(signal, name)
+    assert done.stderr.splitlines() == ["Interrupted: no incomplete file is left behind."]
+    assert sorted(path.name for path in folder.iterdir()) == ["p.yaml", "t.csv"]
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "commit.Replacement.move = moved",
+        "import shoal.engines.targets as t\nt.commit_all = committed",
+    ],
+)
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_late_signal_changes_nothing(folder: Path, patch: str, name: str) -> None:
+    done = shoal(folder, COMMIT.format(signal=name, patch=patch), "--report", "r.json")
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "p.yaml",
+        "r.csv",
+        "r.json",
+        "t.csv",
+    ]
+
+
+def test_a_signal_just_before_prevents_the_commit(folder: Path) -> None:
+    done = shoal(folder, BEFORE)
+    assert done.returncode == 130
+    assert sorted(path.name for path in folder.iterdir()) == ["p.yaml", "t.csv"]
