@@ -66,7 +66,7 @@ SETTINGS: dict[str, dict[str, tuple[Sequence[str | int], Hierarchy]]] = {
     "births from day to year": {"Birth": BY_YEAR},
     "all five-digit zip codes": {"ZIP": ZIPS},
     "births to year and five-digit zip codes": {"Birth": BY_YEAR, "ZIP": ZIPS},
-    "one level above every number and date": SHORT,
+    "one level per number or date": SHORT,
 }
 """What each setting changes of the first."""
 COLUMNS = ("Race", "Birth", "Sex", "ZIP", "Height", "Weight", "Work_Hrs", "Salary", "Edu")
