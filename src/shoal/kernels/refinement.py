@@ -644,7 +644,7 @@ def form(
                 if is_left:
                     h = block.near[row]
                     change += block.added[row]
-                    if h in (NONE, g) or rows[h] == 0 or changed[h]:
+                    if not (h != NONE and h != g and rows[h] > 0 and not changed[h]):
                         change = limit
                 row = block.after[row]
         if change >= limit:
