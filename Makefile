@@ -41,7 +41,7 @@ long: $(VENV)/.dev  ## the tests that take long, which make test leaves out
 	@$(BIN)/pytest -q -n 2 --dist worksteal --ignore tests/spark -m long
 	@$(BIN)/pytest -q tests/spark -m long
 
-# every case follows from one number; the next one, and all counts, are kept in ~/.cache/shoal-fuzz
+# every case follows from one number; the next one, and all counts, are kept in benchmarks/results/fuzz-*.json
 fuzz: $(VENV)/.fuzz  ## random whole runs and inputs, from where the last ones stopped; SECONDS=600 of each
 	@for engine in memory disk spark; do \
 		SHOAL_THREADS=1 $(BIN)/python -m tests.fuzz.campaign $$engine --seconds $(SECONDS) || exit 1; done
