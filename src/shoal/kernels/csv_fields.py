@@ -17,9 +17,9 @@ Bytes = npt.NDArray[np.uint8]
 
 ALL, MORE_ROWS, MORE_FIELDS, IRREGULAR = 0, 1, 2, 3
 """How parsing ended: with the bytes, for want of room for rows or for different fields, or at a record
-with too few or too many fields."""
-ORDINARY, SEPARATOR, LINE_END, QUOTE = 0, 1, 2, 3
-"""What a byte is."""
+with too few or too many fields or a strange byte."""
+ORDINARY, SEPARATOR, LINE_END, QUOTE, STRANGE = 0, 1, 2, 3, 4
+"""What a byte is; strange is one on which readers do not agree."""
 WORD = 8
 
 
@@ -72,7 +72,12 @@ def parse_records(
     place: Ints,
     kinds: Bytes,
     wanted: Codes,
-    fields: Fields,
+    slots: Codes,
+    known: Words,
+    numbers: Codes,
+    texts: Words,
+    counts: Ints,
+    filled: Ints,
     codes: Codes,
     sizes: Codes,
 ) -> int:
@@ -88,9 +93,9 @@ def parse_records(
         (256,) what each byte is.
     wanted
         (columns of the file,) the number of each wanted column, -1 for the others. The first of them,
-        as many as `fields` counts, are numbered; of the others is said where their fields are.
-    fields
-        The fields so far, to which new ones are added.
+        as many as `counts`, are numbered; of the others is said where their fields are.
+    slots, known, numbers, texts, counts, filled
+        The `Fields` so far, to which new ones are added; numba takes longer to recognise a tuple.
     codes
         (wanted, rows) out: the number of each field in its column, -1 for an empty one; or the byte at
         which it begins.
@@ -98,9 +103,8 @@ def parse_records(
         (columns that are not numbered, rows) out: the bytes of each field.
     """
     at, end, row = place[0], place[1], place[2]
-    columns, coded = len(wanted), len(fields.counts)
-    slots, known, numbers, texts = fields.slots, fields.known, fields.codes, fields.words
-    last, used, filled = len(slots) - 1, fields.used[0], fields.used[1]
+    columns, coded = len(wanted), len(counts)
+    last, used, end_of_texts = len(slots) - 1, filled[0], filled[1]
     while at < end and row < codes.shape[1]:
         for column in range(columns):
             begin, inside, kind = at, False, ORDINARY
@@ -109,12 +113,12 @@ def parse_records(
                 if kind != ORDINARY:
                     if kind == QUOTE:
                         inside = not inside
-                    elif not inside:
+                    elif not inside or kind == STRANGE:
                         break
                 at += 1
             if at >= end:
                 return ALL
-            if (kind == LINE_END) != (column == columns - 1):
+            if kind == STRANGE or (kind == LINE_END) != (column == columns - 1):
                 return IRREGULAR
             mine = wanted[column]
             if mine >= coded:
@@ -145,19 +149,20 @@ def parse_records(
                             break
                     slot = (slot + 1) & last
                 if found < 0:
-                    if used >= len(known) or filled + (at - begin + WORD - 1) // WORD > len(texts):
+                    needed = (at - begin + WORD - 1) // WORD
+                    if used >= len(known) or end_of_texts + needed > len(texts):
                         return MORE_FIELDS
                     slots[slot] = used
                     known[used, HASH], known[used, KEY] = state, key
-                    known[used, FIRST], known[used, BEGIN] = first, np.uint64(filled)
-                    numbers[used] = fields.counts[mine]
-                    fields.counts[mine] += 1
+                    known[used, FIRST], known[used, BEGIN] = first, np.uint64(end_of_texts)
+                    numbers[used] = counts[mine]
+                    counts[mine] += 1
                     for i in range(begin, at, WORD):
-                        texts[filled] = _word(words, i, at - i)
-                        filled += 1
+                        texts[end_of_texts] = _word(words, i, at - i)
+                        end_of_texts += 1
                     found = used
                     used += 1
-                    fields.used[0], fields.used[1] = used, filled
+                    filled[0], filled[1] = used, end_of_texts
                 codes[mine, row] = numbers[found]
             at += 1
         row += 1
@@ -166,14 +171,14 @@ def parse_records(
 
 
 @in_place
-def fill_slots(fields: Fields) -> None:
+def fill_slots(slots: Codes, known: Words) -> None:
     """Find a slot for every field again, in a larger table."""
-    last = len(fields.slots) - 1
-    for field in range(fields.used[0]):
-        slot = np.int64(fields.known[field, HASH] & np.uint64(last))
-        while fields.slots[slot] >= 0:
+    last = len(slots) - 1
+    for field in range(len(known)):
+        slot = np.int64(known[field, HASH] & np.uint64(last))
+        while slots[slot] >= 0:
             slot = (slot + 1) & last
-        fields.slots[slot] = field
+        slots[slot] = field
 
 
 @in_place
@@ -186,30 +191,24 @@ def copy_fields(data: Bytes, begins: Ints, offsets: Codes, out: Bytes) -> None:
             at += 1
 
 
-class Texts(NamedTuple):
-    """Texts one after the other."""
-
-    offsets: Ints
-    """(n + 1,) where each begins."""
-    data: Bytes
-
-
 @in_place
-def size_of_rows(fields: Codes, many: Texts, own: Texts) -> int:
+def size_of_rows(fields: Codes, offsets: Ints, own_offsets: Ints) -> int:
     """Bytes of some rows; see `write_rows`."""
     size = 0
     for j in range(fields.shape[0]):
         for i in range(fields.shape[1]):
             field = fields[j, i]
             if field >= 0:
-                size += many.offsets[field + 1] - many.offsets[field]
+                size += offsets[field + 1] - offsets[field]
             else:
-                size += own.offsets[~field + 1] - own.offsets[~field]
+                size += own_offsets[~field + 1] - own_offsets[~field]
     return size
 
 
 @in_place
-def write_rows(fields: Codes, many: Texts, own: Texts, out: Bytes) -> None:
+def write_rows(
+    fields: Codes, offsets: Ints, data: Bytes, own_offsets: Ints, own_data: Bytes, out: Bytes
+) -> None:
     """Rows as bytes: fields[j, i] is the field of row i in column j, with what separates it from the
     next one: one of those that many rows may have, or where it is negative, ~field of its own."""
     to = 0
@@ -217,10 +216,10 @@ def write_rows(fields: Codes, many: Texts, own: Texts, out: Bytes) -> None:
         for j in range(fields.shape[0]):
             field = fields[j, i]
             if field >= 0:
-                for at in range(many.offsets[field], many.offsets[field + 1]):
-                    out[to] = many.data[at]
+                for at in range(offsets[field], offsets[field + 1]):
+                    out[to] = data[at]
                     to += 1
             else:
-                for at in range(own.offsets[~field], own.offsets[~field + 1]):
-                    out[to] = own.data[at]
+                for at in range(own_offsets[~field], own_offsets[~field + 1]):
+                    out[to] = own_data[at]
                     to += 1

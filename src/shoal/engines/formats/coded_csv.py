@@ -34,9 +34,9 @@ from shoal.kernels.csv_fields import (
     MORE_ROWS,
     QUOTE,
     SEPARATOR,
+    STRANGE,
     WORD,
     Fields,
-    Texts,
     copy_fields,
     fill_slots,
     parse_records,
@@ -102,7 +102,8 @@ def read_coded(
     if begin is None or begin >= size:
         return None
     kinds = np.zeros(256, np.uint8)
-    kinds[ord(separator)], kinds[ord("\n")] = SEPARATOR, LINE_END
+    # what ends with a return may be a line, or part of its last field
+    kinds[ord("\r")], kinds[ord("\n")], kinds[ord(separator)] = STRANGE, LINE_END, SEPARATOR
     if quote:
         kinds[ord(quote)] = QUOTE
     everything = np.full(n_columns, -1, np.int32)
@@ -193,8 +194,6 @@ class _Piece:
                         return False
                     buffer[end] = ord("\n")
                     end += 1
-                if b"\r" in buffer[left:end].tobytes():
-                    return False
                 place = np.array([0, end, 0], np.int64)
                 status = MORE_ROWS
                 while status in (MORE_ROWS, MORE_FIELDS):
@@ -204,7 +203,7 @@ class _Piece:
                         place,
                         self.kinds,
                         self.places,
-                        self.fields,
+                        *self.fields,
                         room,
                         sizes,
                     )
@@ -239,7 +238,7 @@ class _Piece:
             return False
         slots = np.full(2 * len(old.slots), -1, np.int32)
         self.fields = old._replace(slots=slots, known=_twice(old.known), codes=_twice(old.codes))
-        fill_slots(self.fields)
+        fill_slots(slots, old.known)
         return True
 
     def texts(self, j: int) -> pa.Array:
@@ -380,8 +379,8 @@ def append_rows(table: pa.Table, path: Path, separator: str, quote: str) -> None
                 numbers[j] = ~np.arange(before, before + rows, dtype=np.int32)
                 alone.append(_fields(some, separator, quote, ends[j]))
         own = _joined(alone)
-        out = np.empty(size_of_rows(numbers, many, own), np.uint8)
-        write_rows(numbers, many, own, out)
+        out = np.empty(size_of_rows(numbers, many[0], own[0]), np.uint8)
+        write_rows(numbers, *many, *own, out)
         return out
 
     with path.open("ab", buffering=0) as stream:
@@ -391,13 +390,13 @@ def append_rows(table: pa.Table, path: Path, separator: str, quote: str) -> None
                 view = view[stream.write(view) :]
 
 
-def _joined(fields: Iterable[pa.Array]) -> Texts:
-    """Texts one after the other."""
+def _joined(fields: Iterable[pa.Array]) -> tuple[Ints, npt.NDArray[np.uint8]]:
+    """Texts one after the other: (n + 1,) where each begins, and their bytes."""
     texts = pa.concat_arrays([one.cast(pa.large_string()) for one in fields])
     _, offsets, data = texts.buffers()
     # both are read-only whatever they hold, so that there is one type to compile for
     content = np.frombuffer(data or b"", np.uint8)
-    return Texts(np.frombuffer(offsets, np.int64)[: len(texts) + 1], content)
+    return np.frombuffer(offsets, np.int64)[: len(texts) + 1], content
 
 
 def _fields(texts: pa.Array, separator: str, quote: str, end: str) -> pa.Array:
