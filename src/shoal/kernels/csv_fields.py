@@ -192,34 +192,70 @@ def copy_fields(data: Bytes, begins: Ints, offsets: Codes, out: Bytes) -> None:
 
 
 @in_place
-def size_of_rows(fields: Codes, offsets: Ints, own_offsets: Ints) -> int:
+def fill_words(data: Bytes, offsets: Ints, starts: Ints, out: Bytes) -> None:
+    """Copy texts so that each begins at a word; the rest of its last word is left zero."""
+    for i in range(len(starts)):
+        to = starts[i] * WORD
+        for at in range(offsets[i], offsets[i + 1]):
+            out[to] = data[at]
+            to += 1
+
+
+@in_place
+def size_of_rows(fields: Codes, sizes: Ints, own_sizes: Ints) -> int:
     """Bytes of some rows; see `write_rows`."""
     size = 0
     for j in range(fields.shape[0]):
         for i in range(fields.shape[1]):
             field = fields[j, i]
-            if field >= 0:
-                size += offsets[field + 1] - offsets[field]
-            else:
-                size += own_offsets[~field + 1] - own_offsets[~field]
+            size += sizes[field] if field >= 0 else own_sizes[~field]
     return size
 
 
 @in_place
 def write_rows(
-    fields: Codes, offsets: Ints, data: Bytes, own_offsets: Ints, own_data: Bytes, out: Bytes
+    fields: Codes,
+    sizes: Ints,
+    starts: Ints,
+    words: Words,
+    own_sizes: Ints,
+    own_starts: Ints,
+    own_words: Words,
+    out: Words,
 ) -> None:
-    """Rows as bytes: fields[j, i] is the field of row i in column j, with what separates it from the
-    next one: one of those that many rows may have, or where it is negative, ~field of its own."""
-    to = 0
+    """Rows as bytes, eight at a time.
+
+    Parameters
+    ----------
+    fields
+        (columns, rows) the field of each row, with what separates it from the next one: one of those
+        that many rows may have, or where it is negative, ~field of its own.
+    sizes, starts, words
+        The bytes of each field, the word at which it begins, and all words, zero beyond a field.
+    own_sizes, own_starts, own_words
+        The same of the others.
+    out
+        Words for all bytes, and one more.
+    """
+    ready, bytes_ready, to = np.uint64(0), 0, 0
     for i in range(fields.shape[1]):
         for j in range(fields.shape[0]):
             field = fields[j, i]
-            if field >= 0:
-                for at in range(offsets[field], offsets[field + 1]):
-                    out[to] = data[at]
+            shared = field >= 0
+            left = sizes[field] if shared else own_sizes[~field]
+            at = starts[field] if shared else own_starts[~field]
+            while left > 0:
+                word = words[at] if shared else own_words[at]
+                taken = min(left, WORD)
+                ready |= word << np.uint64(8 * bytes_ready)
+                bytes_ready += taken
+                if bytes_ready >= WORD:
+                    out[to] = ready
                     to += 1
-            else:
-                for at in range(own_offsets[~field], own_offsets[~field + 1]):
-                    out[to] = own_data[at]
-                    to += 1
+                    bytes_ready -= WORD
+                    ready = np.uint64(0)
+                    if bytes_ready > 0:
+                        ready = word >> np.uint64(8 * (taken - bytes_ready))
+                at += 1
+                left -= WORD
+    out[to] = ready

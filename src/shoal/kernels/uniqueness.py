@@ -21,15 +21,15 @@ def count_keys(keys: Words) -> tuple[int, int, int]:
         ends[np.int64(mix(np.uint64(0), keys[i]) >> np.uint64(56)) + 1] += 1
     most = 0
     for part in range(PARTS):
-        most = max(most, int(ends[part + 1]))
+        most = max(most, ends[part + 1])
         ends[part + 1] += ends[part]
     # what is mixed is different where the keys are
     parted, at = np.empty(n, np.uint64), ends[:PARTS].copy()
     for i in range(n):
         mixed = mix(np.uint64(0), keys[i])
-        part = np.int64(mixed >> np.uint64(56))
-        parted[at[part]] = mixed
-        at[part] += 1
+        mine = np.int64(mixed >> np.uint64(56))
+        parted[at[mine]] = mixed
+        at[mine] += 1
     room = 4
     while room < 2 * most:
         room *= 2

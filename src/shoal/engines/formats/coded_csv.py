@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Bools, Codes, Ints
+from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.io.arrow import SMALL_OFFSETS, one_chunk
 from shoal.io.csv_dialect import CsvOptions
 from shoal.io.paths import is_gzipped
@@ -39,6 +39,7 @@ from shoal.kernels.csv_fields import (
     Fields,
     copy_fields,
     fill_slots,
+    fill_words,
     parse_records,
     size_of_rows,
     write_rows,
@@ -379,9 +380,10 @@ def append_rows(table: pa.Table, path: Path, separator: str, quote: str) -> None
                 numbers[j] = ~np.arange(before, before + rows, dtype=np.int32)
                 alone.append(_fields(some, separator, quote, ends[j]))
         own = _joined(alone)
-        out = np.empty(size_of_rows(numbers, many[0], own[0]), np.uint8)
+        size = size_of_rows(numbers, many[0], own[0])
+        out = np.empty(size // WORD + 1, np.uint64)
         write_rows(numbers, *many, *own, out)
-        return out
+        return out.view(np.uint8)[:size]
 
     with path.open("ab", buffering=0) as stream:
         for out in in_turn(block, range(0, table.num_rows, ROWS_AT_ONCE)):
@@ -390,13 +392,18 @@ def append_rows(table: pa.Table, path: Path, separator: str, quote: str) -> None
                 view = view[stream.write(view) :]
 
 
-def _joined(fields: Iterable[pa.Array]) -> tuple[Ints, npt.NDArray[np.uint8]]:
-    """Texts one after the other: (n + 1,) where each begins, and their bytes."""
+def _joined(fields: Iterable[pa.Array]) -> tuple[Ints, Ints, Words]:
+    """Texts one after the other: their sizes, the word at which each begins, and their bytes."""
     texts = pa.concat_arrays([one.cast(pa.large_string()) for one in fields])
-    _, offsets, data = texts.buffers()
-    # both are read-only whatever they hold, so that there is one type to compile for
-    content = np.frombuffer(data or b"", np.uint8)
-    return np.frombuffer(offsets, np.int64)[: len(texts) + 1], content
+    _, buffer, data = texts.buffers()
+    offsets = np.frombuffer(buffer, np.int64)[: len(texts) + 1]
+    sizes = np.diff(offsets)
+    ends = np.cumsum((sizes + WORD - 1) // WORD)
+    starts = np.append(0, ends)[:-1]
+    words = np.zeros(int(ends[-1]) if len(ends) else 0, np.uint64)
+    # read-only whatever it holds, so that there is one type to compile for
+    fill_words(np.frombuffer(data or b"", np.uint8), offsets, starts, words.view(np.uint8))
+    return sizes, starts, words
 
 
 def _fields(texts: pa.Array, separator: str, quote: str, end: str) -> pa.Array:
