@@ -147,7 +147,7 @@ def _known_rows(
 def _places(flags: Any) -> str:
     where = np.flatnonzero(flags)
     few = [f"{row + 1:,}" for row in where[:ROWS].tolist()] + ["…"] * (len(where) > ROWS)
-    return f"data rows {', '.join(few)}"
+    return f"data row{'' if len(few) == 1 else 's'} {', '.join(few)}"
 
 
 def _together(mapping: LabelMapping, release: Release[Any], earlier: Any) -> str:
