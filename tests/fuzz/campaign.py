@@ -164,7 +164,7 @@ def outcome_of(case: Case, folder: Path) -> str:
         raise Finding(f"the run failed its own verification: {error}") from error
     except ShoalError as error:
         check_words(case, str(error))
-        if (case.from_file or case.engine != "memory") and any(folder.glob("out*")):
+        if case.from_file and any((*folder.glob("out*"), *folder.glob(".*"))):
             raise Finding("a run that failed left a file") from error
         return "infeasible" if isinstance(error, Infeasible) else "refused"
     except Exception as error:
@@ -172,6 +172,8 @@ def outcome_of(case: Case, folder: Path) -> str:
         raise Finding(
             f"{type(error).__name__} at {Path(where.filename).name}:{where.name}: {error}"
         ) from error
+    if any(folder.glob(".*")):
+        raise Finding("a run left a hidden file")
     found = complaints(case, rows, tables)
     if found:
         raise Finding("; ".join(found))
@@ -278,6 +280,29 @@ def features(case: Case) -> set[str]:
     found.add("from a file" if case.from_file else "from a frame")
     found |= {"population"} if case.population is not None else set()
     return found
+
+
+@contextmanager
+def opened(engine: str) -> Iterator[None]:
+    """Start Spark once, where it is needed: every run uses it, and drops its tables at the end."""
+    if engine != "spark":
+        yield
+        return
+    from shoal.engines.spark import connection
+    from shoal.engines.spark.session import SparkTables
+
+    settings = {
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
+        "spark.sql.shuffle.partitions": "2",
+    }
+    usual = connection.open_spark
+    spark = usual("spark", settings, cores=2)
+    connection.open_spark = lambda *_, **__: SparkTables(spark._spark, spark._place, 2, None)
+    try:
+        yield
+    finally:
+        connection.open_spark = usual
+        spark.close()
 
 
 def source() -> str:
@@ -415,12 +440,14 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="shoal-fuzz-", dir=shared if shared.is_dir() else None))
     try:
         if asked.seed is not None:
-            show(asked.engine, asked.seed, folder)
+            with opened(asked.engine):
+                show(asked.engine, asked.seed, folder)
             return
         path = asked.state or STATE / f"fuzz-{asked.engine}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         if asked.alone:
-            run(asked.engine, asked.count, asked.seconds, State(path, asked.engine), folder)
+            with opened(asked.engine):
+                run(asked.engine, asked.count, asked.seconds, State(path, asked.engine), folder)
         else:
             supervise(asked, path)
         state = State(path, asked.engine)
