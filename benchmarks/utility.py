@@ -1,8 +1,8 @@
 """What measuring the utility of a release costs, beside making the release.
 
 Both in one process each, one after the other, on the made-up hospital: a run from file to verified file,
-then `shoal.utility` of the two files with a target and a query. CPU seconds of all threads. Both were run
-on a small table before, which compiles what they need.
+then `shoal.utility` of the two files with a target and a query. CPU seconds of all threads. Both were
+run on a small table before, which compiles what they need.
 """
 
 import argparse

@@ -32,8 +32,8 @@ Every claim gets one of four verdicts, with the reason in a sentence:
 - **cannot tell**: our run cannot decide it; mostly a claim on times, where ours are a few milliseconds.
 
 Where a paper makes a claim without a figure ("little", "about the same"), the threshold is ours, and is
-given in the claim. A verdict is about our run of an experiment, not about the paper: its authors had their own
-tables, trees and programs. This applies to running times most of all.
+given in the claim. A verdict is about our run of an experiment, not about the paper: its authors had
+their own tables, trees and programs. This applies to running times most of all.
 
 Each folder holds the page with all figures and their data (`index.html`), the figures as SVG, and the
 same as CSV and JSON.
