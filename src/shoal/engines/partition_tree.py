@@ -39,8 +39,6 @@ MOST_LOSSES = (1 << 63) // UNIT
 """Rows times columns: the loss of all of them is summed in 64 bits."""
 OPEN_ROWS = "open_rows"
 """The table of the rows that are still being cut, `node` being their node."""
-FRAGMENTED = "fragmented"
-"""All rows with their fragment, where SQL cannot compute it."""
 MOST_SQL_FRAGMENTS = 32
 """Up to this many fragments SQL finds each row's, as nested CASE expressions. With more, Java does not
 compile the program that Spark makes of them, and with a thousand Spark runs out of memory; a function
@@ -64,20 +62,20 @@ class PartitionTree:
     fragments: tuple[Fragment, ...]
     """Depth first, below before above."""
 
-    def rows(self, session: Session, columns: list[str], payload: pa.Schema) -> str:
-        """SQL of all rows of the encoded table, `node` being their fragment; for one query.
+    def rows(self, columns: list[str], payload: pa.Schema) -> "tuple[str, Locator | None]":
+        """SQL of all rows of the encoded table, and what finds `node`, their fragment; None where the
+        SQL does.
 
-        payload: the types of columns that are no codes. Drop the table FRAGMENTED afterwards.
+        payload: the types of columns that are no codes.
         """
         numbers = {leaf: number for number, leaf in enumerate(self.tree.leaves())}
         if len(numbers) <= MOST_SQL_FRAGMENTS:
-            return queries.with_leaves(self.tree, numbers, columns)
+            return queries.with_leaves(self.tree, numbers, columns), None
         schema = pa.schema(
             [payload.field(n) if n in payload.names else _code_field(n) for n in columns]
         )
         locate = locator(self.tree, numbers, schema.insert(0, _code_field("node")))
-        session.map(FRAGMENTED, select(queries.ENCODED, columns), locate, locate.schema, once=True)
-        return select(FRAGMENTED, locate.schema.names)
+        return select(queries.ENCODED, columns), locate
 
 
 def fragment_rows_for(n_rows: int) -> int:
