@@ -25,6 +25,7 @@ from shoal.engines.spark.arrow import (
     over_groups,
     schema_in_spark,
     unsupported_type,
+    with_errors,
 )
 from shoal.engines.spark.failures import translated_errors
 from shoal.engines.spark.files import no_rows, read_frame, require_columns, write_folder
@@ -164,7 +165,7 @@ class SparkTables:
     ) -> None:
         """Create a table from a query, each batch of which has passed through a function."""
         with translated_errors(self._place):
-            stored = schema_in_spark(schema)
+            stored = self._schema(schema, once)
             frame = self._tables.query(sql).mapInArrow(
                 over_batches(function, stored), _struct(stored)
             )
@@ -183,7 +184,7 @@ class SparkTables:
     ) -> None:
         """Create a table from a query, the rows of each key having passed through a function."""
         with translated_errors(self._place):
-            stored = schema_in_spark(schema)
+            stored = self._schema(schema, once)
             frame = self._tables.query(sql)
             if before is not None:
                 found = schema_in_spark(before.schema)
@@ -193,6 +194,11 @@ class SparkTables:
             groups = frame.groupBy(SLOT, key)
             result = groups.applyInArrow(over_groups(function, stored), _struct(stored))
             self._create(name, result, once)
+
+    def _schema(self, schema: pa.Schema, once: bool) -> pa.Schema:
+        """What a function returns: also errors, where all its rows are looked at once."""
+        stored = schema_in_spark(schema)
+        return stored if once else with_errors(stored)
 
     def _create(self, name: str, frame: Frame, once: bool) -> None:
         if once:
