@@ -37,6 +37,8 @@ MOST_ENTRIES = 5_000_000
 """Entries of histograms in memory at a time; a single node may have more."""
 MOST_LOSSES = (1 << 63) // UNIT
 """Rows times columns: the loss of all of them is summed in 64 bits."""
+CODE_TYPES = ((7, "TINYINT"), (15, "SMALLINT"))
+"""The bits of codes, and types that hold them."""
 OPEN_ROWS = "open_rows"
 """The table of the rows that are still being cut, `node` being their node."""
 MOST_SQL_FRAGMENTS = 32
@@ -99,8 +101,12 @@ def cut_into_fragments(
     _check_losses(encoded, rule)
     tree = Tree(len(encoded.domains))
     least = requirement.min_rows
-    kept = [f"c{j}" for j in range(tree.columns)] + [f"s{i}" for i in range(len(encoded.sensitive))]
-    kept += [PERSON, "key", "h"] if requirement.counts_people else ["key", "h"]
+    kept = {f"c{j}": _code_type(domain.size) for j, domain in enumerate(encoded.domains)}
+    for name in requirement.columns:
+        size = encoded.sensitive_domains[name].size
+        kept[f"s{encoded.sensitive.index(name)}"] = _code_type(size)
+    wide = [PERSON, "key", "h"] if requirement.counts_people else ["key", "h"]
+    kept |= dict.fromkeys(wide, "BIGINT")
     known = {0: Fragment(0, encoded.n_rows)}
 
     def is_open(node: int) -> bool:
@@ -130,6 +136,11 @@ def cut_into_fragments(
         progress(1 - left / encoded.n_rows, encoded.n_rows - left, encoded.n_rows)
     session.drop(OPEN_ROWS)
     return PartitionTree(tree, tuple(known[leaf] for leaf in tree.leaves()))
+
+
+def _code_type(size: int) -> str:
+    """The smallest type in SQL for the codes of so many values."""
+    return next((kind for bits, kind in CODE_TYPES if size <= 1 << bits), "INTEGER")
 
 
 def _check_losses(encoded: EncodedTable, rule: PartitionRule) -> None:
