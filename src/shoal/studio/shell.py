@@ -101,10 +101,14 @@ def _top(session: Session, dark: ui.dark_mode) -> None:
 
 def _steps(session: Session) -> "ui.refreshable[[], None]":
     here = {"path": ""}
+    drawn: dict[str, str] = {}
+    """The questions that are marked."""
 
     @ui.refreshable
     def steps(path: str = "") -> None:
         here["path"] = path or here["path"]
+        drawn.clear()
+        drawn.update(session.questions)
         with box("ol"):
             for number, screen in enumerate(SCREENS, 1):
                 with box("li"):
@@ -115,17 +119,15 @@ def _steps(session: Session) -> "ui.refreshable[[], None]":
                     with link:
                         text(str(number), "dot", aria_hidden="true")
                         text(screen.title)
-                        if question := session.questions.get(screen.path):
+                        if question := drawn.get(screen.path):
                             text("!", "asks push", title=question, aria_label=question)
 
     with box("nav", "steps", aria_label="Steps"):
         steps()
     session.table_changed.subscribe(steps.refresh)
-    asked: list[dict[str, str]] = [session.questions]
 
     def follow() -> None:
-        if session.questions != asked[0]:  # nothing is drawn again under the pointer otherwise
-            asked[0] = session.questions
+        if session.questions != drawn:  # nothing is drawn again under the pointer otherwise
             steps.refresh()
 
     session.policy_changed.subscribe(follow)
