@@ -48,6 +48,8 @@ def test_codes_are_no_numbers_and_dates_are_years() -> None:
     assert histogram_of(["5"], [20]) is None
     found = histogram_of(["1964-03-01", "1966-01-01"], [20, 30])
     assert found == Histogram(1964, 1, (20, 0, 30), of_years=True)
+    assert histogram_of(["01/03/1964", "1.1.1966"], [20, 30]) == found
+    assert histogram_of(["4,5", "5,5"], [20, 30]) == histogram_of(["4.5", "5.5"], [20, 30])
     assert [round_width(width) for width in (0.03, 1, 1.1, 3, 7, 0)] == [0.05, 1, 2, 5, 10, 1]
 
 

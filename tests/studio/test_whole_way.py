@@ -134,10 +134,11 @@ def cuts_and_ends_by_the_keyboard(page: Any, folder: Path) -> None:
 
 
 def a_point_of_the_frontier_is_loaded(page: Any) -> None:
-    go(page, "compare")
-    page.wait_for_selector("[data-candidate='least-loss-partition, k 8']")  # it begins by itself
-    page.click("[data-candidate='least-loss-partition, k 8'] button:has-text('Take it')")
-    step(page, "took least-loss-partition, k 8")
+    go(page, "compare")  # it begins by itself
+    page.wait_for_selector("#compare:text-is('Compare again')")
+    name = page.get_attribute("[data-candidate$=', k 8']", "data-candidate")
+    page.click(f"[data-candidate='{name}'] [data-take]")
+    step(page, f"took {name}")
     page.wait_for_selector("[data-found='k:']:text-is('8')")
     page.click("#undo")
     step(page, "→ 10")

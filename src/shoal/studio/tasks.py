@@ -140,8 +140,12 @@ MOST_VALUES = 400
 
 MOST_BINS = 40
 """Bars of a histogram of numbers."""
-NUMBER = r"^\s*[-+]?[0-9]{1,15}(\.[0-9]+)?\s*$"
-DATE = r"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}"
+NUMBER = re.compile(r"\s*([-+]?[0-9]{1,15})(?:[.,]([0-9]+))?\s*")
+"""Numbers with a decimal point or comma; only a picture could take thousands for decimals."""
+DATE = re.compile(r"\s*(?:([0-9]{4})-[0-9]{2}-[0-9]{2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4})).*")
+"""Dates with a year of four digits, first or last."""
+CODE = re.compile(r"\s*0[0-9].*")
+"""A code such as 02138."""
 
 
 @dataclass(frozen=True)
@@ -187,15 +191,23 @@ def column_values(tables: Tables, report: ProgressCallback, name: str) -> Column
 
 def histogram_of(names: list[str], rows: list[int]) -> Histogram | None:
     """The histogram of values that are nearly all numbers, or nearly all dates; None for others."""
-    for pattern, number in ((NUMBER, float), (DATE, lambda one: float(one.strip()[:4]))):
+    for pattern in (NUMBER, DATE):
         fitting = [
-            (number(one), count)
+            (_place(found), count)
             for one, count in zip(names, rows, strict=True)
-            if re.match(pattern, one) and not re.match(r"^\s*0[0-9]", one)  # a code such as 02138
+            if (found := pattern.fullmatch(one)) and (pattern is DATE or not CODE.fullmatch(one))
         ]
         if len(fitting) > 1 and sum(n for _, n in fitting) >= 0.9 * sum(rows):
             return _histogram(fitting, of_years=pattern is DATE)
     return None
+
+
+def _place(found: "re.Match[str]") -> float:
+    """Where a number, or the year of a date, stands."""
+    first, second = found.groups()
+    if found.re is DATE:
+        return float(first or second)
+    return float(f"{first}.{second}" if second else first)
 
 
 def _histogram(numbers: list[tuple[float, int]], of_years: bool) -> Histogram:
