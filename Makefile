@@ -41,7 +41,7 @@ long: $(VENV)/.dev  ## the tests that take long, which make test leaves out
 	@$(BIN)/pytest -q -n 2 --dist worksteal --ignore tests/spark -m long
 	@$(BIN)/pytest -q tests/spark -m long
 
-# every case follows from one number; the next one, and all counts, are kept in ~/.cache/shoal-fuzz
+# every case follows from one number; the next one, and all counts, are kept in benchmarks/results/fuzz-*.json
 fuzz: $(VENV)/.fuzz  ## random whole runs and inputs, from where the last ones stopped; SECONDS=600 of each
 	@for engine in memory disk spark; do \
 		SHOAL_THREADS=1 $(BIN)/python -m tests.fuzz.campaign $$engine --seconds $(SECONDS) || exit 1; done
@@ -71,8 +71,8 @@ beside: $(VENV)/.dev
 spark: $(VENV)/.dev  ## all methods with all layouts of tables on a Spark cluster; needs Java
 	@SHOAL_SPARK=thorough $(BIN)/pytest -q tests/spark
 
-crash: $(VENV)/.dev  ## kill and fail runs at every step of their commit; a thousand kills and more
-	@$(BIN)/python -m tests.crashes.harness --times 3 --databases 60 --json benchmarks/results/crashes.json
+crash: $(VENV)/.dev  ## kill and fail runs at every step of their commit; counts are added up
+	@$(BIN)/python -m tests.crashes.harness --times 1 --databases 60 --json benchmarks/results/crashes.json
 
 kernels: $(VENV)/.dev  ## compile the kernels, once
 	@$(BIN)/python -m tests.compiled

@@ -104,6 +104,7 @@ class _Judge:
         )
         self.behind = [self.tags.get(row.get("tag")) for row in self.rows]
         """The raw row of each published one, where its tag says so."""
+        self.covered: dict[tuple[str, Text, Text], bool] = {}
 
     def all(self) -> Iterator[str]:
         expected = {c.name for c in (*self.quasi, *self.secret, *self.others)}
@@ -195,7 +196,10 @@ class _Judge:
     def covers(self, column: Column, label: Text, text: Text) -> bool:
         if column.settings.get("labels") in STATISTICS:
             return True
-        return covers(column, label, text)
+        asked = (column.name, label, text)
+        if asked not in self.covered:
+            self.covered[asked] = covers(column, label, text)
+        return self.covered[asked]
 
     def classes(self, on: Sequence[str] | None = None) -> dict[tuple[Text, ...], list[int]]:
         """The published rows by their labels; without classes of nothing but suppressed rows."""

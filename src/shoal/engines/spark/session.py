@@ -18,6 +18,7 @@ from shoal.engines.spark.arrow import (
     over_groups,
     schema_in_spark,
     unsupported_type,
+    with_errors,
 )
 from shoal.engines.spark.failures import translated_errors
 from shoal.engines.spark.files import no_rows, read_frame, require_columns, write_folder
@@ -157,7 +158,7 @@ class SparkTables:
     ) -> None:
         """Create a table from a query, each batch of which has passed through a function."""
         with translated_errors(self._place):
-            stored = schema_in_spark(schema)
+            stored = self._schema(schema, once)
             frame = self._tables.query(sql).mapInArrow(
                 over_batches(function, stored), _struct(stored)
             )
@@ -175,12 +176,17 @@ class SparkTables:
     ) -> None:
         """Create a table from a query, the rows of each key having passed through a function."""
         with translated_errors(self._place):
-            stored = schema_in_spark(schema)
+            stored = self._schema(schema, once)
             frame = slotted(self._tables.query(sql), key, sizes, self._parts)
             # the slot is in front, so that Spark sees each key's rows together and moves none again
             groups = frame.groupBy(SLOT, key)
             result = groups.applyInArrow(over_groups(function, stored), _struct(stored))
             self._create(name, result, once)
+
+    def _schema(self, schema: pa.Schema, once: bool) -> pa.Schema:
+        """What a function returns: also errors, where all its rows are looked at once."""
+        stored = schema_in_spark(schema)
+        return stored if once else with_errors(stored)
 
     def _create(self, name: str, frame: Frame, once: bool) -> None:
         if once:
