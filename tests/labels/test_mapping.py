@@ -177,7 +177,9 @@ def test_rows_without_a_label_count_as_suppressed(suppressed: str, kind: str) ->
     assert release.rows == 300
     assert release.suppressed_rows == 300 - sum(kept)
     assert release.published_rows == (300 if suppressed == "starred" else sum(kept))
-    shown = [pair for pair, stays in zip(pairs, kept, strict=True) if stays or suppressed == "starred"]
+    shown = [
+        pair for pair, stays in zip(pairs, kept, strict=True) if stays or suppressed == "starred"
+    ]
     expected = [("*", "*") if pair is None or classes[pair] < 4 else pair for pair in shown]
     assert list(zip(release.table["age"], release.table["town"], strict=True)) == expected
 
