@@ -298,11 +298,15 @@ def _points(meaning: Measured) -> tuple[tuple[Exact, ...], Floats]:
     }
     cells = _cells(meaning, sorted(ends))
     parts = next(n for n in PARTS if n * len(cells) <= MOST_INSIDE or n == 1)
-    inside = {_inside(a, b, j, parts): float(b - a) for a, b in cells for j in range(parts)}
-    inside.pop(None, None)
+    inside = {
+        point: float(b - a)
+        for a, b in cells
+        for j in range(parts)
+        if a < (point := _inside(a, b, j, parts)) < b
+    }
     usual = sum(inside.values()) / len(inside) if inside else 1.0
-    weight = {point: usual for point in values} | inside
-    found = sorted(point for point in weight if point is not None)
+    weight = dict.fromkeys(values, usual) | inside
+    found = sorted(weight)
     shares = np.array([weight[point] for point in found])
     return tuple(found), shares / shares.sum()
 
@@ -319,13 +323,11 @@ def _cells(meaning: Measured, ends: Sequence[Exact]) -> list[tuple[Exact, Exact]
     return [(ends[i], ends[i + 1]) for i in covered if i + 1 < len(ends)]
 
 
-def _inside(low: Exact, high: Exact, part: int, parts: int) -> Exact | None:
-    """The middle of one of the equal parts of an interval; None where there is nothing inside."""
-    if isinstance(low, int) and isinstance(high, int):  # nanoseconds
-        found: Exact = low + (high - low) * (2 * part + 1) // (2 * parts)
-    else:
-        found = Decimal(low) + (Decimal(high) - Decimal(low)) * (2 * part + 1) / (2 * parts)
-    return found if low < found < high else None
+def _inside(low: Exact, high: Exact, part: int, parts: int) -> Exact:
+    """The middle of one of the equal parts of an interval; nanoseconds are rounded down."""
+    if isinstance(low, int) and isinstance(high, int):
+        return low + (high - low) * (2 * part + 1) // (2 * parts)
+    return Decimal(low) + (Decimal(high) - Decimal(low)) * (2 * part + 1) / (2 * parts)
 
 
 def _span(meaning: Measured, i: int, points: Sequence[Exact]) -> tuple[int, int]:
