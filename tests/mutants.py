@@ -80,7 +80,10 @@ TARGETS: dict[str, tuple[str, ...]] = {
 }
 """The modules that are mutated, and the tests that must notice."""
 
-EQUIVALENT: dict[str, str] = {}
+EQUIVALENT: dict[str, str] = {
+    "models/t.py:20: 62 to 63": "a bit of margin: no table has 2**62 rows times places",
+    "verification/digest.py:200: False to True": "no copy is needed where nothing is missing",
+}
 """Survivors that change nothing anybody could notice, and why; by module, line and change."""
 
 SWAPS: dict[type, type] = {
