@@ -49,7 +49,7 @@ fuzz: $(VENV)/.fuzz  ## random whole runs and inputs, from where the last ones s
 		$(BIN)/python -m tests.fuzz.parsers $$parser --seconds $(SECONDS) || exit 1; done
 
 soak: $(VENV)/.dev  ## 500 runs in one process, and 500 in 50 threads: memory, handles, bytes
-	@$(BIN)/python -m tests.fuzz.soak
+	@$(BIN)/python -m tests.fuzz.soak --summary benchmarks/results/soak.json
 
 mutants: $(VENV)/.dev  ## mutation tests of what judges a release, from where the last ones stopped
 	@$(BIN)/python -m tests.mutants --seconds $(SECONDS)
