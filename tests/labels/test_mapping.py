@@ -145,7 +145,7 @@ def test_values_without_a_label_are_counted_and_never_named(may: Any) -> None:
     words = str(error.value)
     assert "in 3 rows of 300" in words
     assert "town: 2 rows (data rows 4, 8)" in words
-    assert "age: 1 row (data rows 6)" in words
+    assert "age: 1 row (data row 6)" in words
     assert "Oostduinkerke" not in words
     assert "177" not in words
     with pytest.warns(shoal.ShoalWarning, match="no label for a value: 3 of 300"):
