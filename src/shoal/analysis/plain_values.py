@@ -5,7 +5,7 @@ itself supports, as `shoal decode` does. So the figures are those of an analyst 
 release.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from datetime import date, datetime, timedelta
@@ -98,7 +98,8 @@ def plain_tables(raw: pa.Table, release: pa.Table, policy: Policy, seed: int) ->
             f"{raw.num_rows:,}. Is it the table that the release was made from?"
         )
     draws = min(MOST_DRAWS, max(1, -(-DRAWN // release.num_rows)))
-    drawn = [_drawn(release, policy, seed + i) for i in range(draws)]
+    whole = whole_numbers(raw, policy)
+    drawn = [_drawn(release, policy, seed + i, whole) for i in range(draws)]
     decoder = drawn[0][1]
     forms = {one.name: one for one in decoder.outcome()}
     columns, notes = [], []
@@ -144,9 +145,26 @@ def as_numbers(column: pa.Array) -> Floats | None:
     return found
 
 
-def _drawn(release: pa.Table, policy: Policy, seed: int) -> tuple[pa.Table, Decoder]:
+def whole_numbers(raw: pa.Table, policy: Policy) -> dict[str, bool]:
+    """Per quasi-identifier of numbers whether all are whole, which labels such as `[1-2)` do not say."""
+    found = {}
+    for name in policy.quasi:
+        if name in raw.column_names:
+            column = raw_values(name, one_chunk(raw.column(name)), policy)
+            numbers = as_numbers(column)
+            if numbers is None:
+                numbers = _parsed(column, pa.float64())
+            if numbers is not None:
+                known = numbers[~np.isnan(numbers)]
+                found[name] = bool(np.all(known == np.floor(known)))
+    return found
+
+
+def _drawn(
+    release: pa.Table, policy: Policy, seed: int, whole: Mapping[str, bool]
+) -> tuple[pa.Table, Decoder]:
     choice = Choice(numbers="sample", categories="sample", seed=seed)
-    decoder = Decoder(policy, choice, release.schema, untyped=True)
+    decoder = Decoder(policy, choice, release.schema, untyped=True, whole=whole)
     decoder.count(release)
     decoder.settle()
     return decoder.decode(release), decoder
