@@ -35,8 +35,8 @@ def test_more_cases_keep_their_promises(engine: str, count: int, tmp_path: Path)
 
 @pytest.mark.parametrize("seed", [11318, 17170, 20046, 20959])
 def test_the_judge_takes_what_is_right(seed: int, tmp_path: Path) -> None:
-    """What it once complained of: a node over all leaves beside missing values, a code for missing values
-    in a ruled column of Anatomy, and people behind rows that are starred in a part of their columns."""
+    """What it once complained of: a node over all leaves beside missing values, a code for missing
+    values in a ruled column of Anatomy, and people behind rows that are starred in a part."""
     assert outcome_of(case_of(seed), tmp_path) == "released"
 
 
