@@ -1,7 +1,8 @@
 """Mutation tests: is every line of what judges a release held by some test?
 
     python -m tests.mutants --seconds 1200          # from where the last ones stopped
-    python -m tests.mutants --again                 # survivors, after tests were added
+    python -m tests.mutants --budget 10             # leave a mutant open after 10 seconds of tests
+    python -m tests.mutants --again                 # those that are open or survived, with all tests
     python -m tests.mutants --show                  # the counts and survivors so far
 
 Each mutant changes one operator, number, name or statement of one module, and the tests that concern it
@@ -10,7 +11,8 @@ run on the changed module. A mutant that no test notices is a survivor: it needs
 
 Loading the libraries and collecting the tests takes longer than the test that notices a mutant. So one
 process of pytest collects all tests and forks for every mutant; the child gives the functions of the
-module their changed code and runs the tests, those first that noticed other mutants of the module.
+module their changed code and runs the tests: those first that noticed other mutants of the module, then
+the quick ones.
 Mutants outside of functions need a process of their own. What was found is kept with a digest of each
 module in `benchmarks/results/mutants.json`: a module that changes begins anew.
 """
@@ -40,6 +42,10 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "shoal"
 RESULTS = ROOT / "benchmarks" / "results" / "mutants.json"
+TIMES = (
+    Path(os.environ.get("SHOAL_FUZZ_STATE", Path.home() / ".cache" / "shoal-fuzz")) / "times.json"
+)
+"""How long each test takes, on this machine."""
 LIMIT = 180
 """Seconds of CPU after which the tests of a mutant are ended: it does not come to an end by itself."""
 MEMORY = 6 << 30
@@ -74,7 +80,13 @@ TARGETS: dict[str, tuple[str, ...]] = {
 }
 """The modules that are mutated, and the tests that must notice."""
 
-EQUIVALENT: dict[str, str] = {}
+EQUIVALENT: dict[str, str] = {
+    "models/alpha.py:82: Add to Sub": "the next line takes back a row too many",
+    "models/t.py:20: 62 to 63": "a bit of margin: no table has 2**62 rows times places",
+    "models/t.py:87: 1 to 2": "nothing is moved, over however many steps",
+    "models/t.py:109: 1 to 2": "nothing is moved, over however many steps",
+    "verification/digest.py:200: False to True": "no copy is needed where nothing is missing",
+}
 """Survivors that change nothing anybody could notice, and why; by module, line and change."""
 
 SWAPS: dict[type, type] = {
@@ -221,13 +233,17 @@ def patched(name: str, changed: ast.Module, inside: str) -> bool:
 class Mutating:
     """A plugin of pytest that, once all tests are collected, tries mutants instead of running them."""
 
-    def __init__(self, tasks: list[tuple[str, int]], kept: "Kept", seconds: float) -> None:
-        self.tasks, self.kept, self.seconds = tasks, kept, seconds
+    def __init__(
+        self, tasks: list[tuple[str, int]], kept: "Kept", seconds: float, budget: float
+    ) -> None:
+        self.tasks, self.kept, self.seconds, self.budget = tasks, kept, seconds, budget
+        self.durations: dict[str, float] = {}
         self.noticed: dict[str, list[Any]] = {}
         """By module, the tests that noticed mutants; the last ones first."""
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Try the mutants."""
+        self.time_tests(session.items)
         begin = time.monotonic()
         for name, number in self.tasks:
             if time.monotonic() - begin > self.seconds:
@@ -238,10 +254,37 @@ class Mutating:
                 print(where, flush=True)
         return True
 
+    def time_tests(self, items: list[pytest.Item]) -> None:
+        """How long each test takes, of a run of all of them that was not changed; they must pass."""
+        known = json.loads(TIMES.read_text()) if TIMES.exists() else {}
+        new = [item for item in items if item.nodeid not in known]
+        if new:
+            reading, writing = os.pipe()
+            child = os.fork()
+            if not child:
+                _silent()
+                for i, item in enumerate(new):
+                    begun = time.process_time()
+                    passed = _passes(item, new[i + 1] if i + 1 < len(new) else None)
+                    took = time.process_time() - begun
+                    os.write(writing, json.dumps([item.nodeid, passed, took]).encode() + b"\n")
+                os._exit(0)
+            os.close(writing)
+            with os.fdopen(reading, "rb") as pipe:
+                lines = [json.loads(line) for line in pipe]
+            os.waitpid(child, 0)
+            failed = [nodeid for nodeid, passed, _ in lines if not passed]
+            assert not failed, f"these fail without any mutant: {failed}"
+            known.update({nodeid: took for nodeid, _, took in lines})
+            TIMES.parent.mkdir(parents=True, exist_ok=True)
+            TIMES.write_text(json.dumps(known))
+        self.durations = known
+
     def outcome(self, items: list[pytest.Item], name: str, number: int) -> tuple[str, str]:
-        """`killed`, `survived` or `endless`, and the change."""
+        """`killed`, `survived`, `endless` or `open`, and the change."""
         changed, where, inside = mutated(name, number)
         mine = [i for i in items if i.nodeid.startswith(TARGETS[name])]
+        mine.sort(key=lambda item: self.durations.get(item.nodeid, 0))
         first = self.noticed.setdefault(name, [])
         ordered = [*first, *(item for item in mine if item not in first)]
         reading, writing = os.pipe()
@@ -256,7 +299,9 @@ class Mutating:
         if os.WIFSIGNALED(status):
             return ("endless" if os.WTERMSIG(status) == signal.SIGXCPU else "killed"), where
         if heard == "apart":
-            return apart(name, number), where
+            return ("open" if self.budget < LIMIT else apart(name, number)), where
+        if heard == "open":
+            return "open", where
         if heard.isdigit():
             noticed = ordered[int(heard)]
             self.noticed[name] = [noticed, *(item for item in first if item is not noticed)][:12]
@@ -279,7 +324,11 @@ class Mutating:
                 os.write(writing, b"apart")
                 os._exit(0)
             code = 0
+            begun = time.process_time()
             for i, item in enumerate(items):
+                if time.process_time() - begun > self.budget:
+                    os.write(writing, b"open")
+                    break
                 following = items[i + 1] if i + 1 < len(items) else None
                 if not _passes(item, following):
                     os.write(writing, str(i).encode())
@@ -338,7 +387,7 @@ def try_alone(name: str, number: int) -> None:
 class Kept:
     """What was found, in a file; by module, as long as the module is the same."""
 
-    LETTERS = {"killed": "k", "survived": "s", "endless": "e"}  # noqa: RUF012
+    LETTERS = {"killed": "k", "survived": "s", "endless": "e", "open": "o"}  # noqa: RUF012
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -355,7 +404,7 @@ class Kept:
 
     def is_open(self, name: str, number: int, again: bool) -> bool:
         """Whether a mutant is to be tried."""
-        return bool(self.modules[name]["outcomes"][number] == ("s" if again else "."))
+        return self.modules[name]["outcomes"][number] in ("so" if again else ".")
 
     def add(self, name: str, number: int, found: str, where: str) -> None:
         """Note an outcome, and write all of them."""
@@ -379,7 +428,8 @@ class Kept:
         survivors = [where for one in self.modules.values() for where in one["survivors"].values()]
         return {
             "mutants": len(letters),
-            "tried": len(letters) - letters.count("."),
+            "tried": len(letters) - letters.count(".") - letters.count("o"),
+            "open": letters.count("o"),
             "noticed": letters.count("k") + letters.count("e"),
             "equivalent": {where: EQUIVALENT[where] for where in survivors if where in EQUIVALENT},
             "survivors": [where for where in survivors if where not in EQUIVALENT],
@@ -391,7 +441,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--only", default="", help="modules whose name contains this")
-    parser.add_argument("--again", action="store_true", help="the survivors")
+    parser.add_argument("--again", action="store_true", help="those that are open or survived")
+    parser.add_argument("--budget", type=float, default=LIMIT, help="seconds of tests per mutant")
     parser.add_argument("--show", action="store_true", help="the counts and survivors so far")
     parser.add_argument("--one", nargs=2, metavar=("MODULE", "NUMBER"), help=argparse.SUPPRESS)
     parser.add_argument("--state", type=Path, default=RESULTS)
@@ -408,7 +459,7 @@ def main() -> None:
     ]
     if tasks and not asked.show:
         tests = sorted({test for name, _ in tasks for test in TARGETS[name]})
-        mutating = Mutating(tasks, kept, asked.seconds)
+        mutating = Mutating(tasks, kept, asked.seconds, asked.budget)
         pytest.main([*ARGUMENTS, "-m", "not long", *tests], plugins=[mutating])
     summary = kept.summary()
     print(json.dumps(summary, indent=1))

@@ -108,7 +108,7 @@ class Kernel(Generic[P, Result]):
         """
         with _lock:
             if self.compiled is None:
-                import numba
+                from shoal.kernels.compiler import compiled
 
                 _announce_compilation()
                 Kernel.left = -1
@@ -117,9 +117,8 @@ class Kernel(Generic[P, Result]):
                 names = dict(source.__globals__)
                 copied = FunctionType(source.__code__, names, source.__name__, source.__defaults__)
                 copied.__module__, copied.__qualname__ = source.__module__, source.__qualname__
-                self.compiled = numba.njit(
-                    cache=True, nogil=True, no_cfunc_wrapper=True, **self.options
-                )(copied)
+                copied.__annotations__ = source.__annotations__
+                self.compiled = compiled(copied, no_cfunc_wrapper=True, **self.options)
                 for name in source.__code__.co_names:
                     if isinstance(called := names.get(name), Kernel):
                         names[name] = called.compile()
@@ -178,7 +177,7 @@ def inner(function: Callable[P, Result]) -> Callable[P, Result]:
 
 def inlined(function: Callable[P, Result]) -> Callable[P, Result]:
     """A small step of other kernels, pasted into them."""
-    return Kernel(function, inline="always")
+    return Kernel(function, no_cpython_wrapper=True, _nrt=False, forceinline=True)
 
 
 @kernel
