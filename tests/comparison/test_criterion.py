@@ -116,9 +116,9 @@ def test_where_no_model_beats_guessing_it_is_said():
     assert found.recommended.method == "mondrian"
     words = " ".join(shown(found).split())
     assert (
-        "No release predicts 'town' better than always guessing the most frequent value (0.778), but for "
-        "noise (at most 0.779), so accuracy does not tell the methods apart at k = 5. Of these, "
-        "mondrian loses the least information (38.5 %), in 0.33 s." in words
+        "No release predicts 'town' better than always guessing the most frequent value (0.778), but "
+        "for noise (at most 0.779), so accuracy does not tell the methods apart at k = 5. Of "
+        "these, mondrian loses the least information (38.5 %), in 0.33 s." in words
     )
     assert "baseline: always guessing the most frequent value (0.778); loss:" in words
     assert "baseline: always guessing the most frequent value (0.778)." in page(found)
@@ -158,7 +158,7 @@ def test_the_criterion_is_stated_everywhere():
         "Methods are ranked by what models",
     ):
         assert part in html
-    assert "always the most frequent value: 0.400" in html
+    assert "always guessing the most frequent value (0.400)" in html
     assert "best accuracy first" in notebook(BY_MODELS)
     plain = comparison([done("mondrian", 5, 0.2)])
     assert plain.to_dict()["by"]["name"] == "relative-non-uniform-entropy"
