@@ -81,10 +81,13 @@ def expected(cells: Cells, table: pa.Table, policy: Policy) -> list[tuple[Any, .
     ]
 
 
+LEFT_OUT = ("node", "key", "k", "t", "found")
+
+
 def found(session: Session, encoded: EncodedTable) -> list[tuple[Any, ...]]:
     order = ", ".join([*(f"c{i}" for i in range(len(encoded.quasi))), "key", "h"])
     table = session.query(f"SELECT * FROM encoded ORDER BY {order}")
-    shown = [n for n in table.column_names if n not in ("node", "key", "k", "t") and n[0] != "v"]
+    shown = [n for n in table.column_names if n not in LEFT_OUT and n[0] != "v"]
     kinds = {field.name: field.type for field in encoded.schema}
     columns = [
         texts(pa.chunked_array([restore_type(table[n].combine_chunks(), kinds[n])]))
