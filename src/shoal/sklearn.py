@@ -4,6 +4,7 @@
 rows the labels of these classes. Needs scikit-learn: `pip install 'shoal[sklearn]'`.
 """
 
+import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -131,8 +132,8 @@ orders, importance
     """
 
     def __new__(cls, *_: Any, **keywords: Any) -> Self:
-        """Raise `TypeError` for a keyword of `shoal.anonymize` that there is not; `__init__` has no place
-        for it, since scikit-learn reads its signature."""
+        """Raise `TypeError` for a keyword that there is not; `__init__` has no place for this, since
+        scikit-learn reads its signature."""
         known = {*cls._get_param_names()}
         if unknown := [name for name in keywords if name not in known]:
             name = unknown[0]
@@ -427,6 +428,11 @@ orders, importance
         return np.stack(columns, axis=1)
 
 
+# as without `__new__`, which takes any keyword in order to explain those that there are not
+_OWN = list(inspect.signature(Anonymizer.__init__).parameters.values())[1:]
+Anonymizer.__signature__ = inspect.Signature(_OWN)
+
+
 def _instead(name: str, known: Iterable[str]) -> str:
     """What to do in place of a keyword that there is not."""
     if name == "predict":
@@ -436,8 +442,8 @@ def _instead(name: str, known: Iterable[str]) -> str:
         )
     if name == "labels":
         return (
-            "New rows get the labels of classes: ranges, sets and nodes. For uniform labels make a release "
-            "with shoal.anonymize, and give new rows its labels with shoal.apply."
+            "New rows get the labels of classes: ranges, sets and nodes. For uniform labels make a "
+            "release with shoal.anonymize, and give new rows its labels with shoal.apply."
         )
     if name in ("order", "suppressed", "publish"):
         return "Rows come back in their order, with labels; those that are suppressed are starred."
