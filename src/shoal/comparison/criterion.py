@@ -266,8 +266,8 @@ def _target(target: str | None, policy: Policy, names: Sequence[str]) -> str:
     allowed = [name for name in published if policy.columns[name].role in ("quasi", "plain")]
     if target is None:
         raise InputError(
-            f"by: {ACCURACY} is that of models, which need a target: the column to predict. Allowed: "
-            f"{listed(allowed)}."
+            f"by: {ACCURACY} is that of models, which need a target, the column to predict: name it "
+            f"with --target (target=). Allowed: {listed(allowed)}."
         )
     if policy.publish == "anatomy":
         raise PolicyError(
