@@ -89,20 +89,35 @@ def lift(words: Words, shift: np.uint64, mask: np.uint64, up: Words) -> None:
         words[i] = (words[i] & hole) | (up[(words[i] >> shift) & mask] << shift)
 
 
-@kernel
 def count_runs(codes: Codes, starts: Ints, size: int, missing: int) -> tuple[Ints, Codes, Ints]:
     """Histogram of each run codes[starts[i]:starts[i+1]]: (g + 1,) entry starts, values, counts.
 
     Values ascend inside a run; the code `missing` is not counted.
     """
-    n_runs = len(starts) - 1
-    tally = np.zeros(size, np.int64)
-    found = np.empty(min(size, len(codes)) + 1, np.int32)
-    out_starts = np.zeros(n_runs + 1, np.int64)
-    values = np.empty(len(codes), np.int32)
-    counts = np.empty(len(codes), np.int64)
+    n = len(codes)
+    out_starts, values, counts = np.zeros_like(starts), np.empty(n, np.int32), np.empty(n, np.int64)
+    room = np.zeros(size, np.int64), np.empty(min(size, n) + 1, np.int32)
+    at = _count_runs(codes, starts, missing, *room, out_starts, values, counts)
+    return out_starts, values[:at].copy(), counts[:at].copy()
+
+
+@in_place
+def _count_runs(
+    codes: Codes,
+    starts: Ints,
+    missing: int,
+    tally: Ints,
+    found: Codes,
+    out_starts: Ints,
+    values: Codes,
+    counts: Ints,
+) -> int:
+    """`count_runs`, written to arrays with room for all codes; returns how many entries there are.
+
+    tally: (size,) 0. found: room for the codes of a run.
+    """
     at = 0
-    for run in range(n_runs):
+    for run in range(len(starts) - 1):
         n_found = 0
         for i in range(starts[run], starts[run + 1]):
             code = codes[i]
@@ -119,7 +134,7 @@ def count_runs(codes: Codes, starts: Ints, size: int, missing: int) -> tuple[Int
             tally[found[i]] = 0
             at += 1
         out_starts[run + 1] = at
-    return out_starts, values[:at].copy(), counts[:at].copy()
+    return at
 
 
 @kernel
