@@ -8,7 +8,7 @@ that. Dropping a cell lowers the counts of its own keys alone, so nothing is eve
 import numpy as np
 
 from shoal.arrays import Codes, Ints, Words
-from shoal.kernels.jit import in_place, kernel, mix
+from shoal.kernels.jit import in_place, kernel, mix, number
 from shoal.kernels.sorting import sort_codes
 
 NONE = -1
@@ -127,7 +127,7 @@ def _count_runs(
                 found[n_found] = code
                 n_found += 1
             tally[code] += 1
-        sort_codes(found, n_found)
+        sort_codes(found, number(n_found))
         for i in range(n_found):
             values[at] = found[i]
             counts[at] = tally[found[i]]
@@ -191,7 +191,7 @@ def count_values_of_people(
                 found[n_found] = code
                 n_found += 1
             tally[code] += 1
-        sort_codes(found, n_found)
+        sort_codes(found, number(n_found))
         for i in range(n_found):
             values[at] = found[i]
             counts[at] = tally[found[i]]
@@ -214,10 +214,10 @@ def merge_histograms(
     ascending inside a class) and counts."""
     n = len(numbers)
     begins = np.zeros(n_classes + 1, np.int64)
-    for number in numbers:
-        begins[number + 1] += 1
-    for number in range(n_classes):
-        begins[number + 1] += begins[number]
+    for which in numbers:
+        begins[which + 1] += 1
+    for which in range(n_classes):
+        begins[which + 1] += begins[which]
     order = np.empty(n, np.int32)
     place = begins[:-1].copy()
     for i in range(n):
@@ -229,9 +229,9 @@ def merge_histograms(
     out_values = np.empty(len(values), np.int32)
     out_counts = np.empty(len(values), np.int64)
     at = 0
-    for number in range(n_classes):
+    for which in range(n_classes):
         n_seen = 0
-        for member in range(begins[number], begins[number + 1]):
+        for member in range(begins[which], begins[which + 1]):
             i = order[member]
             for entry in range(starts[i], starts[i + 1]):
                 value = values[entry]
@@ -245,7 +245,7 @@ def merge_histograms(
             out_counts[at] = tally[seen[k]]
             tally[seen[k]] = 0
             at += 1
-        out_starts[number + 1] = at
+        out_starts[which + 1] = at
     return out_starts, out_values[:at].copy(), out_counts[:at].copy()
 
 
