@@ -49,7 +49,7 @@ fuzz: $(VENV)/.fuzz  ## random whole runs and inputs, from where the last ones s
 		$(BIN)/python -m tests.fuzz.parsers $$parser --seconds $(SECONDS) || exit 1; done
 
 soak: $(VENV)/.dev  ## 500 runs in one process, and 500 in 50 threads: memory, handles, bytes
-	@$(BIN)/python -m tests.fuzz.soak
+	@$(BIN)/python -m tests.fuzz.soak --summary benchmarks/results/soak.json
 
 mutants: $(VENV)/.dev  ## mutation tests of what judges a release, from where the last ones stopped
 	@$(BIN)/python -m tests.mutants --seconds $(SECONDS)
@@ -64,7 +64,7 @@ lowest: $(VENV)/.python  ## the tests with the lowest versions that pyproject.to
 there: $(VENV)/.dev  ## the tests on a Spark cluster; needs Java
 	@$(BIN)/pytest -q tests/spark
 
-# a cluster waits a quarter of its time, so others run meanwhile; what it says comes at its end
+# a cluster is idle a quarter of its time, so other tests run meanwhile; its output is shown at its end
 beside: $(VENV)/.dev
 	@$(BIN)/pytest -q tests/spark -m "not long" > $(VENV)/there.txt 2>&1; told=$$?; cat $(VENV)/there.txt; exit $$told
 

@@ -222,13 +222,13 @@ class Disk:
             self.peak = max(self.peak, size)
 
 
-def out_of_session(way: str, rows: int, folder: Path) -> dict[str, Any]:
+def out_of_session(way: str, rows: int, folder: Path, tables: Path | None) -> dict[str, Any]:
     """One run out of core or in a local Spark, from Parquet to Parquet, as `large.py` measures it."""
     import large
 
-    source = folder / f"rows-{rows}"
+    source = (tables or folder) / f"rows-{rows}"
     if not source.exists():
-        large.make(folder, rows)
+        large.make(source.parent, rows)
     temporary = folder / "temporary"
     temporary.mkdir(exist_ok=True)
     before = os.environ.get("TMPDIR")
@@ -268,11 +268,13 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
         if "large" in given.parts:
             results["large"] = []
             for rows in given.large:
-                results["large"].append(out_of_session("out of core", rows, folder))
-                shutil.rmtree(folder / f"rows-{rows}")
+                found = out_of_session("out of core", rows, folder, given.tables)
+                results["large"].append(found | {"load_before": os.getloadavg()[0]})
+                shutil.rmtree(folder / f"rows-{rows}", ignore_errors=True)
         if "spark" in given.parts:
             pair = [
-                out_of_session(way, given.spark, folder) for way in ("out of core", "local Spark")
+                out_of_session(way, given.spark, folder, given.tables)
+                for way in ("out of core", "local Spark")
             ]
             results["spark"] = {
                 "runs": pair,
@@ -317,9 +319,18 @@ def main() -> None:
     asked.add_argument("--spark", type=int, default=5_000_000)
     asked.add_argument("--repeats", type=int, default=3)
     asked.add_argument("--folder", type=Path, help="where tables and temporary files go")
+    asked.add_argument("--tables", type=Path, help="where tables of former runs are, and stay")
+    asked.add_argument("--add", action="store_true", help="keep the other parts of the output")
     asked.add_argument("--output", type=Path, default=HERE / "results" / "throughput.json")
     given = asked.parse_args()
     results = measure(given)
+    if given.add and given.output.exists():
+        before = json.loads(given.output.read_text())
+        again = {one["rows"] for one in results.get("large", ())}
+        others = [one for one in before.get("large", ()) if one["rows"] not in again]
+        if "large" in results:
+            results["large"] = [*others, *results["large"]]
+        results = before | results
     given.output.write_text(json.dumps(results, indent=2) + "\n")
     show(results)
 

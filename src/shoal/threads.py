@@ -72,6 +72,25 @@ def in_turn(call: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[R
         pool.shutdown(cancel_futures=True)
 
 
+def ahead(items: Iterable[Item], most: int = 2) -> Iterator[Item]:
+    """The items in their order, taken by another thread that is at most so many ahead."""
+    if workers() == 1:
+        yield from items
+        return
+    pool, source, end = (
+        ThreadPoolExecutor(1, thread_name_prefix="shoal-ahead"),
+        iter(items),
+        object(),
+    )
+    try:
+        waiting = deque(pool.submit(next, source, end) for _ in range(most))
+        while (item := waiting.popleft().result()) is not end:
+            waiting.append(pool.submit(next, source, end))
+            yield item  # type: ignore[misc]
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def share(work: Ints, call: Callable[[int, int], None]) -> None:
     """Call `call(begin, end)` on runs of items that cover 0..len(work), `work` being each one's cost.
 

@@ -40,8 +40,9 @@ from shoal.verification.digest import canonical
 STAR = "*"
 MISSING = "<missing>"
 """How a set names the missing value."""
-MOST_FLAGS = 1 << 27
-"""Pairs of a label and a value that are flagged in an array; more are sorted."""
+MOST_FLAGS, FLAGS_EACH = 1 << 27, 32
+"""Pairs of a label and a value that are flagged in an array, in all and for each that is looked for;
+more are looked up by their hashes."""
 NUMBER = r"^-?\d{1,15}$|^-?\d{1,9}\.\d{1,6}$"
 """Numbers that a float holds exactly enough to be compared."""
 RANGE = r"^\[(?P<low>[^~\\\[\]{}]+)~(?P<high>[^~\\\[\]{}]+)\]$"
@@ -541,10 +542,9 @@ def _codes(indices: pa.Array, missing: int) -> Ints:
 
 
 def _distinct(keys: Ints, size: int) -> Ints:
-    """The different numbers, ascending; all are below `size`."""
-    if size > MOST_FLAGS:
-        ordered = np.sort(keys)
-        return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(keys) else ordered
+    """The different numbers, in any order; all are below `size`."""
+    if size > _most_flags(keys):
+        return pc.unique(pa.array(keys)).to_numpy()
     flags = np.zeros(size, np.bool_)
     flags[keys] = True
     return np.flatnonzero(flags)
@@ -552,13 +552,16 @@ def _distinct(keys: Ints, size: int) -> Ints:
 
 def _contained(wanted: Ints, known: Ints, size: int) -> Bools:
     """(n,) whether each number is among the known ones; all are below `size`."""
-    if size > MOST_FLAGS:
-        ordered = np.append(np.sort(known), size)
-        return np.asarray(ordered[np.searchsorted(ordered, wanted)] == wanted)
+    if size > _most_flags(wanted):
+        return _flags(pc.is_in(pa.array(wanted), pa.array(known)))
     flags = np.zeros(size, np.bool_)
     flags[known] = True
     found: Bools = flags[wanted]
     return found
+
+
+def _most_flags(numbers: Ints) -> int:
+    return min(MOST_FLAGS, FLAGS_EACH * len(numbers))
 
 
 def _flags(booleans: pa.Array | pa.ChunkedArray) -> Bools:

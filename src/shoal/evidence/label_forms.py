@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Floats, Ints
+from shoal.encoding.characters import FirstCharacters
 from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.rules import ColumnRule, Recoding
@@ -221,8 +222,8 @@ def label_reader(spec: ColumnSpec, domain: Domain) -> LabelReader:
     column.
     """
     base, ends = _rounding(spec.rule)
+    shortened = isinstance(spec.rule, ZipAreas | FirstCharacters)
     if domain.kind == Kind.SET:
-        shortened = isinstance(spec.rule, ZipAreas)
         return LabelReader(open_ends=ends, base=base, shortened=shortened)
     if domain.kind == Kind.RANGE:
         if domain.interval_ends is not None:
@@ -236,7 +237,7 @@ def label_reader(spec: ColumnSpec, domain: Domain) -> LabelReader:
     assert tree is not None
     root = tree.labels[-1][0]
     if isinstance(spec.hierarchy, Mask):
-        return LabelReader(mask=True, root=root)
+        return LabelReader(mask=True, root=root, shortened=shortened)
     if isinstance(spec.hierarchy, DateParts):
         return LabelReader(Axis("days"), "days", dates=True, root=root)
     if isinstance(spec.hierarchy, Intervals):

@@ -701,9 +701,10 @@ def gather(
     room for more classes, and how many classes there are.
     """
     # arrays by their own names: reaching into tuples inside the loops costs more than the work
-    codes, keys, weight, group = units
-    unit_of, first, last = opened
-    stamp, slot_key, slot_first, slot_rows, slot_units, listed, listed_slot = slots
+    codes, keys, weight, group = units.codes, units.key, units.weight, units.group
+    unit_of, first, last = opened.unit, opened.first, opened.last
+    stamp, slot_key, slot_first, slot_rows = slots.stamp, slots.key, slots.first, slots.rows
+    slot_units, listed, listed_slot = slots.units, slots.unit, slots.slot
     key_of, cost_of, node_of = tables.key, tables.cost, tables.node
     d = vectors.shape[1]
     columns, offsets = np.empty(d, np.int64), np.empty(d, np.int64)

@@ -477,7 +477,7 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
         with clock.step("group") as progress:
             suppressed = engine.group(requirement, progress)
         if suppressed is not None:
-            check_suppression(policy, suppressed, rows)
+            check_suppression(engine, policy, suppressed, rows)
         if policy.refine is not None:
             with clock.step("refine") as progress:
                 engine.refine(requirement, progress)
@@ -485,8 +485,8 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
             engine.publish(evidence, progress)
         with clock.step("measure") as progress:
             measured = engine.measure(progress)
-    check_suppression(policy, measured.suppressed_rows, rows)
-    check_suppressed_people(policy, measured)
+    check_suppression(engine, policy, measured.suppressed_rows, rows)
+    check_suppressed_people(engine, policy, measured)
     return measured
 
 
@@ -647,24 +647,30 @@ def reading_notes(domains: Sequence[Domain]) -> list[str]:
     return [f"Column '{one.name}' was read as {one.read_as}." for one in domains if one.read_as]
 
 
-def check_suppression(policy: Policy, suppressed: int, rows: int) -> None:
+def check_suppression(engine: Engine, policy: Policy, suppressed: int, rows: int) -> None:
     """Raise `Infeasible` where more rows are suppressed than the policy allows."""
     if suppressed == rows:
         raise Infeasible(
             f"All {rows:,} rows would have to be suppressed: nothing would be left to publish. "
-            "Loosen the constraints."
+            f"{engine.otherwise.capitalize()}."
         )
-    _check_share(policy, suppressed, rows, "rows")
+    _check_share(engine, policy, suppressed, rows, "rows")
 
 
-def check_suppressed_people(policy: Policy, measured: Measured) -> None:
+def check_suppressed_people(engine: Engine, policy: Policy, measured: Measured) -> None:
     """Raise `Infeasible` where more people lose all of their rows than the policy allows."""
     if measured.people is not None and measured.suppressed_people is not None:
-        _check_share(policy, measured.suppressed_people, measured.people, "people", measured)
+        whole = measured.people
+        _check_share(engine, policy, measured.suppressed_people, whole, "people", measured)
 
 
 def _check_share(
-    policy: Policy, suppressed: int, whole: int, what: str, measured: Measured | None = None
+    engine: Engine,
+    policy: Policy,
+    suppressed: int,
+    whole: int,
+    what: str,
+    measured: Measured | None = None,
 ) -> None:
     """Raise `Infeasible` where a larger share is suppressed than the policy allows."""
     if policy.suppression is None or suppressed <= policy.suppression * whole:
@@ -676,7 +682,8 @@ def _check_share(
         f"{suppressed:,} of {whole:,} {what} ({share:.1%}{besides}) would have to be suppressed, but "
         f"the policy allows {policy.suppression:.1%}"
         f"{' of the rows and of the people' if policy.person is not None else ''}. Raise "
-        f"`suppression` to at least {np.ceil(share * 1000) / 1000:g}, or loosen the constraints."
+        f"{engine.suppression_limit} to at least {np.ceil(share * 1000) / 1000:g}, or "
+        f"{engine.otherwise}."
     )
 
 

@@ -411,7 +411,7 @@ def _judge_loss(found: Measurements) -> list[Claim]:
             f"L-incognito loses far more than L-clustering everywhere (at least {FAR} times as much)",
             ratios[least] >= FAR,
             f"least at {_at(*least)}: {_times(ratios[least])}",
-            f"So it is at {far} of {len(ratios)} settings, with our trees.",
+            f"True at {far} of {len(ratios)} settings, with our trees.",
         ),
         judged(
             f"L-incognito loses about {PAPERS_RATIO:,} times as much at l = 2 with 2 QI "

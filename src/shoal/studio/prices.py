@@ -1,5 +1,6 @@
 """The price list: single steps from a policy, what each would buy and cost, and a button to take it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ruamel.yaml.comments import CommentedMap
@@ -11,7 +12,7 @@ from shoal.studio.constraints import constraints_in, figure_step, with_figure, w
 from shoal.studio.page import box, button, edit, text
 from shoal.studio.policy_text import Change
 from shoal.studio.session import Session
-from shoal.studio.tasks import NoPrice, Price, price
+from shoal.studio.tasks import NoPrice, Price, longest_texts, price
 from shoal.studio.words import percent
 from shoal.studio.workers import CallCancelledError
 
@@ -32,8 +33,13 @@ class Offer:
     """The column that is not published any more."""
 
 
-def offers(text: str, policy: "api.Policy") -> list[Offer]:
-    """The steps that lie next to a policy: stricter and looser guarantees, columns that give way."""
+def offers(
+    text: str, policy: "api.Policy", lengths: Mapping[str, int] | None = None
+) -> list[Offer]:
+    """The steps that lie next to a policy: stricter and looser guarantees, columns that give way.
+
+    lengths: of columns whose characters are hidden from the end, those of the longest value.
+    """
     found = []
     for one in constraints_in(text):
         step = STRICTER.get(one.model)
@@ -50,13 +56,28 @@ def offers(text: str, policy: "api.Policy") -> list[Offer]:
                 name = f"rows left out {percent(share)} → {percent(other)}"
                 found.append(Offer(name, with_key("suppression", other)))
     for column in policy.quasi:
-        found += _of_column(text, column, several=len(policy.quasi) > 1)
+        length = (lengths or {}).get(column, 0)
+        found += _of_column(text, column, len(policy.quasi) > 1, length)
     return found
 
 
-def _of_column(text: str, column: str, several: bool) -> list[Offer]:
+def masked_columns(text: str, policy: "api.Policy") -> tuple[str, ...]:
+    """The columns whose characters are hidden from the end."""
+    found = []
+    for column in policy.quasi:
+        hierarchy = settings_in(text, column).get("hierarchy")
+        if isinstance(hierarchy, CommentedMap) and str(hierarchy.get("mask")) == "right":
+            found.append(column)
+    return tuple(found)
+
+
+def _of_column(text: str, column: str, several: bool, length: int) -> list[Offer]:
     settings = settings_in(text, column)
     found = []
+    left = min(length, int(_number(settings.get("characters", length)))) - 1
+    if left > 0 and settings.get("zip3") is None:
+        name = f"{column}: one character coarser, {left} left"
+        found.append(Offer(name, with_setting(column, "characters", left)))
     hierarchy = settings.get("hierarchy")
     widths = hierarchy.get("intervals") if isinstance(hierarchy, CommentedMap) else None
     if isinstance(hierarchy, CommentedMap) and isinstance(widths, list) and len(widths) > 1:
@@ -124,7 +145,7 @@ class PriceList:
         if workspace is None or policy is None or self._computed_for == workspace.text:
             return
         here = workspace.text
-        listed = offers(here, policy)
+        listed = offers(here, policy, await self._lengths(masked_columns(here, policy)))
         self._computed_for = ""
         self._lines.clear()
         self._idle.set_text("")
@@ -147,6 +168,15 @@ class PriceList:
             left = len(listed) - number
             self._state.set_text(f"Computed {where}" + (f"; {left} more to try." if left else "."))
         self._computed_for = here
+
+    async def _lengths(self, columns: tuple[str, ...]) -> dict[str, int]:
+        if not columns:
+            return {}
+        try:
+            found: dict[str, int] = await self._session.background.call(longest_texts, columns)
+        except (ShoalError, CallCancelledError):
+            return {}
+        return found
 
     async def _price(self, there: str, columns: tuple[str, ...]) -> Price | NoPrice | None:
         session = self._session

@@ -10,7 +10,14 @@ import pyarrow as pa
 
 from shoal.engines.database.staging import StagedTable, Stored
 from shoal.engines.queries import rows_without, select
-from shoal.engines.sessions import BatchFunction, Listener, TableFunction, Transfer, no_listener
+from shoal.engines.sessions import (
+    BatchFunction,
+    Listener,
+    TableFunction,
+    Transfer,
+    TypedFunction,
+    no_listener,
+)
 from shoal.engines.spark.arrow import (
     SLOT,
     SQL_TYPES,
@@ -173,11 +180,16 @@ class SparkTables:
         schema: pa.Schema,
         sizes: Sequence[int],
         once: bool = False,
+        before: TypedFunction | None = None,
     ) -> None:
         """Create a table from a query, the rows of each key having passed through a function."""
         with translated_errors(self._place):
             stored = self._schema(schema, once)
-            frame = slotted(self._tables.query(sql), key, sizes, self._parts)
+            frame = self._tables.query(sql)
+            if before is not None:
+                found = schema_in_spark(before.schema)
+                frame = frame.mapInArrow(over_batches(before, found), _struct(found))
+            frame = slotted(frame, key, sizes, self._parts)
             # the slot is in front, so that Spark sees each key's rows together and moves none again
             groups = frame.groupBy(SLOT, key)
             result = groups.applyInArrow(over_groups(function, stored), _struct(stored))

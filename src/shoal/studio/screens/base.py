@@ -26,6 +26,8 @@ class Screen(ABC):
     """Its heading: what the user answers here."""
     lead: ClassVar[str]
     """One or two sentences on why it matters."""
+    next_words: ClassVar[str] = ""
+    """What comes after it, at its end."""
     needs_table: ClassVar[bool] = True
     """Whether it can be used only once a table is open."""
 
@@ -43,6 +45,10 @@ class Screen(ABC):
         for event, handler in self._followed:
             event.unsubscribe(handler)
         self._followed.clear()
+
+    def heading(self) -> tuple[str, str]:
+        """The heading and the sentence below it."""
+        return self.question, self.lead
 
     @abstractmethod
     def build(self) -> None:
