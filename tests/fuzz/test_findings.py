@@ -150,3 +150,11 @@ def test_the_mode_of_a_column_with_open_ends() -> None:
     policy = {"columns": {"age": column}, "constraints": [{"k": 2}], "seed": 1}
     release = shoal.anonymize(pa.table({"age": ages}), policy)
     assert release.table["age"].to_pylist().count("44+") == 4
+
+
+def test_a_hierarchy_file_of_quotes_alone(tmp_path: Path) -> None:
+    """No line was blank, and none had a leaf: an exception that was no error of Shoal's."""
+    file = tmp_path / "towns.csv"
+    file.write_text('""\n""\n')
+    with pytest.raises(shoal.HierarchyError, match="has no line with a leaf"):
+        shoal.Hierarchy.from_csv(file).paths(["a"])
