@@ -8,7 +8,6 @@ import numpy as np
 from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.kernels.jit import in_place, kernel, mix
 
-
 PARTS = 256
 """Many keys are divided by their highest bits, so that the slots of one part stay in the cache."""
 MANY = 1 << 17
