@@ -64,7 +64,7 @@ lowest: $(VENV)/.python  ## the tests with the lowest versions that pyproject.to
 there: $(VENV)/.dev  ## the tests on a Spark cluster; needs Java
 	@$(BIN)/pytest -q tests/spark
 
-# a cluster waits a quarter of its time, so others run meanwhile; what it says comes at its end
+# a cluster is idle a quarter of its time, so other tests run meanwhile; its output is shown at its end
 beside: $(VENV)/.dev
 	@$(BIN)/pytest -q tests/spark -m "not long" > $(VENV)/there.txt 2>&1; told=$$?; cat $(VENV)/there.txt; exit $$told
 

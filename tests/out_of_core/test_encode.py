@@ -2,6 +2,7 @@
 
 import datetime as dt
 import pickle
+from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -160,6 +161,13 @@ def test_rows_are_encoded_as_in_memory(
         return
     cells, encoded = cells_of(table, POLICY), encoded_by(session, paths, POLICY)
     assert found(session, encoded) == expected(cells, table, POLICY)
+    for j, name in enumerate(POLICY.quasi):
+        values = encoded.behind[j]
+        assert (values is not None) == (name in ("age", "town"))
+        if values is not None:
+            own = values.take(session.query(f"SELECT v{j} FROM encoded")[f"v{j}"].combine_chunks())
+            raw = table[name].combine_chunks()
+            assert Counter(texts(pa.chunked_array([own]))) == Counter(text_of(raw).to_pylist())
     assert [d.texts for d in encoded.domains] == [d.texts for d in cells.domains]
     assert [d.missing for d in encoded.domains] == [d.missing for d in cells.domains]
     assert encoded.n_rows == cells.n_rows

@@ -65,6 +65,7 @@ from shoal.io.arrow import kind_name, one_chunk, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.tables import Table
 from shoal.methods.blocks import group_rows, refine_rows
+from shoal.methods.people import LabelsOf, covering_labels
 from shoal.methods.refinement import passes_of
 from shoal.methods.uniform import UniformGroups, group_uniformly, refine_uniformly
 from shoal.metrics.base import ReleaseView
@@ -255,12 +256,18 @@ class MemoryEngine(Engine):
         if policy.columns_labelled("uniform"):
             specs = {name: policy.column_spec(name) for name in policy.quasi}
             self._uniform = group_uniformly(
-                policy.method, self._cells, requirement, self.seed, specs, progress
+                policy.method,
+                self._cells,
+                requirement,
+                self.seed,
+                specs,
+                progress,
+                self._labels_as_read,
             )
             self._groupings = self._uniform.groupings
         else:
             self._groupings = group_rows(
-                policy.method, self._cells, requirement, self.seed, progress
+                policy.method, self._cells, requirement, self.seed, progress, self._labels_as_read
             )
         check_groupings(self._cells, self._groupings, policy.method.name)
         return int(self._suppressed.sum())
@@ -272,13 +279,26 @@ class MemoryEngine(Engine):
         passes = passes_of(policy.refine)
         if self._uniform is not None:
             self._uniform = refine_uniformly(
-                policy.method, requirement, self._uniform, passes, self.seed, progress
+                policy.method,
+                requirement,
+                self._uniform,
+                passes,
+                self.seed,
+                progress,
+                self._labels_as_read,
             )
             self._groupings = self._uniform.groupings
             check_groupings(self._cells, self._groupings, "refine")
             return
         self._groupings = refine_rows(
-            policy.method, self._cells, requirement, groupings, passes, self.seed, progress
+            policy.method,
+            self._cells,
+            requirement,
+            groupings,
+            passes,
+            self.seed,
+            progress,
+            self._labels_as_read,
         )
         check_groupings(self._cells, self._groupings, "refine")
 
@@ -373,9 +393,18 @@ class MemoryEngine(Engine):
         return {} if self._uniform is None else self._uniform.cuts
 
     def _labels_of(self, grouping: Grouping, spans: Spans) -> list[Labels]:
-        policy = self._policy
-        specs = {name: policy.column_spec(name) for name in policy.quasi}
+        specs = {name: self._policy.column_spec(name) for name in self._policy.quasi}
         return labels_in_forms(self._cells, grouping, spans, specs, self._cuts)
+
+    @property
+    def _labels_as_read(self) -> LabelsOf:
+        """How the labels of groups will read, of some rows with the same uniform labels at least."""
+        if not self._policy.columns_labelled(*STATISTICS):
+            return covering_labels
+        specs = {name: self._policy.column_spec(name) for name in self._policy.quasi}
+        return lambda cells, grouping: labels_in_forms(
+            cells, grouping, spans_of(cells, grouping), specs, {}
+        )
 
     def _gather(self, published: PublishedRows, table: Table) -> None:
         policy = self._policy

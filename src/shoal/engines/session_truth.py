@@ -29,7 +29,7 @@ from shoal.engines.queries import count_combinations, select
 from shoal.engines.session_release import SessionRelease
 from shoal.engines.sessions import BatchFunction, Session
 from shoal.engines.truth import coded_texts, covered_pairs, uncovered, without_nan
-from shoal.errors import VerificationFailed
+from shoal.errors import InputError, VerificationFailed
 from shoal.hierarchy.text import is_bytes, text_of
 from shoal.io.arrow import one_chunk
 from shoal.policy import Policy
@@ -241,6 +241,11 @@ class SessionTruth:
         self.encoded = encoded
         found = [json.loads(text) for text in encoded.found]
         self._read = sum(one["n"] for one in found), _added(one["sums"] for one in found)
+        if self._read[0] != encoded.n_rows:
+            raise InputError(
+                f"The table has {self._read[0]:,} rows, but {encoded.n_rows:,} when its values were "
+                "counted. Do not change it during a run; run again."
+            )
 
     @property
     def _behind(self) -> dict[str, Place]:

@@ -20,7 +20,7 @@ from shoal.progress import Clock, Progress
 
 LOCAL, SPARK, CLUSTER = "local", "spark", "spark://"
 SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT])(i?)B")
-OWN_BYTES = 700_000_000
+OWN_BYTES = 1_000_000_000
 """What this process takes beside its database: the program, and the rows of a fragment at work."""
 LEAST, MOST = 100e6, 100e12
 """Bytes that a limit may be."""

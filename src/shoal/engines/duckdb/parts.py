@@ -170,7 +170,8 @@ class RowsByKey:
         self._folder.mkdir(exist_ok=True)
         path = self._folder / f"{len(self._files)}.arrow"
         schema = next(iter(self._held.values()))[0].schema
-        with pa.ipc.new_file(str(path), schema) as writer:
+        options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+        with pa.ipc.new_file(str(path), schema, options=options) as writer:
             for number, (key, parts) in enumerate(self._held.items()):
                 writer.write_batch(_together(parts))
                 self._places.setdefault(key, []).append((len(self._files), number))
