@@ -5,21 +5,25 @@ A key is a hash of what is compared, so its lowest bits choose the slot.
 
 import numpy as np
 
-from shoal.arrays import Bools, Ints, Words
-from shoal.kernels.jit import kernel, mix
+from shoal.arrays import Bools, Codes, Ints, Words
+from shoal.kernels.jit import in_place, kernel, mix
 
 
-@kernel
 def count_keys(keys: Words) -> tuple[int, int, int]:
     """Different keys, those of them that occur once, and the sum of all counts squared."""
-    n = len(keys)
     size = 4
-    while size < 2 * n:
+    while size < 2 * len(keys):
         size *= 2
-    slots, counts = np.zeros(size, np.uint64), np.zeros(size, np.int32)
+    return _count_keys(keys, np.zeros(size, np.uint64), np.zeros(size, np.int32))
+
+
+@in_place
+def _count_keys(keys: Words, slots: Words, counts: Codes) -> tuple[int, int, int]:
+    """`count_keys` with room for twice as many, a power of 2."""
+    size = len(slots)
     last = np.uint64(size - 1)
     distinct, single, squares = 0, 0, 0
-    for i in range(n):
+    for i in range(len(keys)):
         key = keys[i]
         at = np.int64(mix(np.uint64(0), key) & last)
         while counts[at] and slots[at] != key:
