@@ -41,7 +41,7 @@ long: $(VENV)/.dev  ## the tests that take long, which make test leaves out
 	@$(BIN)/pytest -q -n 2 --dist worksteal --ignore tests/spark -m long
 	@$(BIN)/pytest -q tests/spark -m long
 
-# every case follows from one number; the next one, and all counts, are kept in ~/.cache/shoal-fuzz
+# every case follows from one number; the next one, and all counts, are kept in benchmarks/results/fuzz-*.json
 fuzz: $(VENV)/.fuzz  ## random whole runs and inputs, from where the last ones stopped; SECONDS=600 of each
 	@for engine in memory disk spark; do \
 		SHOAL_THREADS=1 $(BIN)/python -m tests.fuzz.campaign $$engine --seconds $(SECONDS) || exit 1; done
@@ -49,7 +49,7 @@ fuzz: $(VENV)/.fuzz  ## random whole runs and inputs, from where the last ones s
 		$(BIN)/python -m tests.fuzz.parsers $$parser --seconds $(SECONDS) || exit 1; done
 
 soak: $(VENV)/.dev  ## 500 runs in one process, and 500 in 50 threads: memory, handles, bytes
-	@$(BIN)/python -m tests.fuzz.soak
+	@$(BIN)/python -m tests.fuzz.soak --summary benchmarks/results/soak.json
 
 mutants: $(VENV)/.dev  ## mutation tests of what judges a release, from where the last ones stopped
 	@$(BIN)/python -m tests.mutants --seconds $(SECONDS)
@@ -64,15 +64,15 @@ lowest: $(VENV)/.python  ## the tests with the lowest versions that pyproject.to
 there: $(VENV)/.dev  ## the tests on a Spark cluster; needs Java
 	@$(BIN)/pytest -q tests/spark
 
-# a cluster waits a quarter of its time, so others run meanwhile; what it says comes at its end
+# a cluster is idle a quarter of its time, so other tests run meanwhile; its output is shown at its end
 beside: $(VENV)/.dev
 	@$(BIN)/pytest -q tests/spark -m "not long" > $(VENV)/there.txt 2>&1; told=$$?; cat $(VENV)/there.txt; exit $$told
 
 spark: $(VENV)/.dev  ## all methods with all layouts of tables on a Spark cluster; needs Java
 	@SHOAL_SPARK=thorough $(BIN)/pytest -q tests/spark
 
-crash: $(VENV)/.dev  ## kill and fail runs at every step of their commit; a thousand kills and more
-	@$(BIN)/python -m tests.crashes.harness --times 3 --databases 60 --json benchmarks/results/crashes.json
+crash: $(VENV)/.dev  ## kill and fail runs at every step of their commit; counts are added up
+	@$(BIN)/python -m tests.crashes.harness --times 1 --databases 60 --json benchmarks/results/crashes.json
 
 kernels: $(VENV)/.dev  ## compile the kernels, once
 	@$(BIN)/python -m tests.compiled

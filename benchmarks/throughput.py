@@ -222,13 +222,13 @@ class Disk:
             self.peak = max(self.peak, size)
 
 
-def out_of_session(way: str, rows: int, folder: Path) -> dict[str, Any]:
+def out_of_session(way: str, rows: int, folder: Path, tables: Path | None) -> dict[str, Any]:
     """One run out of core or in a local Spark, from Parquet to Parquet, as `large.py` measures it."""
     import large
 
-    source = folder / f"rows-{rows}"
+    source = (tables or folder) / f"rows-{rows}"
     if not source.exists():
-        large.make(folder, rows)
+        large.make(source.parent, rows)
     temporary = folder / "temporary"
     temporary.mkdir(exist_ok=True)
     before = os.environ.get("TMPDIR")
@@ -268,17 +268,29 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
         if "large" in given.parts:
             results["large"] = []
             for rows in given.large:
-                results["large"].append(out_of_session("out of core", rows, folder))
-                shutil.rmtree(folder / f"rows-{rows}")
+                found = out_of_session("out of core", rows, folder, given.tables)
+                results["large"].append(found | {"load": os.getloadavg(), "disk": results["disk"]})
+                shutil.rmtree(folder / f"rows-{rows}", ignore_errors=True)
         if "spark" in given.parts:
             pair = [
-                out_of_session(way, given.spark, folder) for way in ("out of core", "local Spark")
+                out_of_session(way, given.spark, folder, given.tables)
+                for way in ("out of core", "local Spark")
             ]
             results["spark"] = {
                 "runs": pair,
                 "cpu_ratio": pair[1]["cpu_seconds"] / pair[0]["cpu_seconds"],
             }
     return results
+
+
+def added(before: dict[str, Any], results: dict[str, Any]) -> dict[str, Any]:
+    """Former results with the new ones in the place of the same parts; runs out of core by rows."""
+    new = {part: results[part] for part in PARTS if part in results}
+    if "large" in new:
+        again = {one["rows"] for one in new["large"]}
+        new["large"] += [one for one in before.get("large", ()) if one["rows"] not in again]
+        new["large"].sort(key=lambda one: one["rows"])
+    return before | new
 
 
 def show(results: dict[str, Any]) -> None:
@@ -293,8 +305,8 @@ def show(results: dict[str, Any]) -> None:
             )
             steps = found["steps_over_copy"].items()
             _say("    " + ", ".join(f"{step} {taken:.2f}" for step, taken in steps))
-    disk = results["disk"]
     for one in results.get("large", ()):
+        disk = one["disk"]
         _say(
             f"\n{one['rows']:,} rows out of core: {one['rows_per_second']:,.0f} rows a second "
             f"({one['rows_per_two_cpu_seconds']:,.0f} by CPU time on two cores), peak "
@@ -317,9 +329,13 @@ def main() -> None:
     asked.add_argument("--spark", type=int, default=5_000_000)
     asked.add_argument("--repeats", type=int, default=3)
     asked.add_argument("--folder", type=Path, help="where tables and temporary files go")
+    asked.add_argument("--tables", type=Path, help="where tables of former runs are, and stay")
+    asked.add_argument("--add", action="store_true", help="keep the other parts of the output")
     asked.add_argument("--output", type=Path, default=HERE / "results" / "throughput.json")
     given = asked.parse_args()
     results = measure(given)
+    if given.add and given.output.exists():
+        results = added(json.loads(given.output.read_text()), results)
     given.output.write_text(json.dumps(results, indent=2) + "\n")
     show(results)
 

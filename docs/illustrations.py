@@ -2,8 +2,9 @@
 
     python -m docs.illustrations
 
-Needs Chromium. `release` is the example of the front page, `tutorial-*` are screens of the studio,
-`report` is the first page of a report, and `loss-and-time` draws `benchmarks/results/adult.json`.
+Needs Chromium. `release` is the example of the front page, `tutorial-*` and `studio-*` are screens of
+the studio, `report` is the first page of a report, and `loss-and-time` draws
+`benchmarks/results/adult.json`.
 """
 
 import html
@@ -56,6 +57,7 @@ th { color: var(--dim); font-weight: 500; }
 .arrow { color: var(--dim); font-size: 30px; }
 .good { color: var(--good); font-weight: 600; }
 """
+TO_THE_TOP = "element => element.scrollIntoView({block: 'start'})"
 CURVES_ARE_DRAWN = """() => [...document.querySelectorAll(".nicegui-echart")].every(element => {
   const chart = getElement(Number(element.id.slice(1)))?.chart;
   return chart && !JSON.stringify(chart.getOption().title ?? "").includes("Computing");
@@ -141,6 +143,46 @@ def draw_studio(browser: Any, folder: Path) -> None:
             page.close()
 
 
+def draw_screens(browser: Any, folder: Path) -> None:
+    """`studio-*`: the screens that the page on the studio describes."""
+
+    def go(screen: str) -> None:
+        page.click(f".steps a[href='/{screen}']")
+        page.wait_for_selector(f".steps a.here[href='/{screen}']")
+        page.wait_for_selector("[data-state=verified]")
+
+    with studio(folder / "hospital.csv", folder / "policy.yaml", cwd=folder) as running:
+        page = new_page(browser, "light", 1180, 760)
+        page.goto(running.address)
+        page.click("text=Each row is one person")
+        page.wait_for_selector("[data-answer='each row']")
+        page.wait_for_selector("[data-detected=age]:has-text('whole numbers')")
+        go("open")
+        save(page.screenshot(), "studio-open", "light")
+        go("coarsen")
+        page.click("[data-quasi=race]")
+        page.wait_for_selector("[data-node='White']")
+        save(page.screenshot(), "studio-coarsen", "light")
+        go("protect")
+        page.wait_for_function(CURVES_ARE_DRAWN)
+        save(page.screenshot(), "studio-protect", "light")
+        page.wait_for_selector("#prices >> text=/Computed on [^;]*\\.$/")
+        page.locator("#prices").evaluate(TO_THE_TOP)
+        save(page.screenshot(), "studio-prices", "light")
+        go("compare")
+        page.wait_for_selector("#compare:text-is('Compare again')")
+        save(page.screenshot(), "studio-compare", "light")
+        page.click("#measure")
+        page.wait_for_selector("[data-measured]")
+        page.locator("#usefulness").evaluate(TO_THE_TOP)
+        save(page.screenshot(), "studio-usefulness", "light")
+        go("attack")
+        page.click("#find-one")
+        page.locator("#person").evaluate(TO_THE_TOP)
+        save(page.screenshot(), "studio-attack", "light")
+        page.close()
+
+
 def draw_report(browser: Any, folder: Path) -> None:
     """`report`: the first page of a report."""
     release = shoal.anonymize(folder / "hospital.csv", folder / "policy.yaml", seed=1)
@@ -197,6 +239,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium)
         draw_example(browser)
         draw_studio(browser, Path(folder))
+        draw_screens(browser, Path(folder))
         draw_report(browser, Path(folder))
         browser.close()
 

@@ -1,34 +1,55 @@
 """Mutation tests: is every line of what judges a release held by some test?
 
     python -m tests.mutants --seconds 1200          # from where the last ones stopped
-    python -m tests.mutants --show                  # survivors, with their lines
+    python -m tests.mutants --budget 10             # leave a mutant open after 10 seconds of tests
+    python -m tests.mutants --again                 # those that are open or survived, with all tests
+    python -m tests.mutants --show                  # the counts and survivors so far
 
 Each mutant changes one operator, number, name or statement of one module, and the tests that concern it
-run on the changed module in a forked process, which has all libraries loaded already. A mutant that no
-test notices is a survivor: it needs a test, or a reason in `EQUIVALENT`. Mutants come in a random order
-that is always the same, so a part of them is a fair sample. The state is kept outside of the repository.
+run on the changed module. A mutant that no test notices is a survivor: it needs a test, or a reason in
+`EQUIVALENT`. Mutants come in a random order that is always the same, so a part of them is a fair sample.
+
+Loading the libraries and collecting the tests takes longer than the test that notices a mutant. So one
+process of pytest collects all tests and forks for every mutant; the child gives the functions of the
+module their changed code and runs the tests: those first that noticed other mutants of the module, then
+the quick ones.
+Mutants outside of functions need a process of their own. What was found is kept with a digest of each
+module in `benchmarks/results/mutants.json`: a module that changes begins anew.
 """
 
 import argparse
 import ast
 import contextlib
+import functools
+import hashlib
+import importlib
 import importlib.machinery
 import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "shoal"
-STATE = Path(os.environ.get("SHOAL_FUZZ_STATE", Path.home() / ".cache" / "shoal-fuzz"))
+RESULTS = ROOT / "benchmarks" / "results" / "mutants.json"
+TIMES = (
+    Path(os.environ.get("SHOAL_FUZZ_STATE", Path.home() / ".cache" / "shoal-fuzz")) / "times.json"
+)
+"""How long each test takes, on this machine."""
 LIMIT = 180
 """Seconds of CPU after which the tests of a mutant are ended: it does not come to an end by itself."""
+MEMORY = 6 << 30
+"""Bytes that the tests of a mutant may use."""
 
 MODELS = ("tests/models", "tests/weights/test_estimated_k_map.py")
 TARGETS: dict[str, tuple[str, ...]] = {
@@ -59,7 +80,13 @@ TARGETS: dict[str, tuple[str, ...]] = {
 }
 """The modules that are mutated, and the tests that must notice."""
 
-EQUIVALENT: dict[str, str] = {}
+EQUIVALENT: dict[str, str] = {
+    "models/alpha.py:82: Add to Sub": "the next line takes back a row too many",
+    "models/t.py:20: 62 to 63": "a bit of margin: no table has 2**62 rows times places",
+    "models/t.py:87: 1 to 2": "nothing is moved, over however many steps",
+    "models/t.py:109: 1 to 2": "nothing is moved, over however many steps",
+    "verification/digest.py:200: False to True": "no copy is needed where nothing is missing",
+}
 """Survivors that change nothing anybody could notice, and why; by module, line and change."""
 
 SWAPS: dict[type, type] = {
@@ -108,108 +135,335 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
         yield "no raise", lambda n: (setattr(n, "exc", None), setattr(n, "__class__", ast.Pass))
 
 
+def parsed(name: str) -> ast.Module:
+    """The syntax tree of a module."""
+    return ast.parse((PACKAGE / name).read_text(encoding="utf-8"))
+
+
 def mutants(seed: int = 1) -> list[tuple[str, int]]:
     """(module, number) of all mutants, shuffled."""
-    found = [
-        (name, i)
-        for name in sorted(TARGETS)
-        for i, _ in enumerate(mutations(ast.parse((PACKAGE / name).read_text(encoding="utf-8"))))
-    ]
+    found = [(name, i) for name in sorted(TARGETS) for i, _ in enumerate(mutations(parsed(name)))]
     random.Random(seed).shuffle(found)
     return found
 
 
-def outcome(name: str, number: int) -> tuple[str, str]:
-    """`killed`, `survived` or `endless`, and the change."""
-    path = PACKAGE / name
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def mutated(name: str, number: int) -> tuple[ast.Module, str, str | None]:
+    """The changed module, words, and the function that the change is in the body of, if any."""
+    tree = parsed(name)
     node, words, change = next(islice(mutations(tree), number, None))
+    inside = _function_of(tree, node)
     where = f"{name}:{getattr(node, 'lineno', 0)}: {words}"
     change(node)
-    child = os.fork()
-    if not child:
-        _try(path, tree, TARGETS[name])
-    _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status):
-        return ("endless" if os.WTERMSIG(status) == signal.SIGXCPU else "killed"), where
-    return ("survived" if os.WEXITSTATUS(status) == 0 else "killed"), where
+    return ast.fix_missing_locations(tree), where, inside
 
 
-def _try(path: Path, changed: ast.Module, tests: tuple[str, ...]) -> None:
-    """Run the tests on the changed module, in this process, and end it."""
+def _function_of(tree: ast.AST, node: ast.AST, prefix: str = "") -> str | None:
+    """The qualified name of the function whose body holds a node, or of the class variable."""
+    for child in ast.iter_child_nodes(tree):
+        if _is_class_variable(child) and any(each is node for each in ast.walk(child)):
+            return prefix + ast.unparse(child.target)  # type: ignore[attr-defined]
+        if isinstance(child, ast.FunctionDef):
+            if any(each is node for line in child.body for each in ast.walk(line)):
+                return prefix + child.name
+        elif isinstance(child, ast.ClassDef):
+            found = _function_of(child, node, f"{prefix}{child.name}.")
+            if found:
+                return found
+    return None
+
+
+def _is_class_variable(node: ast.AST) -> bool:
+    return isinstance(node, ast.AnnAssign) and "ClassVar" in ast.unparse(node.annotation)
+
+
+def _codes(code: CodeType) -> Iterator[tuple[str, CodeType]]:
+    """The code of the functions of a module and of its classes, with their qualified names."""
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield each.co_qualname, each
+            if "<locals>" not in each.co_qualname:
+                yield from _codes(each)
+
+
+def _is_in(node: ast.AST, inside: str, tree: ast.Module) -> bool:
+    return _function_of(tree, node) == inside
+
+
+def patched(name: str, changed: ast.Module, inside: str) -> bool:
+    """Give a function of a loaded module its changed code; False where that cannot be done."""
+    module = importlib.import_module("shoal." + name.removesuffix(".py").replace("/", "."))
+    codes = [
+        code
+        for called, code in _codes(compile(changed, str(PACKAGE / name), "exec"))
+        if called == inside
+    ]
+    found: Any = module
+    *owners, last = inside.split(".")
+    for part in owners:
+        found = found.__dict__[part]
+    declared = [
+        each
+        for each in ast.walk(changed)
+        if _is_class_variable(each) and _is_in(each, inside, changed)
+    ]
+    if declared:
+        (variable,) = declared
+        value = ast.Expression(variable.value)  # type: ignore[attr-defined]
+        setattr(found, last, eval(compile(value, name, "eval"), vars(module)))
+        return True
+    found = found.__dict__[last]
+    if isinstance(found, property):
+        found = found.fget
+    elif isinstance(found, functools.cached_property):
+        found = found.func
+    elif isinstance(found, staticmethod | classmethod):
+        found = found.__func__
+    while hasattr(found, "__wrapped__"):
+        if hasattr(found, "cache_clear"):
+            found.cache_clear()
+        found = found.__wrapped__
+    if len(codes) != 1 or not isinstance(found, FunctionType):
+        return False
+    if found.__code__.co_freevars != codes[0].co_freevars:
+        return False
+    found.__code__ = codes[0]
+    return True
+
+
+class Mutating:
+    """A plugin of pytest that, once all tests are collected, tries mutants instead of running them."""
+
+    def __init__(
+        self, tasks: list[tuple[str, int]], kept: "Kept", seconds: float, budget: float
+    ) -> None:
+        self.tasks, self.kept, self.seconds, self.budget = tasks, kept, seconds, budget
+        self.durations: dict[str, float] = {}
+        self.noticed: dict[str, list[Any]] = {}
+        """By module, the tests that noticed mutants; the last ones first."""
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Try the mutants."""
+        self.time_tests(session.items)
+        begin = time.monotonic()
+        for name, number in self.tasks:
+            if time.monotonic() - begin > self.seconds:
+                break
+            found, where = self.outcome(session.items, name, number)
+            self.kept.add(name, number, found, where)
+            if found == "survived":
+                print(where, flush=True)
+        return True
+
+    def time_tests(self, items: list[pytest.Item]) -> None:
+        """How long each test takes, of a run of all of them that was not changed; they must pass."""
+        known = json.loads(TIMES.read_text()) if TIMES.exists() else {}
+        new = [item for item in items if item.nodeid not in known]
+        if new:
+            reading, writing = os.pipe()
+            child = os.fork()
+            if not child:
+                _silent()
+                for i, item in enumerate(new):
+                    begun = time.process_time()
+                    passed = _passes(item, new[i + 1] if i + 1 < len(new) else None)
+                    took = time.process_time() - begun
+                    os.write(writing, json.dumps([item.nodeid, passed, took]).encode() + b"\n")
+                os._exit(0)
+            os.close(writing)
+            with os.fdopen(reading, "rb") as pipe:
+                lines = [json.loads(line) for line in pipe]
+            os.waitpid(child, 0)
+            failed = [nodeid for nodeid, passed, _ in lines if not passed]
+            assert not failed, f"these fail without any mutant: {failed}"
+            known.update({nodeid: took for nodeid, _, took in lines})
+            TIMES.parent.mkdir(parents=True, exist_ok=True)
+            TIMES.write_text(json.dumps(known))
+        self.durations = known
+
+    def outcome(self, items: list[pytest.Item], name: str, number: int) -> tuple[str, str]:
+        """`killed`, `survived`, `endless` or `open`, and the change."""
+        changed, where, inside = mutated(name, number)
+        mine = [i for i in items if i.nodeid.startswith(TARGETS[name])]
+        mine.sort(key=lambda item: self.durations.get(item.nodeid, 0))
+        first = self.noticed.setdefault(name, [])
+        ordered = [*first, *(item for item in mine if item not in first)]
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(reading)
+            self.child(name, changed, inside, ordered, writing)
+        os.close(writing)
+        with os.fdopen(reading, "rb") as pipe:
+            heard = pipe.read().decode()
+        _, status = os.waitpid(child, 0)
+        if os.WIFSIGNALED(status):
+            return ("endless" if os.WTERMSIG(status) == signal.SIGXCPU else "killed"), where
+        if heard == "apart":
+            return ("open" if self.budget < LIMIT else apart(name, number)), where
+        if heard == "open":
+            return "open", where
+        if heard.isdigit():
+            noticed = ordered[int(heard)]
+            self.noticed[name] = [noticed, *(item for item in first if item is not noticed)][:12]
+        return ("survived" if os.WEXITSTATUS(status) == 0 else "killed"), where
+
+    def child(
+        self,
+        name: str,
+        changed: ast.Module,
+        inside: str | None,
+        items: list[pytest.Item],
+        writing: int,
+    ) -> None:
+        """Run the tests on the changed module, in this process, and end it."""
+        _limited()
+        _silent()
+        code = 3
+        with contextlib.suppress(BaseException):
+            if inside is None or not patched(name, changed, inside):
+                os.write(writing, b"apart")
+                os._exit(0)
+            code = 0
+            begun = time.process_time()
+            for i, item in enumerate(items):
+                if time.process_time() - begun > self.budget:
+                    os.write(writing, b"open")
+                    break
+                following = items[i + 1] if i + 1 < len(items) else None
+                if not _passes(item, following):
+                    os.write(writing, str(i).encode())
+                    code = 1
+                    break
+        os._exit(code)
+
+
+def _passes(item: pytest.Item, following: pytest.Item | None) -> bool:
+    from _pytest.runner import runtestprotocol
+
+    return not any(r.failed for r in runtestprotocol(item, log=False, nextitem=following))
+
+
+def _limited() -> None:
     import resource
 
-    import pytest
-
     resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT + 10))
-    code = compile(ast.fix_missing_locations(changed), str(path), "exec")
-    usual = importlib.machinery.SourceFileLoader.get_code
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
-    def get_code(self: Any, fullname: str) -> Any:
-        return code if self.path == str(path) else usual(self, fullname)
 
-    importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+def _silent() -> None:
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
-    arguments = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not long", *tests]
-    code_ = 3
+
+
+ARGUMENTS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist")
+
+
+def apart(name: str, number: int) -> str:
+    """The outcome of a mutant in a process that loads the changed module."""
+    command = [sys.executable, "-m", "tests.mutants", "--one", name, str(number)]
+    code = subprocess.run(command, cwd=ROOT, capture_output=True).returncode
+    return "survived" if code == 0 else "endless" if code == -signal.SIGXCPU else "killed"
+
+
+def try_alone(name: str, number: int) -> None:
+    """Run the tests in this process, which loads the changed module, and end it."""
+    changed, _, _ = mutated(name, number)
+    _limited()
+    path = str(PACKAGE / name)
+    code = compile(changed, path, "exec")
+    usual = importlib.machinery.SourceFileLoader.get_code
+
+    def get_code(self: Any, fullname: str) -> Any:
+        return code if self.path == path else usual(self, fullname)
+
+    importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+    found = 3
     with contextlib.suppress(BaseException):
-        code_ = int(pytest.main(arguments))
-    os._exit(code_)
+        found = int(pytest.main(["-x", *ARGUMENTS, "-m", "not long", *TARGETS[name]]))
+    os._exit(found)
+
+
+class Kept:
+    """What was found, in a file; by module, as long as the module is the same."""
+
+    LETTERS = {"killed": "k", "survived": "s", "endless": "e", "open": "o"}  # noqa: RUF012
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        before = json.loads(path.read_text())["modules"] if path.exists() else {}
+        self.modules: dict[str, dict[str, Any]] = {}
+        for name in sorted(TARGETS):
+            text = (PACKAGE / name).read_text(encoding="utf-8")
+            digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+            if before.get(name, {}).get("digest") == digest:
+                self.modules[name] = before[name]
+            else:
+                total = sum(1 for _ in mutations(ast.parse(text)))
+                self.modules[name] = {"digest": digest, "outcomes": "." * total, "survivors": {}}
+
+    def is_open(self, name: str, number: int, again: bool) -> bool:
+        """Whether a mutant is to be tried."""
+        return self.modules[name]["outcomes"][number] in ("so" if again else ".")
+
+    def add(self, name: str, number: int, found: str, where: str) -> None:
+        """Note an outcome, and write all of them."""
+        one = self.modules[name]
+        letters = one["outcomes"]
+        one["outcomes"] = letters[:number] + self.LETTERS[found] + letters[number + 1 :]
+        one["survivors"].pop(str(number), None)
+        if found == "survived":
+            one["survivors"][str(number)] = where
+        self.write()
+
+    def write(self) -> None:
+        """Write the state; an interruption leaves the old or the new one."""
+        new = self.path.with_suffix(".new")
+        new.write_text(json.dumps({**self.summary(), "modules": self.modules}, indent=1) + "\n")
+        new.replace(self.path)
+
+    def summary(self) -> dict[str, Any]:
+        """How many mutants there are, were tried and noticed, and which were not."""
+        letters = "".join(one["outcomes"] for one in self.modules.values())
+        survivors = [where for one in self.modules.values() for where in one["survivors"].values()]
+        return {
+            "mutants": len(letters),
+            "tried": len(letters) - letters.count(".") - letters.count("o"),
+            "open": letters.count("o"),
+            "noticed": letters.count("k") + letters.count("e"),
+            "equivalent": {where: EQUIVALENT[where] for where in survivors if where in EQUIVALENT},
+            "survivors": [where for where in survivors if where not in EQUIVALENT],
+        }
 
 
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=600)
-    parser.add_argument("--only", help="modules whose name contains this")
+    parser.add_argument("--only", default="", help="modules whose name contains this")
+    parser.add_argument("--again", action="store_true", help="those that are open or survived")
+    parser.add_argument("--budget", type=float, default=LIMIT, help="seconds of tests per mutant")
     parser.add_argument("--show", action="store_true", help="the counts and survivors so far")
-    parser.add_argument("--state", type=Path, default=STATE / "mutants.json")
-    parser.add_argument("--summary", type=Path)
+    parser.add_argument("--one", nargs=2, metavar=("MODULE", "NUMBER"), help=argparse.SUPPRESS)
+    parser.add_argument("--state", type=Path, default=RESULTS)
     asked = parser.parse_args()
     os.chdir(ROOT)
     os.environ["SHOAL_EXAMPLES"] = os.environ.get("SHOAL_EXAMPLES", "0.3")
-    kept: dict[str, Any] = json.loads(asked.state.read_text()) if asked.state.exists() else {}
-    if not asked.show:
-        import duckdb  # noqa: F401 - loaded once, before any fork
-        import hypothesis  # noqa: F401
-        import pandas  # noqa: F401
-        import pyarrow.compute  # noqa: F401
-        import pydantic  # noqa: F401
-        import pytest  # noqa: F401
-
-        begin = time.monotonic()
-        for name, number in mutants():
-            key = f"{name}#{number}"
-            if key in kept or (asked.only and asked.only not in name):
-                continue
-            if time.monotonic() - begin > asked.seconds:
-                break
-            found, where = outcome(name, number)
-            kept[key] = {"outcome": found, "where": where}
-            asked.state.parent.mkdir(parents=True, exist_ok=True)
-            asked.state.write_text(json.dumps(kept, indent=1))
-            if found == "survived":
-                print(where, flush=True)
-    summary = summarised(kept)
-    if asked.summary:
-        asked.summary.write_text(json.dumps(summary, indent=1) + "\n")
+    if asked.one:
+        try_alone(asked.one[0], int(asked.one[1]))
+    kept = Kept(asked.state)
+    tasks = [
+        (name, number)
+        for name, number in mutants()
+        if asked.only in name and kept.is_open(name, number, asked.again)
+    ]
+    if tasks and not asked.show:
+        tests = sorted({test for name, _ in tasks for test in TARGETS[name]})
+        mutating = Mutating(tasks, kept, asked.seconds, asked.budget)
+        pytest.main([*ARGUMENTS, "-m", "not long", *tests], plugins=[mutating])
+    summary = kept.summary()
     print(json.dumps(summary, indent=1))
     sys.exit(1 if summary["survivors"] else 0)
-
-
-def summarised(kept: dict[str, Any]) -> dict[str, Any]:
-    """How many mutants there are, were tried and noticed, and which were not."""
-    survivors = sorted(each["where"] for each in kept.values() if each["outcome"] == "survived")
-    open_ = [where for where in survivors if where not in EQUIVALENT]
-    return {
-        "mutants": len(mutants()),
-        "tried": len(kept),
-        "noticed": len(kept) - len(survivors),
-        "equivalent": {where: EQUIVALENT[where] for where in survivors if where in EQUIVALENT},
-        "survivors": open_,
-    }
 
 
 if __name__ == "__main__":

@@ -318,6 +318,65 @@ def test_bad_input() -> None:
         fitted.transform(frame.assign(region="west"))
 
 
+def test_features_of_stars_and_unknown_values_say_no_more_than_labels() -> None:
+    train = pd.DataFrame({"age": [31.0, 36, 35, 61, 64, 62], "sex": list("FFFMMM")})
+    new = pd.DataFrame({"age": [np.nan, 33, 62], "sex": ["F", "X", None]})
+    found = {}
+    for encode in ("labels", "bounds"):
+        anonymizer = (
+            Anonymizer(k=3, seed=1, encode=encode).set_output(transform="pandas").fit(train)
+        )
+        found[encode] = anonymizer.transform(new)
+    labels, ends = found["labels"], found["bounds"]
+    assert labels.age[0] == "*"
+    assert ends[["age_low", "age_high"]].loc[0].tolist() == [31, 64]
+    assert labels.sex[1:].tolist() == ["{F, X}", "{M, <missing>}"]
+    assert ends[["sex_F", "sex_M"]].to_numpy().tolist() == [[1, 0], [0.5, 0], [0, 0.5]]
+
+
+def test_a_value_beside_a_class_of_missing_ones_is_not_shown() -> None:
+    train = pd.DataFrame({"dose": [None, None, None, 1.0, 2, 3], "sex": list("FFFMMM")})
+    new = pd.DataFrame({"dose": [99.0], "sex": ["F"]})
+    labels = Anonymizer(k=3, seed=1).fit(train).transform(new)
+    assert labels[0, 0] == "*"
+    for encode, expected in (("bounds", [1, 3]), ("numbers", [2])):
+        features = Anonymizer(k=3, seed=1, encode=encode).fit(train).transform(new)
+        assert features[0, : len(expected)].tolist() == expected
+
+
+def test_people_weights_and_targets() -> None:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"age": rng.integers(20, 60, 120), "town": rng.choice(list("abc"), 120)})
+    frame["id"], frame["y"] = np.arange(120) // 2, frame.age > 40
+    frame["w"] = frame.id % 7 + 1
+    anonymizer = Anonymizer(k=4, person="id", weight="w", plain="y", to_predict="y", seed=2).fit(
+        frame
+    )
+    policy = anonymizer.release_.policy
+    assert (policy.person, policy.weight, policy.predict) == ("id", "w", "y")
+    assert set(policy.quasi) == {"age", "town"}
+    people = frame.groupby(anonymizer.classes_of_rows_).id.nunique()
+    assert people[people.index >= 0].min() >= 4
+    assert anonymizer.get_feature_names_out().tolist() == ["age", "town", "y"]
+    assert anonymizer.transform(frame).shape == (120, 3)
+    assert clone(anonymizer).get_params()["to_predict"] == "y"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("labels", "with shoal.apply"),
+        ("predict", "as to_predict"),
+        ("order", "Rows come back in their order"),
+        ("metrics", "into a policy"),
+        ("quasis", "quasi"),
+    ],
+)
+def test_keywords_that_there_are_not(name: str, words: str) -> None:
+    with pytest.raises(TypeError, match=f"no keyword '{name}'.*{words}"):
+        Anonymizer(k=2, **{name: None})
+
+
 def test_without_scikit_learn() -> None:
     code = "import sys; sys.modules['sklearn'] = None; import shoal.sklearn"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -1682,8 +1682,9 @@ class Studio:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        for pipe in (self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
         shutil.rmtree(self._folder, ignore_errors=True)
         atexit.unregister(self.stop)
 
@@ -1765,6 +1766,7 @@ def studio(
     line = process.stdout.readline()
     if "http://" not in line:
         words = process.stderr.read().removeprefix("Error: ").strip()
+        Studio(process, "", named, folder).stop()  # and remove the copy of the table
         raise InputError(words or "The studio could not be started.")
     process.stderr.close()
     address = line[line.index("http://") :].strip()

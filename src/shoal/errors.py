@@ -8,7 +8,7 @@ row: they name columns, counts, line numbers and values that many rows share.
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class ShoalError(Exception):
@@ -81,6 +81,15 @@ def listed(words: Iterable[str], limit: int = 12) -> str:
         word if len(word) <= LONGEST else f"{word[:LONGEST]}…" for word in every[:limit]
     )
     return shown if len(every) <= limit else f"{shown} and {len(every) - limit} more"
+
+
+def data_rows(places: Sequence[int], of: int) -> str:
+    """`data rows 3, 8, …`: where the first few of some rows are, counted from 1 below the header.
+
+    places: their positions, from 0. of: how many rows there are in all.
+    """
+    few = [f"{row + 1:,}" for row in places] + ["…"] * (of > len(places))
+    return f"data row{'' if of == 1 else 's'} {', '.join(few)}"
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

@@ -135,7 +135,8 @@ def interruptible(work: Callable[[], Result], stopped: Callable[[], object]) -> 
     """Do the work in a thread, so that a signal ends the process in time.
 
     The process then ends with 128 and the number of the signal, as shells report it. `stopped` is called
-    before where the work did not unwind by itself.
+    before where the work did not unwind by itself. Where everything is in place at the end, signals are
+    ignored from then on: Python takes a while to leave.
     """
     outcome, received = Outcome(), list[int]()
 
@@ -154,7 +155,7 @@ def interruptible(work: Callable[[], Result], stopped: Callable[[], object]) -> 
     finally:
         _state.worker = None
         for number, handler in before.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_IGN if _state.committed else handler)
     if outcome.error is not None:
         raise outcome.error
     result: Result = outcome.value

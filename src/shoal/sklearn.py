@@ -4,6 +4,7 @@
 rows the labels of these classes. Needs scikit-learn: `pip install 'shoal[sklearn]'`.
 """
 
+import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from shoal.decoding.meaning import Measured, meaning_of
 from shoal.encoding.columns import ColumnSpec, encode_quasi
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import Spans
-from shoal.errors import InputError, PolicyError, ShoalWarning, listed
+from shoal.errors import InputError, PolicyError, ShoalWarning, listed, nearest
 from shoal.hierarchy.text import text_of
 from shoal.io.arrow import one_chunk
 from shoal.io.frames import is_frame, wrap
@@ -89,12 +90,15 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     ----------
     policy
         A `Policy`, a mapping with its keys, YAML text of several lines, or the path of a YAML file.
-    identifiers, quasi, sensitive, plain, k, l, t, constraints, hierarchies, kinds, orders, importance
+    identifiers, quasi, sensitive, plain, person, weight, k, l, t, constraints, hierarchies, kinds, \
+orders, importance
         As in `shoal.anonymize`. Without a policy and without `quasi`, all columns that are not named
         elsewhere are quasi-identifiers. The columns of an array without names are x0, x1, …
     method, refine, suppression, preset, default, seed, read
-        As in `shoal.anonymize`. (`predict` belongs in a policy: scikit-learn would take an estimator
-        with such an attribute for a model.)
+        As in `shoal.anonymize`.
+    to_predict
+        `predict` of `shoal.anonymize`: scikit-learn would take an estimator with an attribute of that
+        name for a model.
     encode
         `labels`: labels as they are published, as objects. `numbers`: for a pipeline that ends in a
         model; numbers and dates (in days) by the middle of their label, other columns by a feature for
@@ -127,6 +131,15 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     1
     """
 
+    def __new__(cls, *_: Any, **keywords: Any) -> Self:
+        """Raise `TypeError` for a keyword that there is not; `__init__` has no place for this, since
+        scikit-learn reads its signature."""
+        known = {*cls._get_param_names()}
+        if unknown := [name for name in keywords if name not in known]:
+            name = unknown[0]
+            raise TypeError(f"Anonymizer: there is no keyword '{name}'. {_instead(name, known)}")
+        return super().__new__(cls)
+
     def __init__(
         self,
         policy: Any = None,
@@ -143,6 +156,9 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         kinds: Mapping[str, str] | None = None,
         orders: Mapping[str, Iterable[str]] | None = None,
         importance: Mapping[str, float] | None = None,
+        person: str | None = None,
+        weight: str | None = None,
+        to_predict: str | None = None,
         method: Any = None,
         refine: Literal["quick", "thorough"] | int | None = None,
         suppression: float | None = None,
@@ -165,6 +181,9 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         self.kinds = kinds
         self.orders = orders
         self.importance = importance
+        self.person = person
+        self.weight = weight
+        self.to_predict = to_predict
         self.method = method
         self.refine = refine
         self.suppression = suppression
@@ -372,10 +391,13 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         given = {
             key: value
             for key, value in self.get_params(deep=False).items()
-            if key not in ("policy", "encode", "read") and value is not None
+            if key not in ("policy", "encode", "read", "to_predict") and value is not None
         }
+        if self.to_predict is not None:
+            given["predict"] = self.to_predict
         if self.policy is None and "quasi" not in given:
-            roles = [given.get(role, ()) for role in ("identifiers", "sensitive", "plain")]
+            named = ("identifiers", "sensitive", "plain", "person", "weight")
+            roles = [given.get(role, ()) for role in named]
             others = {
                 name for role in roles for name in ([role] if isinstance(role, str) else role)
             }
@@ -385,7 +407,6 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             "`publish: anatomy`": policy.publish == "anatomy",
             "a `preference`": bool(policy.preferences),
             "the role pseudonym": bool(policy.pseudonyms),
-            "the role weight": policy.weight is not None,
             "`labels` other than range": any(
                 policy.columns[name].labels not in (None, "range") for name in policy.quasi
             ),
@@ -405,6 +426,30 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def _labelled(self, column: Callable[[str], pa.Array]) -> Array:
         columns = [np.array(column(name).to_pylist(), object) for name in self.published_names_]
         return np.stack(columns, axis=1)
+
+
+# as without `__new__`, which takes any keyword in order to explain those that there are not
+_OWN = list(inspect.signature(Anonymizer.__init__).parameters.values())[1:]
+Anonymizer.__signature__ = inspect.Signature(_OWN)
+
+
+def _instead(name: str, known: Iterable[str]) -> str:
+    """What to do in place of a keyword that there is not."""
+    if name == "predict":
+        return (
+            "Give the column as to_predict: scikit-learn takes an estimator with an attribute `predict` "
+            "for a model."
+        )
+    if name == "labels":
+        return (
+            "New rows get the labels of classes: ranges, sets and nodes. For uniform labels make a "
+            "release with shoal.anonymize, and give new rows its labels with shoal.apply."
+        )
+    if name in ("order", "suppressed", "publish"):
+        return "Rows come back in their order, with labels; those that are suppressed are starred."
+    if name in ("metrics", "population", "target"):
+        return "Put it into a policy, as in Anonymizer(policy)."
+    return f"{nearest(name, sorted(known)).strip()} Allowed: {listed(sorted(known), 30)}.".strip()
 
 
 def _column_of(values: Array) -> pa.Array:
@@ -666,7 +711,7 @@ class _JoinedColumn:
             low, high = self._ends(of, code, wide, star)
             both = [low, high] if encode == "bounds" else [(low + high) / 2]
             return np.stack(both, axis=1)
-        under = self._under()[of]
+        under, beside = self._under()[of], np.zeros(len(of))
         place = {int(value): i for i, value in reversed(list(enumerate(self.shown.tolist())))}
         own = np.array([place.get(int(one), -1) for one in code])
         more = np.flatnonzero(wide)
@@ -674,10 +719,12 @@ class _JoinedColumn:
             levels = self._level_over(of[more], code[more])
             under[more] = self._under_nodes(self.low[of[more]], levels)
         else:
+            # a value that no training row has is under the label too, but has no feature
+            beside[more] = own[more] < 0
             more = more[own[more] >= 0]
             under[more, own[more]] = True
-        under[star] = True
-        return under / np.maximum(1, under.sum(axis=1, keepdims=True))
+        under[star], beside[star] = True, 0
+        return under / np.maximum(1, under.sum(axis=1, keepdims=True) + beside[:, None])
 
     def _under(self) -> Bools:
         """(classes, shown) which training values lie under the label of each class."""
@@ -701,11 +748,13 @@ class _JoinedColumn:
             low, high = self._written_ends(labels)
             star = star | _is_star(labels)
         else:
-            number = self._numbers()
+            number, missing = self._numbers(), self.domain.missing
             every = number[self.low], number[self.high]
             low, high = every[0][of], every[1][of]
             own = number[code]
             low[wide], high[wide] = np.fmin(low, own)[wide], np.fmax(high, own)[wide]
+            # a label that was widened from values to a missing one, or the other way, is a star
+            star = star | (wide & ((self.low[of] == missing) != (code == missing)))
         known = np.concatenate(every)[np.tile(~self.star, 2)]
         known = known[~np.isnan(known)]
         low[star], high[star] = known.min(initial=np.inf), known.max(initial=-np.inf)

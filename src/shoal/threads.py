@@ -5,7 +5,7 @@ A forked child inherits the pool but none of its threads, so it starts a pool of
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -68,6 +68,25 @@ def in_turn(call: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[R
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def ahead(items: Iterable[Item], most: int = 2) -> Generator[Item, None, None]:
+    """The items in their order, taken by another thread that is at most so many ahead."""
+    if workers() == 1:
+        yield from items
+        return
+    pool, source, end = (
+        ThreadPoolExecutor(1, thread_name_prefix="shoal-ahead"),
+        iter(items),
+        object(),
+    )
+    try:
+        waiting = deque(pool.submit(next, source, end) for _ in range(most))
+        while (item := waiting.popleft().result()) is not end:
+            waiting.append(pool.submit(next, source, end))
+            yield item  # type: ignore[misc]
     finally:
         pool.shutdown(cancel_futures=True)
 

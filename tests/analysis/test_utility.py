@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from scipy.stats import wasserstein_distance
 import shoal
 from shoal.analysis.marginals import wasserstein
 from shoal.analysis.pairs import cramers_v
+from shoal.errors import InputError
 from tests.browser import NARROW, opened
 from tests.examples import examples
 
@@ -201,3 +203,34 @@ def test_page_json_and_frame(tmp_path: Path) -> None:
         seen.require_one_main_heading_and_unique_ids()
         assert "age and sex" in seen.charts["pairs"]
         assert "Predicting income" in seen.page.inner_text("main")
+
+
+@pytest.mark.parametrize("changed", ["age", "town", "ill"])
+def test_a_raw_table_that_does_not_fit_the_release(changed: str) -> None:
+    rng = np.random.default_rng(4)
+    raw = pa.table(
+        {
+            "age": rng.integers(20, 60, 200),
+            "town": rng.choice(["Ath", "Mons", "Huy"], 200),
+            "ill": rng.choice(["flu", "gout"], 200),
+        }
+    )
+    release = shoal.anonymize(raw, quasi=["age", "town"], sensitive="ill", k=5, seed=1)
+    assert shoal.utility(raw, release).raw_rows == 200
+    other = {
+        "age": rng.integers(70, 90, 200),
+        "town": ["Liège"] * 200,
+        "ill": ["hiv"] * 200,
+    }
+    wrong = raw.set_column(raw.column_names.index(changed), changed, pa.array(other[changed]))
+    with pytest.raises(InputError, match=f"does not fit the release. Column '{changed}'") as error:
+        shoal.utility(wrong, release)
+    assert "Liège" not in str(error.value)
+
+
+def test_more_raw_rows_than_the_policy_lets_be_suppressed_are_reported() -> None:
+    table = people()
+    release = released(table, suppression=0.05)
+    twice = pd.concat([table, table], ignore_index=True)
+    with pytest.warns(shoal.ShoalWarning, match=r"rows \(50\.0 %\) more than the release"):
+        shoal.utility(twice, release)

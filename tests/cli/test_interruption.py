@@ -34,6 +34,12 @@ def committed(parts):
 from shoal.cli.app import main
 main()
 """
+LEAVING = """
+import atexit, os, signal
+atexit.register(os.kill, os.getpid(), signal.{signal})
+from shoal.cli.app import main
+main()
+"""
 BEFORE = """
 import os, signal, threading
 import shoal.pipeline.run as run
@@ -95,6 +101,14 @@ def test_a_late_signal_changes_nothing(folder: Path, patch: str, name: str) -> N
         "r.json",
         "t.csv",
     ]
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_while_python_leaves_changes_nothing(folder: Path, name: str) -> None:
+    """It ended the process with its number, though the release was in place."""
+    done = shoal(folder, LEAVING.format(signal=name))
+    assert done.returncode == 0, done.stderr
+    assert "r.csv" in [path.name for path in folder.iterdir()]
 
 
 def test_a_signal_just_before_prevents_the_commit(folder: Path) -> None:

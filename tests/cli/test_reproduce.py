@@ -17,7 +17,7 @@ def test_it_tells_the_claims_and_writes_the_files(shoal, tmp_path):
     assert done.code == 0
     assert done.err == "This takes about a minute on two cores.\n"
     assert "Of 8 claims: " in done.out
-    assert "So it is for 3 of 3 values of k, in all four settings." in done.out
+    assert "True for 3 of 3 values of k, in all four settings." in done.out
     assert "shoal-flexible-partition/index.html" in done.out
     assert (tmp_path / "shoal-flexible-partition" / "dm.svg").exists()
     again = shoal("reproduce", "flexible-partition", "--quick")

@@ -9,7 +9,8 @@ one call of the system broken: it kills itself with SIGKILL before or after the 
 - no raw value is in any file that is left;
 - the next run puts its release in place, and leaves nothing else behind.
 
-Databases are written by transactions of libraries, so whole runs are killed there, after random times.
+Databases are written by transactions of libraries: whole runs are killed there after random times, and
+at every system call from the commit on, by `strace`.
 
     python -m tests.crashes.harness --times 100 --json benchmarks/results/crashes.json
 """
@@ -22,6 +23,7 @@ import random
 import shutil
 import signal
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
@@ -65,6 +67,12 @@ POLICY: dict[str, Any] = {
 }
 ANATOMY = {**POLICY, "constraints": [{"l": 2, "of": "ill"}], "publish": "anatomy"}
 
+PEOPLE = {
+    **POLICY,
+    "columns": {"name": "person", "age": "quasi", "zip": "quasi", "ill": "sensitive"},
+}
+DRAWN = {name: part for name, part in POLICY.items() if name != "seed"}
+
 
 @dataclass(frozen=True)
 class Case:
@@ -106,6 +114,10 @@ CASES = (
     Case("anatomy", ANATOMY, "r.csv"),
     Case("anatomy with report", ANATOMY, "r.csv", {}, ("report", "r.json")),
     Case("anatomy, no old release", ANATOMY, "r.csv", existing=False),
+    Case("with the key of people", PEOPLE, "r.csv", {}, ("key", "key.parquet", "report", "r.json")),
+    Case("pages", POLICY, "r.parquet", {}, ("report", "r.html", "external_report", "x.html")),
+    Case("a sheet and a seed", DRAWN, "r.xlsx", {}, ("seed_file", "seed", "report", "r.json")),
+    Case("compressed", POLICY, "r.csv.gz", {"memory": "500MB"}, ("external_report", "x.json")),
 )
 
 
@@ -323,47 +335,142 @@ def _is_refused(path: Path) -> bool:
     return False
 
 
-def crash_databases(tally: Tally, times: int, seed: int) -> None:
-    """Kill whole runs into a database after random times; a transaction is there or it is not."""
+@dataclass(frozen=True)
+class Database:
+    """A database in a file."""
+
+    name: str
+    file: str
+    rows: Callable[[Path], list[Any]]
+
+    def write(self, root: Path, shift: int) -> None:
+        """Make a release, into a table."""
+        scheme = self.name.lower()
+        address = f"{scheme}:///{root / self.file}?table=r"
+        shoal.run(root / f"table{shift}.csv", POLICY, address, force=True)
+
+
+def _rows_of_sqlite(file: Path) -> list[Any]:
+    with sqlite3.connect(file) as database:
+        found = sorted(database.execute("SELECT * FROM r").fetchall())
+    database.close()
+    return found
+
+
+def _rows_of_duckdb(file: Path) -> list[Any]:
+    """Read by a process of its own: locks of a file belong to processes."""
+    words = (
+        "import sys, duckdb; print(sorted(duckdb.connect(sys.argv[1]).sql('FROM r').fetchall()))"
+    )
+    read = subprocess.run([sys.executable, "-c", words, str(file)], capture_output=True, text=True)
+    return [read.stdout or read.stderr]
+
+
+DATABASES = (
+    Database("SQLite", "r.sqlite", _rows_of_sqlite),
+    Database("DuckDB", "r.duckdb", _rows_of_duckdb),
+)
+CHANGES = (
+    "openat,write,pwrite64,pwritev,fsync,fdatasync,ftruncate,fallocate,rename,renameat,renameat2,"
+    "unlink,unlinkat,fchmod"
+)
+"""The system calls that change a file."""
+
+
+def crash_databases(tally: Tally, database: Database, times: int, seed: int) -> None:
+    """Kill runs into a database after random times, and at every system call of their transaction's
+    end where `strace` can do that; the new table is there or the old one, whole."""
     draw = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="shoal-crash-") as name:
         root = Path(name)
         for shift in (0, 40):
             table(root, shift)
-        file = root / "r.sqlite"
-
-        def write(shift: int) -> None:
-            shoal.run(root / f"table{shift}.csv", POLICY, f"sqlite:///{file}?table=r", force=True)
-
-        write(0)
-        before, kept = _rows(file), file.read_bytes()
+        file = root / database.file
+        _alone(lambda: database.write(root, 0))
+        before, kept = database.rows(file), file.read_bytes()
         begun = time.monotonic()
-        write(40)
-        took, after = time.monotonic() - begun, _rows(file)
-        for _ in range(times):
-            for left in root.glob("r.sqlite*"):
-                left.unlink()
+        _alone(lambda: database.write(root, 40))
+        took, after = time.monotonic() - begun, database.rows(file)
+        assert before != after
+
+        def judge(mode: str, again: bool) -> None:
+            left = b"".join(each.read_bytes() for each in root.glob(f"{database.file}*"))
+            rows = database.rows(file)
+            outcome = "old" if rows == before else "new" if rows == after else "broken"
+            if again:
+                _alone(lambda: database.write(root, 40))
+                outcome = outcome if database.rows(file) == after else "broken"
+            if CANARY.encode() in left:
+                outcome = "broken"
+            if outcome == "broken":
+                print(f"{database.name}, {mode}: {rows}", file=sys.stderr)
+            tally.add(f"table of {database.name}", mode, outcome)
+            for each in root.glob(f"{database.file}*"):
+                each.unlink()
             file.write_bytes(kept)
-            child = os.fork()
-            if child == 0:
-                with suppress(BaseException):
-                    write(40)
-                os._exit(0)
+
+        for each in root.glob(f"{database.file}*"):
+            each.unlink()
+        file.write_bytes(kept)
+        for i in range(times):
+            child = _forked(lambda: database.write(root, 40))
             time.sleep(draw.uniform(0, took * 1.1))
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            rows = _rows(file)
-            outcome = "old" if rows == before else "new" if rows == after else "broken"
-            if CANARY in str(rows):
-                outcome = "broken"
-            tally.add("table of SQLite", "kill", outcome)
+            judge("kill", i % 5 == 0)
+        if not shutil.which("strace"):
+            print("no strace: system calls of databases are not broken one by one", file=sys.stderr)
+            return
+        for at in range(1, 2_000):
+            if not _killed_at(lambda: database.write(root, 40), at):
+                break
+            judge(f"kill at call {at}", at % 5 == 0)
 
 
-def _rows(file: Path) -> list[Any]:
-    with sqlite3.connect(file) as database:
-        found = sorted(database.execute("SELECT * FROM r").fetchall())
-    database.close()
-    return found
+def _alone(work: Callable[[], None]) -> None:
+    """Do something in a forked process, so that nothing of it is open in this one."""
+    _, status = os.waitpid(_forked(work), 0)
+    assert not status
+
+
+def _forked(work: Callable[[], None]) -> int:
+    child = os.fork()
+    if not child:
+        code = 1
+        with suppress(BaseException):
+            work()
+            code = 0
+        os._exit(code)
+    return child
+
+
+def _killed_at(work: Callable[[], None], at: int) -> bool:
+    """Do the work in a forked process that is killed at a system call of its commit; False where it
+    makes fewer calls."""
+
+    def stopped(targets: Targets, usual: Callable[[Targets], None]) -> None:
+        os.kill(os.getpid(), signal.SIGSTOP)
+        usual(targets)
+
+    def until_commit() -> None:
+        with at_commit(stopped):
+            work()
+
+    child = _forked(until_commit)
+    _, status = os.waitpid(child, os.WUNTRACED)
+    assert os.WIFSTOPPED(status), "the run did not come to its commit"
+    tracer = subprocess.Popen(
+        ["strace", "-f", "-o", os.devnull, "-p", str(child), "-e", f"trace={CHANGES}",
+         "-e", f"inject={CHANGES}:signal=SIGKILL:when={at}"],
+        stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert tracer.stderr is not None
+    tracer.stderr.readline()  # "Process 123 attached"
+    os.kill(child, signal.SIGCONT)
+    _, status = os.waitpid(child, 0)
+    tracer.stderr.close()
+    tracer.wait()
+    return os.WIFSIGNALED(status)
 
 
 def main() -> None:
@@ -381,8 +488,10 @@ def main() -> None:
             print(
                 f"{tally.kills:,} kills, {tally.failures:,} failures after {case.name}", flush=True
             )
-    crash_databases(tally, given.databases, tally.kills)
-    tally.save()
+    for database in DATABASES:
+        crash_databases(tally, database, given.databases, tally.kills)
+        tally.save()
+        print(f"{tally.kills:,} kills after {database.name}", flush=True)
     print(json.dumps({"kills": tally.kills, "failures": tally.failures}))
     if any(found["broken"] for found in tally.cases.values()):
         sys.exit(1)

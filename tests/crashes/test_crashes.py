@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crashes.harness import CASES, Tally, crash_commits, crash_databases
+from tests.crashes.harness import CASES, DATABASES, Database, Tally, crash_commits, crash_databases
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process"),
@@ -28,7 +28,8 @@ def test_a_crash_leaves_one_release_or_the_other(case, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_killed_transaction_is_there_or_not() -> None:
+@pytest.mark.parametrize("database", DATABASES, ids=str)
+def test_a_killed_transaction_is_there_or_not(database: Database) -> None:
     tally = Tally()
-    crash_databases(tally, 5, 1)
-    assert not tally.cases["table of SQLite"]["broken"]
+    crash_databases(tally, database, 5, 1)
+    assert not tally.cases[f"table of {database.name}"]["broken"]

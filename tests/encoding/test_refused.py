@@ -63,7 +63,7 @@ def test_uncovered_values_are_told_by_row_and_named_only_when_common(how: dict[s
 
 def test_unreadable_numbers_are_told_by_row() -> None:
     with pytest.raises(
-        HierarchyError, match=r"1 distinct value in 1 row is neither .* \(data rows 3\)"
+        HierarchyError, match=r"1 distinct value in 1 row is neither .* \(data row 3\)"
     ) as error:
         encode_quasi("c", pa.array(["1", "2", "SECRET"]), ColumnSpec("ordered"))
     assert "SECRET" not in str(error.value)

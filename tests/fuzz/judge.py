@@ -104,6 +104,10 @@ class _Judge:
         )
         self.behind = [self.tags.get(row.get("tag")) for row in self.rows]
         """The raw row of each published one, where its tag says so."""
+        seen = {id(raw) for raw in self.behind}
+        self.hidden = [raw for raw in self.raw if id(raw) not in seen]
+        """The raw rows that no tag names."""
+        self.covered: dict[tuple[str, Text, Text], bool] = {}
 
     def all(self) -> Iterator[str]:
         expected = {c.name for c in (*self.quasi, *self.secret, *self.others)}
@@ -195,7 +199,10 @@ class _Judge:
     def covers(self, column: Column, label: Text, text: Text) -> bool:
         if column.settings.get("labels") in STATISTICS:
             return True
-        return covers(column, label, text)
+        asked = (column.name, label, text)
+        if asked not in self.covered:
+            self.covered[asked] = covers(column, label, text)
+        return self.covered[asked]
 
     def classes(self, on: Sequence[str] | None = None) -> dict[tuple[Text, ...], list[int]]:
         """The published rows by their labels; without classes of nothing but suppressed rows."""
@@ -294,8 +301,23 @@ class _Judge:
         """Different people of a class; rows where nobody is told apart."""
         if self.person is None:
             return len(members)
-        # a row whose tag is starred may be anybody's: it adds nobody
-        return len({self.owner(raw) for i in members if (raw := self.behind[i]) is not None})
+        known = {self.owner(raw) for i in members if (raw := self.behind[i]) is not None}
+        starred = [i for i in members if self.behind[i] is None]
+        if not starred:
+            return len(known)
+        # a row whose tag is starred is one of those that are nowhere else, and fits its labels
+        fitting = [
+            raw
+            for raw in self.hidden
+            if any(
+                all(self.covers(c, self.rows[i][c.name], raw[c.name]) for c in self.quasi)
+                for i in starred
+            )
+        ]
+        others = {self.owner(raw) for raw in fitting} - known
+        if len(fitting) == len(starred):
+            return len(known) + len(others)
+        return len(known) + min(len(others), len(starred))
 
     def estimated(self, figure: float) -> Iterator[str]:
         column = next(c for c in self.case.columns if c.role == "weight")
@@ -414,12 +436,11 @@ class _Judge:
         exact_names = [c.name for c in (*self.quasi, *self.others)]
         (group_name,) = set(self.rows[0]) - set(exact_names) if self.rows else ("group",)
         for row, raw in zip(self.rows, self.behind, strict=True):
-            ruled_names = [c.name for c in self.quasi if ruled(c)]
             if raw is None or any(
-                not covers(self.case.column(name), row[name], raw[name])
-                if name in ruled_names
-                else row[name] != raw[name]
-                for name in exact_names
+                not covers(column, row[column.name], raw[column.name])
+                if ruled(column) and not column.is_missing(raw[column.name])
+                else row[column.name] != raw[column.name]
+                for column in (*self.quasi, *self.others)
             ):
                 yield "a row of the table of people is not true"
                 return
@@ -615,12 +636,8 @@ def covers(column: Column, label: Text, text: Text) -> bool:
             elif value is not None and one(column, word, value):
                 return True
         return False
-    if value is None:
-        return (
-            column.kind == "tree"
-            and label in column.nodes
-            and len(column.nodes[label]) == len(column.paths)
-        )
+    if value is None:  # the root stands for everything
+        return column.kind == "tree" and any(path[-1] == label for path in column.paths.values())
     if column.nodes.get(label, frozenset()) and value in column.nodes[label]:
         return True
     if one(column, unescaped(label), value):

@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,6 +28,8 @@ from typing import Any
 import shoal
 
 ROWS = 120
+PARTS = 5
+"""Memory is looked at after each of so many parts of the runs."""
 ALLOWED = 30 << 20
 """Bytes by which memory may have grown at the end, over many runs: what allocators keep."""
 
@@ -44,15 +47,17 @@ class Soaked:
     """Open files after the first rounds, and at the end."""
     running: tuple[int, int]
     """Threads of the process, the same."""
-    memory: tuple[int, int]
-    """Resident bytes, the same."""
+    memory: tuple[int, ...]
+    """Resident bytes after the first rounds, five times while runs follow each other, and five times
+    while they are in threads."""
     left: tuple[str, ...]
     """Files that no run asked for."""
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was lost or kept."""
-        grown = self.memory[1] - self.memory[0]
+        """Whether nothing was lost or kept. What many runs at once need, allocators keep; how many
+        follow each other must not matter."""
+        grown = max(self.memory[PARTS] - self.memory[0], self.memory[-1] - self.memory[PARTS + 1])
         same = self.handles[0] >= self.handles[1] and self.running[0] >= self.running[1]
         return self.same_bytes and same and grown <= ALLOWED and not self.left
 
@@ -136,16 +141,26 @@ def soak(
     warm = max(2 * len(policies), runs // 5)
     for number in range(warm):
         one(number)
-    in_threads(one, range(warm, warm + threads), threads)
-    before = measured()
-    for number in range(runs):
-        one(number)
-    in_threads(one, range(runs, 2 * runs), threads)
-    after = measured()
+    in_threads(one, range(warm, warm + max(threads, runs // 5)), threads)
+    found = [measured()]
+    for part in parts(0, runs):
+        for number in part:
+            one(number)
+        found.append(measured())
+    for part in parts(runs, 2 * runs):
+        in_threads(one, part, threads)
+        found.append(measured())
     left = tuple(sorted(path.name for path in folder.iterdir() if path != source))
-    handles, running, memory = zip(before, after, strict=True)
+    handles, running, memory = zip(*found, strict=True)
     same = all(len(digests) == 1 for digests in seen.values())
-    return Soaked(2 * runs, threads, len(policies), same, handles, running, memory, left)
+    ends = [(each[0], each[-1]) for each in (handles, running)]
+    return Soaked(2 * runs, threads, len(policies), same, *ends, memory, left)
+
+
+def parts(first: int, end: int) -> list[range]:
+    """The numbers in parts of about the same length."""
+    bounds = [first + (end - first) * i // PARTS for i in range(PARTS + 1)]
+    return [range(low, high) for low, high in pairwise(bounds)]
 
 
 def in_threads(call: Callable[[int], None], numbers: range, threads: int) -> None:

@@ -96,6 +96,26 @@ def test_statistics_and_constraints_that_groups_meet_together(form: str) -> None
         assert set(shoal.anonymize(table, policy).table["town"].to_pylist()) == {"all"}
 
 
+@pytest.mark.parametrize("form", ["median", "mode"])
+def test_groups_of_people_that_read_alike(form: str) -> None:
+    """Two groups that held α got the same label, and together they did not: nothing could be written."""
+    tables = {
+        "median": ([*"adcaadee"], [5, 5, 0, 2, 2, 5, 5, 3], [*"ffgfgffg"]),
+        "mode": ([*"dabbdfeaf"], [4, 5, 2, 0, 4, 1, 5, 0, 1], [*"gggfgggfg"]),
+    }
+    who, ages, ills = tables[form]
+    policy = {
+        "columns": {"id": "person", "age": {"role": "quasi", "labels": form}, "ill": "sensitive"},
+        "constraints": [{"k": 2}, {"alpha": 0.7, "of": "ill"}],
+        "method": "k-clustering",
+        "seed": 1,
+    }
+    ills = [{"f": "flu", "g": "gout"}[ill] for ill in ills]
+    release = shoal.anonymize(pa.table({"id": who, "age": ages, "ill": ills}), policy)
+    assert release.verified
+    assert release.table.num_rows >= 4
+
+
 def test_no_error_names_a_rare_spelling() -> None:
     """The value is common, but the spelling that stood for it was one person's."""
     ills = [" Cancer", *["cancer"] * 14, "flu"]
@@ -130,3 +150,11 @@ def test_the_mode_of_a_column_with_open_ends() -> None:
     policy = {"columns": {"age": column}, "constraints": [{"k": 2}], "seed": 1}
     release = shoal.anonymize(pa.table({"age": ages}), policy)
     assert release.table["age"].to_pylist().count("44+") == 4
+
+
+def test_a_hierarchy_file_of_quotes_alone(tmp_path: Path) -> None:
+    """No line was blank, and none had a leaf: an exception that was no error of Shoal's."""
+    file = tmp_path / "towns.csv"
+    file.write_text('""\n""\n')
+    with pytest.raises(shoal.HierarchyError, match="has no line with a leaf"):
+        shoal.Hierarchy.from_csv(file).paths(["a"])

@@ -8,6 +8,7 @@ import csv
 import hashlib
 import io
 import json
+import signal
 import sys
 import warnings
 from collections.abc import Iterable
@@ -21,6 +22,7 @@ import pyarrow.parquet as pq
 
 import shoal
 from shoal.cli.app import main
+from shoal.interruption import SIGNALS
 from tests.golden.cases import FOLDER, FRAME, FRAMES, HIERARCHY_FILES, OUT_OF_CORE, SPARK, Case
 from tests.golden.tables import TABLES, population
 
@@ -117,10 +119,14 @@ def command(arguments: list[str]) -> tuple[int, str]:
         redirect_stdout(out),
         redirect_stderr(err),
     ):
+        before = {number: signal.getsignal(number) for number in SIGNALS}
         try:
             main()
         except SystemExit as end:
             code = end.code
+        finally:  # a command whose work is done ignores them until its process ends
+            for number, handler in before.items():
+                signal.signal(number, handler)
     assert isinstance(code, int)
     return code, out.getvalue() or err.getvalue()
 

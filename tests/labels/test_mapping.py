@@ -121,6 +121,41 @@ def test_full_domain_releases_have_a_mapping_with_their_levels(tmp_path: Path) -
     applied = shoal.apply(mapping, june, suppression=0.2)
     assert set(applied.table["town"]) <= {"west", "east", "*", *TOWNS, "Dinant"}
     assert {one.level for one in mapping.columns.values()} != {None}
+    for one in mapping.columns["age"].labels:
+        if one.label != "*":
+            assert one.label == f"[{one.low}-{one.below})"
+    assert any(one.low is not None for one in mapping.columns["age"].labels)
+
+
+def test_a_mapping_is_shown_in_short(may: Any) -> None:
+    ages = len(may.mapping.columns["age"].labels)
+    assert repr(may.mapping).startswith(f"<LabelMapping: age {ages} labels; town ")
+    assert len(repr(may.mapping)) < 80
+
+
+def test_a_column_that_missing_values_make_a_star_is_reported() -> None:
+    table = people(1).assign(age=people(1)["age"].astype(float))
+    table.loc[0, "age"] = None
+    with pytest.warns(
+        shoal.ShoalWarning, match=r"'age' is published as \* throughout.*`suppression`"
+    ):
+        release = shoal.anonymize(table, POLICY)
+    assert set(release.table["age"]) == {"*"}
+    assert not any("throughout" in text for text in shoal.anonymize(people(1), POLICY).run.warnings)
+
+
+def test_a_mapping_and_a_certificate_cannot_have_one_name(tmp_path: Path) -> None:
+    people(1).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(
+        InputError, match=r"m\.json is named .*the certificate of the report .*m\.html"
+    ):
+        shoal.run(
+            tmp_path / "t.csv",
+            POLICY,
+            tmp_path / "r.csv",
+            report=tmp_path / "m.html",
+            mapping=tmp_path / "m.json",
+        )
 
 
 def test_old_and_new_are_verified_together(may: Any, tmp_path: Path) -> None:
@@ -145,13 +180,81 @@ def test_values_without_a_label_are_counted_and_never_named(may: Any) -> None:
     words = str(error.value)
     assert "in 3 rows of 300" in words
     assert "town: 2 rows (data rows 4, 8)" in words
-    assert "age: 1 row (data rows 6)" in words
+    assert "age: 1 row (data row 6)" in words
     assert "Oostduinkerke" not in words
     assert "177" not in words
     with pytest.warns(shoal.ShoalWarning, match="no label for a value: 3 of 300"):
         shoal.apply(may.mapping, june, suppression=0.2)
-    with pytest.raises(Infeasible, match="more than may be suppressed"):
+    with pytest.raises(Infeasible, match=r"more than may be suppressed \(0\.1%\)"):
         shoal.apply(may.mapping, june, suppression=0.001)
+
+
+@pytest.mark.parametrize("suppressed", ["withheld", "starred"])
+@pytest.mark.parametrize("kind", ["object", "category"])
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+def test_rows_without_a_label_count_as_suppressed(suppressed: str, kind: str) -> None:
+    """Every row of the table is counted, by plain code: as published, or as suppressed."""
+    may = shoal.anonymize(people(1), POLICY | {"suppressed": suppressed, "order": "kept"})
+    june = people(2)
+    june.loc[[3, 7], "town"] = "Oostduinkerke"
+    june.loc[5, "age"] = 177
+    june["town"] = june["town"].astype(kind)
+    labels = {name: set(may.table[name]) - {"*"} for name in ("age", "town")}
+    pairs = []
+    for age, town in zip(june["age"], june["town"], strict=True):
+        mine = [label for label in labels["age"] if members(label, [str(age)], {})]
+        its = [label for label in labels["town"] if members(label, [town], {})]
+        pairs.append((*mine, *its) if mine and its else None)
+    classes = Counter(pairs)
+    kept = [pair is not None and classes[pair] >= 4 for pair in pairs]
+    assert not any(kept[row] for row in (3, 5, 7))
+    release = shoal.apply(may.mapping, june, suppression=0.5)
+    assert release.rows == 300
+    assert release.suppressed_rows == 300 - sum(kept)
+    assert release.published_rows == (300 if suppressed == "starred" else sum(kept))
+    shown = [
+        pair for pair, stays in zip(pairs, kept, strict=True) if stays or suppressed == "starred"
+    ]
+    expected = [("*", "*") if pair is None or classes[pair] < 4 else pair for pair in shown]
+    assert list(zip(release.table["age"], release.table["town"], strict=True)) == expected
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+def test_the_limit_counts_rows_without_a_label_and_rows_of_small_classes_together(may: Any) -> None:
+    june = people(2).iloc[:60].reset_index(drop=True)
+    june.loc[:2, "age"] = 177
+    without = 3 / 60
+    release = shoal.apply(may.mapping, june, suppression=0.9)
+    share = release.suppressed_rows / 60
+    assert share > without
+    assert shoal.apply(may.mapping, june, suppression=share).suppressed_rows == share * 60
+    with pytest.raises(Infeasible, match=r"of 60 rows .*Raise --suppression SHARE"):
+        shoal.apply(may.mapping, june, suppression=share - 0.001)
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+def test_people_without_a_labelled_row_count_as_suppressed() -> None:
+    policy = POLICY | {"columns": POLICY["columns"] | {"id": "person"}}
+    table = people(1).assign(id=[str(i // 2) for i in range(300)])
+    may = shoal.anonymize(table, policy | {"suppression": 0.5})
+    table.loc[[0, 1, 2], "age"] = 177  # both rows of one person, one of another
+    release = shoal.apply(may.mapping, table, suppression=0.6)
+    assert (release.rows, release.people) == (300, 150)
+    left = release.published_people
+    assert left is not None
+    assert release.suppressed_people == 150 - left
+    assert release.suppressed_people >= 1
+
+
+def test_exactly_the_limit_may_be_suppressed(may: Any) -> None:
+    june = people(2).iloc[:100]
+    june = pd.concat([june] * 4, ignore_index=True)  # no class is too small
+    june.loc[:19, "age"] = 177
+    with pytest.warns(shoal.ShoalWarning, match="no label"):
+        release = shoal.apply(may.mapping, june, suppression=0.5)
+    most = release.suppressed_rows / 400
+    with pytest.warns(shoal.ShoalWarning, match="no label"):
+        assert shoal.apply(may.mapping, june, suppression=most).suppressed_rows == 400 * most
 
 
 def test_classes_that_are_too_small_are_an_error_unless_suppressed(may: Any) -> None:

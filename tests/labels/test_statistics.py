@@ -122,6 +122,69 @@ def test_everybody_counts_once_where_people_are_counted(rows: list[tuple[str, in
             assert label == mean_of_people(mine)
 
 
+BY_PEOPLE: list[dict[str, Any]] = [
+    {"l": 2, "of": "ill"},
+    {"alpha": 0.7, "of": "ill"},
+    {"entropy-l": 1.5, "of": "ill"},
+    {"t": 0.4, "of": "ill"},
+]
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS) - set(ONLY_K)))
+@examples(6)
+@given(data=st.data())
+def test_groups_that_read_alike_hold_together(method: str, data: st.DataObject) -> None:
+    """Where people are counted, two groups may hold and not the class that a reader makes of them."""
+    n = data.draw(st.integers(10, 24), label="rows")
+    cell = st.tuples(
+        st.sampled_from("abcdef"), st.integers(0, 6), st.sampled_from(["flu", "gout", "hiv"])
+    )
+    tables = st.lists(cell, min_size=n, max_size=n)
+    rows = data.draw(tables.filter(lambda rows: len({row[0] for row in rows}) > 1), label="table")
+    model = data.draw(st.sampled_from(BY_PEOPLE), label="model")
+    form = data.draw(st.sampled_from(FORMS), label="form")
+    together = method not in ("optimal", "incognito") and data.draw(st.booleans())
+    if method == "l-clustering":
+        model = BY_PEOPLE[0]
+    policy = {
+        "columns": {
+            "who": {"role": "person", "together": together},
+            "age": {"role": "quasi", "hierarchy": {"intervals": [2, 4]}, "labels": form},
+            "ill": "sensitive",
+            "row": "plain",
+        },
+        "constraints": [model] if method == "l-clustering" else [{"k": 2}, model],
+        "method": method,
+        "seed": 1,
+    }
+    table = pa.table(
+        {
+            "who": [row[0] for row in rows],
+            "age": [row[1] for row in rows],
+            "ill": [row[2] for row in rows],
+            "row": [str(i) for i in range(n)],
+        }
+    )
+    try:
+        release = shoal.anonymize(table, policy)
+    except shoal.Infeasible:
+        return
+    published = release.table.to_pylist()
+    mine = [rows[int(row["row"])] for row in published]
+    for label in {row["age"] for row in published}:
+        inside = [one for one, row in zip(mine, published, strict=True) if row["age"] == label]
+        people = {who for who, _, _ in inside}
+        having = {
+            ill: {who for who, _, one in inside if one == ill} for ill in {row[2] for row in inside}
+        }
+        assert len(people) >= 2
+        if "l" in model:
+            assert len(having) >= 2
+            assert all(len(people - some) >= 1 for some in having.values())
+        elif "alpha" in model:
+            assert all(len(some) <= 0.7 * len(people) for some in having.values())
+
+
 def test_statistics_of_dates_decimals_and_lists() -> None:
     table = pa.table(
         {

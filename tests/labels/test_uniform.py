@@ -151,6 +151,52 @@ def test_the_cut_with_the_least_total_loss_is_chosen() -> None:
     assert release.metrics["mean-ncp"] == pytest.approx(min(losses), abs=1e-9)
 
 
+@examples(6)
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 7), st.sampled_from("fm"), st.sampled_from("abc")),
+        min_size=12,
+        max_size=30,
+    )
+)
+def test_no_level_of_a_hierarchy_loses_less(rows: list[tuple[int, str, str]]) -> None:
+    """Every level for the whole column, with the other columns grouped inside of each of its nodes."""
+    names = ["age", "sex", "town"]
+    table = pa.table({name: [row[j] for row in rows] for j, name in enumerate(names)})
+    sets = {"role": "quasi", "kind": "unordered"}
+    policy: dict[str, Any] = {
+        "columns": {
+            "age": {"role": "quasi", "hierarchy": {"intervals": [2, 4]}, "labels": "uniform"},
+            "sex": sets,
+            "town": sets,
+        },
+        "constraints": [{"k": 3}],
+        "method": "mondrian",
+        "seed": 1,
+    }
+    found = shoal.anonymize(table, policy).metrics["mean-ncp"]
+    domain = {name: len(set(table[name].to_pylist())) for name in names}
+    inside = {**policy, "columns": {"sex": sets, "town": sets}}
+    for width in (1, 2, 4, 8):
+        total = 0.0
+        for node in {row[0] // width for row in rows}:
+            mine = [row for row in rows if row[0] // width == node]
+            if len(mine) < 3:
+                break
+            under = {row[0] for row in rows if row[0] // width == node}
+            part = pa.table(
+                {name: [row[j + 1] for row in mine] for j, name in enumerate(names[1:])}
+            )
+            grouped = shoal.anonymize(part, inside).table
+            for name in names[1:]:
+                for text in grouped[name].to_pylist():
+                    size = text.count(",") + 1 if text.startswith("{") else 1
+                    total += size / domain[name] if size > 1 else 0.0
+            total += len(mine) * (len(under) / domain["age"] if len(under) > 1 else 0.0)
+        else:
+            assert found <= total / (3 * len(rows)) + 1e-9
+
+
 def test_columns_with_a_long_tail_are_not_given_up() -> None:
     """The coarsest grids put everything into one interval, more of them than steps look ahead."""
     rng = np.random.default_rng(3)

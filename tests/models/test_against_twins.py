@@ -1,16 +1,23 @@
 """Every model against its textbook twin on random groups."""
 
+from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.encoding.counts import RaisedCounts
+from shoal.models.alpha import Alpha
 from shoal.models.average_risk import AverageRisk
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
 from shoal.models.l import EntropyL, RecursiveL
+from shoal.models.shares import known
 from shoal.models.t import T
 from shoal.testing import TREE, histograms
 from tests.models import twins
@@ -103,3 +110,39 @@ def test_average_risk(groups: list[Values], most: str) -> None:
     assert model.holds(counts).tolist() == [1 / Fraction(len(g)) <= Fraction(most) for g in groups]
     if model.holds(counts).all():
         assert model.holds_over(counts), "the rule for single groups is enough"
+
+
+@given(
+    st.lists(st.none() | st.integers(0, 3), min_size=1, max_size=12),
+    st.sampled_from(["0.1", "0.25", "0.3", "0.34", "0.5", "0.6", "0.75", "1"]),
+)
+def test_the_fewest_rows_without_which_alpha_holds(values: Values, most: str) -> None:
+    counted = Counter(value for value in values if value is not None)
+    alpha, total = Fraction(most), counted.total()
+    kept = [
+        sum(left)
+        for left in product(*(range(count + 1) for count in counted.values()))
+        if sum(left) and max(left) <= alpha * sum(left)
+    ]
+    found = Alpha(float(most), "ill").least_suppressed(histograms([values]))
+    assert found == total - max(kept, default=0)
+    people = replace(histograms([values]), rows=np.array([len(values)], np.int64))
+    assert Alpha(float(most), "ill").least_suppressed(people) is None
+
+
+def test_values_that_are_published_wider_are_known() -> None:
+    counts = histograms([[0, 0, 1], [None, 1]])
+    none = np.zeros(2, np.int64)
+    wider = RaisedCounts(none, np.zeros((2, 1), np.int64), np.array([2, 0], np.int64))
+    assert known(counts).tolist() == [3, 1]
+    assert known(replace(counts, raised=wider)).tolist() == [5, 1]
+    assert known(replace(counts, known=np.array([2, 1]), raised=wider)).tolist() == [4, 1]
+
+
+def test_the_level_that_is_too_common_is_named() -> None:
+    """Codes 0 and 1 are of level 1, code 2 is of level 2 and code 3 of level 3."""
+    counts = histograms([[0, 2, 2, 2, 3]])
+    levels = np.array([1, 1, 2, 3, 1, 1, 1], np.int32)
+    assert counts.domain is not None
+    leveled = replace(counts, domain=replace(counts.domain, levels=levels))
+    assert "Sid 2 makes up 60.0% of the rows" in Alpha(0.5, "ill").advice(leveled)

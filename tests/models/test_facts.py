@@ -105,3 +105,36 @@ def test_figures_out_of_range_are_refused(make: object, bad: list[object]) -> No
     for figure in bad:
         with pytest.raises(ValidationError):
             make(figure)  # type: ignore[operator]
+
+
+FACTS = (
+    "high_is_strong", "holds_when_merged", "holds_when_joined", "merges_with_people",
+    "compares_with_table", "needs_population", "needs_weights", "stricter_when_folded",
+    "accepts_wider_values", "holds_without_values", "holds_with_values", "release_wide",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        ("alpha", "holds_when_merged stricter_when_folded accepts_wider_values holds_without_values"),
+        ("average-risk", "holds_when_merged holds_when_joined merges_with_people release_wide"),
+        ("beta", "holds_when_merged compares_with_table"),
+        ("delta", "holds_when_merged compares_with_table"),
+        ("delta-presence", "needs_population"),
+        ("entropy-l", "high_is_strong holds_when_merged stricter_when_folded"),
+        ("estimated-k-map", "high_is_strong holds_when_merged holds_when_joined merges_with_people"
+                            " needs_weights"),
+        ("k", "high_is_strong holds_when_merged holds_when_joined merges_with_people holds_with_values"),
+        ("k-map", "high_is_strong holds_when_merged holds_when_joined merges_with_people"
+                  " needs_population"),
+        ("l", "high_is_strong holds_when_merged holds_when_joined stricter_when_folded"
+              " accepts_wider_values holds_with_values"),
+        ("recursive-l", "high_is_strong holds_when_merged stricter_when_folded"),
+        ("t", "holds_when_merged compares_with_table"),
+    ],
+)  # fmt: skip
+def test_what_each_model_declares(name: str, facts: str) -> None:
+    """Searches skip what a fact makes superfluous: one too many is wrong, one too few is slow."""
+    model = plugins.models()[name]
+    assert " ".join(fact for fact in FACTS if getattr(model, fact)) == facts

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import pickle
+from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -81,10 +82,13 @@ def expected(cells: Cells, table: pa.Table, policy: Policy) -> list[tuple[Any, .
     ]
 
 
+LEFT_OUT = ("node", "key", "k", "t", "found")
+
+
 def found(session: Session, encoded: EncodedTable) -> list[tuple[Any, ...]]:
     order = ", ".join([*(f"c{i}" for i in range(len(encoded.quasi))), "key", "h"])
     table = session.query(f"SELECT * FROM encoded ORDER BY {order}")
-    shown = [n for n in table.column_names if n not in ("node", "key", "k", "t") and n[0] != "v"]
+    shown = [n for n in table.column_names if n not in LEFT_OUT and n[0] != "v"]
     kinds = {field.name: field.type for field in encoded.schema}
     columns = [
         texts(pa.chunked_array([restore_type(table[n].combine_chunks(), kinds[n])]))
@@ -157,6 +161,13 @@ def test_rows_are_encoded_as_in_memory(
         return
     cells, encoded = cells_of(table, POLICY), encoded_by(session, paths, POLICY)
     assert found(session, encoded) == expected(cells, table, POLICY)
+    for j, name in enumerate(POLICY.quasi):
+        values = encoded.behind[j]
+        assert (values is not None) == (name in ("age", "town"))
+        if values is not None:
+            own = values.take(session.query(f"SELECT v{j} FROM encoded")[f"v{j}"].combine_chunks())
+            raw = table[name].combine_chunks()
+            assert Counter(texts(pa.chunked_array([own]))) == Counter(text_of(raw).to_pylist())
     assert [d.texts for d in encoded.domains] == [d.texts for d in cells.domains]
     assert [d.missing for d in encoded.domains] == [d.missing for d in cells.domains]
     assert encoded.n_rows == cells.n_rows

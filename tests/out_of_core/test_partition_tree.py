@@ -123,8 +123,8 @@ def large(
         group,
         has_people=cells.people is not None,
     )
-    rows = top.rows(session, finish.columns, encoded.schema)
-    sent = pickle.loads(pickle.dumps(finish))
+    rows, locate = top.rows(finish.columns, encoded.schema)
+    sent, finds = pickle.loads(pickle.dumps((finish, locate)))
     session.map_groups(
         "published",
         rows,
@@ -132,7 +132,11 @@ def large(
         sent,
         finish.schema(encoded.schema),
         [one.rows for one in top.fragments],
+        before=finds,
     )
+    if finds is not None:
+        session.map("located", rows, finds, finds.schema)
+        rows = "SELECT node FROM located"
     assert sorted(fragment.rows for fragment in top.fragments) == sorted(
         session.query(f"SELECT count(*) AS n FROM ({rows}) GROUP BY node")["n"].to_pylist()
     )

@@ -50,7 +50,8 @@ def test_every_step_begins_ends_and_counts_rows(
     for step in ("encode", "publish", "write", "verify"):
         assert len([event for event in found[step] if 0 < (event.rows or 0) < 700]) >= 3, step
     if ending == ".parquet":
-        assert [event.rows for event in found["read"][1:]] == [*range(100, 701, 100), 700]
+        # DuckDB reads the file whenever rows are needed
+        assert [event.rows for event in found["read"][1:]] == [700, 700]
 
 
 def test_no_progress_is_reported_after_a_step(tmp_path: Path) -> None:

@@ -234,3 +234,23 @@ def test_the_patients_have_every_kind_of_column() -> None:
     assert isinstance(table, pa.Table)
     assert table["age"].null_count
     assert table["illness"].null_count
+
+
+def test_a_table_that_changes_during_a_run_is_refused(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from shoal.engines import encode
+
+    moving = tmp_path / "moving.parquet"
+    moving.write_bytes(source.read_bytes())
+    real = encode._encode_rows
+
+    def later(*arguments: Any) -> Any:
+        table = pq.read_table(moving)
+        pq.write_table(pa.concat_tables([table, table.slice(0, 1)]), moving)
+        return real(*arguments)
+
+    monkeypatch.setattr(encode, "_encode_rows", later)
+    with pytest.raises(InputError, match="701 rows, but 700 when its values were counted"):
+        large(moving, policy_of("flexible"), tmp_path / "out.parquet")
+    assert not (tmp_path / "out.parquet").exists()

@@ -179,6 +179,16 @@ def test_parts_of_dates(label: str, n: int) -> None:
     assert len(covered(label, days, parts)) == n
 
 
+@pytest.mark.parametrize(
+    ("label", "n"),
+    [("9999-12", 1), ("9999-Q4", 2), ("9999", 3), ("9990s", 4), ("0001-01", 1), ("0001", 2)],
+)  # fmt: skip
+def test_parts_at_the_ends_of_the_calendar(label: str, n: int) -> None:
+    days = ["9999-12-31", "9999-11-30", "9999-01-01", "9998-12-31", "0001-01-01", "0001-12-31"]
+    parts = ColumnSpec(hierarchy=parse_hierarchy({"date": ["month", "quarter", "year", "decade"]}))
+    assert len(covered(label, days, parts)) == n
+
+
 def test_numbers_that_differ_far_behind_are_told_apart() -> None:
     large = ["9007199254740992", "9007199254740993"]
     assert covered(large[0], large, ColumnSpec("ordered")) == [large[0]]

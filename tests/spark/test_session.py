@@ -244,6 +244,35 @@ def test_errors_in_executors_are_raised_unchanged(session: SparkTables, tmp_path
         session.map("never", "SELECT p0 FROM numbers", refuse, pa.schema([("p0", pa.int64())]))
 
 
+@pytest.mark.parametrize("by_group", [False, True])
+def test_a_function_that_fails_is_not_tried_again(
+    session: SparkTables, tmp_path: Path, by_group: bool
+) -> None:
+    """Spark tries a task several times that fails; an error of ours would only be the same again."""
+    calls = str(tmp_path / "calls")
+
+    def fails(_: Any) -> Any:
+        with Path(calls).open("a") as file:
+            file.write("x")
+        raise Infeasible("no group holds")
+
+    schema = pa.schema([("id", pa.int64())])
+    rows = "SELECT id, 0 AS b FROM range(0, 8, 1, 1)"
+
+    def run() -> None:
+        if by_group:
+            session.map_groups("failing", rows, "b", fails, schema, [8])
+        else:
+            session.map("failing", rows, fails, schema)
+
+    with pytest.raises(Infeasible, match="no group holds"):
+        run()
+    assert Path(calls).read_text() == "x"
+    session.map("works", "SELECT id FROM range(0, 8, 1, 1)", lambda rows: rows, schema)
+    assert session.query("SELECT * FROM works").column_names == ["id"]
+    session.drop("works")
+
+
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_a_folder_is_written_alike_from_any_parts(
     session: SparkTables, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch

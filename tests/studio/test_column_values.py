@@ -1,13 +1,26 @@
 """What the studio shows of columns: histograms with round edges, masks, and steps with a price."""
 
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import api
+from shoal.progress import ignore_event
 from shoal.studio.policy_text import changed
-from shoal.studio.prices import offers
+from shoal.studio.prices import masked_columns, offers
 from shoal.studio.screens.coarsen import masked
-from shoal.studio.tasks import Histogram, histogram_of, round_width
+from shoal.studio.tasks import (
+    Histogram,
+    PolicyText,
+    Price,
+    histogram_of,
+    longest_texts,
+    price,
+    round_width,
+)
+from shoal.studio.worker import Tables
 from tests.examples import examples
 
 
@@ -35,6 +48,8 @@ def test_codes_are_no_numbers_and_dates_are_years() -> None:
     assert histogram_of(["5"], [20]) is None
     found = histogram_of(["1964-03-01", "1966-01-01"], [20, 30])
     assert found == Histogram(1964, 1, (20, 0, 30), of_years=True)
+    assert histogram_of(["01/03/1964", "1.1.1966"], [20, 30]) == found
+    assert histogram_of(["4,5", "5,5"], [20, 30]) == histogram_of(["4.5", "5.5"], [20, 30])
     assert [round_width(width) for width in (0.03, 1, 1.1, 3, 7, 0)] == [0.05, 1, 2, 5, 10, 1]
 
 
@@ -53,3 +68,36 @@ def test_levels_that_can_be_given_up_have_a_price() -> None:
     assert "date: [year, decade]" in changed(text, found["born: year at the finest"])
     assert "intervals: [10]" in changed(text, found["hours: steps from 10"])
     assert "round: 1000" in changed(text, found["income: rounded to 500 → 1000"])
+
+
+def test_a_code_that_is_one_character_coarser_has_a_price() -> None:
+    text = (
+        "columns:\n  zip: {role: quasi, hierarchy: {mask: right}}\n"
+        "  code: {role: quasi, characters: 3, hierarchy: {mask: right}}\n"
+        "  phone: {role: quasi, hierarchy: {mask: left}}\nconstraints: [{k: 5}]\n"
+    )
+    policy = api.read_policy(text)
+    assert masked_columns(text, policy) == ("zip", "code")
+    found = {one.name: one.change for one in offers(text, policy, {"zip": 5, "code": 6})}
+    coarser = changed(text, found["zip: one character coarser, 4 left"])
+    assert "zip: {role: quasi, hierarchy: {mask: right}, characters: 4}" in coarser
+    assert api.read_policy(coarser).columns["zip"].characters == 4
+    assert "characters: 2" in changed(text, found["code: one character coarser, 2 left"])
+    assert not [name for name in found if name.startswith("phone: one")]
+
+
+def test_what_a_rule_takes_away_counts_as_lost(tmp_path: Path) -> None:
+    rows = "".join(f"{i % 100:03d}\n" for i in range(400))
+    (tmp_path / "t.csv").write_text(f"code\n{rows}")
+    text = "columns:\n  code: {role: quasi, hierarchy: {mask: right}}\nconstraints: [{k: 2}]\nseed: 1\n"
+    shorter = text.replace("role: quasi", "role: quasi, characters: 2")
+    tables = Tables(str(tmp_path / "t.csv"))
+    whole, cut = (
+        price(tables, ignore_event, PolicyText(one, "p", str(tmp_path)), one, ("code",))
+        for one in (text, shorter)
+    )
+    assert isinstance(whole, Price)
+    assert isinstance(cut, Price)
+    assert whole.lost == 0
+    assert cut.lost == pytest.approx(0.5)  # of two digits that differ, one is left
+    assert longest_texts(tables, ignore_event, ("code",)) == {"code": 3}

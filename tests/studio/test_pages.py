@@ -1,4 +1,4 @@
-"""The studio in a real browser: controls, live panel and policy drawer."""
+"""The whole way on the sample table in a real browser: every control, live panel and policy drawer."""
 
 import re
 from collections.abc import Iterator
@@ -8,10 +8,20 @@ from typing import Any
 import pytest
 
 from shoal import api
-from tests.browser import Opened, visited
+from tests.browser import Opened
 from tests.studio.process import Running, studio
-
-VERIFIED = "[data-state=verified]"
+from tests.studio.steps import (
+    drag_node,
+    entered,
+    go,
+    has_role,
+    open_report,
+    require_verified,
+    settled,
+    step,
+    ten_steps_of_k,
+    write_release,
+)
 
 
 @pytest.fixture
@@ -32,11 +42,8 @@ def running(sample: "api.SamplePaths") -> Iterator[Running]:
 
 @pytest.fixture
 def opened(running: Running) -> Iterator[Opened]:
-    with visited(running.address) as seen:
-        seen.page.set_default_timeout(60_000)
-        seen.page.wait_for_selector(VERIFIED, timeout=240_000)  # methods may have to be compiled
-        seen.page.click(".steps a[href='/protect']")
-        seen.page.wait_for_selector("[data-guarantee=k]")
+    with entered(running) as seen:
+        settled(seen.page)
         yield seen
 
 
@@ -61,8 +68,32 @@ def k_on_disk(sample: "api.SamplePaths") -> str:
 
 
 def the_token_is_not_in_the_address_any_more(page: Any, running: Running) -> None:
-    assert page.url == f"http://127.0.0.1:{running.port}/protect"
+    assert page.url == f"http://127.0.0.1:{running.port}/"
     assert page.evaluate("document.cookie") == ""  # no script can read it
+
+
+def what_one_person_is(page: Any, sample: "api.SamplePaths") -> None:
+    page.wait_for_selector("[data-answer=none]")
+    page.wait_for_selector(".steps a[href='/open'] .asks")
+    page.click("text=Each row is one person")
+    page.wait_for_selector("[data-answer='each row']")
+    page.wait_for_selector(".steps a[href='/open']:not(:has(.asks))")
+    first = sample.policy.read_text(encoding="utf-8").splitlines()[0]
+    assert first == "# One row is one person."
+
+
+def roles(page: Any, sample: "api.SamplePaths") -> None:
+    page.click("#next")
+    page.wait_for_selector(".steps a.here[href='/columns']")
+    has_role(page, "protection_level", "plain")
+    step(page, "protection_level: identifier → plain")
+    assert "protection_level: plain" in sample.policy.read_text(encoding="utf-8")
+    settled(page)
+    page.click("#undo")
+    page.wait_for_selector(
+        "[data-card='protection_level'] [data-role=identifier][aria-pressed=true]"
+    )
+    settled(page)
 
 
 def a_moving_thumb_tries_and_letting_go_checks_everything(
@@ -74,7 +105,7 @@ def a_moving_thumb_tries_and_letting_go_checks_everything(
     assert sample.policy.read_text(encoding="utf-8") == before
     page.mouse.up()
     page.wait_for_selector("#last-step:has-text('k 5 → ')")
-    page.wait_for_selector(VERIFIED)
+    settled(page)
     tried = page.inner_text("#last-step").removeprefix("k 5 → ")
     assert k_on_disk(sample) == tried
     assert int(page.inner_text("[data-found='k:']")) >= int(tried)
@@ -93,7 +124,7 @@ def undo_and_redo_move_the_picture(page: Any, sample: "api.SamplePaths") -> None
     page.wait_for_selector("[data-figure=k]:text-is('5')")
     page.keyboard.press("Control+y")
     page.wait_for_selector(f"[data-figure=k]:text-is('{now}')")
-    page.wait_for_selector(VERIFIED)
+    settled(page)
     assert k_on_disk(sample) == now
 
 
@@ -135,25 +166,31 @@ def what_cannot_be_met_is_said(page: Any) -> None:
     assert "disease" in page.inner_text("#live .notice")
     page.click("#undo")
     page.wait_for_selector("#last-step:not(:has-text('l of disease'))")
-    page.wait_for_selector(VERIFIED)
+    settled(page)
 
 
 def a_step_of_the_price_list_is_taken(page: Any, sample: "api.SamplePaths") -> None:
     now = int(k_on_disk(sample))
-    step = f"k {now} → {now + 1}"
-    page.click(f"[data-price='{step}']")
-    page.wait_for_selector(f"#last-step:has-text('{step}')")
-    assert int(k_on_disk(sample)) == now + 1
-    page.click("#undo")
+    for offer, written in (
+        (f"k {now} → {now + 1}", f"{{k: {now + 1}}}"),
+        ("zip: one character coarser, 4 left", "characters: 4"),
+    ):
+        page.click(f"[data-price='{offer}']")
+        step(page, offer)
+        assert written in sample.policy.read_text(encoding="utf-8")
+        settled(page)
+        page.click("#undo")
+        page.wait_for_selector(f"#last-step:not(:has-text('{offer}'))")
+        assert written not in sample.policy.read_text(encoding="utf-8")
+        settled(page)
     page.wait_for_selector(f"[data-figure=k]:text-is('{now}')")
-    page.wait_for_selector(VERIFIED)
 
 
 def groups_by_dragging_and_by_keyboard(page: Any, sample: "api.SamplePaths") -> None:
-    page.click(".steps a[href='/coarsen']")
+    go(page, "coarsen")
     page.click(".chip:text-is('race')")
     page.wait_for_selector("[data-coarsen=race]")
-    page.drag_and_drop("[data-node='Black']", "[data-node='other origin']")
+    drag_node(page, "Black", "other origin")
     page.wait_for_selector("#last-step:has-text('race: 1 value into other origin')")
     page.wait_for_selector("[data-node='Black'][aria-level='3']")
     written = sample.policy.read_text(encoding="utf-8")
@@ -181,9 +218,61 @@ def groups_by_dragging_and_by_keyboard(page: Any, sample: "api.SamplePaths") -> 
         page.click("#undo")
     page.wait_for_selector("[data-node='Black'][aria-level='2']")
     page.wait_for_selector("[data-node='other origin'][aria-level='2']")
-    page.wait_for_selector(VERIFIED)
-    page.click(".steps a[href='/protect']")
-    page.wait_for_selector("[data-guarantee=k]")
+    settled(page)
+
+
+POINT = """async () => {
+  const place = document.querySelector('.nicegui-echart');
+  const chart = getElement(Number(place.id.slice(1))).chart;
+  const points = chart.getOption().series[1].data.filter(p => p.name === 'mondrian, k 8');
+  const [x, y] = chart.convertToPixel({seriesIndex: 1}, points[0].value);
+  return {x, y};
+}"""
+
+
+def a_point_of_the_frontier_is_clicked(page: Any, sample: "api.SamplePaths") -> None:
+    go(page, "compare")  # it begins by itself
+    page.wait_for_selector("#compare:text-is('Compare again')")
+    chart = page.locator(".nicegui-echart").first
+    chart.scroll_into_view_if_needed()
+    chart.click(position=page.evaluate(POINT))
+    step(page, "took mondrian, k 8")
+    settled(page)
+    text = sample.policy.read_text(encoding="utf-8")
+    assert "method: mondrian" in text
+    assert "{k: 8}" in text
+    assert page.inner_text("[data-found='k:']") == "8"
+    go(page, "protect")
+    go(page, "compare")  # what was compared is still there
+    page.wait_for_selector("[data-candidate*=', k 8']")
+    page.click("#undo")
+    page.wait_for_selector("#last-step:not(:has-text('took'))")
+    settled(page)
+
+
+def the_person_hides_in_a_crowd(page: Any) -> None:
+    go(page, "attack")
+    page.click("[data-row='2'] button")
+    page.wait_for_selector("[data-row='2'] button[aria-pressed=true]")
+    page.click("#find-one")
+    page.wait_for_selector("#person:has-text('The person in row 3')")
+    before, after = (
+        int(str(one.get_attribute("data-crowd"))) for one in page.locator("[data-crowd]").all()
+    )
+    assert before < after
+    assert after >= 5
+
+
+def the_release_is_verified_by_the_command_line(page: Any, sample: "api.SamplePaths") -> None:
+    write_release(page)
+    folder = sample.table.parent
+    require_verified(folder / "hospital-release.csv", sample.policy)
+    assert "erified" in open_report(page)
+    # a name that is taken: nothing is replaced unasked
+    before = (folder / "hospital-release.csv").read_bytes()
+    page.click("#write-release")
+    page.wait_for_selector("#screen .is-bad")
+    assert (folder / "hospital-release.csv").read_bytes() == before
 
 
 def narrow_dark_and_quiet(opened: Opened, page: Any) -> None:
@@ -202,7 +291,7 @@ def narrow_dark_and_quiet(opened: Opened, page: Any) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
     page.reload()
     page.wait_for_selector("body.body--dark")
-    page.wait_for_selector(VERIFIED)
+    settled(page)
     opened.require_no_overflow()
     assert page.locator(".live-strip").is_visible()
     page.emulate_media(color_scheme="light")
@@ -210,29 +299,31 @@ def narrow_dark_and_quiet(opened: Opened, page: Any) -> None:
     opened.require_quiet()
 
 
-def test_controls_move_the_policy_and_the_picture(
+def test_the_whole_way_on_the_sample(
     opened: Opened, running: Running, sample: "api.SamplePaths"
 ) -> None:
     """One studio and one page, since each step starts where the one before ended."""
     page = opened.page
     the_token_is_not_in_the_address_any_more(page, running)
-    page.wait_for_selector(VERIFIED)
-    a_moving_thumb_tries_and_letting_go_checks_everything(page, sample)
-    page.wait_for_selector(VERIFIED)
-    undo_and_redo_move_the_picture(page, sample)
-    page.wait_for_selector(VERIFIED)
-    an_edit_of_the_text_moves_the_picture(page, sample)
-    page.wait_for_selector(VERIFIED)
-    a_preset_brings_its_guarantee(page, sample)
-    page.wait_for_selector(VERIFIED)
-    what_cannot_be_met_is_said(page)
-    page.wait_for_selector(VERIFIED)
-    a_step_of_the_price_list_is_taken(page, sample)
-    page.wait_for_selector(VERIFIED)
+    what_one_person_is(page, sample)
+    roles(page, sample)
     groups_by_dragging_and_by_keyboard(page, sample)
-    page.wait_for_selector(VERIFIED)
+    go(page, "protect")
+    page.wait_for_selector("[data-guarantee=k]")
+    a_moving_thumb_tries_and_letting_go_checks_everything(page, sample)
+    undo_and_redo_move_the_picture(page, sample)
+    an_edit_of_the_text_moves_the_picture(page, sample)
+    settled(page)
+    a_preset_brings_its_guarantee(page, sample)
+    settled(page)
+    what_cannot_be_met_is_said(page)
+    a_step_of_the_price_list_is_taken(page, sample)
+    ten_steps_of_k(page, 7)
+    a_point_of_the_frontier_is_clicked(page, sample)
+    the_person_hides_in_a_crowd(page)
+    the_release_is_verified_by_the_command_line(page, sample)
+    go(page, "protect")
     narrow_dark_and_quiet(opened, page)
-    page.wait_for_selector(VERIFIED)
 
 
 def test_only_verified_is_green() -> None:

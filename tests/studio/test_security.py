@@ -20,7 +20,11 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def cookie(running: Running) -> str:
-    """The token, exchanged for the cookie."""
+    """The token, exchanged for the cookie; wrong ones before it neither open nor use it up."""
+    for wrong in ("wrong", "", running.token[:-1], f"{running.token}&token={running.token}"):
+        status, headers, _ = ask(running, f"/?token={wrong}")
+        assert status == 403
+        assert "set-cookie" not in headers
     status, headers, body = ask(running, f"/?token={running.token}")
     assert status == 200
     assert "content='0;url=/'" in body
@@ -87,7 +91,8 @@ def test_without_the_cookie_nothing_is_served(running: Running, cookie: str) -> 
     ):
         assert ask(running, path)[0] == 403, path
     assert ask(running, "/", Cookie="shoal_studio=1")[0] == 403
-    assert ask(running, "/", Cookie=f"{cookie.split('=')[0]}=wrong")[0] == 403
+    for wrong in ("wrong", "", "\xe9", cookie.split("=")[1][:-1]):
+        assert ask(running, "/", Cookie=f"{cookie.split('=')[0]}={wrong}")[0] == 403
 
 
 def test_the_token_works_once_and_a_wrong_one_never(running: Running, cookie: str) -> None:

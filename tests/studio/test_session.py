@@ -60,7 +60,7 @@ def in_session(folder: Path, work: Callable[[Session], Awaitable[None]]) -> None
     async def run() -> None:
         session = Session(folder)
         try:
-            await asyncio.wait_for(work(session), 120)
+            await asyncio.wait_for(work(session), 600)
         finally:
             session.close()
 

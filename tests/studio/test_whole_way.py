@@ -2,17 +2,27 @@
 
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.browser import Opened, visited
+from tests.browser import Opened
 from tests.studio.process import studio
+from tests.studio.steps import (
+    SHOAL,
+    entered,
+    go,
+    has_role,
+    open_report,
+    require_verified,
+    settled,
+    step,
+    ten_steps_of_k,
+    write_release,
+)
 
-VERIFIED = "[data-state=verified]"
 ROWS = 240
 
 
@@ -36,18 +46,8 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def opened(folder: Path) -> Iterator[Opened]:
-    with studio(cwd=folder) as running, visited(running.address) as seen:
-        seen.page.set_default_timeout(90_000)
+    with studio(cwd=folder) as running, entered(running) as seen:
         yield seen
-
-
-def go(page: Any, screen: str) -> None:
-    page.click(f".steps a[href='/{screen}']")
-    page.wait_for_selector(f".steps a.here[href='/{screen}']")
-
-
-def step(page: Any, words: str) -> None:
-    page.wait_for_selector(f"#last-step:has-text('{words}')")
 
 
 def a_dropped_file_is_opened_and_drafted(page: Any, folder: Path) -> None:
@@ -65,12 +65,22 @@ def a_dropped_file_is_opened_and_drafted(page: Any, folder: Path) -> None:
 
 
 def what_one_person_is(page: Any, folder: Path) -> None:
+    page.wait_for_selector("[data-answer=none] >> text=told by “patient”")  # proposed, not answered
     page.click("text=A person may have several rows")
     page.click(".q-select:has-text('Column of people')")
     page.click(".q-menu .q-item:has-text('patient')")
     page.wait_for_selector("[data-answer=patient]")
     policy = (folder / "shoal-studio" / "visits.policy.yaml").read_text(encoding="utf-8")
     assert "patient: person" in policy
+
+
+def what_was_detected(page: Any) -> None:
+    page.wait_for_selector("[data-detected='age'] input[aria-label*='missing']")
+    read = page.inner_text("#reading")
+    assert "semicolon" in read
+    assert "comma, 1,5" in read
+    page.wait_for_selector("[data-detected='<b>dose</b>']:has-text('decimal numbers')")
+    assert page.locator("#reading b, #reading script").count() == 0
 
 
 def roles_by_their_heads(page: Any) -> None:
@@ -81,12 +91,7 @@ def roles_by_their_heads(page: Any) -> None:
         ("<b>dose</b>", "plain"),
         ("illness", "sensitive"),
     ):
-        page.click(f"[data-column='{column}']")
-        page.wait_for_selector(f"[data-card='{column}']")
-        chip = f"[data-card='{column}'] [data-role={role}]"
-        if page.get_attribute(chip, "aria-pressed") != "true":
-            page.click(chip)
-        page.wait_for_selector(f"{chip}[aria-pressed=true]")
+        has_role(page, column, role)
     assert page.inner_text("[data-card='illness'] h2") == "illness"
     assert page.locator(".preview td:has-text('<script>alert(1)</script>')").count()  # as text
     assert page.locator(".preview script, .preview b").count() == 0
@@ -95,21 +100,8 @@ def roles_by_their_heads(page: Any) -> None:
 def a_guarantee_and_ten_steps_back_and_forth(page: Any) -> None:
     go(page, "protect")
     page.wait_for_selector("[data-guarantee=k]")
-    slider = "[data-guarantee=k] .q-slider [tabindex='0']"
-    page.focus(slider)
-    for k in range(6, 16):
-        page.keyboard.press("ArrowRight")
-        step(page, f"→ {k}")
-    for _ in range(10):
-        page.click("#undo")
-    page.wait_for_selector("[data-figure=k]:text-is('5')")
-    for _ in range(5):
-        page.click("#redo")
-    page.wait_for_selector("[data-figure=k]:text-is('10')")
-    step(page, "→ 10")
-    page.wait_for_selector(VERIFIED)
-    assert int(page.inner_text("[data-found='k:']")) >= 10
-    assert "People in groups" in page.inner_text("#live")
+    ten_steps_of_k(page, 5)
+    assert "People in small groups" in page.inner_text("#live")
 
 
 def cuts_and_ends_by_the_keyboard(page: Any, folder: Path) -> None:
@@ -138,20 +130,19 @@ def cuts_and_ends_by_the_keyboard(page: Any, folder: Path) -> None:
     for _ in range(3):
         page.click("#undo")
     step(page, "→ 10")
-    page.wait_for_selector(VERIFIED)
+    settled(page)
 
 
 def a_point_of_the_frontier_is_loaded(page: Any) -> None:
-    go(page, "compare")
-    page.click("#compare")
-    page.wait_for_selector("[data-candidate='least-loss-partition, k 8']")
-    page.click("#compare")  # the others are not waited for
-    page.click("[data-candidate='least-loss-partition, k 8'] button:has-text('Take it')")
-    step(page, "took least-loss-partition, k 8")
+    go(page, "compare")  # it begins by itself
+    page.wait_for_selector("#compare:text-is('Compare again')")
+    name = page.get_attribute("[data-candidate$=', k 8']", "data-candidate")
+    page.click(f"[data-candidate='{name}'] [data-take]")
+    step(page, f"took {name}")
     page.wait_for_selector("[data-found='k:']:text-is('8')")
     page.click("#undo")
     step(page, "→ 10")
-    page.wait_for_selector(VERIFIED)
+    settled(page)
 
 
 def what_it_is_good_for(page: Any) -> None:
@@ -180,25 +171,15 @@ def the_person_hides_in_a_crowd(page: Any) -> None:
 
 
 def the_release_is_the_command_lines(page: Any, folder: Path) -> None:
-    go(page, "release")
     place = folder / "shoal-studio"
-    page.click("text=Keep the seed in a private file")
-    page.click("text=The private key")
-    page.wait_for_selector("#write-release:not([disabled])")
-    page.click("#write-release")
-    page.wait_for_selector("#written, #screen .is-bad")
-    assert page.locator("#written").count(), page.inner_text("#screen .is-bad")
+    write_release(page, "Keep the seed in a private file", "The private key")
     written = place / "visits-release.csv"
     key, seed = place / "visits-release-key.parquet", place / "visits-release.seed"
-    shoal = [sys.executable, "-m", "shoal.cli.app"]
     policy = place / "visits.policy.yaml"
-    verified = subprocess.run(
-        [*shoal, "verify", written, policy, "--key", key], capture_output=True, text=True
-    )
-    assert verified.returncode == 0, verified.stderr
+    require_verified(written, policy, "--key", key)
     again = place / "again.csv"
     subprocess.run(
-        [*shoal, "run", place / "visits.csv", policy, "-o", again, "--seed-file", seed, "-q"],
+        [*SHOAL, "run", place / "visits.csv", policy, "-o", again, "--seed-file", seed, "-q"],
         check=True,
     )
     assert again.read_bytes() == written.read_bytes()
@@ -207,12 +188,7 @@ def the_release_is_the_command_lines(page: Any, folder: Path) -> None:
 
 
 def the_report_opens(opened: Opened, page: Any) -> None:
-    with page.context.expect_page() as waiting:
-        page.click("[data-file$='-report.html']")
-    report = waiting.value
-    report.wait_for_selector("h1")
-    assert "Verified" in report.inner_text("body") or "verified" in report.inner_text("body")
-    report.close()
+    assert "erified" in open_report(page)
     answer = page.evaluate("fetch('/written/visits.csv').then(r => r.status)")
     assert answer == 404
     opened.complaints = [one for one in opened.complaints if "404" not in one]
@@ -220,15 +196,19 @@ def the_report_opens(opened: Opened, page: Any) -> None:
 
 
 def closing_the_tab_loses_nothing(page: Any) -> None:
-    page.reload()
-    page.wait_for_selector(VERIFIED)
+    address = page.url
+    page.goto("about:blank")
+    page.goto(address)
+    settled(page)
     assert page.inner_text("#last-step").endswith("→ 10")
+    assert int(page.inner_text("[data-found='k:']")) >= 10
 
 
 def test_the_whole_way_on_an_awkward_table(opened: Opened, folder: Path) -> None:
     page = opened.page
     a_dropped_file_is_opened_and_drafted(page, folder)
     what_one_person_is(page, folder)
+    what_was_detected(page)
     roles_by_their_heads(page)
     a_guarantee_and_ten_steps_back_and_forth(page)
     cuts_and_ends_by_the_keyboard(page, folder)

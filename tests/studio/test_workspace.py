@@ -9,6 +9,14 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import PolicyError
+from shoal.studio.columns_text import (
+    ROWS_ARE_PEOPLE,
+    person_answer,
+    person_column,
+    with_person,
+    with_role,
+    with_rows_as_people,
+)
 from shoal.studio.constraints import constraints_in, figure_step, with_figure, with_key
 from shoal.studio.workspace import ELSEWHERE, Workspace
 
@@ -119,3 +127,31 @@ def test_steps_that_cannot_be_read_are_begun_anew(workspace: Workspace) -> None:
     for broken in ("", "{", '{"steps": []}', '{"steps": [{"name": 1}], "position": 0}'):
         workspace.steps_file.write_text(broken, encoding="utf-8")
         assert Workspace.open(workspace.policy_file).last_step == "opened"
+
+
+def test_a_draft_waits_for_roles_and_can_be_changed_meanwhile(tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text(
+        "# A draft for t.csv\ncolumns:\n  id: person\n  age: quasi\n  a: undecided\n  b: undecided\n"
+        "constraints:\n  - {k: 5}\n",
+        encoding="utf-8",
+    )
+    draft = Workspace.open(file)
+    assert draft.policy is None
+    assert draft.undecided == ("a", "b")
+    assert person_column(draft.text) == "id"
+    assert person_answer(draft.text) == ""  # proposed is not answered
+    assert draft.replace("one person is one id", with_person(draft.text, "id"))
+    assert person_answer(draft.text) == "id"
+    assert draft.undecided == ("a", "b")
+    assert draft.edit("a: undecided → plain", with_role("a", "plain"))
+    assert draft.undecided == ("b",)
+    with pytest.raises(PolicyError):
+        draft.edit("k 5 → 0", with_key("constraints", []))
+    draft.edit("b: undecided → identifier", with_role("b", "identifier"))
+    assert draft.undecided == ()
+    assert draft.policy is not None
+    assert draft.replace("one row is one person", with_rows_as_people(draft.text))
+    assert person_answer(draft.text) == ROWS_ARE_PEOPLE
+    assert "id: identifier" in draft.text
+    assert draft.text.count("one person") == 1  # the other answer went

@@ -1,6 +1,7 @@
 """Asking models of counted classes, and the words when they do not hold."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from shoal.errors import VerificationFailed
 from shoal.models.base import Model
 from shoal.models.k import K
 from shoal.models.l import L
-from shoal.verification.check import Finding, check, require
+from shoal.models.t import T
+from shoal.testing import histograms
+from shoal.verification.check import Finding, check, judge, require
 
 
 def counts(sizes: list[int], distinct: list[int] | None = None) -> Counts:
@@ -89,3 +92,23 @@ def test_no_classes_hold_anything() -> None:
     (found,) = check(Asked({"": counts([])}), ["age"], [K(5)])
     assert found.holds
     assert found.classes == 0
+
+
+def test_a_model_must_hold_in_both_readings_of_spellings() -> None:
+    """Folded, each class has both values as the table has them; as written, one class has a spelling
+    of its own."""
+    folded = histograms([[0, 1], [0, 1]])
+    spelled = histograms([[0, 1], [2, 1]])
+    held, reached = judge(T(0.3, "ill"), replace(folded, spelled=spelled))
+    assert held.tolist() == [True, True]
+    assert reached == pytest.approx(0.25)
+    held, reached = judge(T(0.2, "ill"), replace(folded, spelled=spelled))
+    assert held.tolist() == [False, False]
+    assert reached == pytest.approx(0.25)
+    held, reached = judge(T(0.2, "ill"), replace(spelled, spelled=folded))
+    assert held.tolist() == [False, False]
+    assert reached == pytest.approx(0.25)
+    # more values are never less than l of them
+    held, reached = judge(L(2, "ill"), replace(folded, spelled=histograms([[0, 0], [2, 1]])))
+    assert held.tolist() == [True, True]
+    assert reached == 2

@@ -5,7 +5,7 @@ itself supports, as `shoal decode` does. So the figures are those of an analyst 
 release.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from datetime import date, datetime, timedelta
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Floats, Ints
 from shoal.decoding.decoder import Choice, Decoder
+from shoal.decoding.meaning import Categories, Measured, meaning_of
 from shoal.encoding.columns import as_published
 from shoal.errors import InputError, counted, listed, nearest
 from shoal.hierarchy.text import text_of
@@ -26,6 +27,9 @@ from shoal.policy import Policy
 MOST_DRAWS = 20
 DRAWN = 200_000
 """Values that are drawn per column, at least; a release with fewer rows is drawn several times."""
+STRANGE = 0.1
+"""The share of rows above which two tables do not belong together. It is not 0, since spellings that a
+policy makes equal may differ between them."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,8 @@ class PlainTables:
 def plain_tables(raw: pa.Table, release: pa.Table, policy: Policy, seed: int) -> PlainTables:
     """Both tables in plain values.
 
-    Raises `InputError` unless the raw table has every column of the release.
+    Raises `InputError` unless the raw table has every column of the release, and values that its labels
+    can stand for.
     """
     missing = [name for name in release.column_names if name not in raw.column_names]
     if missing:
@@ -98,7 +103,8 @@ def plain_tables(raw: pa.Table, release: pa.Table, policy: Policy, seed: int) ->
             f"{raw.num_rows:,}. Is it the table that the release was made from?"
         )
     draws = min(MOST_DRAWS, max(1, -(-DRAWN // release.num_rows)))
-    drawn = [_drawn(release, policy, seed + i) for i in range(draws)]
+    whole = whole_numbers(raw, policy)
+    drawn = [_drawn(release, policy, seed + i, whole) for i in range(draws)]
     decoder = drawn[0][1]
     forms = {one.name: one for one in decoder.outcome()}
     columns, notes = [], []
@@ -112,7 +118,72 @@ def plain_tables(raw: pa.Table, release: pa.Table, policy: Policy, seed: int) ->
         parts = [one_chunk(table.column(new)) for table, _ in drawn]
         before = one_chunk(raw.column(name))
         columns.append(_column(name, before, parts, policy))
-    return PlainTables(tuple(columns), raw.num_rows, release.num_rows, draws, tuple(notes))
+    found = PlainTables(tuple(columns), raw.num_rows, release.num_rows, draws, tuple(notes))
+    for column in columns:
+        _check_fit(column, found, decoder)
+    return found
+
+
+def _check_fit(column: PlainColumn, tables: PlainTables, decoder: Decoder) -> None:
+    """Raise `InputError` where the values of a raw column cannot be those behind the release."""
+    policy, name = decoder.policy, column.name
+    if name in decoder.tallies:
+        strange = _uncovered(column, decoder) - (tables.raw_rows - tables.release_rows)
+        what = f"{strange:,} rows of the raw table have a value that no label of the release covers"
+        rows = tables.raw_rows
+    elif name in (*policy.sensitive, *policy.plain) and name not in (
+        *policy.pseudonyms,
+        *policy.preferences,
+        *policy.column_rules,
+    ):
+        strange, rows = _added(column, tables.release_rows), tables.release_rows
+        what = f"the release has {strange:,} rows with a value that the raw table has less often"
+    else:
+        return
+    if strange > STRANGE * rows:
+        raise InputError(
+            f"The raw table does not fit the release. Column '{name}': {what}. Is it the table that "
+            "the release was made from?"
+        )
+
+
+def _uncovered(column: PlainColumn, decoder: Decoder) -> int:
+    """Raw rows whose value is outside of all labels together; 0 where that cannot be known."""
+    tally = decoder.tallies[column.name]
+    spec, folder = decoder.specs[column.name], decoder.policy.folder
+    meaning = meaning_of(column.name, tally.labels, tally.rows, spec, folder)
+    if meaning.statistic or spec.rule is not None:
+        return 0
+    if isinstance(meaning, Measured) and column.is_number:
+        ends = [as_numbers(meaning.typed(some)) for some in (meaning.low, meaning.high)]
+        if any(end is None or np.isnan(end).any() for end in ends):
+            return 0  # some label is open, or stands for anything
+        low, high = ends
+        assert low is not None
+        assert high is not None
+        slack = 1e-9 * max(1.0, float(np.abs(high).max()))
+        outside = (column.raw < low.min() - slack) | (column.raw > high.max() + slack)
+        return int(outside.sum())
+    if isinstance(meaning, Categories) and not column.is_number and not meaning.unlisted:
+        inside = np.unique(meaning.entries)
+        if len(inside) and inside[-1] == len(meaning.texts):
+            inside = inside[:-1]
+        known = np.isin(column.texts, [meaning.texts[i] for i in inside.tolist()])
+        return int((~np.append(known, True)[column.raw]).sum())
+    return 0
+
+
+def _added(column: PlainColumn, rows: int) -> int:
+    """Rows of the release beyond those that the raw table has with the same value."""
+    after, before = column.release[:rows], column.raw
+    after, before = after[after == after], before[before == before]
+    if not column.is_number:
+        after, before = after[after >= 0], before[before >= 0]
+    values, place = np.unique(np.concatenate([before, after]), return_inverse=True)
+    place = place.reshape(-1)
+    had = np.bincount(place[: len(before)], minlength=len(values))
+    has = np.bincount(place[len(before) :], minlength=len(values))
+    return int(np.maximum(has - had, 0).sum())
 
 
 def raw_values(name: str, column: pa.Array, policy: Policy) -> pa.Array:
@@ -144,9 +215,26 @@ def as_numbers(column: pa.Array) -> Floats | None:
     return found
 
 
-def _drawn(release: pa.Table, policy: Policy, seed: int) -> tuple[pa.Table, Decoder]:
+def whole_numbers(raw: pa.Table, policy: Policy) -> dict[str, bool]:
+    """Per quasi-identifier of numbers whether all are whole, which labels such as `[1-2)` do not say."""
+    found = {}
+    for name in policy.quasi:
+        if name in raw.column_names:
+            column = raw_values(name, one_chunk(raw.column(name)), policy)
+            numbers = as_numbers(column)
+            if numbers is None:
+                numbers = _parsed(column, pa.float64())
+            if numbers is not None:
+                known = numbers[~np.isnan(numbers)]
+                found[name] = bool(np.all(known == np.floor(known)))
+    return found
+
+
+def _drawn(
+    release: pa.Table, policy: Policy, seed: int, whole: Mapping[str, bool]
+) -> tuple[pa.Table, Decoder]:
     choice = Choice(numbers="sample", categories="sample", seed=seed)
-    decoder = Decoder(policy, choice, release.schema, untyped=True)
+    decoder = Decoder(policy, choice, release.schema, untyped=True, whole=whole)
     decoder.count(release)
     decoder.settle()
     return decoder.decode(release), decoder

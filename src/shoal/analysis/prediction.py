@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.analysis.plain_values import as_numbers, raw_values
+from shoal.analysis.plain_values import as_numbers, raw_values, whole_numbers
 from shoal.arrays import Bools, Floats, Ints
 from shoal.decoding.decoder import Choice, Decoder
 from shoal.errors import InputError, counted, listed, nearest
@@ -162,7 +162,8 @@ class PredictionTask:
             raise InputError(
                 "The release has the target alone: there is nothing to predict it from."
             )
-        decoder = Decoder(self.policy, self._choice(), release.schema, untyped=True)
+        whole = whole_numbers(train, self.policy)
+        decoder = Decoder(self.policy, self._choice(), release.schema, untyped=True, whole=whole)
         decoder.count(release)
         decoder.settle()
         decoded = decoder.decode(release.take(_some(release.num_rows, random)))

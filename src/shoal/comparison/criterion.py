@@ -6,6 +6,7 @@ release predicts right. With Anatomy, which loses nothing whatever the method, r
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -88,9 +89,36 @@ class Criterion:
         risk, other = self.point(outcome)
         return (risk, other, outcome.method) if self.is_risk else (other, risk, outcome.method)
 
-    def is_near(self, cost: float, least: float) -> bool:
-        """Whether a cost is hardly more than the least one."""
+    def is_near(self, one: Outcome, best: Outcome) -> bool:
+        """Whether the cost of a run is hardly more than the least one; of models, but for noise."""
+        cost, least = self.cost(one), self.cost(best)
+        if self.is_accuracy:
+            return cost <= least + self.noise(best)
         return cost <= least + NEAR * abs(least)
+
+    def noise(self, outcome: Outcome) -> float:
+        """By how much the score of a model may differ by the choice of the rows that it is tested on:
+        two standard errors of a share, or of R² (Cohen et al., "Applied Multiple Regression", 2003)."""
+        models = outcome.done_figures.models
+        assert models is not None
+        score, rows = min(max(models.value, 0.0), 1.0), max(1, models.tested)
+        if models.score == "accuracy":
+            return 2 * sqrt(score * (1 - score) / rows)
+        return 2 * sqrt(4 * score * (1 - score) ** 2 / rows)
+
+    def beats_guessing(self, outcome: Outcome) -> bool:
+        """Whether a model is better than one that always guesses the same, by more than noise."""
+        models = outcome.done_figures.models
+        assert models is not None
+        return models.value > models.baseline + self.noise(outcome)
+
+    def guessing(self, outcome: Outcome) -> str:
+        """`always guessing the most frequent value (0.778)`; empty unless runs are judged by models."""
+        models = outcome.done_figures.models
+        if not self.is_accuracy or models is None:
+            return ""
+        what = "the most frequent value" if models.score == "accuracy" else "the mean"
+        return f"always guessing {what} ({models.baseline:.3f})"
 
     def is_far(self, cost: float, least: float) -> bool:
         """Whether a cost is clearly more than the least one."""
@@ -116,7 +144,7 @@ class Criterion:
                 if would
                 else f"gives models with {self._score(outcome)} {shown}"
             )
-        return f"would have {shown}" if would else f"has {self.name} {shown}"
+        return f"would have {shown}" if would else f"has a {self.name} of {shown}"
 
     def _score(self, outcome: Outcome) -> str:
         models = outcome.done_figures.models
@@ -238,8 +266,8 @@ def _target(target: str | None, policy: Policy, names: Sequence[str]) -> str:
     allowed = [name for name in published if policy.columns[name].role in ("quasi", "plain")]
     if target is None:
         raise InputError(
-            f"by: {ACCURACY} is that of models, which need a target: the column to predict. Allowed: "
-            f"{listed(allowed)}."
+            f"by: {ACCURACY} is that of models, which need a target, the column to predict: name it "
+            f"with --target (target=). Allowed: {listed(allowed)}."
         )
     if policy.publish == "anatomy":
         raise PolicyError(

@@ -2,7 +2,8 @@
 
 The method that is best by the criterion is recommended; of methods within 2 % of it, the fastest. A run
 is never recommended where another one, whose release holds this k too, is no worse in the criterion and
-in risk, and better in one of them.
+in risk, and better in one of them. Of models that differ by no more than noise, the release that
+loses least is recommended, since nothing else tells them apart.
 """
 
 import re
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 from shoal.comparison.criterion import Criterion
 from shoal.comparison.outcome import Outcome, Status, frontier
-from shoal.errors import format_seconds
+from shoal.errors import format_seconds, listed, percent
 
 UNFINISHED: tuple[Status, ...] = ("failed", "over budget", "infeasible", "cannot")
 """In the order in which they are reported."""
@@ -96,9 +97,10 @@ def recommend(
         (one for one in done if one.k == chosen_k),
         key=lambda o: (criterion.cost(o), o.done_figures.seconds, o.method),
     )
-    least = criterion.cost(at_chosen_k[0])
     best = undominated(done, chosen_k, criterion)
-    near = [one for one in at_chosen_k if criterion.is_near(criterion.cost(one), least)]
+    near = [one for one in at_chosen_k if criterion.is_near(one, at_chosen_k[0])]
+    if criterion.is_accuracy:
+        return _by_models(outcomes, near, own, criterion)
     best_here = [one for one in near if one in best]
     if not best_here:
         return _at_larger_k(at_chosen_k[0], best, own, criterion)
@@ -111,6 +113,48 @@ def recommend(
         chosen_k,
         _reason(chosen, other, own, criterion),
         "" if mine is None or mine.method in named else _own(mine, chosen, criterion),
+        _further(done, chosen, criterion),
+    )
+
+
+def _by_models(
+    outcomes: Sequence[Outcome], near: Sequence[Outcome], own: str, criterion: Criterion
+) -> Recommendation:
+    """The release that loses least, of those whose models are the best but for noise."""
+    done = [one for one in outcomes if one.status == "done"]
+    chosen = min(
+        near,
+        key=lambda o: (o.done_figures.loss, o.done_figures.seconds, criterion.cost(o), o.method),
+    )
+    here = [one for one in done if one.k == chosen.k and one is not chosen]
+    best = min((chosen, *here), key=criterion.cost)
+    mine = next((one for one in outcomes if (one.method, one.k) == (own, chosen.k)), None)
+    figures, named = chosen.done_figures, [chosen.method]
+    least = f"loses the least information ({percent(figures.loss)})"
+    if not criterion.beats_guessing(best):
+        reason = (
+            f"No release predicts '{criterion.target}' better than {criterion.guessing(best)}, but "
+            f"for noise (at most {criterion.figure(best):.3f}), so accuracy does not tell the "
+            f"methods apart {at_k(chosen.k)}. Of these, {chosen.method} {least}, in "
+            f"{format_seconds(figures.seconds)}."
+        )
+    elif len(near) > 1:
+        reason = (
+            f"{chosen.method} {criterion.verdict(chosen)} {at_k(chosen.k)}. But for noise, "
+            f"{criterion.noise(best):.3f} on so many rows, that is as good as "
+            f"{listed([one.method for one in near if one is not chosen])}, and of these it {least}, "
+            f"in {format_seconds(figures.seconds)}."
+        )
+    else:
+        other = min(here, key=criterion.cost, default=None)
+        reason = _reason(chosen, other, own, criterion)
+        named += [] if other is None else [other.method]
+    silent = mine is None or mine.method in named or (mine in near and mine.status == "done")
+    return Recommendation(
+        chosen.method,
+        chosen.k,
+        reason,
+        "" if silent or mine is None else _own(mine, chosen, criterion),
         _further(done, chosen, criterion),
     )
 
@@ -166,8 +210,8 @@ def _reason(chosen: Outcome, other: Outcome | None, own: str, criterion: Criteri
         )
     if cost == ours:
         return (
-            f"{chosen.method} {verdict} {place}, as {mine}{other.method} does, and takes {time} "
-            f"instead of {theirs}."
+            f"{chosen.method} {verdict} {place}, as {mine}{other.method}{',' if mine else ''} does, and "
+            f"takes {time} instead of {theirs}."
         )
     mine = " and the policy's own method" if mine else ""
     return (
@@ -198,6 +242,8 @@ def _further(done: Sequence[Outcome], chosen: Outcome, criterion: Criterion) -> 
         one
         for one in done
         if one.k is not None and one.k > chosen.k and criterion.cost(one) < criterion.cost(chosen)
+        # a little better by chance is no reason
+        if not (criterion.is_accuracy and criterion.is_near(chosen, one))
     ]
     if not larger:
         return ""

@@ -5,7 +5,7 @@ rows. Both take a table batch by batch, so that a release larger than memory can
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from shoal.arrays import Ints, Words
 from shoal.decoding.forms import (
     CATEGORY_FORMS,
+    CERTAIN,
     ESTIMATED,
     NUMBER_FORMS,
     Decoded,
@@ -25,7 +26,7 @@ from shoal.decoding.forms import (
     why_not,
 )
 from shoal.decoding.marginals import LabelCounts
-from shoal.decoding.meaning import Meaning, Measured, meaning_of
+from shoal.decoding.meaning import STATISTICS, Meaning, Measured, meaning_of
 from shoal.decoding.value_types import ValueType, joined_type, typed, value_type
 from shoal.encoding.columns import ColumnSpec, without_codes
 from shoal.encoding.reading import is_text
@@ -149,13 +150,20 @@ class Decoder:
     """Decodes the rows of one release."""
 
     def __init__(
-        self, policy: Policy, choice: Choice, schema: pa.Schema, untyped: bool = False
+        self,
+        policy: Policy,
+        choice: Choice,
+        schema: pa.Schema,
+        untyped: bool = False,
+        whole: Mapping[str, bool] | None = None,
     ) -> None:
         """schema: the columns of the release. untyped: whether all columns are texts because the
-        format has no types, so that numbers and dates are to be recognised."""
+        format has no types, so that numbers and dates are to be recognised. whole: columns of which it
+        is known whether their numbers are whole."""
         choice.check()
         check_columns(policy, choice, schema.names)
         self.policy, self.choice, self.names = policy, choice, list(schema.names)
+        self.whole = whole or {}
         self.specs = {name: _spec(policy, name) for name in self.names}
         self.tallies = {name: LabelTally(name) for name in self.names if has_labels(policy, name)}
         self._types: dict[str, set[ValueType]] = {
@@ -186,7 +194,7 @@ class Decoder:
 
     def count(self, batch: pa.Table | pa.RecordBatch) -> None:
         """The first pass: take in the labels of some rows."""
-        codes = {name: tally.add(_column(batch, name)) for name, tally in self.tallies.items()}
+        codes = {name: tally.add(self._labels(name, batch)) for name, tally in self.tallies.items()}
         for component in self._components:
             component.add(codes)
         for name, found in self._types.items():
@@ -194,6 +202,11 @@ class Decoder:
                 self._as_texts.remove(name)
             values = pc.unique(self._known(name, _column(batch, name)).cast(pa.string()))
             found.add(value_type(values, self.specs[name].reading))
+
+    def _labels(self, name: str, batch: pa.Table | pa.RecordBatch) -> pa.Array:
+        """The labels of a column, without codes for missing values; a mean may be such a number."""
+        column, spec = _column(batch, name), self.specs[name]
+        return column if spec.labels in STATISTICS else without_codes(name, column, spec)
 
     def settle(self) -> None:
         """Decide between the passes what every column becomes."""
@@ -205,6 +218,8 @@ class Decoder:
             meaning = meaning_of(
                 name, tally.labels, tally.rows, self.specs[name], self.policy.folder
             )
+            if isinstance(meaning, Measured) and name in self.whole:
+                meaning = replace(meaning, whole=self.whole[name])
             form = self._form(name, meaning)
             own = np.random.default_rng([*random.generate_state(4).tolist(), position])
             component = next((one for one in self._components if name in one.names), None)
@@ -223,9 +238,11 @@ class Decoder:
             return own
         form = self.choice.numbers if isinstance(meaning, Measured) else self.choice.categories
         why = why_not(form, meaning)
-        if why and meaning.statistic:
-            self.notes.append(f"Column '{name}' keeps its values: {why}.")
-            return "midpoint" if isinstance(meaning, Measured) else "label"
+        if why and meaning.statistic and form in meaning.forms:
+            # the columns of the result depend on the policy and the options alone
+            said = f"no {form} is known" if form in CERTAIN else "the published values are used"
+            self.notes.append(f"Column '{name}': {said}, because {why}.")
+            return form
         if why:
             self.notes.append(f"Column '{name}' keeps its labels: {why}.")
         return "label" if why else form
@@ -247,11 +264,10 @@ class Decoder:
         """The second pass: some rows with their values."""
         new: dict[str, pa.Array] = {}
         for name in self.names:
-            column = _column(batch, name)
             if name in self.columns:
-                new |= self.columns[name].rows(self.tallies[name].codes(column))
+                new |= self.columns[name].rows(self.tallies[name].codes(self._labels(name, batch)))
             else:
-                new[name] = self._value(name, column)
+                new[name] = self._value(name, _column(batch, name))
         return pa.table(new)
 
     def _value(self, name: str, column: pa.Array) -> pa.Array:

@@ -3,8 +3,9 @@
 A form makes one or several columns of values per label; the rows of a table take theirs from it.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias, get_args
 
@@ -22,6 +23,7 @@ from shoal.decoding.marginals import (
 )
 from shoal.decoding.meaning import (
     ANYTHING,
+    GONE,
     Categories,
     Exact,
     Meaning,
@@ -37,6 +39,8 @@ NUMBER_FORMS: tuple[str, ...] = get_args(NumberForm)
 CATEGORY_FORMS: tuple[str, ...] = get_args(CategoryForm)
 ESTIMATED = ("expected", "shares", "sample")
 """Forms that need the marginals."""
+CERTAIN = ("bounds", "interval", "list", "indicators")
+"""Forms that say what is known of a row's value, and no more."""
 MOST_COLUMNS = 2000
 """Columns that the values of one column may become."""
 SAMPLED = "_sampled"
@@ -117,6 +121,8 @@ def decoded(
     samples.
     """
     name = meaning.name
+    if meaning.statistic and form in CERTAIN:
+        meaning = _nothing_known(meaning)
     if form == "label":
         values = meaning.values()
         texts = pa.array(list(meaning.labels), pa.string())
@@ -125,6 +131,14 @@ def decoded(
         return _measured(meaning, form, counts, tight, random)
     assert isinstance(meaning, Categories), "others have labels alone"
     return _listed(meaning, form, counts, tight, random)
+
+
+def _nothing_known(meaning: Meaning) -> Meaning:
+    """The same column where labels do not cover the values of their rows: each may stand for any."""
+    unknown = (None,) * len(meaning.labels)
+    if isinstance(meaning, Measured):
+        return replace(meaning, low=unknown, high=unknown)
+    return replace(meaning, state=np.where(meaning.state == GONE, GONE, ANYTHING).astype(np.int8))
 
 
 def _measured(
@@ -144,7 +158,12 @@ def _measured(
     marginals = span_marginals(meaning, counts, tight)
     if form == "expected":
         return Decoded(name, form, {name: _expected(meaning, marginals)})
-    return _sample(name, form, meaning.typed(marginals.points), marginals, random)
+    points = meaning.typed(marginals.points)
+    if pa.types.is_integer(points.type) and meaning.half_open.any() and not meaning.is_whole:
+        points = points.cast(
+            pa.float64()
+        )  # what is drawn inside of `[0-500)` may be whole by chance
+    return _sample(name, form, points, marginals, random)
 
 
 def midpoints(meaning: Measured) -> pa.Array:
@@ -165,7 +184,25 @@ def _middle(first: Exact | None, last: Exact | None) -> Fraction | None:
 def _expected(meaning: Measured, marginals: SpanMarginals) -> pa.Array:
     if meaning.is_lossless:
         return meaning.typed(meaning.first)
-    return _means(meaning, marginals.expected())
+    values = marginals.expected()
+    return _means(meaning, _rounded(meaning, values) if meaning.sort == "number" else values)
+
+
+def _rounded(meaning: Measured, values: Sequence[Fraction | None]) -> list[Fraction | None]:
+    """Estimates with as many digits as a millionth of the column's range; inside of their labels."""
+    ends = [Fraction(end) for end in (*meaning.first, *meaning.last) if end is not None]
+    span = max(ends) - min(ends) if ends else Fraction(0)
+    if not span:
+        return list(values)
+    digits = 6 - math.floor(math.log10(span))
+    found: list[Fraction | None] = []
+    for value, first, last in zip(values, meaning.first, meaning.last, strict=True):
+        short = None if value is None else round(value, digits)
+        outside = short is not None and (
+            (first is not None and short <= first) or (last is not None and short >= last)
+        )
+        found.append(value if outside else short)
+    return found
 
 
 def _means(meaning: Measured, values: Sequence[Fraction | None]) -> pa.Array:

@@ -29,6 +29,9 @@ ROUNDS = 12
 MOST_POINTS = 100_000
 """Whole numbers, or days, between the lowest and the highest one; with more, only the ends of labels are
 values."""
+MOST_INSIDE = 2000
+PARTS = (100, 50, 20, 10, 5, 2, 1)
+"""Intervals without one of their ends are cut into so many parts, and at most so many in all."""
 NEVER = 1e-11
 """Below this chance both ends of a range are taken to occur once."""
 
@@ -144,11 +147,10 @@ def span_marginals(meaning: Measured, counts: LabelCounts, tight: bool) -> SpanM
 
     tight: whether the ends of the ranges of a class are values of the class.
     """
-    points = _points(meaning)
+    points, shares = _points(meaning)
     spans = [_span(meaning, i, points) for i in range(len(meaning.labels))]
     first, after = np.array(spans, np.int64).reshape(-1, 2).T
     n_labels, low, high = len(meaning.labels), np.zeros(len(first)), np.zeros(len(first))
-    shares = np.full(len(points), 1 / max(1, len(points)))
     used = (meaning.state != ANYTHING) & (after > first)
     classes = _Classes(counts, used, meaning.tight & (after > first + 1) & tight, first, after)
     if len(points) and len(classes.label):
@@ -271,29 +273,61 @@ class _Members:
         return rows
 
 
-def _points(meaning: Measured) -> tuple[Exact, ...]:
-    """The values that rows may have: whole numbers and days between the ends, else the ends."""
+def _points(meaning: Measured) -> tuple[tuple[Exact, ...], Floats]:
+    """The values that rows may have, and the shares with which the estimate begins.
+
+    Whole numbers and days between the ends; else the ends of labels that include them, and evenly spaced
+    values inside of intervals that do not. All are alike at first, those inside of intervals by width.
+    """
     known: Bools = ~np.isin(meaning.state, (ANYTHING, GONE))
     chosen = np.flatnonzero(known).tolist()
     ends = {end for i in chosen for end in (meaning.first[i], meaning.last[i]) if end is not None}
     if not ends:
-        return ()
+        return (), np.zeros(0)
     low, high = min(ends), max(ends)
-    is_whole = meaning.sort in ("number", "date") and all(end == int(end) for end in ends)
-    if is_whole and high - low <= MOST_POINTS:
-        return tuple(range(int(low), int(high) + 1))
-    inside = {
-        _middle(meaning, i) for i in chosen if not (meaning.with_low[i] and meaning.with_high[i])
+    if meaning.is_whole and high - low <= MOST_POINTS:
+        points = tuple(range(int(low), int(high) + 1))
+        return points, np.full(len(points), 1 / len(points))
+    half_open = meaning.half_open
+    values = {
+        end
+        for i in chosen
+        if not half_open[i]
+        for end in (meaning.first[i], meaning.last[i])
+        if end is not None
     }
-    return tuple(sorted(ends | {point for point in inside if point is not None}))
+    cells = _cells(meaning, sorted(ends))
+    parts = next(n for n in PARTS if n * len(cells) <= MOST_INSIDE or n == 1)
+    inside = {
+        point: float(b - a)
+        for a, b in cells
+        for j in range(parts)
+        if a < (point := _inside(a, b, j, parts)) < b
+    }
+    usual = sum(inside.values()) / len(inside) if inside else 1.0
+    weight = dict.fromkeys(values, usual) | inside
+    found = sorted(weight)
+    shares = np.array([weight[point] for point in found])
+    return tuple(found), shares / shares.sum()
 
 
-def _middle(meaning: Measured, i: int) -> Exact | None:
-    """A value inside an interval without one of its ends; None where it has one end only."""
-    first, last = meaning.first[i], meaning.last[i]
-    if first is None or last is None:
-        return None
-    return (Decimal(first) + Decimal(last)) / 2 if meaning.sort == "number" else (first + last) // 2
+def _cells(meaning: Measured, ends: Sequence[Exact]) -> list[tuple[Exact, Exact]]:
+    """The pieces into which all ends cut the intervals without one of their ends."""
+    change = np.zeros(len(ends) + 1, np.int64)
+    for i in np.flatnonzero(meaning.half_open).tolist():
+        first, last = meaning.first[i], meaning.last[i]
+        if first is not None and last is not None:
+            change[bisect_left(ends, first)] += 1
+            change[bisect_left(ends, last)] -= 1
+    covered = np.flatnonzero(np.cumsum(change)[:-1]).tolist()
+    return [(ends[i], ends[i + 1]) for i in covered if i + 1 < len(ends)]
+
+
+def _inside(low: Exact, high: Exact, part: int, parts: int) -> Exact:
+    """The middle of one of the equal parts of an interval; nanoseconds are rounded down."""
+    if isinstance(low, int) and isinstance(high, int):
+        return low + (high - low) * (2 * part + 1) // (2 * parts)
+    return Decimal(low) + (Decimal(high) - Decimal(low)) * (2 * part + 1) / (2 * parts)
 
 
 def _span(meaning: Measured, i: int, points: Sequence[Exact]) -> tuple[int, int]:

@@ -118,6 +118,8 @@ class Measured(Meaning):
     """(labels,) whether both ends of a range are values of its class, as in `[46~49]`."""
     zoned: bool = False
     """Whether times have a zone; they are then in UTC."""
+    whole: bool | None = None
+    """Whether the values are known to be whole numbers, or known not to be; None where neither is."""
     forms: ClassVar[tuple[str, ...]] = (
         "midpoint",
         "bounds",
@@ -152,6 +154,29 @@ class Measured(Meaning):
         }
         whole = [None if count is None else count // per for count in counts]
         return pa.array(whole, pa.int64()).view(kinds[self.sort])
+
+    @property
+    def half_open(self) -> Bools:
+        """(labels,) which are intervals without one of their ends, such as `[30-35)`."""
+        return (self.state == RANGE) & ~(self.with_low & self.with_high)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the values are days or whole numbers.
+
+        A number before the end of `[1-2)` need not be 1. So where there are such labels, the policy says
+        that the values are whole, or at least two other labels do: `45`, or the ends of `[46~49]`.
+        """
+        ends = {end for end in (*self.first, *self.last) if end is not None}
+        if self.sort not in ("number", "date") or any(end != int(end) for end in ends):
+            return False
+        if self.sort == "date" or self.whole is not None:
+            return self.sort == "date" or bool(self.whole)
+        if not self.half_open.any():
+            return True
+        exact = (self.state == VALUE) | self.tight
+        pairs = zip(exact.tolist(), self.first, self.last, strict=True)
+        return len({end for is_exact, *both in pairs if is_exact for end in both}) >= 2
 
     @property
     def closed(self) -> Literal["both", "left", "right"]:
@@ -233,7 +258,10 @@ def meaning_of(
         If the policy cannot read some labels.
     """
     if spec.labels in STATISTICS:
-        found = meaning_of(name, labels, rows, replace(spec, labels="range", hierarchy=None))
+        plain = replace(spec, labels="range", hierarchy=None)
+        if spec.labels != "mode" and spec.order is None and not any(x != ANY for x in labels if x):
+            plain = replace(plain, kind="ordered")  # of stars alone: what has a mean is a number
+        found = meaning_of(name, labels, rows, plain)
         return replace(found, statistic=spec.labels)
     reader = _Labels(name, tuple(labels), rows, spec)
     if isinstance(spec.hierarchy, FunctionHierarchy):
@@ -242,7 +270,7 @@ def meaning_of(
     if isinstance(spec.hierarchy, CsvFile | NestedTree):
         return reader.tree(read_nodes(name, pa.array([], pa.string()), spec.hierarchy, folder))
     if isinstance(spec.hierarchy, Intervals):
-        return reader.measured(reader.interval, "a number or an interval `[a-b)`")
+        return reader.measured(reader.place, "a number or an interval `[a-b)`")
     if isinstance(spec.hierarchy, DateParts):
         return reader.measured(reader.part_of_date, "a date or a part of one")
     if spec.order is not None:
@@ -253,7 +281,8 @@ def meaning_of(
         return reader.measured(reader.ruled, "a number or a range of numbers")
     if spec.kind == "ordered":
         return reader.measured(reader.place, "a number, a date, or a range of these")
-    if spec.kind is None and spec.reading.type != "text" and reader.looks_measured():
+    declared = spec.reading.type in ("number", "date") and not reader.words()
+    if spec.kind is None and spec.reading.type != "text" and (declared or reader.looks_measured()):
         return reader.measured(reader.place, "a number, a date, or a range of these")
     return reader.sets()
 
@@ -306,6 +335,9 @@ class _Labels:
             return False
         if all(INTERVAL.fullmatch(label) for label in words):
             return all(self.place(label) is not None for label in words)
+        if self.spec.labels == "uniform" and any(half_open(label) for label in words):
+            # values that look so have a backslash: these are intervals that were made for decimals
+            return all(half_open(label) or place_of(label) is not None for label in words)
         if any(range_ends(label) for label in words):
             return all(place_of(end) is not None for end in self.ends())
         return all(STANDARD.fullmatch(end) for end in self.ends())
@@ -313,7 +345,7 @@ class _Labels:
     # ordered columns
 
     def place(self, label: str) -> _Span | None:
-        """`46`, `[46~49]`, `(0, 20]`, or a range as other tools write it."""
+        """`46`, `[46~49]`, `[30-35)`, `(0, 20]`, or a range as other tools write it."""
         halves = range_ends(label)
         if halves is not None:
             low, high = place_of(halves[0]), place_of(halves[1])
@@ -324,12 +356,10 @@ class _Labels:
         value = place_of(unescaped(label))
         if value is not None:
             return _Span(*_both(value, value), is_value=True, zoned=_has_zone(label))
+        decimals = half_open(label)
+        if decimals is not None:
+            return _from_range(decimals)
         return _interval_of_cut(label) or _foreign(label, "places")
-
-    def interval(self, label: str) -> _Span | None:
-        """`[30-35)` of a hierarchy."""
-        found = half_open(label)
-        return self.place(label) if found is None else _from_range(found)
 
     def part_of_date(self, label: str) -> _Span | None:
         """`1964-03` of a hierarchy."""
@@ -377,6 +407,13 @@ class _Labels:
             (GONE if label is None else ANYTHING) if span is None else _state_of(span)
             for label, span in zip(self.labels, spans, strict=True)
         ]
+        whole, rule = None, self.spec.rule
+        if isinstance(rule, ColumnRule) and rule.base is not None:
+            whole = True if rule.base == int(rule.base) else None
+        elif self.spec.labels == "uniform" and self.spec.hierarchy is None:
+            # whole numbers are published as `[20~24]`, decimals as `[20-22.5)`
+            open_ends = (span.with_low and span.with_high for span in spans if span is not None)
+            whole = None if all(open_ends) else False
         return Measured(
             self.name,
             self.labels,
@@ -390,6 +427,7 @@ class _Labels:
             np.array([span is None or span.with_high for span in spans], np.bool_),
             np.array([span is not None and span.tight for span in spans], np.bool_),
             any(span is not None and span.zoned for span in spans),
+            whole,
         )
 
     # categories

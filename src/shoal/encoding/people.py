@@ -17,7 +17,7 @@ from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.encoding.folding import fold, folded
 from shoal.encoding.missing import TEXT_CODES
 from shoal.encoding.values import tally_of
-from shoal.errors import InputError
+from shoal.errors import InputError, data_rows
 from shoal.hierarchy.text import text_of
 
 SIGNED = np.uint64((1 << 63) - 1)
@@ -124,8 +124,7 @@ def check_ids(
             "to a column that holds the id of a person in every row, or leave it out."
         )
     if missing:
-        few = [f"{row + 1:,}" for row in where or ()] + ["…"] * (missing > len(where or ()))
-        places = f" (data rows {', '.join(few)})" if where else ""
+        places = f" ({data_rows(where, missing)})" if where else ""
         raise InputError(
             f"Column '{name}' has the role person, but {missing:,} of {rows:,} rows have no id"
             f"{places}: whose they are is not known, so people cannot be counted. Fill in the ids, or "

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Codes, Ints
 from shoal.encoding.date_format import MONTHS, PIVOT, date_format
-from shoal.errors import HierarchyError, InputError, listed
+from shoal.errors import HierarchyError, InputError, data_rows, listed
 from shoal.hierarchy.text import text_of
 from shoal.io.arrow import whole_numbers
 
@@ -101,8 +101,7 @@ class Tally:
         if self.index is None:
             return ""
         rows = np.flatnonzero(np.isin(self.index, chosen))
-        few = ", ".join(f"{row + 1:,}" for row in rows[:5]) + (", …" if len(rows) > 5 else "")
-        return f" (data rows {few})"
+        return f" ({data_rows(rows[:5].tolist(), len(rows))})"
 
 
 def tally_of(name: str, column: pa.Array) -> Tally:
@@ -138,8 +137,10 @@ def is_numbered(column: pa.Array) -> bool:
     texts = column.dictionary
     if texts.null_count or column.type.index_type != pa.int32() or len(texts) > len(column):
         return False
-    used = len(pc.unique(column.indices.drop_null()))
-    return bool(used == len(texts) == len(pc.unique(texts)))
+    used = np.zeros(len(texts), np.bool_)
+    codes = column.indices.drop_null() if column.indices.null_count else column.indices
+    used[codes.to_numpy(zero_copy_only=False)] = True
+    return bool(used.all() and len(texts) == len(pc.unique(texts)))
 
 
 def canonical(column: pa.Array) -> pa.Array:

@@ -16,7 +16,7 @@ from shoal.encoding.counts import SCALE as SCALE
 from shoal.encoding.missing import is_missing
 from shoal.encoding.reading import AS_FOUND, ValueReading, declared_texts, is_text
 from shoal.encoding.values import NUMBER
-from shoal.errors import InputError
+from shoal.errors import InputError, data_rows
 from shoal.hierarchy.text import text_of
 
 MOST = 9_000_000_000_000
@@ -141,8 +141,8 @@ def check_weights(
             if fault == NOT_POSITIVE and step is not None:
                 what = f"have a weight that `round: {step:g}` makes 0, or one of 0 or below"
                 why = "a release would not count them. Choose a smaller `round`, or correct the weights"
-            few = [f"{row + 1:,}" for row in (where or {}).get(fault, ())]
-            places = f" (data rows {', '.join(few + ['…'] * (some > len(few)))})" if few else ""
+            few = list((where or {}).get(fault, ()))
+            places = f" ({data_rows(few, some)})" if few else ""
             raise InputError(
                 f"Column '{name}' has the role weight, but {some:,} of {rows:,} rows {what}{places}: "
                 f"{why}."

@@ -64,6 +64,11 @@ class Engine(ABC):
     free_evidence: bool = False
     """Whether the evidence for a report comes at no extra cost, so it is always collected."""
 
+    suppression_limit: ClassVar[str] = "`suppression`"
+    """What sets how many rows may be suppressed, for messages."""
+    otherwise: ClassVar[str] = "loosen the constraints"
+    """What else helps where too many would have to be."""
+
     notes: tuple[str, ...] = ()
     """Why this engine was chosen, where the user chose another one."""
     choice: "Choice | None" = None

@@ -4,8 +4,9 @@ The distinct values of each column are counted in the session and numbered here;
 where they are, with the hash and the canonical order that they would have in memory.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,13 @@ from shoal.encoding.domain import Domain
 from shoal.encoding.people import check_ids, person_of_ids
 from shoal.encoding.prediction import bits_of_columns, class_of_values, steered
 from shoal.encoding.values import Tally, canonical, countable, tally_of_counts
-from shoal.engines.column_types import check_types, restore_type, storage_type
+from shoal.engines.column_types import (
+    check_types,
+    is_text,
+    restore_type,
+    storage_type,
+    value_type_of,
+)
 from shoal.engines.queries import (
     ENCODED,
     PERSON,
@@ -48,6 +55,8 @@ MAX_VALUES = 1_000_000
 COUNTED, HASHED = 0.1, 0.6
 """Shares of the work that are done when all values are counted, and all rows hashed."""
 SIGN = np.uint64(1 << 63)
+Witness = Callable[[pa.RecordBatch | pa.Table], str]
+"""Looks at rows where they are, and says what it found; it can be sent to another process."""
 ALIKE = "k"
 """The column of a hash of the codes and `h`: rows that differ in it differ in these."""
 
@@ -62,7 +71,8 @@ class EncodedTable:
     rows' hash and `key` the order of rows inside a cell (both
     unsigned, as signed numbers of the same order), `k` the same number for rows that are equal in
     codes and hash, and for few others, `p0..` the other published columns as they are,
-    `v0..` the values of the quasi-identifiers, which are compared with their labels at the end.
+    `v0..` the values of the quasi-identifiers, which are compared with their labels at the end, or the
+    places of these in `behind`.
     """
 
     domains: tuple[Domain, ...]
@@ -93,6 +103,10 @@ class EncodedTable:
     """Whether there is a column `wt`, the sampling weights."""
     ids: tuple["RepeatingIds", ...] = ()
     """The identifiers that repeat, whose hashes are `i0..`, where the policy names no person column."""
+    behind: tuple[pa.Array | None, ...] = ()
+    """Per quasi-identifier its different values, where `v0..` are places of them."""
+    found: tuple[str, ...] = ()
+    """What a witness found in the batches of the raw table."""
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:
@@ -132,6 +146,7 @@ def encode_table(
     max_values: int = MAX_VALUES,
     progress: Progress = no_progress,
     identifiers: Sequence[str] = (),
+    witness: Witness | None = None,
 ) -> EncodedTable:
     """Create the encoded table of a raw one.
 
@@ -151,6 +166,8 @@ def encode_table(
         Distinct values that a column may have.
     progress : Progress
         Called with the share of the work that is done.
+    witness : Witness
+        Looks at every batch of the raw table too, and says what it finds.
 
     Returns
     -------
@@ -245,7 +262,7 @@ def encode_table(
         weight,
     )
     n_rows = _n_rows(tallies[quasi[0]])
-    _encode_rows(session, raw, encode, n_rows, progress)
+    found_in_rows = _encode_rows(session, raw, Witnessed(encode, witness), n_rows, progress)
     hidden = {name: domains[name] for name in sensitive}
     totals = {name: Reference(_known(rows[name], domain)) for name, domain in hidden.items()}
     return EncodedTable(
@@ -264,6 +281,8 @@ def encode_table(
         merged_ids=spellings,
         ids=tuple(repeating.values()),
         has_weights=weight is not None,
+        behind=tuple(_behind(tallies[name], types[name]) for name in quasi),
+        found=found_in_rows,
     )
 
 
@@ -426,9 +445,11 @@ def _n_rows(tally: Tally) -> int:
 
 
 def _encode_rows(
-    session: Session, raw: str, encode: "EncodeRows", n_rows: int, progress: Progress
-) -> None:
-    """Create the encoded table: codes and hashes first, then the order of equal rows."""
+    session: Session, raw: str, witnessed: "Witnessed", n_rows: int, progress: Progress
+) -> tuple[str, ...]:
+    """Create the encoded table: codes and hashes first, then the order of equal rows. Returns what a
+    witness found."""
+    encode = witnessed.function
     d, people = len(encode.quasi), encode.person is not None
     ids = [f"i{i}" for i in range(len(encode.ids))]
     weights = [] if encode.weight is None else [WEIGHT]
@@ -441,13 +462,18 @@ def _encode_rows(
     places += [] if encode.weight is None else [encode.weight.place]
     needed = list(dict.fromkeys((*needed, *places)))
     rows = select(raw, needed)
-    payload += [(f"v{i}", storage_type(one.kind)) for i, one in enumerate(encode.quasi)]
+    payload += [
+        (f"v{i}", pa.int32() if one.numbers_values else storage_type(one.kind))
+        for i, one in enumerate(encode.quasi)
+    ]
     head = [("node", pa.int64()), *((name, pa.int32()) for name in numbers)]
     owners = [PERSON] if people else [*weights, *ids]
     head += [(name, pa.int64()) for name in (*owners, "h")]
     schema = pa.schema([*head, ("key", pa.int64()), (ALIKE, pa.int64()), *payload])
+    schema = schema.append(FOUND)
     with passing(session, progress, COUNTED, HASHED, n_rows):
-        session.map(ENCODED, rows, encode, schema)
+        session.map(ENCODED, rows, witnessed, schema)
+    found = findings(session, ENCODED)
     # most rows have no equal: only those that may have one are numbered among their equals
     doubled, numbered = f"{ENCODED}_doubled", f"{ENCODED}_numbered"
     session.keep(doubled, repeated_values(ENCODED, ALIKE))
@@ -460,6 +486,57 @@ def _encode_rows(
             session.map(numbered, rows, AddKey(tuple(schema.names)), schema)
             session.substitute(ENCODED, numbered, ALIKE)
     session.drop(doubled)
+    return found
+
+
+FOUND = pa.field("found", pa.string())
+"""What was found in a batch, beside one of its rows."""
+
+
+@dataclass(frozen=True)
+class Witnessed:
+    """A function on batches, and another one that looks at what it is given or at what it returns."""
+
+    function: Any
+    """From a batch to a batch, or from a table to a table."""
+    witness: Witness | None
+    at_result: bool = False
+
+    def __call__(self, batch: pa.RecordBatch | pa.Table) -> pa.RecordBatch | pa.Table:
+        """What the function returns, with what was found in the first row of `found`."""
+        rows = self.function(batch)
+        n = len(rows)
+        found = pa.nulls(n, pa.string())
+        if self.witness is not None and n:
+            text = self.witness(rows if self.at_result else batch)
+            found = pa.concat_arrays([pa.array([text], pa.string()), found[1:]])
+        return rows.append_column(FOUND, found)
+
+
+def findings(session: Session, table: str) -> tuple[str, ...]:
+    """What a witness found in all batches of a table."""
+    sql = f"{select(table, [FOUND.name])} WHERE {FOUND.name} IS NOT NULL"
+    return tuple(session.query(sql).column(FOUND.name).to_pylist())
+
+
+def _is_numbered(kind: pa.DataType) -> bool:
+    """Whether values of a type are kept as places of a list: those that are equal are also alike."""
+    kind = value_type_of(kind)
+    return is_text(kind) or bool(pa.types.is_integer(kind))
+
+
+def _behind(tally: Tally, kind: pa.DataType) -> pa.Array | None:
+    """The values of a column in the order of `CodeLookup`, where rows have places of them."""
+    return tally.values.take(pa.array(_lookup_order(tally)[0])) if _is_numbered(kind) else None
+
+
+def _lookup_order(tally: Tally) -> tuple[Ints, Words | None]:
+    """The order of the values in a lookup, and their hashes in it; None where two share one."""
+    hashes = words_of(tally.values)
+    order = np.argsort(hashes)
+    if (np.diff(hashes[order]) == 0).any():
+        return np.arange(len(hashes)), None
+    return order, hashes[order]
 
 
 @dataclass(frozen=True)
@@ -480,25 +557,41 @@ class CodeLookup:
     missing: int
     """The code of the missing value, or -1."""
 
+    @property
+    def numbers_values(self) -> bool:
+        """Whether rows keep the place of their value, and not the value itself."""
+        return _is_numbered(self.kind)
+
     def __call__(self, column: pa.Array) -> Codes:
         """(n,) the code of each row."""
-        column = canonical(countable(self.name, restore_type(column, self.kind)))
-        is_missing = column.is_null().to_numpy(zero_copy_only=False)
-        position, is_known = self._positions(column)
-        if not (is_known | is_missing).all() or (is_missing.any() and self.missing < 0):
+        return self.codes_of(self.places(column))
+
+    def codes_of(self, places: Codes) -> Codes:
+        """(n,) the codes of the values at some places, -1 being the missing one."""
+        return np.append(self.codes, self.missing).astype(np.int32)[places]
+
+    def places(self, column: pa.Array) -> Codes:
+        """(n,) the place of each row's value in the lookup, -1 for a missing one."""
+        coded = canonical(countable(self.name, restore_type(column, self.kind))).dictionary_encode()
+        at, is_known = self._positions(coded.dictionary)
+        indices = coded.indices
+        some_missing = indices.null_count > 0
+        if not is_known.all() or (some_missing and self.missing < 0):
             raise InputError(
                 f"Column '{self.name}' has other values than when it was first read. Do not change "
                 "the table during a run; run again."
             )
-        codes = np.append(self.codes, 0)[position]
-        return np.where(is_missing, self.missing, codes).astype(np.int32)
+        if some_missing:
+            indices = pc.fill_null(indices, -1)
+        places = np.append(at, -1).astype(np.int32)
+        return places[indices.to_numpy(zero_copy_only=False)]
 
-    def _positions(self, column: pa.Array) -> tuple[npt.NDArray[np.integer], Bools]:
-        """(n,) the position of each row's value, and whether it is there at all."""
+    def _positions(self, values: pa.Array) -> tuple[npt.NDArray[np.integer], Bools]:
+        """(n,) the place of each value, and whether it is there at all."""
         if self.hashes is None:
-            at = pc.fill_null(pc.index_in(column, self.values), -1).to_numpy(zero_copy_only=False)
+            at = pc.fill_null(pc.index_in(values, self.values), -1).to_numpy(zero_copy_only=False)
             return at, at >= 0
-        hashes = words_of(column)
+        hashes = words_of(values)
         at = np.searchsorted(self.hashes, hashes)
         # one more, for hashes above all others: they are compared with one that is not theirs
         return at, np.append(self.hashes, 0)[at] == hashes
@@ -508,11 +601,9 @@ def code_lookup(
     tally: Tally, place: str, kind: pa.DataType, codes: Codes, missing: int
 ) -> CodeLookup:
     """Finds the codes that a tally's values were given."""
-    hashes = words_of(tally.values)
-    order = np.argsort(hashes)
-    if (np.diff(hashes[order]) == 0).any():
-        return CodeLookup(tally.name, place, kind, None, tally.values, codes, missing)
-    return CodeLookup(tally.name, place, kind, hashes[order], None, codes[order], missing)
+    order, hashes = _lookup_order(tally)
+    values = tally.values if hashes is None else None
+    return CodeLookup(tally.name, place, kind, hashes, values, codes[order], missing)
 
 
 @dataclass(frozen=True)
@@ -565,8 +656,12 @@ class EncodeRows:
         sensitive = [lookup(batch.column(lookup.place)) for lookup in self.sensitive]
         payload = [restore_type(batch.column(place), kind) for place, kind in self.payload]
         columns: dict[str, pa.Array] = {"node": pa.array(np.zeros(n, np.int64))}
+        behind = {}
         for i, lookup in enumerate(self.quasi):
-            columns[f"c{i}"] = pa.array(lookup(batch.column(lookup.place)))
+            places = lookup.places(batch.column(lookup.place))
+            columns[f"c{i}"] = pa.array(lookup.codes_of(places))
+            if lookup.numbers_values:
+                behind[f"v{i}"] = pa.array(places, mask=places < 0)
         for i, codes in enumerate(sensitive):
             columns[f"s{i}"] = pa.array(codes)
         if self.target is not None:
@@ -586,8 +681,10 @@ class EncodeRows:
         for i, column in enumerate(payload):
             columns[f"p{i}"] = column.cast(storage_type(column.type))
         for i, lookup in enumerate(self.quasi):
-            value = restore_type(batch.column(lookup.place), lookup.kind)
-            columns[f"v{i}"] = value.cast(storage_type(value.type))
+            if not lookup.numbers_values:
+                value = restore_type(batch.column(lookup.place), lookup.kind)
+                behind[f"v{i}"] = value.cast(storage_type(value.type))
+        columns |= behind
         return pa.RecordBatch.from_pydict(columns)
 
 

@@ -4,21 +4,20 @@ The code is the same as in memory. Nothing may depend on which fragment a row is
 they mean in the whole table, groups are compared with all its rows, and the cuts that led here count.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.arrays import Ints, Words
+from shoal.arrays import Ints
 from shoal.encoding.cells import Cells, hash_rows, pack
 from shoal.encoding.counts import Reference
 from shoal.encoding.domain import Domain
 from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, spans_of
 from shoal.encoding.people import People
 from shoal.engines.queries import PERSON, WEIGHT
-from shoal.kernels.sorting import run_starts
+from shoal.kernels.sorting import radix_argsort, run_starts, sort_runs
 from shoal.methods.base import Method
 from shoal.methods.blocks import group_blocks, group_rows, refine_rows
 from shoal.methods.partition import Totals, cut_down, whole_table
@@ -162,30 +161,33 @@ class Finish:
         kept = np.flatnonzero(grouping.group >= 0)
         left = np.flatnonzero(grouping.group < 0)
         group = grouping.group[kept]
-        found = {}
+        found: dict[str, pa.Array | pa.ChunkedArray] = {}
+        last = 0 if self.measure is None else 1
+        """The row of sums."""
         spans = spans_of(cells, grouping)
         for j, column in enumerate(grouping.columns):
             labels = labels_of(self.domains[column], spans, j)
-            texts = labels.texts.take(pa.array(labels.of_group[group])).cast(pa.string())
-            found[f"q{column}"] = pa.concat_arrays([texts, pa.nulls(len(left), pa.string())])
+            places = labels.of_group[group].astype(np.int32)
+            indices = pa.concat_arrays([pa.array(places), pa.nulls(len(left) + last, pa.int32())])
+            found[f"q{column}"] = pa.DictionaryArray.from_arrays(indices, labels.texts)
         as_they_are = [*self.payload, *self.behind, *self._owners]
         as_they_are += self._secret if self.pieces else []
-        taken = rows.select(as_they_are).take(pa.array(cells.rows[np.concatenate([kept, left])]))
+        order = np.concatenate([cells.rows[kept], cells.rows[left], np.zeros(last, np.int64)])
+        is_none = np.arange(len(order)) >= len(order) - last
+        taken = rows.select(as_they_are).combine_chunks().take(pa.array(order, mask=is_none))
         found |= dict(zip(as_they_are, taken.columns, strict=True))
         numbers = (number << 32) + group.astype(np.int64)
         if self.pieces:
             shown = [found[f"q{j}"] for j in range(len(self.domains))]
-            piece = hash_rows(len(kept) + len(left), (), shown, 0) % np.uint64(self.pieces)
+            piece = hash_rows(len(order), (), shown, 0) % np.uint64(self.pieces)
             found["b"] = pa.array(piece.astype(np.int32))
-        found["g"] = pa.array(np.append(numbers, np.full(len(left), WITHHELD)))
-        found["sums"] = pa.nulls(len(kept) + len(left), pa.string())
-        table = pa.table(found)
-        if self.measure is None:
-            return table
-        sums = self.measure(self._parts(cells, grouping, spans, rows))
-        row = {field.name: pa.nulls(1, field.type) for field in table.schema}
-        row |= {"g": pa.array([NO_GROUP], pa.int64()), "sums": pa.array([sums], pa.string())}
-        return pa.concat_tables([table, pa.table(row, table.schema)])
+        ends = np.full(len(left), WITHHELD), np.full(last, NO_GROUP)
+        found["g"] = pa.array(np.concatenate([numbers, *ends]))
+        found["sums"] = pa.nulls(len(order), pa.string())
+        if self.measure is not None:
+            sums = self.measure(self._parts(cells, grouping, spans, rows))
+            found["sums"] = pa.concat_arrays([found["sums"][1:], pa.array([sums], pa.string())])
+        return pa.table(found)
 
     def _parts(self, cells: Cells, grouping: Grouping, spans: Spans, rows: pa.Table) -> ReleaseView:
         target = (
@@ -197,9 +199,14 @@ class Finish:
     def _cells(self, rows: pa.Table) -> Cells:
         quasi = [_numbers(rows, f"c{j}").astype(np.int32) for j in range(len(self.domains))]
         keys = pack(quasi, [domain.size for domain in self.domains])
-        order = _sorted([word for word, _ in keys], _numbers(rows, "key"), _numbers(rows, "h"))
+        hashes = _numbers(rows, "h").view(np.uint64) ^ SIGN
+        order = np.arange(len(rows), dtype=np.int64)
+        for word, bits in reversed(keys):
+            order = radix_argsort(word, bits, order)
         begins = run_starts(np.stack([word for word, _ in keys]), order)
         starts = np.append(np.flatnonzero(begins), len(order)).astype(np.int64)
+        sort_runs(order, starts, hashes)
+        sort_runs(order, starts, _numbers(rows, "key").view(np.uint64) ^ SIGN)
         heads = order[starts[:-1]]
         sensitive = {
             name: _numbers(rows, f"s{i}").astype(np.int32)[order]
@@ -210,7 +217,7 @@ class Finish:
             codes=np.stack([column[heads] for column in quasi], axis=1),
             starts=starts,
             rows=order,
-            hashes=_numbers(rows, "h").view(np.uint64)[order] ^ SIGN,
+            hashes=hashes[order],
             sensitive=sensitive,
             sensitive_domains=self.sensitive_domains,
             whole=self.totals,
@@ -226,9 +233,4 @@ def _people(hashes: Ints) -> People:
 
 
 def _numbers(rows: pa.Table, name: str) -> Ints:
-    return rows[name].to_numpy().astype(np.int64)
-
-
-def _sorted(words: Sequence[Words], key: Ints, h: Ints) -> Ints:
-    """Canonical order."""
-    return np.lexsort((h, key, *reversed(words)))
+    return rows[name].to_numpy().astype(np.int64, copy=False)

@@ -65,6 +65,7 @@ from shoal.io.arrow import kind_name, one_chunk, without_category_order
 from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.tables import Table
 from shoal.methods.blocks import group_rows, refine_rows
+from shoal.methods.people import LabelsOf, covering_labels
 from shoal.methods.refinement import passes_of
 from shoal.methods.uniform import UniformGroups, group_uniformly, refine_uniformly
 from shoal.metrics.base import ReleaseView
@@ -141,6 +142,8 @@ class MemoryEngine(Engine):
         self._in_order = True
         """Whether the release as written has the order of the rows here."""
         self._repeated: tuple[RepeatedId, ...] = ()
+        self._read_with_codes: Collection[str] = ()
+        """Columns of a file whose texts have codes only because they were read so."""
 
     @classmethod
     def holding(
@@ -176,9 +179,10 @@ class MemoryEngine(Engine):
         if policy.person is None:  # to see whether they repeat
             wanted |= {*policy.identifiers}
         columns = [name for name in self._names if name in wanted]
-        read = LocalFiles().read(source.files[0], source.options, columns)
         numbered = policy.publish != "anatomy" and not changes_of(policy)
+        read = LocalFiles().read(source.files[0], source.options, columns, coded=numbered)
         quasi = policy.quasi if numbered else ()
+        self._read_with_codes = _coded_texts(read) if numbered else ()
         self._table = wrap(_in_one_piece(without_category_order(read, policy.quasi), quasi))
         self.load(policy, clock)
         progress(1.0)
@@ -255,12 +259,18 @@ class MemoryEngine(Engine):
         if policy.columns_labelled("uniform"):
             specs = {name: policy.column_spec(name) for name in policy.quasi}
             self._uniform = group_uniformly(
-                policy.method, self._cells, requirement, self.seed, specs, progress
+                policy.method,
+                self._cells,
+                requirement,
+                self.seed,
+                specs,
+                progress,
+                self._labels_as_read,
             )
             self._groupings = self._uniform.groupings
         else:
             self._groupings = group_rows(
-                policy.method, self._cells, requirement, self.seed, progress
+                policy.method, self._cells, requirement, self.seed, progress, self._labels_as_read
             )
         check_groupings(self._cells, self._groupings, policy.method.name)
         return int(self._suppressed.sum())
@@ -272,13 +282,26 @@ class MemoryEngine(Engine):
         passes = passes_of(policy.refine)
         if self._uniform is not None:
             self._uniform = refine_uniformly(
-                policy.method, requirement, self._uniform, passes, self.seed, progress
+                policy.method,
+                requirement,
+                self._uniform,
+                passes,
+                self.seed,
+                progress,
+                self._labels_as_read,
             )
             self._groupings = self._uniform.groupings
             check_groupings(self._cells, self._groupings, "refine")
             return
         self._groupings = refine_rows(
-            policy.method, self._cells, requirement, groupings, passes, self.seed, progress
+            policy.method,
+            self._cells,
+            requirement,
+            groupings,
+            passes,
+            self.seed,
+            progress,
+            self._labels_as_read,
         )
         check_groupings(self._cells, self._groupings, "refine")
 
@@ -373,9 +396,18 @@ class MemoryEngine(Engine):
         return {} if self._uniform is None else self._uniform.cuts
 
     def _labels_of(self, grouping: Grouping, spans: Spans) -> list[Labels]:
-        policy = self._policy
-        specs = {name: policy.column_spec(name) for name in policy.quasi}
+        specs = {name: self._policy.column_spec(name) for name in self._policy.quasi}
         return labels_in_forms(self._cells, grouping, spans, specs, self._cuts)
+
+    @property
+    def _labels_as_read(self) -> LabelsOf:
+        """How the labels of groups will read, of some rows with the same uniform labels at least."""
+        if not self._policy.columns_labelled(*STATISTICS):
+            return covering_labels
+        specs = {name: self._policy.column_spec(name) for name in self._policy.quasi}
+        return lambda cells, grouping: labels_in_forms(
+            cells, grouping, spans_of(cells, grouping), specs, {}
+        )
 
     def _gather(self, published: PublishedRows, table: Table) -> None:
         policy = self._policy
@@ -387,6 +419,7 @@ class MemoryEngine(Engine):
         release = output_layout(published, columns, table.column, starred, keep_order=kept)
         release = release.decoded() if self._decode else release
         self._rows = release.rows
+        self._read_with_codes = [n for n in self._read_with_codes if n not in release.labels]
         frame = table.release(release.columns, release.labels, release.rows, kept)
         self._tables = (frame,)
 
@@ -472,7 +505,10 @@ class MemoryEngine(Engine):
 
     def frames(self) -> tuple[Any, dict[str, Any]]:
         """The release in the user's kind of frame."""
-        return self._tables[0], dict(zip(self._sensitive, self._tables[1:], strict=True))
+        first, *others = self._tables
+        if self._read_with_codes:
+            first = _decoded(first, self._read_with_codes)
+        return first, dict(zip(self._sensitive, others, strict=True))
 
     @property
     def _sensitive(self) -> tuple[str, ...]:
@@ -480,7 +516,9 @@ class MemoryEngine(Engine):
 
     def published(self) -> ReleaseTable:
         """The rows of the release, as they are handed over."""
-        return release_of_frames(*self.frames(), self._originals, self._people, self._weights)
+        first, *others = self._tables
+        sensitive = dict(zip(self._sensitive, others, strict=True))
+        return release_of_frames(first, sensitive, self._originals, self._people, self._weights)
 
     def write(self, paths: Sequence[Target], options: CsvOptions, progress: Progress) -> None:
         """Write the tables of the release."""
@@ -518,7 +556,7 @@ class MemoryEngine(Engine):
     def _read_whole(self, path: Path, options: CsvOptions) -> pa.Table:
         """The rows of a written file; the texts of columns that are compared often are coded."""
         files = LocalFiles()
-        table = files.read(path, files.settle(path, options)[0])
+        table = files.read(path, files.settle(path, options)[0], coded=True)
         return _in_one_piece(table, (*self._policy.quasi, *self._policy.sensitive))
 
     def require_truth(self, released: ReleaseTable, progress: Progress) -> None:
@@ -643,6 +681,22 @@ class MemoryEngine(Engine):
     def weights(self) -> Ints | None:
         """Where a constraint is estimated from weights that are not published: those of the rows."""
         return self._weights
+
+
+def _coded_texts(table: pa.Table) -> list[str]:
+    """The columns of texts with codes."""
+    return [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
+
+
+def _decoded(table: pa.Table, names: Collection[str]) -> pa.Table:
+    """The table with texts in place of codes in some of its columns, where it has them."""
+
+    def column(name: str) -> pa.Array:
+        values = one_chunk(table.column(name))
+        return values.dictionary_decode() if name in names else values
+
+    every = table.column_names
+    return pa.Table.from_arrays(each(column, every, table.num_rows), every)
 
 
 def _in_one_piece(table: pa.Table, numbered: Collection[str]) -> pa.Table:

@@ -37,10 +37,10 @@ MOST_ENTRIES = 5_000_000
 """Entries of histograms in memory at a time; a single node may have more."""
 MOST_LOSSES = (1 << 63) // UNIT
 """Rows times columns: the loss of all of them is summed in 64 bits."""
+CODE_TYPES = ((7, "TINYINT"), (15, "SMALLINT"))
+"""The bits of codes, and types that hold them."""
 OPEN_ROWS = "open_rows"
 """The table of the rows that are still being cut, `node` being their node."""
-FRAGMENTED = "fragmented"
-"""All rows with their fragment, where SQL cannot compute it."""
 MOST_SQL_FRAGMENTS = 32
 """Up to this many fragments SQL finds each row's, as nested CASE expressions. With more, Java does not
 compile the program that Spark makes of them, and with a thousand Spark runs out of memory; a function
@@ -64,20 +64,20 @@ class PartitionTree:
     fragments: tuple[Fragment, ...]
     """Depth first, below before above."""
 
-    def rows(self, session: Session, columns: list[str], payload: pa.Schema) -> str:
-        """SQL of all rows of the encoded table, `node` being their fragment; for one query.
+    def rows(self, columns: list[str], payload: pa.Schema) -> "tuple[str, Locator | None]":
+        """SQL of all rows of the encoded table, and what finds `node`, their fragment; None where the
+        SQL does.
 
-        payload: the types of columns that are no codes. Drop the table FRAGMENTED afterwards.
+        payload: the types of columns that are no codes.
         """
         numbers = {leaf: number for number, leaf in enumerate(self.tree.leaves())}
         if len(numbers) <= MOST_SQL_FRAGMENTS:
-            return queries.with_leaves(self.tree, numbers, columns)
+            return queries.with_leaves(self.tree, numbers, columns), None
         schema = pa.schema(
             [payload.field(n) if n in payload.names else _code_field(n) for n in columns]
         )
         locate = locator(self.tree, numbers, schema.insert(0, _code_field("node")))
-        session.map(FRAGMENTED, select(queries.ENCODED, columns), locate, locate.schema, once=True)
-        return select(FRAGMENTED, locate.schema.names)
+        return select(queries.ENCODED, columns), locate
 
 
 def fragment_rows_for(n_rows: int) -> int:
@@ -101,8 +101,12 @@ def cut_into_fragments(
     _check_losses(encoded, rule)
     tree = Tree(len(encoded.domains))
     least = requirement.min_rows
-    kept = [f"c{j}" for j in range(tree.columns)] + [f"s{i}" for i in range(len(encoded.sensitive))]
-    kept += [PERSON, "key", "h"] if requirement.counts_people else ["key", "h"]
+    kept = {f"c{j}": _code_type(domain.size) for j, domain in enumerate(encoded.domains)}
+    for name in requirement.columns:
+        size = encoded.sensitive_domains[name].size
+        kept[f"s{encoded.sensitive.index(name)}"] = _code_type(size)
+    wide = [PERSON, "key", "h"] if requirement.counts_people else ["key", "h"]
+    kept |= dict.fromkeys(wide, "BIGINT")
     known = {0: Fragment(0, encoded.n_rows)}
 
     def is_open(node: int) -> bool:
@@ -132,6 +136,11 @@ def cut_into_fragments(
         progress(1 - left / encoded.n_rows, encoded.n_rows - left, encoded.n_rows)
     session.drop(OPEN_ROWS)
     return PartitionTree(tree, tuple(known[leaf] for leaf in tree.leaves()))
+
+
+def _code_type(size: int) -> str:
+    """The smallest type in SQL for the codes of so many values."""
+    return next((kind for bits, kind in CODE_TYPES if size <= 1 << bits), "INTEGER")
 
 
 def _check_losses(encoded: EncodedTable, rule: PartitionRule) -> None:

@@ -473,9 +473,10 @@ def move_rows(
     table: str,
     columns: int,
     cuts: Mapping[int, tuple[Cut, int | None, int | None]],
-    kept: Sequence[str],
+    kept: Mapping[str, str],
 ) -> str:
-    """The rows of nodes that are cut, with their new node; sides that are None are left out.
+    """The rows of nodes that are cut, with their new node; sides that are None are left out. kept: the
+    columns that go on, and their types.
 
     The cuts are joined as a table: nested CASE expressions of all of them would become a program too
     long for Java to compile.
@@ -491,8 +492,9 @@ def move_rows(
     )
     heads = ["kn", "kj", "kc", "kp", *(f"x{j}" for j in range(len(order))), "kb", "ka"]
     goes_below, names = _goes_below(columns), ", ".join(kept)
+    typed = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name, kind in kept.items())
     return (
-        f"SELECT CAST(node AS BIGINT) AS node, {names} FROM (SELECT CASE WHEN {goes_below} THEN kb "
+        f"SELECT CAST(node AS INTEGER) AS node, {typed} FROM (SELECT CASE WHEN {goes_below} THEN kb "
         f"ELSE ka END AS node, {names} FROM {table} JOIN (VALUES {values}) "
         f"AS wanted({', '.join(heads)}) ON node = kn) AS moved WHERE node >= 0"
     )

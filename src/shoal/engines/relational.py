@@ -27,7 +27,15 @@ from shoal.engines.changes import (
     ruled_values,
 )
 from shoal.engines.column_types import check_types, storage_type
-from shoal.engines.encode import EncodedTable, columns_to_read, encode_table, some_values
+from shoal.engines.encode import (
+    FOUND,
+    EncodedTable,
+    Witness,
+    Witnessed,
+    columns_to_read,
+    encode_table,
+    some_values,
+)
 from shoal.engines.fragments import TARGET, Finish, GroupFragment
 from shoal.engines.full_domain import PublishRows, SensitiveColumns, collect_cells, label_cells
 from shoal.engines.measured import (
@@ -41,7 +49,6 @@ from shoal.engines.measured import (
     note_on_shared_groups,
 )
 from shoal.engines.partition_tree import (
-    FRAGMENTED,
     Fragment,
     PartitionTree,
     cut_into_fragments,
@@ -200,19 +207,21 @@ class RelationalEngine(Engine):
     def encode(self, progress: Progress) -> int:
         """Number the values from their counts, and encode the rows where they are."""
         raw = self._change_columns()
+        policy = self._policy
+        d = len(policy.plain) + len(policy.sensitive) + len(policy.quasi)
+        places = tuple((field.name, field.type) for field in self._schema)[:d]
+        self._truth = SessionTruth(self.session, policy, places)
         self._encoded = encode_table(
             self.session,
-            self._policy,
+            policy,
             self._schema,
             self.seed,
             raw,
             progress=progress,
             identifiers=self._identifiers,
+            witness=self._truth.raw_witness,
         )
-        d = len(self._encoded.payload) + len(self._encoded.quasi)
-        places = tuple((field.name, field.type) for field in self._schema)[:d]
-        self._truth = SessionTruth(self.session, self._policy, self._encoded, places)
-        self._truth.count_raw(raw)
+        self._truth.count_raw(self._encoded)
         self.session.drop(raw)
         return self._encoded.n_rows
 
@@ -279,13 +288,7 @@ class RelationalEngine(Engine):
                 self.session.drop(ENCODED)
             else:
                 self._publish_cells(self._cells)
-            names, columns = self._columns
-            self._truth.count_published(
-                PUBLISHED,
-                self._types,
-                dict(zip(names, columns, strict=True)),
-                state="g" if self._cells is None else "x",
-            )
+            self._truth.count_published(PUBLISHED, self._places, self._state)
             self._repeated = repeated_in_session(
                 self.session,
                 self._policy,
@@ -330,10 +333,11 @@ class RelationalEngine(Engine):
 
     @property
     def _behind(self) -> dict[str, pa.DataType]:
-        """The values behind the labels: v0, v1, ... with their types in the file."""
+        """The values behind the labels: v0, v1, ... with their types; places of them are numbers."""
         first = len(self._encoded.payload)
         types = self._schema.types[first : first + len(self._encoded.quasi)]
-        return {f"v{j}": kind for j, kind in enumerate(types)}
+        kinds = zip(types, self._encoded.behind, strict=True)
+        return {f"v{j}": k if all_ is None else pa.int32() for j, (k, all_) in enumerate(kinds)}
 
     def _facts_of_table(self) -> Facts:
         policy, encoded = self._policy, self._encoded
@@ -395,11 +399,11 @@ class RelationalEngine(Engine):
             self._before = size_histogram(session.query(class_sizes(ENCODED, codes)))
             if encoded.n_people is not None:
                 self._people_before = people_sizes_in(session, ENCODED, codes)
-        schema, sizes = finish.schema(stored), [one.rows for one in tree.fragments]
-        rows = tree.rows(session, finish.columns, stored)
-        session.map_groups(PUBLISHED, rows, "node", finish, schema, sizes)
-        session.drop(FRAGMENTED)
         self._types = encoded.schema
+        schema, sizes = finish.schema(stored).append(FOUND), [one.rows for one in tree.fragments]
+        rows, locate = tree.rows(finish.columns, stored)
+        seen = Witnessed(finish, self._witness(), at_result=True)
+        session.map_groups(PUBLISHED, rows, "node", seen, schema, sizes, before=locate)
 
     @property
     def _judges_classes(self) -> bool:
@@ -509,10 +513,11 @@ class RelationalEngine(Engine):
         make = PublishRows(labelled, payload, sensitive.codes, behind, ids)
         codes = [f"c{j}" for j in range(len(encoded.domains))]
         needed = [*codes, *(name for name, _ in payload), *sensitive.codes, *self._behind, *ids]
-        session.map(PUBLISHED, select(ENCODED, needed), make, make.schema)
         self._types = encoded.schema
         if labelled.has_stars:
             self._types = pa.schema([make.schema.field(name) for name, _ in payload])
+        seen = Witnessed(make, self._witness(), at_result=True)
+        session.map(PUBLISHED, select(ENCODED, needed), seen, make.schema.append(FOUND))
         weights = policy.method.weights
         classes = len(labelled.sizes)
         target = cells.target
@@ -545,6 +550,20 @@ class RelationalEngine(Engine):
         place = {name: f"q{j}" for j, name in enumerate(self._encoded.quasi)}
         place |= {name: f"p{i}" for i, name in enumerate(self._encoded.payload)}
         return names, [place[name] for name in names]
+
+    @property
+    def _places(self) -> dict[str, str]:
+        """Where each published column stands in the session, in the input's order."""
+        return dict(zip(*self._columns, strict=True))
+
+    @property
+    def _state(self) -> str:
+        """The column that says what a row of the published table is."""
+        return "g" if self._cells is None else "x"
+
+    def _witness(self) -> Witness:
+        """What looks at published rows where they are made."""
+        return self._truth.witness(self._types, self._places, self._state)
 
     def _query(self, columns: Sequence[str]) -> str:
         """SQL of the published rows."""

@@ -19,18 +19,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Words
-from shoal.encoding.cells import words_of
+from shoal.encoding.cells import MISSING_WORD, words_of
 from shoal.encoding.columns import ColumnSpec
 from shoal.engines.column_types import restore_type
-from shoal.engines.encode import EncodedTable
+from shoal.engines.encode import EncodedTable, Witness, findings
 from shoal.engines.fragments import NO_GROUP
 from shoal.engines.full_domain import BEHIND, BLANK
 from shoal.engines.queries import count_combinations, select
 from shoal.engines.session_release import SessionRelease
 from shoal.engines.sessions import BatchFunction, Session
 from shoal.engines.truth import coded_texts, covered_pairs, uncovered, without_nan
-from shoal.errors import VerificationFailed
+from shoal.errors import InputError, VerificationFailed
 from shoal.hierarchy.text import is_bytes, text_of
+from shoal.io.arrow import one_chunk
 from shoal.policy import Policy
 from shoal.verification.digest import canonical
 
@@ -40,6 +41,8 @@ WORD = 2**64
 Place = tuple[str, pa.DataType]
 """A column of a session's table, and its type in the file."""
 Keys = tuple[int, int, int, int]
+HASHED_ROWS = 1 << 13
+"""Rows that are hashed at a time."""
 
 
 def new_keys() -> Keys:
@@ -51,37 +54,73 @@ def new_keys() -> Keys:
 class RowWords:
     """The words of a batch's columns, from which its rows are hashed; each is read once."""
 
-    def __init__(self, batch: pa.RecordBatch) -> None:
-        self._batch = batch
-        self._known: dict[tuple[str, pa.DataType, bool], Words] = {}
+    def __init__(
+        self, batch: pa.RecordBatch | pa.Table, values: Mapping[str, pa.Array] | None = None
+    ) -> None:
+        """values: of columns that have places of values, these."""
+        self._batch, self._values = batch, values or {}
+        self._known: dict[tuple[str, pa.DataType, bool, bool], Words] = {}
 
     def sums(
-        self, columns: Sequence[Place], keys: Keys, rows: Bools, written: bool = False
+        self,
+        columns: Sequence[Place],
+        keys: Keys,
+        rows: Bools,
+        written: bool = False,
+        bare: bool = False,
     ) -> list[int]:
         """The sums of two hashes of some rows, modulo 2**64.
 
-        written: bytes count as a CSV file has them, and not by their text.
+        written: bytes count as a CSV file has them, and not by their text. bare: numbers count by their
+        value and not by their text, which is enough where types are the same.
         """
         from shoal.kernels.hashing import keyed_hash
 
         n, every = int(rows.sum()), bool(rows.all())
         if not n:
             return [0, 0]
-        words = [self._words(*place, written) for place in columns]
+        words = [self._words(*place, written, bare) for place in columns]
         chosen = words if every else [one[rows] for one in words]
-        both = (keyed_hash(n, chosen, keys[:2]), keyed_hash(n, chosen, keys[2:]))
-        with np.errstate(over="ignore"):
-            return [int(np.add.reduce(hashes)) for hashes in both]
+        totals = [0, 0]
+        for begin in range(0, n, HASHED_ROWS):  # few enough that their states stay in the cache
+            some = [one[begin : begin + HASHED_ROWS] for one in chosen]
+            both = (keyed_hash(len(some[0]), some, one) for one in (keys[:2], keys[2:]))
+            with np.errstate(over="ignore"):
+                found = [int(np.add.reduce(hashes)) for hashes in both]
+            totals = _added([totals, found])
+        return totals
 
-    def _words(self, place: str, kind: pa.DataType, written: bool) -> Words:
+    def _words(self, place: str, kind: pa.DataType, written: bool, bare: bool) -> Words:
         as_bytes = written and is_bytes(kind)
-        key = place, kind, as_bytes
+        key = place, kind, as_bytes, bare
         if key not in self._known:
-            column = without_nan(restore_type(self._batch.column(place), kind))
-            if is_bytes(column.type) and not written:
-                column = text_of(column)
-            self._known[key] = words_of(canonical(column))
+            column = one_chunk(self._batch.column(place))
+            if place in self._values:
+                found = _at_places(self._values[place], column, written, bare)
+            elif pa.types.is_dictionary(column.type):
+                found = _at_places(column.dictionary, column.indices, written, bare)
+            else:
+                found = _words_of_values(restore_type(column, kind), written, bare)
+            self._known[key] = found
         return self._known[key]
+
+
+def _at_places(values: pa.Array, places: pa.Array, written: bool, bare: bool) -> Words:
+    """(n,) the words of the values at some places; a missing place is a missing value."""
+    words = np.append(_words_of_values(values, written, bare), MISSING_WORD)
+    if places.null_count:
+        places = pc.fill_null(places, len(values))
+    return words[places.to_numpy(zero_copy_only=False)]
+
+
+def _words_of_values(column: pa.Array, written: bool, bare: bool) -> Words:
+    column = without_nan(column)
+    if bare and (pa.types.is_integer(column.type) or pa.types.is_float64(column.type)):
+        # 0 and -0 are one
+        return words_of(pc.add(column, pa.scalar(0, column.type)))
+    if is_bytes(column.type) and not written:
+        column = text_of(column)
+    return words_of(canonical(column))
 
 
 @dataclass(frozen=True)
@@ -91,13 +130,17 @@ class SumRows:
     columns: tuple[Place, ...]
     keys: Keys
     written: bool
+    bare: bool = False
 
-    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def found(self, batch: pa.RecordBatch | pa.Table) -> str:
         """Sum up a batch."""
         every = np.ones(batch.num_rows, np.bool_)
-        sums = RowWords(batch).sums(self.columns, self.keys, every, self.written)
-        found = {"n": batch.num_rows, "sums": sums}
-        return pa.RecordBatch.from_pydict({"found": [json.dumps(found)]}, schema=FOUND)
+        sums = RowWords(batch).sums(self.columns, self.keys, every, self.written, self.bare)
+        return json.dumps({"n": batch.num_rows, "sums": sums})
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The same as a table."""
+        return pa.RecordBatch.from_pydict({"found": [self.found(batch)]}, schema=FOUND)
 
 
 @dataclass(frozen=True)
@@ -117,48 +160,57 @@ class SumPublished:
     places: Mapping[str, Place]
     """The values of these, by name."""
     keys: Keys
+    values: Mapping[str, pa.Array]
+    """Of values that are kept as places in a list, these, by where the places are."""
+    bare: bool
+    """Whether what is behind is compared in the types of the input."""
 
-    @property
-    def columns(self) -> list[str]:
-        """What it needs of the published table."""
-        places = [place for place, _ in (*self.outside, *self.inside)]
-        return list(dict.fromkeys([*places, self.state]))
-
-    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def found(self, batch: pa.RecordBatch | pa.Table) -> str:
         """Sum up a batch."""
-        state = batch.column(self.state).to_numpy(zero_copy_only=False)
+        state = one_chunk(batch.column(self.state)).to_numpy(zero_copy_only=False)
         if self.state == "g":
+            if len(state) and state[-1] == NO_GROUP:  # the row of a fragment's sums
+                batch, state = batch.slice(0, len(state) - 1), state[:-1]
             is_out, is_row = state >= 0, state != NO_GROUP
             blank, shadow = np.zeros((2, len(state)), np.bool_)
         else:
             is_out, blank, shadow = state <= BLANK, state == BLANK, state == BEHIND
             is_row = ~blank
-        words = RowWords(batch)
+        words = RowWords(batch, self.values)
         found: dict[str, Any] = {
             "n": int(is_out.sum()),
             "rows": int(is_row.sum()),
             "blank": int(blank.sum()),
             "shadows": int(shadow.sum()),
-            "unsaid": self._without_stars(batch.filter(pa.array(blank))),
+            "unsaid": self._without_stars(batch.filter(pa.array(blank))) if blank.any() else 0,
             "outside": words.sums(self.outside, self.keys, is_out, written=True),
-            "inside": words.sums(self.inside, self.keys, is_row),
+            "inside": words.sums(self.inside, self.keys, is_row, bare=self.bare),
             "blank_values": words.sums(self.behind, self.keys, blank),
             "shadow_values": words.sums(self.behind, self.keys, shadow),
         }
-        out = batch.filter(pa.array(is_out))
         wrong = {}
         for name, label, spec in self.labels:
-            place, kind = self.places[name]
-            values = coded_texts(restore_type(out.column(place), kind))
-            bad = uncovered(name, out.column(label), values, spec)
+            labels, values = (self._some(batch, at, is_out) for at in (label, self.places[name][0]))
+            if pa.types.is_dictionary(labels.type) and labels.dictionary.null_count:
+                labels = labels.dictionary_decode()
+            bad = uncovered(name, labels, self._texts(values, *self.places[name]), spec)
             wrong[name] = 0 if bad is None else int(bad.sum())
         found["wrong"] = wrong
-        return pa.RecordBatch.from_pydict({"found": [json.dumps(found)]}, schema=FOUND)
+        return json.dumps(found)
 
-    def _without_stars(self, blank: pa.RecordBatch) -> int:
+    def _some(self, batch: pa.RecordBatch | pa.Table, place: str, rows: Bools) -> pa.Array:
+        column = one_chunk(batch.column(place))
+        return column if rows.all() else column.filter(pa.array(rows))
+
+    def _texts(self, values: pa.Array, place: str, kind: pa.DataType) -> pa.DictionaryArray:
+        """Values as codes of different texts."""
+        if place not in self.values:
+            return coded_texts(restore_type(values, kind))
+        every = coded_texts(self.values[place])
+        return pa.DictionaryArray.from_arrays(every.indices.take(values), every.dictionary)
+
+    def _without_stars(self, blank: pa.RecordBatch | pa.Table) -> int:
         """Cells of blank rows that are no labels and say something."""
-        if not blank.num_rows:
-            return 0
         others = [place for place, _ in self.outside if not place.startswith("q")]
         stars = [pc.sum(pc.equal(blank.column(place), "*")).as_py() or 0 for place in others]
         return len(others) * blank.num_rows - sum(stars)
@@ -170,37 +222,60 @@ class SessionTruth:
 
     session: Session
     policy: Policy
-    encoded: EncodedTable
     raw: tuple[Place, ...]
     """The columns of the raw table, payload first, then the quasi-identifiers."""
     keys: Keys = field(default_factory=new_keys)
 
-    def count_raw(self, table: str) -> None:
-        """Sum up the rows as they were read."""
-        self._read = self._sum(table, self.raw, written=False)
+    @property
+    def _bare(self) -> bool:
+        """Whether rows go through in their types: where some are starred, numbers become texts."""
+        return not self.policy.method.only_counts
 
-    def count_published(
-        self, table: str, types: pa.Schema, names: Mapping[str, str], state: str
-    ) -> None:
-        """Sum up the published rows and what is behind them.
+    @property
+    def raw_witness(self) -> Witness:
+        """What sums up the rows as they are read."""
+        return SumRows(self.raw, self.keys, written=False, bare=self._bare).found
+
+    def count_raw(self, encoded: EncodedTable) -> None:
+        """Take what the witness of the raw rows found."""
+        self.encoded = encoded
+        found = [json.loads(text) for text in encoded.found]
+        self._read = sum(one["n"] for one in found), _added(one["sums"] for one in found)
+        if self._read[0] != encoded.n_rows:
+            raise InputError(
+                f"The table has {self._read[0]:,} rows, but {encoded.n_rows:,} when its values were "
+                "counted. Do not change it during a run; run again."
+            )
+
+    @property
+    def _behind(self) -> dict[str, Place]:
+        """Where the values of the quasi-identifiers are beside the published rows, and their types."""
+        raw = self.raw[len(self.encoded.payload) :]
+        pairs = enumerate(zip(self.encoded.quasi, raw, strict=True))
+        return {name: (f"v{j}", kind) for j, (name, (_, kind)) in pairs}
+
+    @property
+    def _specs(self) -> dict[str, ColumnSpec]:
+        return {
+            domain.name: self.policy.column_spec(domain.name).as_read(domain)
+            for domain in self.encoded.domains
+        }
+
+    @property
+    def _values(self) -> dict[str, pa.Array]:
+        """The values at whose places there are only numbers, by where these are."""
+        return {f"v{j}": one for j, one in enumerate(self.encoded.behind) if one is not None}
+
+    def witness(self, types: pa.Schema, names: Mapping[str, str], state: str) -> Witness:
+        """What sums up the published rows and what is behind them.
 
         names: the place of every published column, in the order of the release. types: those of the
         columns that are published as they are.
         """
-        payload = {f.name: f.type for f in types}
-        n = len(self.encoded.payload)
-        behind = {
-            name: (f"v{j}", kind)
-            for j, (name, (_, kind)) in enumerate(
-                zip(self.encoded.quasi, self.raw[n:], strict=True)
-            )
-        }
-        specs = {
-            domain.name: self.policy.column_spec(domain.name).as_read(domain)
-            for domain in self.encoded.domains
-        }
+        payload, behind = {f.name: f.type for f in types}, self._behind
+        specs = self._specs
         plain = [name for name, spec in specs.items() if spec.hierarchy is None]
-        function = SumPublished(
+        return SumPublished(
             state=state,
             outside=tuple((place, payload.get(place, pa.string())) for place in names.values()),
             inside=(*payload.items(), *behind.values()),
@@ -208,8 +283,13 @@ class SessionTruth:
             labels=tuple((name, names[name], specs[name]) for name in plain),
             places={name: behind[name] for name in plain},
             keys=self.keys,
-        )
-        found = self._each_batch(table, function.columns, function)
+            values=self._values,
+            bare=self._bare,
+        ).found
+
+    def count_published(self, table: str, names: Mapping[str, str], state: str) -> None:
+        """Take what the witness of the published rows found, and look at labels of hierarchies."""
+        found = [json.loads(text) for text in findings(self.session, table)]
         self._published = {
             name: _added(one[name] for one in found)
             for name in ("outside", "inside", "blank_values", "shadow_values")
@@ -218,25 +298,29 @@ class SessionTruth:
             name: sum(one[name] for one in found)
             for name in ("n", "rows", "blank", "shadows", "unsaid")
         }
-        self._wrong = {name: sum(one["wrong"][name] for one in found) for name in plain}
-        for name, spec in specs.items():
-            if spec.hierarchy is not None:
-                self._wrong[name] = self._under_hierarchy(
-                    table, name, names[name], behind[name], state, spec
-                )
+        self._wrong = {
+            name: self._under_hierarchy(table, name, names[name], state, spec)
+            if spec.hierarchy is not None
+            else sum(one["wrong"][name] for one in found)
+            for name, spec in self._specs.items()
+        }
 
     def _under_hierarchy(
-        self, table: str, name: str, label: str, value: Place, state: str, spec: ColumnSpec
+        self, table: str, name: str, label: str, state: str, spec: ColumnSpec
     ) -> int:
         """Rows whose label does not cover their value; here, where the hierarchy's file is."""
-        answer = self.session.query(count_combinations(table, [label, value[0], state]))
-        number = answer.column(state).to_numpy()
-        rows = answer.filter(pa.array(number >= 0 if state == "g" else number <= BLANK))
+        place, kind = self._behind[name]
+        kept = "g >= 0" if state == "g" else f"x <= {BLANK}"
+        rows = f"({select(table, [label, place])} WHERE {kept}) AS kept"
+        answer = self.session.query(count_combinations(rows, [label, place]))
+        values = one_chunk(answer.column(place))
+        if place in self._values:
+            values = self._values[place].take(values)
         return hierarchy_faults(
             name,
-            rows.column(label).combine_chunks(),
-            restore_type(rows.column(value[0]).combine_chunks(), value[1]),
-            rows.column("n").cast(pa.int64()).to_numpy(),
+            one_chunk(answer.column(label)),
+            restore_type(values, kind),
+            answer.column("n").cast(pa.int64()).to_numpy(),
             spec,
             self.policy.folder,
         )
@@ -282,11 +366,6 @@ class SessionTruth:
 
     def _sum(self, table: str, columns: Sequence[Place], written: bool) -> tuple[int, list[int]]:
         return sum_table(self.session, table, columns, self.keys, written)
-
-    def _each_batch(
-        self, table: str, columns: Sequence[str], function: BatchFunction
-    ) -> list[dict[str, Any]]:
-        return _each_batch(self.session, table, columns, function)
 
 
 def sum_table(

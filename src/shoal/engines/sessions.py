@@ -20,7 +20,7 @@ from shoal.progress import Clock, Progress
 
 LOCAL, SPARK, CLUSTER = "local", "spark", "spark://"
 SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT])(i?)B")
-OWN_BYTES = 700_000_000
+OWN_BYTES = 1_000_000_000
 """What this process takes beside its database: the program, and the rows of a fragment at work."""
 LEAST, MOST = 100e6, 100e12
 """Bytes that a limit may be."""
@@ -41,6 +41,17 @@ BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
 """Rows in, rows out, wherever the rows are: pure, and picklable."""
 TableFunction = Callable[[pa.Table], pa.Table]
 """The same for all rows of one group."""
+
+
+class TypedFunction(Protocol):
+    """A function on batches that knows the types of its result."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The types of the result."""
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows in, rows out."""
 
 
 @dataclass(frozen=True)
@@ -104,10 +115,12 @@ class Session(Protocol):
         schema: pa.Schema,
         sizes: Sequence[int],
         once: bool = False,
+        before: "TypedFunction | None" = None,
     ) -> None:
         """Create a table from a query, the rows of each key having passed through a function.
 
-        Rows reach the function in any order. sizes: about how many rows each of the keys 0, 1, ...
+        Rows reach the function in any order. before: what all rows pass through first, batch by batch,
+        and what may find their key. sizes: about how many rows each of the keys 0, 1, ...
         has; there are no other keys.
         """
 

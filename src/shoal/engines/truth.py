@@ -40,8 +40,9 @@ from shoal.verification.digest import canonical
 STAR = "*"
 MISSING = "<missing>"
 """How a set names the missing value."""
-MOST_FLAGS = 1 << 27
-"""Pairs of a label and a value that are flagged in an array; more are sorted."""
+MOST_FLAGS, FLAGS_EACH = 1 << 27, 32
+"""Pairs of a label and a value that are flagged in an array, in all and for each that is looked for;
+more are looked up by their hashes."""
 NUMBER = r"^-?\d{1,15}$|^-?\d{1,9}\.\d{1,6}$"
 """Numbers that a float holds exactly enough to be compared."""
 RANGE = r"^\[(?P<low>[^~\\\[\]{}]+)~(?P<high>[^~\\\[\]{}]+)\]$"
@@ -286,9 +287,9 @@ def uncovered(
     n_labels, n_values = len(texts) + 1, len(values.dictionary) + 1
     label = _codes(coded.indices, n_labels - 1)
     value = _codes(values.indices, n_values - 1)
-    key = value * n_labels + label
+    key = label * n_values + value  # by label: what is looked up label by label is found faster
     pairs = _distinct(key, n_labels * n_values)
-    at_value, at_label = pairs // n_labels, pairs % n_labels
+    at_label, at_value = np.divmod(pairs, n_values)
     good = covered_pairs(name, texts, values.dictionary, at_label, at_value, spec, folder)
     if good.all():
         return None
@@ -493,11 +494,13 @@ def different(published: pa.Array, values: pa.Array, rows: Ints) -> Bools | None
         raise VerificationFailed(
             f"The release would not be true: it has {len(published):,} cells for {len(rows):,} rows."
         )
-    published, values = _comparable(published), _comparable(values)
-    if published.type == values.type:
-        wrong: Bools = words_of(published) != words_of(values)[rows]
+    if _has_codes(published) and _has_codes(values):
+        wrong: Bools = _different_codes(published, values, rows)
     else:
+        published, values = _comparable(published), _comparable(values)
         wrong = np.ones(len(rows), np.bool_)
+        if published.type == values.type:
+            wrong = words_of(published) != words_of(values)[rows]
     if not wrong.any():
         return None
     # numbers and times may be spelled otherwise in a file
@@ -507,6 +510,29 @@ def different(published: pa.Array, values: pa.Array, rows: Ints) -> Bools | None
     same = pc.fill_null(pc.equal(mine, theirs), False)
     wrong[at] = ~_flags(pc.or_(same, pc.and_(mine.is_null(), theirs.is_null())))
     return wrong if wrong.any() else None
+
+
+def _has_codes(column: pa.Array) -> bool:
+    """Whether a column has texts with codes, none of them missing."""
+    kind = column.type
+    if not pa.types.is_dictionary(kind) or not pa.types.is_string(kind.value_type):
+        return False
+    return column.dictionary.null_count == 0 and pa.types.is_int32(kind.index_type)
+
+
+def _different_codes(
+    published: pa.DictionaryArray, values: pa.DictionaryArray, rows: Ints
+) -> Bools:
+    """(n,) whether the text of each cell is not that of its row, found by comparing different texts.
+
+    Cells with one text may differ here where it is twice in a dictionary.
+    """
+    place = pc.fill_null(pc.index_in(published.dictionary, values.dictionary), -2)
+    of_code = np.append(place.to_numpy(zero_copy_only=False).astype(np.int32), np.int32(-1))
+    mine = of_code[_codes(published.indices, len(published.dictionary))]
+    theirs = pc.fill_null(values.indices, -1).to_numpy(zero_copy_only=False)
+    wrong: Bools = mine != theirs[rows]
+    return wrong
 
 
 def _canonical_texts(column: pa.Array) -> pa.Array:
@@ -541,10 +567,9 @@ def _codes(indices: pa.Array, missing: int) -> Ints:
 
 
 def _distinct(keys: Ints, size: int) -> Ints:
-    """The different numbers, ascending; all are below `size`."""
-    if size > MOST_FLAGS:
-        ordered = np.sort(keys)
-        return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(keys) else ordered
+    """The different numbers, in any order; all are below `size`."""
+    if size > _most_flags(keys):
+        return pc.unique(pa.array(keys)).to_numpy()
     flags = np.zeros(size, np.bool_)
     flags[keys] = True
     return np.flatnonzero(flags)
@@ -552,13 +577,16 @@ def _distinct(keys: Ints, size: int) -> Ints:
 
 def _contained(wanted: Ints, known: Ints, size: int) -> Bools:
     """(n,) whether each number is among the known ones; all are below `size`."""
-    if size > MOST_FLAGS:
-        ordered = np.append(np.sort(known), size)
-        return np.asarray(ordered[np.searchsorted(ordered, wanted)] == wanted)
+    if size > _most_flags(wanted):
+        return _flags(pc.is_in(pa.array(wanted), pa.array(known)))
     flags = np.zeros(size, np.bool_)
     flags[known] = True
     found: Bools = flags[wanted]
     return found
+
+
+def _most_flags(numbers: Ints) -> int:
+    return min(MOST_FLAGS, FLAGS_EACH * len(numbers))
 
 
 def _flags(booleans: pa.Array | pa.ChunkedArray) -> Bools:

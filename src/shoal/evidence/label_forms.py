@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import Bools, Floats, Ints
+from shoal.encoding.characters import FirstCharacters
 from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.rules import ColumnRule, Recoding
@@ -156,7 +157,9 @@ class LabelReader:
         ends = pc.extract_regex(texts, r"^\[(?P<a>[^~\[\]]+)~(?P<b>[^~\[\]]+)\]$")
         is_range = _flags(ends.is_valid())
         alone = pc.if_else(pa.array(is_range), None, texts)
-        low, high = (_numbers(pc.coalesce(ends.field(i), alone)) for i in (0, 1))
+        # a field of what does not match is empty, and null only by the struct around it
+        places = (pc.coalesce(pc.struct_field(ends, name), alone) for name in ("a", "b"))
+        low, high = map(_numbers, places)
         if low is None or high is None:
             return False
         found.low[at], found.high[at] = low, high
@@ -221,8 +224,8 @@ def label_reader(spec: ColumnSpec, domain: Domain) -> LabelReader:
     column.
     """
     base, ends = _rounding(spec.rule)
+    shortened = isinstance(spec.rule, ZipAreas | FirstCharacters)
     if domain.kind == Kind.SET:
-        shortened = isinstance(spec.rule, ZipAreas)
         return LabelReader(open_ends=ends, base=base, shortened=shortened)
     if domain.kind == Kind.RANGE:
         if domain.interval_ends is not None:
@@ -236,7 +239,7 @@ def label_reader(spec: ColumnSpec, domain: Domain) -> LabelReader:
     assert tree is not None
     root = tree.labels[-1][0]
     if isinstance(spec.hierarchy, Mask):
-        return LabelReader(mask=True, root=root)
+        return LabelReader(mask=True, root=root, shortened=shortened)
     if isinstance(spec.hierarchy, DateParts):
         return LabelReader(Axis("days"), "days", dates=True, root=root)
     if isinstance(spec.hierarchy, Intervals):

@@ -50,6 +50,10 @@ class CsvFile(Hierarchy):
         text = _read_text(folder / self.path, self.path, column)
         separator = self.separator or find_separator(text)
         rows, lines = _split(text, separator, self.path)
+        if not rows:
+            raise HierarchyError(
+                f"{self.path}, the hierarchy of column '{column}', has no line with a leaf. {SHAPE}."
+            )
         _check_shape(rows, lines, separator, self.path)
         tree = from_paths(rows, self.path, lines)
         return tree, codes_of(values, tree)

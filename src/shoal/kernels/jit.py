@@ -10,12 +10,15 @@ generators", 2014).
 
 import functools
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 import numpy as np
+
+from shoal.progress import on_screen
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -33,7 +36,29 @@ PATIENCE = 400_000
 """So many numbers in all calls of a process; then, or once numba is loaded, every call is compiled."""
 
 
-on_compile: list[Callable[[], None]] = []
+class Notice:
+    """Says once, above a bar, that the user waits for the compiler."""
+
+    line = (
+        "The first run compiles code for this machine, which takes some seconds; later ones do not."
+    )
+    patience = 1.0
+    """Seconds after which it is said."""
+
+    def __init__(self) -> None:
+        self.began: float | None = None
+        self.said = False
+
+    def __call__(self) -> None:
+        """Numba begins to compile another function."""
+        self.began = time.monotonic() if self.began is None else self.began
+        if on_screen and not self.said and time.monotonic() - self.began > self.patience:
+            self.said = True
+            for say in on_screen:
+                say(self.line)
+
+
+on_compile: list[Callable[[], None]] = [Notice()]
 """Called, in the thread that waits, whenever numba begins to compile what it has not kept on disk."""
 
 
@@ -108,7 +133,7 @@ class Kernel(Generic[P, Result]):
         """
         with _lock:
             if self.compiled is None:
-                import numba
+                from shoal.kernels.compiler import compiled
 
                 _announce_compilation()
                 Kernel.left = -1
@@ -117,9 +142,8 @@ class Kernel(Generic[P, Result]):
                 names = dict(source.__globals__)
                 copied = FunctionType(source.__code__, names, source.__name__, source.__defaults__)
                 copied.__module__, copied.__qualname__ = source.__module__, source.__qualname__
-                self.compiled = numba.njit(
-                    cache=True, nogil=True, no_cfunc_wrapper=True, **self.options
-                )(copied)
+                copied.__annotations__ = source.__annotations__
+                self.compiled = compiled(copied, no_cfunc_wrapper=True, **self.options)
                 for name in source.__code__.co_names:
                     if isinstance(called := names.get(name), Kernel):
                         names[name] = called.compile()
@@ -178,7 +202,7 @@ def inner(function: Callable[P, Result]) -> Callable[P, Result]:
 
 def inlined(function: Callable[P, Result]) -> Callable[P, Result]:
     """A small step of other kernels, pasted into them."""
-    return Kernel(function, inline="always")
+    return Kernel(function, no_cpython_wrapper=True, _nrt=False, forceinline=True)
 
 
 @kernel

@@ -17,7 +17,7 @@ from shoal.errors import PolicyError
 from shoal.kernels.jit import mix
 from shoal.methods.base import Method, Progress
 from shoal.methods.partition import WIDEST_ROUNDED, cut_down, whole_table
-from shoal.methods.people import grouped_together, settled
+from shoal.methods.people import LabelsOf, covering_labels, grouped_together, settled
 from shoal.methods.refinement import loss_of, refined
 from shoal.models.k import K
 from shoal.models.requirement import Requirement
@@ -25,22 +25,30 @@ from shoal.seeds import LARGE, derived
 
 
 def group_rows(
-    method: Method, cells: Cells, requirement: Requirement, seed: int, progress: Progress
+    method: Method,
+    cells: Cells,
+    requirement: Requirement,
+    seed: int,
+    progress: Progress,
+    labels_as_read: LabelsOf = covering_labels,
 ) -> tuple[Grouping, ...]:
     """Run a method on a table: block by block where it has `block_rows`.
 
-    Where people are counted, published classes are looked at again: see `methods/people.py`.
+    Where people are counted, or labels have another form than ranges and groups that hold may not
+    hold together, published classes are looked at again: see `methods/people.py`.
     """
     if requirement.together:
         alone = replace(requirement, together=False)
         people = partial(group_blocks, method, seed=seed, progress=progress)
-        return (grouped_together(cells, alone, people, progress),)
+        return (grouped_together(cells, alone, people, progress, labels_as_read),)
     groupings = group_blocks(method, cells, requirement, seed, progress)
-    if requirement.counts_people and not requirement.holds_when_merged and len(groupings) == 1:
-        (only,) = groupings
-        if only.levels is None:
-            return (settled(cells, requirement, only),)
-    return groupings
+    if requirement.holds_when_merged or len(groupings) != 1:
+        return groupings
+    (only,) = groupings
+    covers = labels_as_read is covering_labels
+    if covers and (only.levels is not None or not requirement.counts_people):
+        return groupings  # groups at fixed levels never share all of their nodes
+    return (settled(cells, requirement, only, labels_as_read),)
 
 
 def refine_rows(
@@ -51,6 +59,7 @@ def refine_rows(
     passes: int,
     seed: int,
     progress: Progress,
+    labels_as_read: LabelsOf = covering_labels,
     *,
     n_rows: int | None = None,
 ) -> tuple[Grouping, ...]:
@@ -72,7 +81,7 @@ def refine_rows(
         alone = is_one_block(method.block_rows, n_rows or cells.n_rows)
         after = _refined_blocks(method, cells, requirement, before, passes, seed, progress, alone)
     if not requirement.holds_when_merged:
-        after = settled(cells, requirement, after)
+        after = settled(cells, requirement, after, labels_as_read)
         if loss_of(cells, after, method.weights) >= loss_of(cells, before, method.weights):
             return groupings
     return (after,)

@@ -38,7 +38,7 @@ class BottomUp(Method):
 
     Source: Xu et al., "Utility-based anonymization using local recoding", 2006. Equal rows start as
     one group: the paper would merge them first anyway, at no cost. By default growth and rounded cuts
-    replace its rules, which are `nearest: union` and `split: ends`.
+    replace its rule for merging, `nearest: union`, and the split of its top-down method, `split: ends`.
     """
 
     later_options: ClassVar[frozenset[str]] = frozenset({"nearest", "split"})
@@ -48,7 +48,7 @@ class BottomUp(Method):
     union of the least NCP (as published)."""
     split: Literal["rounded", "ends"] = "rounded"
     """How a group of 2k rows or more is split: by rounded cuts, or in two from the two farthest rows,
-    and so on, as `top-down` does (the split of the same paper)."""
+    and so on, as `top-down` does (the split of the same paper's top-down method)."""
 
     def group(
         self, cells: Cells, requirement: Requirement, seed: int, progress: Progress

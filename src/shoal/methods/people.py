@@ -2,7 +2,8 @@
 
 Two groups with the same label are one class to a reader. Models that count people alone still hold
 there; the others may not, since a person of both groups can have two values. `settled` looks at the
-classes as they will be read, and moves or suppresses rows until they hold.
+classes as they will be read, in whatever form their labels have, and moves or suppresses rows until
+they hold.
 
 `grouped_together` protects all rows of a person at once: whoever knows several of them still finds k
 people who share all of their classes. People are grouped first, each by one row; then the rows of a
@@ -29,7 +30,7 @@ from shoal.methods.repair import Runs, chosen, insert
 from shoal.models.k import K
 from shoal.models.requirement import Requirement
 from shoal.publish.assemble import classes_of
-from shoal.publish.labels import labels_of
+from shoal.publish.labels import Labels, labels_of
 
 STRATUM = 10
 """People with about the same number of rows are grouped apart where they are this many times as many as
@@ -37,19 +38,43 @@ a group needs."""
 
 GroupPeople = Callable[[Cells, Requirement], tuple[Grouping, ...]]
 """Runs a method on a table."""
+LabelsOf = Callable[[Cells, Grouping], list[Labels]]
+"""Gives the labels of groups as they will be published, column by column."""
 
 
-def settled(cells: Cells, requirement: Requirement, grouping: Grouping) -> Grouping:
+def covering_labels(cells: Cells, grouping: Grouping) -> list[Labels]:
+    """What covers the values of each group."""
+    spans = spans_of(cells, grouping)
+    domains = [cells.domains[column] for column in grouping.columns]
+    return [labels_of(domain, spans, j) for j, domain in enumerate(domains)]
+
+
+def settled(
+    cells: Cells,
+    requirement: Requirement,
+    grouping: Grouping,
+    labels_as_read: LabelsOf = covering_labels,
+) -> Grouping:
     """The grouping, changed where a published class does not hold: its rows join other classes, and
-    those that fit into none are suppressed."""
+    those that fit into none are suppressed.
+
+    Where labels are statistics, the largest group of such a class stays. Where a method fixed the
+    levels of its groups, no row joins another class.
+    """
     while True:
-        classes, n_classes = published_classes(cells, grouping)
+        classes, n_classes = published_classes(cells, grouping, labels_as_read)
         runs = Runs(*rows_by_group(classes, n_classes))
         held = _held(cells, requirement, runs)
         if held.all() and n_classes:
             return grouping
+        if labels_as_read is not covering_labels:
+            classes, held = _one_group_each(cells, requirement, grouping, classes, held)
+            runs = Runs(*rows_by_group(classes, len(held)))
         if not held.any():
             raise Infeasible(_advice(cells, requirement))
+        if grouping.levels is not None:
+            grouping = _without(grouping, ~np.append(held, False)[classes])
+            continue
         kept = chosen(runs, held)
         whole = insert(cells, requirement, kept, np.sort(chosen(runs, ~held).rows))
         if (_held(cells, requirement, whole)).all():
@@ -58,6 +83,38 @@ def settled(cells: Cells, requirement: Requirement, grouping: Grouping) -> Group
         n_groups = len(kept.starts) - 1
         group[kept.rows] = np.repeat(np.arange(n_groups, dtype=np.int32), kept.sizes)
         grouping = Grouping(group, n_groups, grouping.columns)
+
+
+def _one_group_each(
+    cells: Cells, requirement: Requirement, grouping: Grouping, classes: Codes, held: Bools
+) -> tuple[Codes, Bools]:
+    """The classes and whether each holds, where of every one that does not its largest group that
+    holds alone is a class of its own: once the other groups are gone, it reads as that group does.
+
+    There are fewer of these classes than groups, so looking at classes again and again comes to an end.
+    """
+    runs = Runs(*rows_by_group(grouping.group, grouping.n_groups))
+    class_of = np.zeros(grouping.n_groups, np.int64)
+    class_of[grouping.group[runs.rows]] = classes[runs.rows]
+    alone = _held(cells, requirement, runs) & ~held[class_of]
+    groups = np.flatnonzero(alone)
+    groups = groups[np.lexsort((groups, -runs.sizes[groups], class_of[groups]))]
+    groups = groups[np.diff(class_of[groups], prepend=-1) > 0]
+    number = np.full(grouping.n_groups + 1, SUPPRESSED, np.int32)
+    number[groups] = len(held) + np.arange(len(groups), dtype=np.int32)
+    chosen_alone = number[grouping.group]
+    found = np.where(chosen_alone == SUPPRESSED, classes, chosen_alone)
+    return found.astype(np.int32), np.append(held, np.ones(len(groups), np.bool_))
+
+
+def _without(grouping: Grouping, rows: Bools) -> Grouping:
+    """The grouping with some rows suppressed, all those of a group or none; the levels stay."""
+    assert grouping.levels is not None
+    kept = np.unique(grouping.group[~rows])
+    number = np.full(grouping.n_groups + 1, SUPPRESSED, np.int32)
+    number[kept] = np.arange(len(kept))
+    group = np.where(rows, np.int32(SUPPRESSED), number[grouping.group])
+    return replace(grouping, group=group, n_groups=len(kept), levels=grouping.levels[kept])
 
 
 def _advice(cells: Cells, requirement: Requirement) -> str:
@@ -73,13 +130,13 @@ def _advice(cells: Cells, requirement: Requirement) -> str:
     )
 
 
-def published_classes(cells: Cells, grouping: Grouping) -> tuple[Codes, int]:
+def published_classes(
+    cells: Cells, grouping: Grouping, labels_as_read: LabelsOf = covering_labels
+) -> tuple[Codes, int]:
     """(n_rows,) the class of each row as a reader tells them apart, and how many there are."""
     if not grouping.n_groups:
         return grouping.group, 0
-    spans = spans_of(cells, grouping)
-    domains = [cells.domains[column] for column in grouping.columns]
-    labels = [labels_of(domain, spans, j) for j, domain in enumerate(domains)]
+    labels = labels_as_read(cells, grouping)
     every = np.arange(grouping.n_groups, dtype=np.int32)
     of_group, n_classes = classes_of(labels, [every] * len(labels))
     return np.append(of_group, np.int32(SUPPRESSED))[grouping.group], n_classes
@@ -92,7 +149,11 @@ def _held(cells: Cells, requirement: Requirement, runs: Runs) -> Bools:
 
 
 def grouped_together(
-    cells: Cells, requirement: Requirement, group_people: GroupPeople, progress: Progress
+    cells: Cells,
+    requirement: Requirement,
+    group_people: GroupPeople,
+    progress: Progress,
+    labels_as_read: LabelsOf = covering_labels,
 ) -> Grouping:
     """Groups in which the rows of a person are protected together."""
     assert cells.people is not None
@@ -102,7 +163,7 @@ def grouped_together(
     while True:
         whole = _merged(cells, requirement, whole, progress)
         parts = _parts(cells, requirement, whole, undivided)
-        classes, n_classes = published_classes(cells, parts)
+        classes, n_classes = published_classes(cells, parts, labels_as_read)
         held = _held(cells, requirement, Runs(*rows_by_group(classes, n_classes)))
         if held.all():
             return parts

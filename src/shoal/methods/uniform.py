@@ -26,6 +26,7 @@ from shoal.encoding.grouping import SUPPRESSED, Grouping, Spans, rows_by_group, 
 from shoal.errors import Infeasible
 from shoal.methods.base import Method, Progress, counts_of_runs
 from shoal.methods.blocks import group_rows, refine_rows
+from shoal.methods.people import LabelsOf, covering_labels
 from shoal.metrics.ncp import label_losses
 from shoal.models.requirement import Requirement
 from shoal.publish.cut import (
@@ -106,6 +107,7 @@ def group_uniformly(
     seed: int,
     specs: Mapping[str, ColumnSpec],
     progress: Progress,
+    labels_as_read: LabelsOf = covering_labels,
 ) -> UniformGroups:
     """Run a method so that some columns have uniform labels.
 
@@ -113,9 +115,9 @@ def group_uniformly(
     """
     names = [domain.name for domain in cells.domains if specs[domain.name].labels == "uniform"]
     if method.along_hierarchies:
-        found = group_rows(method, cells, requirement, seed, progress)
+        found = group_rows(method, cells, requirement, seed, progress, labels_as_read)
         return UniformGroups(tuple(_raised(cells, one, names) for one in found), {})
-    search = _Search(method, cells, requirement, seed)
+    search = _Search(method, cells, requirement, seed, labels_as_read)
     tried = {
         domain.name: list(cuts_of(domain, specs[domain.name], rows, _least(cells, requirement)))
         for domain, rows in zip(cells.domains, cells.rows_of_values, strict=True)
@@ -133,6 +135,7 @@ def refine_uniformly(
     passes: int,
     seed: int,
     progress: Progress,
+    labels_as_read: LabelsOf = covering_labels,
 ) -> UniformGroups:
     """Rearrange the rows of the groups inside their strata."""
     strata = found.strata
@@ -142,7 +145,9 @@ def refine_uniformly(
     for rows in strata.parts:
         part = subset(strata.cells, rows)
         its = tuple(_part_of(one, rows) for one in mine)
-        its = refine_rows(method, part, requirement, its, passes, seed, lambda _: None)
+        its = refine_rows(
+            method, part, requirement, its, passes, seed, lambda _: None, labels_as_read
+        )
         formed.append((rows, its))
         progress(len(formed) / len(strata.parts))
     groupings = _joined(strata.cells.n_rows, formed)
@@ -313,9 +318,17 @@ def _day(month: int) -> int:
 class _Search:
     """Tries cuts, and remembers what each combination costs."""
 
-    def __init__(self, method: Method, cells: Cells, requirement: Requirement, seed: int) -> None:
+    def __init__(
+        self,
+        method: Method,
+        cells: Cells,
+        requirement: Requirement,
+        seed: int,
+        labels_as_read: LabelsOf,
+    ) -> None:
         self._method, self._cells = method, cells
         self._requirement, self._seed = requirement, seed
+        self._labels_as_read = labels_as_read
         self._tried: dict[tuple[int, ...], float | None] = {}
 
     def best(self, tried: Mapping[str, Sequence[Cut]], progress: Progress) -> dict[str, Cut]:
@@ -348,7 +361,14 @@ class _Search:
                     at, least = other, loss
         if least is None:
             # not even one label for everything: say what the method says
-            group_rows(self._method, self._cells, self._requirement, self._seed, progress)
+            group_rows(
+                self._method,
+                self._cells,
+                self._requirement,
+                self._seed,
+                progress,
+                self._labels_as_read,
+            )
             raise Infeasible(
                 "No labels that are the same everywhere satisfy the constraints. Allow more "
                 "`suppression`, or choose `labels: range`."
@@ -427,7 +447,9 @@ class _Search:
             own = None if may is None else (may - left) * len(rows) // cells.n_rows
             required = replace(requirement, may_suppress=own)
             part = subset(strata.cells, rows)
-            found = group_rows(self._method, part, required, self._seed, lambda _: None)
+            found = group_rows(
+                self._method, part, required, self._seed, lambda _: None, self._labels_as_read
+            )
             formed.append((rows, found))
         return strata, _joined(strata.cells.n_rows, formed)
 

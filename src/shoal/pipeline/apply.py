@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.arrays import Ints
+from shoal.arrays import Bools
 from shoal.engines.capabilities import refuse_task
 from shoal.engines.changes import ChangedTable, changes_of
 from shoal.engines.files import LocalFiles, wrap
@@ -16,7 +16,7 @@ from shoal.engines.mapped import MappedEngine
 from shoal.engines.release_table import MemoryRelease
 from shoal.engines.sessions import is_spark
 from shoal.engines.sources import refuse_folder, source_at
-from shoal.errors import Infeasible, InputError, PolicyError, counted, listed
+from shoal.errors import Infeasible, InputError, PolicyError, counted, data_rows, listed
 from shoal.hierarchy.text import text_of
 from shoal.io.address import Place, as_place
 from shoal.io.arrow import one_chunk
@@ -71,11 +71,9 @@ def apply_mapping(
     table = wrap(data)
     _check_columns(mapping, table.names)
     policy.check(table.names)
-    rows, warnings = _known_rows(mapping, table, suppress)
-    if len(rows) < table.n_rows:
-        data = table.release(table.names, {}, rows, keep_index=policy.order == "kept")
+    unlabelled, warnings = _unlabelled(mapping, table, suppress)
     seed = choose(None)
-    engine = MappedEngine(data, mapping, suppress)
+    engine = MappedEngine(data, mapping, suppress, unlabelled)
     engine.seed = seed.value
     engine.load(policy, clock)
     release = hand_over(engine, policy, seed, clock)
@@ -102,12 +100,12 @@ def _check_columns(mapping: LabelMapping, names: Any) -> None:
         )
 
 
-def _known_rows(
+def _unlabelled(
     mapping: LabelMapping, table: Table, suppress: bool
-) -> tuple[Ints, tuple[str, ...]]:
-    """The rows whose values all have a label, and a warning about the others.
+) -> tuple[dict[str, Bools], tuple[str, ...]]:
+    """Per column (rows,) which values have no label, where some have none; and a warning about them.
 
-    Raises `InputError` where there are others and they are not to be left out; no value is named.
+    Raises `InputError` where there are any and their rows are not to be left out; no value is named.
     """
     policy, changed = mapping.policy, table
     if changes := changes_of(policy):
@@ -115,39 +113,37 @@ def _known_rows(
     unknown = {
         name: mapping.unknown(name, one_chunk(changed.column(name))) for name in policy.quasi
     }
-    without = np.any(list(unknown.values()), axis=0)
-    rows = np.flatnonzero(~without)
-    if not without.any():
-        return rows, ()
-    each = [
+    unknown = {name: flags for name, flags in unknown.items() if flags.any()}
+    if not unknown:
+        return {}, ()
+    without, rows = int(np.any(list(unknown.values()), axis=0).sum()), table.n_rows
+    each = "; ".join(
         f"{name}: {counted(int(flags.sum()), 'row')} ({_places(flags)})"
         for name, flags in unknown.items()
-        if flags.any()
-    ]
+    )
     if not suppress:
         raise InputError(
-            f"The mapping has no label for a value in {counted(int(without.sum()), 'row')} of "
-            f"{table.n_rows:,}, which no hierarchy or interval knows: {'; '.join(each)}. Leave these "
-            "rows out with --suppress (suppress=True), or make a new release of this table."
+            f"The mapping has no label for a value in {counted(without, 'row')} of {rows:,}, which no "
+            f"hierarchy or interval knows: {each}. Leave these rows out with --suppress "
+            "(suppress=True), or make a new release of this table."
         )
-    share = len(rows) / table.n_rows
     limit = policy.suppression
-    if not len(rows) or (limit is not None and 1 - share > limit):
+    if without == rows or (limit is not None and without > limit * rows):
+        allowed = "" if limit is None else f" ({limit:.1%})"
         raise Infeasible(
-            f"{int(without.sum()):,} of {table.n_rows:,} rows have a value without a label, more than "
-            "may be suppressed. Make a new release of this table."
+            f"{without:,} of {rows:,} rows ({without / rows:.1%}) have a value without a label, more "
+            f"than may be suppressed{allowed}. Make a new release of this table."
         )
     warning = (
-        f"Rows left out, because the mapping has no label for a value: {int(without.sum()):,} of "
-        f"{table.n_rows:,} ({'; '.join(each)})."
+        f"Rows suppressed because the mapping has no label for a value: {without:,} of {rows:,}. By "
+        f"column: {each}."
     )
-    return rows, (warning,)
+    return unknown, (warning,)
 
 
-def _places(flags: Any) -> str:
+def _places(flags: Bools) -> str:
     where = np.flatnonzero(flags)
-    few = [f"{row + 1:,}" for row in where[:ROWS].tolist()] + ["…"] * (len(where) > ROWS)
-    return f"data rows {', '.join(few)}"
+    return data_rows(where[:ROWS].tolist(), len(where))
 
 
 def _together(mapping: LabelMapping, release: Release[Any], earlier: Any) -> str:

@@ -477,7 +477,7 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
         with clock.step("group") as progress:
             suppressed = engine.group(requirement, progress)
         if suppressed is not None:
-            check_suppression(policy, suppressed, rows)
+            check_suppression(engine, policy, suppressed, rows)
         if policy.refine is not None:
             with clock.step("refine") as progress:
                 engine.refine(requirement, progress)
@@ -485,8 +485,8 @@ def _release_steps(engine: Engine, policy: Policy, clock: Clock, evidence: bool)
             engine.publish(evidence, progress)
         with clock.step("measure") as progress:
             measured = engine.measure(progress)
-    check_suppression(policy, measured.suppressed_rows, rows)
-    check_suppressed_people(policy, measured)
+    check_suppression(engine, policy, measured.suppressed_rows, rows)
+    check_suppressed_people(engine, policy, measured)
     return measured
 
 
@@ -593,6 +593,7 @@ def _release(
                 *seed_warnings(seed),
                 *(text for one in engine.sensitive_domains.values() for text in one.warnings()),
                 *suppression_warnings(policy, measured),
+                *uniform_warnings(policy, engine.domains, measured),
                 *loss_warnings(measured.metrics["mean-ncp"]),
                 *many_values_warnings(_unordered(policy, engine.domains)),
                 *personal_warnings(measured.personal),
@@ -647,24 +648,30 @@ def reading_notes(domains: Sequence[Domain]) -> list[str]:
     return [f"Column '{one.name}' was read as {one.read_as}." for one in domains if one.read_as]
 
 
-def check_suppression(policy: Policy, suppressed: int, rows: int) -> None:
+def check_suppression(engine: Engine, policy: Policy, suppressed: int, rows: int) -> None:
     """Raise `Infeasible` where more rows are suppressed than the policy allows."""
     if suppressed == rows:
         raise Infeasible(
             f"All {rows:,} rows would have to be suppressed: nothing would be left to publish. "
-            "Loosen the constraints."
+            f"{engine.otherwise.capitalize()}."
         )
-    _check_share(policy, suppressed, rows, "rows")
+    _check_share(engine, policy, suppressed, rows, "rows")
 
 
-def check_suppressed_people(policy: Policy, measured: Measured) -> None:
+def check_suppressed_people(engine: Engine, policy: Policy, measured: Measured) -> None:
     """Raise `Infeasible` where more people lose all of their rows than the policy allows."""
     if measured.people is not None and measured.suppressed_people is not None:
-        _check_share(policy, measured.suppressed_people, measured.people, "people", measured)
+        whole = measured.people
+        _check_share(engine, policy, measured.suppressed_people, whole, "people", measured)
 
 
 def _check_share(
-    policy: Policy, suppressed: int, whole: int, what: str, measured: Measured | None = None
+    engine: Engine,
+    policy: Policy,
+    suppressed: int,
+    whole: int,
+    what: str,
+    measured: Measured | None = None,
 ) -> None:
     """Raise `Infeasible` where a larger share is suppressed than the policy allows."""
     if policy.suppression is None or suppressed <= policy.suppression * whole:
@@ -676,7 +683,8 @@ def _check_share(
         f"{suppressed:,} of {whole:,} {what} ({share:.1%}{besides}) would have to be suppressed, but "
         f"the policy allows {policy.suppression:.1%}"
         f"{' of the rows and of the people' if policy.person is not None else ''}. Raise "
-        f"`suppression` to at least {np.ceil(share * 1000) / 1000:g}, or loosen the constraints."
+        f"{engine.suppression_limit} to at least {np.ceil(share * 1000) / 1000:g}, or "
+        f"{engine.otherwise}."
     )
 
 
@@ -707,6 +715,20 @@ def weight_warnings(policy: Policy, measured: Measured) -> list[str]:
         f"The sampling weight {policy.weight} is published and is one of the columns by which "
         f"{found.alone:,} {found.units} are alone: round it to a larger step, or withhold it."
     ]
+
+
+def uniform_warnings(policy: Policy, domains: Sequence[Domain], measured: Measured) -> list[str]:
+    """A warning for each uniform column of which nothing is left because some values are missing."""
+    uniform, found = policy.columns_labelled("uniform"), []
+    for domain in domains:
+        lost = measured.column_loss.get(domain.name, 0.0) >= 1
+        if domain.name in uniform and domain.missing >= 0 and lost:
+            found.append(
+                f"Column '{domain.name}' is published as * throughout: with `labels: uniform` its "
+                "missing values need a label of their own, and too few rows have one. Set "
+                "`suppression`, or raise it, to let these rows go."
+            )
+    return found
 
 
 def loss_warnings(mean: float | None) -> list[str]:

@@ -141,6 +141,7 @@ def _column(column: "Column", reasons: bool = True) -> str | dict[str, Any]:
         "round": column.round,
         "part": column.part,
         "zip3": column.zip3,
+        "characters": column.characters,
         "publish": column.publish,
         "why": column.why if reasons else None,
     }

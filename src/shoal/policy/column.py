@@ -115,6 +115,14 @@ def _importance(value: Any) -> Any:
     return value
 
 
+def _characters(value: Any) -> Any:
+    """How many characters of a text stay."""
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+        words = f"found {found(value)}; must be a whole number, 1 or more"
+        raise as_error(Problem((), words))
+    return value
+
+
 def _path(value: Any) -> Any:
     """The path of a file as text."""
     return os.fspath(value) if isinstance(value, os.PathLike) else value
@@ -185,6 +193,9 @@ class Column(BaseModel):
     """Quasi, sensitive or plain. US zip codes are published by their first three digits where these
     cover more than 20,000 people, all others as `000`: the path of a CSV file with the people of every
     such area."""
+    characters: Annotated[int | None, PlainValidator(_characters)] = None
+    """Quasi, sensitive or plain. Texts are published by so many of their first characters: 02138 as
+    0213 with 4."""
     publish: Literal["withheld", "rounded", "exact"] | None = None
     """Weight only. `withheld`: it is read and not published; this is the default. `rounded`: it is
     published rounded to multiples of `round`. `exact`: it is published as it is."""
@@ -195,8 +206,8 @@ class Column(BaseModel):
     @property
     def has_rule(self) -> bool:
         """Whether its values are changed before anything else: rounded, coded at an end, published by
-        their year or by the area of their zip code."""
-        rules = (self.top, self.bottom, self.round, self.part, self.zip3)
+        their year, by the area of their zip code or by their first characters."""
+        rules = (self.top, self.bottom, self.round, self.part, self.zip3, self.characters)
         return any(one is not None for one in rules)
 
     @property
@@ -247,6 +258,7 @@ class Column(BaseModel):
             "round": ("quasi", "sensitive", "plain", "weight"),
             "part": ("quasi", "sensitive", "plain"),
             "zip3": ("quasi", "sensitive", "plain"),
+            "characters": ("quasi", "sensitive", "plain"),
             "publish": ("weight",),
         }
         given = [key for key in allowed if getattr(self, key) is not None]
@@ -278,7 +290,8 @@ class Column(BaseModel):
         if self.labels == "median":
             what = "numbers, dates and ordered values"
         by_text = self.hierarchy is not None and self.hierarchy.reads == "text"
-        unordered = self.kind == "unordered" or self.type == "text" or self.zip3 is not None
+        codes = self.zip3 is not None or self.characters is not None
+        unordered = self.kind == "unordered" or self.type == "text" or codes
         has_order = self.order is not None and self.labels == "median"
         ends = [key for key in ("top", "bottom") if getattr(self, key) is not None]
         if not has_order and (unordered or self.order is not None or (by_text and not self.kind)):
@@ -325,12 +338,13 @@ class Column(BaseModel):
                 (for_numbers[0],), "is for numbers; this column holds none according to the policy"
             )
         if self.has_rule and self.preference is not None:
-            rule = "`top`, `bottom` or `round`" if for_numbers else "`part` or `zip3`"
+            rule = "`top`, `bottom` or `round`" if for_numbers else "`part`, `zip3` or `characters`"
             yield Problem(("preference",), f"cannot be combined with {rule}")
         if self.part is not None:
             yield from self._part_problems()
-        if self.zip3 is not None:
-            yield from self._zip3_problems(for_numbers)
+        for key in ("zip3", "characters"):
+            if getattr(self, key) is not None:
+                yield from self._code_problems(key, for_numbers)
 
     def _part_problems(self) -> Iterator[Problem]:
         """Dates that are published by their year are numbers from then on."""
@@ -343,13 +357,15 @@ class Column(BaseModel):
             )
             yield Problem(("part",), words)
 
-    def _zip3_problems(self, for_numbers: list[str]) -> Iterator[Problem]:
-        """Areas of zip codes are texts without an order."""
+    def _code_problems(self, key: str, for_numbers: list[str]) -> Iterator[Problem]:
+        """Codes that are cut off are texts without an order."""
         others = [*for_numbers, *(k for k in ("part", "order", "dates") if getattr(self, k))]
+        if key == "characters" and self.zip3 is not None:
+            others = ["zip3"]
         if others:
-            yield Problem((others[0],), "cannot be combined with `zip3`; choose one of the two")
+            yield Problem((others[0],), f"cannot be combined with `{key}`; choose one of the two")
         if self.kind == "ordered" or self.type in ("number", "date"):
-            yield Problem(("zip3",), "leaves texts without an order; leave `kind` and `type` out")
+            yield Problem((key,), "leaves texts without an order; leave `kind` and `type` out")
 
     def _other_contradictions(self) -> list[Problem]:
         if self.dates is not None and self.type in ("number", "text"):

@@ -259,29 +259,32 @@ class Policy(BaseModel):
     @property
     def column_rules(self) -> "dict[str, Recoding]":
         """The columns whose values are changed before anything else, with their rules: rounded, coded
-        at an end, published by their year or by the area of their zip code."""
+        at an end, published by their year, the area of their zip code or their first characters."""
         return {name: rule for name in self.columns if (rule := self._rule_of(name)) is not None}
 
     def _rule_of(self, name: str) -> "Recoding | None":
         column = self.columns[name]
         if not column.has_rule:
             return None
+        from shoal.encoding.characters import FirstCharacters
         from shoal.encoding.rules import rule_of
         from shoal.encoding.zip_areas import ZipAreas, read_large_areas
 
         reading, missing = self.value_reading(name), self.missing_codes(name)
         if column.zip3 is not None:
             return ZipAreas(name, read_large_areas(self.folder / column.zip3), missing)
+        if column.characters is not None:
+            return FirstCharacters(name, column.characters, missing)
         ends, year = (column.top, column.bottom, column.round), column.part == "year"
         return rule_of(name, *ends, reading, missing, year)
 
     def _reading_after_rules(self, name: str) -> "ValueReading":
-        """How the values of a column are written once its rule was applied: years are numbers, and the
-        areas of zip codes texts."""
+        """How the values of a column are written once its rule was applied: years are numbers, the
+        areas of zip codes and the first characters of others texts."""
         from shoal.encoding.reading import ValueReading
 
         column = self.columns[name]
-        if column.zip3 is not None:
+        if column.zip3 is not None or column.characters is not None:
             return ValueReading("text")
         return ValueReading() if column.part is not None else self.value_reading(name)
 

@@ -126,7 +126,7 @@ def labels_in_forms(
         return labels_of(domains[j], spans, j) if cut is None else cut_labels(cut, spans.low[:, j])
 
     labels = [covering(j) for j in range(len(domains))]
-    scales = {j: column_scale(d, specs[d.name]) for j, d in enumerate(domains)}
+    scales = {j: column_scale(d, specs[d.name]) for j, d in enumerate(domains) if labels[j] is None}
     which, n_groups = np.arange(grouping.n_groups, dtype=np.int32), grouping.n_groups
     while True:
         merged = np.where(grouping.group == SUPPRESSED, SUPPRESSED, which[grouping.group])

@@ -68,7 +68,7 @@ def judged_over(text: str, held: Mapping[str, bool], found: str, setting: str) -
         reason = f"The paper does not give {setting}: it holds with {'; '.join(yes)}"
         return Claim(text, "depends", found, f"{reason}. It does not with {'; '.join(no)}.")
     count = "none" if no else "all"
-    reason = f"It holds in {count} of the {len(held)} settings tried of {setting}."
+    reason = f"It holds in {count} of the {len(held)} settings of {setting} that we tried."
     return Claim(text, "does not hold" if no else "holds", found, reason)
 
 

@@ -169,7 +169,9 @@ class FlexiblePartition(Experiment):
             f"column, as Mondrian does (“{WIDEST}”). Figures show the first order.",
             "The other methods are run as they were published: strict Mondrian puts rows with the "
             "median itself below the cut; bottom-up merges with the group that makes the union of least "
-            "NCP and splits a large group from its two farthest rows. Our own forms stand beside them: "
+            "NCP and, since the text of that paper (Xu et al., 2006) was not at hand, splits a large "
+            "group as its top-down method does, from the two farthest rows. Our own forms stand beside "
+            "them: "
             f"“{NEAREST}” cuts at the value boundary nearest to the median, “{ROUNDED}” merges by the "
             "growth of NCP and splits by rounded cuts, which are this paper's own idea.",
             "Groups are those formed: some may get the same label and are then one class in the "
@@ -304,8 +306,8 @@ def _judge_groups(found: Measurements) -> Claim:
         "It makes exactly ⌊n/k⌋ groups (Theorem 1)",
         len(right) == len(found.ks),
         f"at k = {k}: {found.points[SETS, OURS, k].groups:,} of {found.rows // k:,}",
-        f"So it is for {len(right)} of {len(found.ks)} values of k, in all four settings.",
-        f"So it is for {len(right)} of {len(found.ks)} values of k only.",
+        f"True for {len(right)} of {len(found.ks)} values of k, in all four settings.",
+        f"True for {len(right)} of {len(found.ks)} values of k only.",
     )
 
 

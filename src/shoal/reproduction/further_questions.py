@@ -500,7 +500,7 @@ def _judge_columns(found: Measurements) -> list[Claim]:
             all(cheaper),
             f"the first adds {between([100 * each for each in first])} points of NCP, the second "
             f"{between([100 * each for each in second])}",
-            f"So it is at {sum(cheaper)} of {len(k)} values of k.",
+            f"True at {sum(cheaper)} of {len(k)} values of k.",
         ),
         judged(
             "Several sensitive columns: each is recognised as seldom as when it is the only one (within "
@@ -569,7 +569,7 @@ def _judge_sizes(found: Measurements) -> list[Claim]:
                 within == total,
                 f"at most {worst[0]:.3g} times k, at {worst[1]}; with l = 1 the bound of Theorem 2 is "
                 f"{'kept' if theorem else 'not kept'}",
-                f"So it is at {within} of {total} settings.",
+                f"True at {within} of {total} settings.",
             )
         )
     shares = [
@@ -629,6 +629,6 @@ def _judge_growth(found: Measurements) -> list[Claim]:
             "Growing tables: the more rows come in between, the more is given away",
             not shrinks,
             f"certain for {ranges}",
-            f"It grows at every step with all but {len(shrinks)} of {len(certain)} methods.",
+            f"It grows at every step with {len(certain) - len(shrinks)} of {len(certain)} methods.",
         ),
     ]

@@ -9,7 +9,7 @@
 | `worker.py`, `workers.py`, `tasks.py` | the processes that keep the table, and all that they do |
 | `hierarchy_tree.py`, `hierarchy_editor.py`, `prices.py` | groups of values; the price list |
 | `local_files.py` | files that can be chosen, and copies of those that are dropped |
-| `figures.py`, `words.py` | what the live panel shows, and how it is said |
+| `figures.py`, `words.py`, `remedies.py` | figures of the live panel, words, steps that mend a policy |
 | `shell.py`, `live_panel.py`, `policy_drawer.py`, `page.py`, `style.css` | the frame and its parts |
 | `screens/` | one file per screen |
 

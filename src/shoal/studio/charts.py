@@ -7,6 +7,8 @@ from shoal.studio.tasks import Candidate, CurvePoint
 from shoal.studio.words import THRESHOLDS, words_for
 
 Options = dict[str, Any]
+FONT = '"Inter", "Segoe UI", -apple-system, BlinkMacSystemFont, "Roboto", sans-serif'
+"""As in `style.css`: charts are drawn on a canvas, which inherits no font."""
 
 
 def colours(dark: bool) -> tuple[str, str, str]:
@@ -33,7 +35,7 @@ def cost_chart(points: tuple[CurvePoint, ...], figure: float, model: str, dark: 
     return {
         "animation": False,
         "grid": {"left": 44, "right": 16, "top": 28, "bottom": 26},
-        "textStyle": {"fontFamily": "inherit", "color": ink},
+        "textStyle": {"fontFamily": FONT, "color": ink},
         "title": {
             "text": "Information lost, on a sample" if points else "Computing what it costs …",
             "textStyle": {"fontSize": 12, "fontWeight": "normal", "color": ink},
@@ -120,20 +122,24 @@ def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark
     ]
     highest = max([p[2] for p in points] + [35.0])
     limits = [
-        {"yAxis": round(limit * 100, 2), "label": {"formatter": f"{label}: {source.split(':')[0]}"}}
-        for limit, label, source in THRESHOLDS
+        {
+            "yAxis": round(limit * 100, 2),
+            "label": {"formatter": f"{limit:.0%}: {source.split(':')[0].split(' (')[0]}"},
+        }
+        for limit, _, source in THRESHOLDS
         if limit * 100 <= highest
     ]
     small = {"color": ink, "fontSize": 11}
+    named = {p[0] for p in best}
     return {
         "animation": False,
-        "grid": {"left": 54, "right": 20, "top": 30, "bottom": 44},
-        "textStyle": {"fontFamily": "inherit", "color": ink},
+        "grid": {"left": 44, "right": 24, "top": 40, "bottom": 44},
+        "textStyle": {"fontFamily": FONT, "color": ink},
         "tooltip": {"formatter": "{b}", "confine": True},
         "xAxis": {
             "type": "value",
             "scale": True,
-            "name": "information lost, %",
+            "name": "information lost, % (less is better)",
             "nameLocation": "middle",
             "nameGap": 26,
             "axisLabel": small,
@@ -143,10 +149,12 @@ def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark
         "yAxis": {
             "type": "value",
             "min": 0,
-            "name": "highest risk, %",
-            "nameTextStyle": {"align": "left", "color": ink},
-            "axisLabel": small,
-            "splitLine": {"lineStyle": {"color": line}},
+            "max": max(35, highest),
+            "name": "highest chance that somebody is found, % (less is better)",
+            "nameTextStyle": {"align": "left", "color": ink, "padding": [0, 0, 8, -36]},
+            "interval": 10,
+            "axisLabel": small | {"showMaxLabel": False},
+            "splitLine": {"show": False},
         },
         "series": [
             {
@@ -154,13 +162,13 @@ def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark
                 "data": [[p[1], p[2]] for p in sorted(best, key=lambda p: p[1])],
                 "symbol": "none",
                 "silent": True,
-                "lineStyle": {"color": accent, "width": 1.5},
+                "lineStyle": {"color": accent, "width": 1.5, "opacity": 0.6},
                 "markLine": {
                     "silent": True,
                     "symbol": "none",
-                    "lineStyle": {"color": ink, "type": "dashed", "opacity": 0.5},
+                    "lineStyle": {"color": ink, "type": "dashed", "opacity": 0.35},
                     "label": {
-                        "position": "insideStartTop",
+                        "position": "insideEndTop",
                         "color": ink,
                         "fontSize": 11,
                         "opacity": 1,
@@ -170,19 +178,44 @@ def frontier_chart(found: list[Candidate], now: tuple[float, float] | None, dark
             },
             {
                 "type": "scatter",
-                "symbolSize": 12,
-                "itemStyle": {"color": accent, "opacity": 0.75},
-                "data": [{"name": p[0], "value": [p[1], p[2]]} for p in points],
+                "symbolSize": 11,
+                "data": [
+                    {
+                        "name": p[0],
+                        "value": [p[1], p[2]],
+                        "itemStyle": {
+                            "color": accent if p[0] in named else ink,
+                            "opacity": 1 if p[0] in named else 0.35,
+                        },
+                        "label": {"show": p[0] in named},
+                    }
+                    for p in points
+                ],
+                "label": {
+                    "formatter": "{b}",
+                    "position": "right",
+                    "color": ink,
+                    "fontSize": 11,
+                    "distance": 6,
+                },
+                "labelLayout": {"hideOverlap": True},
             },
             {
                 "type": "scatter",
                 "name": "now",
-                "symbolSize": 18,
+                "symbolSize": 20,
+                "silent": True,
                 "itemStyle": {"color": "transparent", "borderColor": ink, "borderWidth": 2},
                 "data": []
                 if now is None
                 else [{"name": "the policy now", "value": [now[0] * 100, now[1] * 100]}],
-                "label": {"show": True, "formatter": "now", "position": "right", "color": ink},
+                "label": {
+                    "show": True,
+                    "formatter": "now",
+                    "position": "top",
+                    "color": ink,
+                    "fontWeight": "bold",
+                },
             },
         ],
     }
@@ -205,7 +238,7 @@ def pairs_chart(pairs: "tuple[api.PairUtility, ...]", dark: bool) -> Options:
     return {
         "animation": False,
         "grid": {"left": 8, "right": 16, "top": 8, "bottom": 8, "containLabel": True},
-        "textStyle": {"fontFamily": "inherit", "color": ink},
+        "textStyle": {"fontFamily": FONT, "color": ink},
         "tooltip": {"formatter": "{b}", "confine": True},
         "xAxis": across | {"axisTick": {"show": False}, "axisLine": {"show": False}},
         "yAxis": {

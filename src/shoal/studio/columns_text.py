@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import YAMLError
 
 from shoal.errors import PolicyError
 from shoal.studio.policy_text import Change, changed, flow_map, parse, scalar
@@ -78,25 +80,61 @@ def with_reading(key: str, value: Any) -> Change:
     return change
 
 
+def reading_in(text: str) -> dict[str, Any]:
+    """What a policy's text says about how the file is written, also where the rest has mistakes."""
+    try:
+        given = YAML(typ="safe", pure=True).load(text).get("read")
+    except (YAMLError, AttributeError):
+        return {}
+    return dict(given) if isinstance(given, dict) else {}
+
+
 # What is one person? Where people have several rows, the policy names the column that tells them apart.
-# That each row is one person is its default: a comment says that somebody has thought of it.
+# That each row is one person is its default, and a draft only proposes a column: a comment in the first
+# line says that somebody has thought of it.
 ROWS_ARE_PEOPLE = "each row"
 COMMENT = "# One row is one person."
+CONFIRMED = "# Rows with the same value of the person column are one person's."
+DRAFT = "# A draft for "
 
 
-def person_answer(text: str) -> str:
-    """The column of people, `each row`, or nothing where the question is not answered."""
+def person_column(text: str) -> str:
+    """The column of people that a policy names; empty where it names none."""
     try:
         roles = roles_in(text)
     except PolicyError:
         return ""
-    named = next((name for name, role in roles.items() if role == "person"), "")
-    return named or (ROWS_ARE_PEOPLE if text.startswith(COMMENT) else "")
+    return next((name for name, role in roles.items() if role == "person"), "")
+
+
+def person_answer(text: str) -> str:
+    """The column of people, `each row`, or nothing where the question is not answered."""
+    if named := person_column(text):
+        return "" if text.startswith(DRAFT) else named
+    return ROWS_ARE_PEOPLE if text.startswith(COMMENT) else ""
 
 
 def with_rows_as_people(text: str) -> str:
     """The text of a policy with the answer that each row is one person."""
-    for name, role in roles_in(text).items():
-        if role == "person":
-            text = changed(text, with_role(name, "identifier", settings=False))
-    return text if text.startswith(COMMENT) else f"{COMMENT}\n{text}"
+    if name := person_column(text):
+        text = changed(text, with_role(name, "identifier", settings=False))
+    return f"{COMMENT}\n{_unanswered(text)}"
+
+
+def with_person(text: str, name: str) -> str:
+    """The text of a policy with the answer that a column tells people apart."""
+    before = person_column(text)
+
+    def change(policy: CommentedMap) -> None:
+        if before and before != name:
+            with_role(before, "identifier", settings=False)(policy)
+        if before != name:
+            with_role(name, "person", settings=False, constraints=False)(policy)
+
+    return f"{CONFIRMED}\n{_unanswered(changed(text, change))}"
+
+
+def _unanswered(text: str) -> str:
+    for answer in (COMMENT, CONFIRMED):
+        text = text.removeprefix(f"{answer}\n")
+    return text

@@ -3,6 +3,7 @@
 They are plain values without any row, so that they travel from the worker to the page.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -85,9 +86,17 @@ class Figures:
 
 
 def figures_of(
-    release: "api.Release[Any]", *, sampled: int | None, read_back: bool, encodings: int
+    release: "api.Release[Any]",
+    *,
+    sampled: int | None,
+    read_back: bool,
+    encodings: int,
+    kept: Mapping[str, float],
 ) -> Figures:
-    """The figures of a release."""
+    """The figures of a release.
+
+    kept: of columns that a rule of the policy changes first, the share of information that it leaves.
+    """
     change = api.risk_change(release)
     return Figures(
         sampled=sampled,
@@ -118,7 +127,7 @@ def figures_of(
         below={size: change.below(size) for size in SIZES},
         columns={
             name: ColumnFigures(
-                release.column_loss.get(name, 0.0),
+                1 - kept.get(name, 1.0) * (1 - release.column_loss.get(name, 0.0)),
                 release.detail.columns[name].exact,
                 release.detail.columns[name].typical,
             )

@@ -19,11 +19,29 @@ COMMON = 10
 """Values that fewer rows share are not named until that is asked for."""
 LARGEST_IMPORT = 2_000_000
 """Bytes of a file of groups."""
-DRAG = "(e) => {e.dataTransfer.setData('text/plain', ''); e.dataTransfer.effectAllowed = 'move'; emit()}"
+DRAGGED = """(e) => {const line = e.target.closest?.('[data-key]');
+  if (!line) return; e.dataTransfer.setData('text/plain', ''); e.dataTransfer.effectAllowed = 'move';
+  window.shoalDragged = line.dataset.key}"""
 """Firefox drags only what carries data; no value of the table does here."""
-OVER = "(e) => {e.preventDefault(); e.currentTarget.classList.add('over')}"
-LEFT = "(e) => e.currentTarget.classList.remove('over')"
-DROP = "(e) => {e.preventDefault(); e.currentTarget.classList.remove('over'); emit()}"
+OVER = """(e) => {const line = e.target.closest?.('[data-key]');
+  if (!line || !window.shoalDragged) return; e.preventDefault();
+  for (const other of document.querySelectorAll('.node.over')) other.classList.remove('over');
+  line.classList.add('over')}"""
+DROPPED = """(e) => {const line = e.target.closest?.('[data-key]'), dragged = window.shoalDragged;
+  window.shoalDragged = null;
+  for (const other of document.querySelectorAll('.node.over')) other.classList.remove('over');
+  if (!line || !dragged) return; e.preventDefault(); emit([dragged, line.dataset.key])}"""
+
+
+def on_drop(container: ui.element, handler: Callable[[str, str], object]) -> None:
+    """Call a function with the keys of a line that was dragged and of the one it was dropped on.
+
+    The container is what listens and the browser keeps what is dragged, so nothing is lost where lines
+    are drawn again meanwhile.
+    """
+    container.on("dragstart", js_handler=DRAGGED)
+    container.on("dragover", js_handler=OVER)
+    container.on("drop", lambda event: handler(*map(str, event.args)), js_handler=DROPPED)
 
 
 class HierarchyEditor:
@@ -36,8 +54,8 @@ class HierarchyEditor:
         self._raw = False
         self._chosen: dict[str, list[Node]] = {}
         """The chosen lines, by their keys."""
-        self._dragged: list[tuple[str, bool]] = []
-        """What is dragged, by name and whether it is a group: lines may be drawn again meanwhile."""
+        self._lines: dict[str, list[Node]] = {}
+        """What each line stands for, by its key."""
         self._tree = Tree()
         self._part = ui.refreshable(self._show)
 
@@ -73,7 +91,7 @@ class HierarchyEditor:
         except InputError as error:
             notice(str(error), "warn")
             return
-        self._chosen = {}
+        self._chosen, self._lines = {}, {}
         with box("section", "stack-3", id="groups", aria_label=f"Groups of {self._column}"):
             text("Groups", "", "h3")
             text(
@@ -84,7 +102,7 @@ class HierarchyEditor:
             )
             self._tools()
             with box("div", "tree", role="tree", aria_multiselectable="true", aria_label="Groups"):
-                self._row("top", [self._tree.top], "Everything: *", 0)
+                self._row("top:", [self._tree.top], "Everything: *", 0)
                 self._rows(self._tree.top, 1)
             self._exchange()
 
@@ -92,15 +110,15 @@ class HierarchyEditor:
         rare = []
         for node in sorted(above.parts or (), key=lambda one: not one.is_group):
             if node.is_group:
-                self._row(node.name, [node], node.name, depth)
+                self._row(f"group:{node.name}", [node], node.name, depth)
                 self._rows(node, depth + 1)
             elif self._raw or not 0 < self._count(node) < COMMON:
-                self._row(node.name, [node], node.name, depth)
+                self._row(f"value:{node.name}", [node], node.name, depth)
             else:
                 rare.append(node)
         if rare:
             many = f"{len(rare)} value{'s' * (len(rare) > 1)} of fewer than ten rows"
-            self._row(f"rare in {above.name}", rare, many, depth)
+            self._row(f"rare:{above.name}", rare, many, depth)
 
     def _count(self, node: Node) -> int:
         return sum(self._values.get(value, 0) for value in node.values())
@@ -117,18 +135,16 @@ class HierarchyEditor:
             aria_selected="false",
             aria_label=f"{label}, {'group, ' if is_group else ''}{spaced(rows)} rows",
             data_node=label,
+            data_key=key,
         )
+        self._lines[key] = nodes
         line.style(f"margin-left:{depth * 22}px")
         with line:
             text("⋮⋮" if not is_top else "", "grip", aria_hidden="true")
             text(label, "name" + (" strong" if is_group else ""))
             text(spaced(rows), "r num muted")
-        line.on("dragover", js_handler=OVER)
-        line.on("dragleave", js_handler=LEFT)
-        line.on("drop", partial(self._dropped, nodes[0]), js_handler=DROP)
         if not is_top:
             line.props["draggable"] = "true"
-            line.on("dragstart", partial(self._drag, key, nodes), js_handler=DRAG)
             choose = partial(self._choose, key, nodes, line)
             line.on("click", choose)
             line.on("keydown.space.prevent", choose)
@@ -163,15 +179,15 @@ class HierarchyEditor:
             button("Dissolve", self._dissolve)
             self._said = text("Nothing chosen", "small muted", role="status")
 
-    def _drag(self, key: str, nodes: list[Node]) -> None:
-        dragged = self._picked() if key in self._chosen else nodes
-        self._dragged = [(node.name, node.is_group) for node in dragged]
-
-    def _dropped(self, target: Node) -> None:
-        dragged, self._dragged = set(self._dragged), []
-        nodes = [node for node, _ in self._tree.top.walk() if (node.name, node.is_group) in dragged]
-        group = target if target.is_group else target.above
-        if nodes and group is not None and not all(node.above is group for node in nodes):
+    def dropped(self, dragged: str, onto: str) -> None:
+        """Move what a line stands for, or all that is chosen with it, into the group of another."""
+        nodes, target = self._lines.get(dragged, []), self._lines.get(onto, [])
+        if dragged in self._chosen:
+            nodes = self._picked()
+        if not nodes or not target:
+            return  # drawn again meanwhile, and no line is called so any more
+        group = target[0] if target[0].is_group else target[0].above
+        if group is not None and not all(node.above is group for node in nodes):
             self._change(
                 f"{_called(nodes)} into {group.name}", lambda: self._tree.move(nodes, group)
             )

@@ -1,18 +1,21 @@
 """The live panel: what the release holds, how risky it is and what it costs, after every step."""
 
 from collections.abc import Callable
+from functools import partial
 from math import sqrt
 
 from nicegui import ui
 
 from shoal.studio.figures import Figures
-from shoal.studio.page import box, button, notice, spaced, text
+from shoal.studio.page import box, button, edit, notice, spaced, text
+from shoal.studio.remedies import remedies
 from shoal.studio.session import Live, Session
 from shoal.studio.words import (
     ATTACKERS,
     THRESHOLDS,
     figure_text,
     percent,
+    short_title,
     slack_text,
     step_text,
     words_for,
@@ -46,13 +49,34 @@ def live_panel(session: Session) -> None:
         if live.shown is not None and live.shown is not drawn:
             drawn = live.shown
             draw(drawn)
+        elif live.shown is None:
+            drawn = None
+            body.clear()
+            with body:
+                _nothing_yet(live)
         show_badge()  # at the same time: it speaks of these figures
-        stale = live.state != "verified" and live.preview is None
+        stale = live.shown is not None and live.state != "verified" and live.preview is None
         body.classes(add="stale" if stale else "", remove="" if stale else "stale")
 
     follow()
     session.live_changed.subscribe(follow)
     session.step_changed.subscribe(show_step)
+
+
+def _nothing_yet(live: Live) -> None:
+    """What will stand here."""
+    if live.state not in ("empty", "waiting"):
+        return
+    with box("section", "stack small muted", id="nothing-yet"):
+        text("Here you will see, after every step,", "", "p")
+        with box("ul", "plain-list"):
+            for words in (
+                "what you asked for, and what the release holds",
+                "how likely somebody is found in your table, and in the release",
+                "how many people stand alone or in small groups",
+                "what it costs: the detail that each column loses",
+            ):
+                text(words, "", "li")
 
 
 def live_strip(session: Session) -> None:
@@ -77,13 +101,14 @@ def live_strip(session: Session) -> None:
 def _badge_class(live: Live) -> str:
     if live.preview is not None:
         return ""
-    return {"verified": "verified", "failed": "failed"}.get(live.state, "")
+    known = {"verified": "verified", "failed": "failed", "waiting": "waiting"}
+    return known.get(live.state, "")
 
 
 def _mark(live: Live) -> str:
     if live.preview is not None:
         return "≈"
-    return {"verified": "✓", "failed": "✕", "empty": "–"}.get(live.state, "…")
+    return {"verified": "✓", "failed": "✕", "empty": "–", "waiting": "?"}.get(live.state, "…")
 
 
 def _badge_words(live: Live) -> tuple[str, str]:
@@ -97,6 +122,8 @@ def _badge_words(live: Live) -> tuple[str, str]:
                 "Verified",
                 "Written to a trial file, read back and found to hold every guarantee.",
             )
+        case "waiting":
+            return "Waiting for you", "A release is made once every column has a role."
         case "failed":
             return "No release", "Nothing can be published with this policy as it is."
         case "checking":
@@ -117,7 +144,12 @@ def _badge(session: Session) -> tuple[Callable[[], None], Callable[[], None]]:
             title = text("", "title", "div")
             said = text("", "sub", "div")
         stop = button("Stop", session.cancel, "quiet push")
+    with box("div", "todo") as todo:
+        words_to_do = text("", "small", "p")
+        text("Decide", "quiet", "a", href="/columns")
     error = notice("", "bad").style("margin-top:8px")
+    offered = box("div", "chips").style("margin-top:8px")
+    again = button("Check again", session.check, "quiet", id="check-again").style("margin-top:8px")
 
     def show() -> None:
         live = session.live
@@ -128,8 +160,15 @@ def _badge(session: Session) -> tuple[Callable[[], None], Callable[[], None]]:
         title.props["data-state"] = live.state if live.preview is None else "trying"
         said.set_text(sub)
         stop.set_visibility(live.state == "checking")
+        todo.set_visibility(live.state == "waiting")
+        words_to_do.set_text(session.questions.get("columns", ""))
         error.set_text(live.error)
         error.set_visibility(bool(live.error))
+        offered.clear()
+        with offered:
+            for one in remedies(live.error):
+                button(one.label, partial(edit, session, one.step, one.change), "chip")
+        again.set_visibility(live.state == "failed" and session.policy is not None)
 
     def show_step() -> None:
         if session.live.state in ("checking", "opening") and session.live.preview is None:
@@ -141,27 +180,36 @@ def _badge(session: Session) -> tuple[Callable[[], None], Callable[[], None]]:
 def _guarantees(figures: Figures) -> None:
     with box("section", ""):
         with box("div", "rows three"):
-            text("Guarantee", "tiny muted strong")
-            text("asked", "r tiny muted strong")
-            text("found", "r tiny muted strong")
+            text("What is guaranteed", "", "h3")
+            text("asked", "r tiny muted")
+            text("found", "r tiny muted")
             for one in figures.guarantees:
                 words = words_for(one.model)
-                with box("div", "", title=f"{words.term}: {words.title}"):
-                    text(one.model if one.of is None else f"{one.model} of {one.of}", "mono")
-                    text(slack_text(one), "tiny muted", "div")
-                text(figure_text(one.asked), "r")
+                name = one.model if one.of is None else f"{one.model} of {one.of}"
+                with box("div", "", title=f"{words.term}: {words.why}"):
+                    text(short_title(one), "", "div")
+                    text(f"{name}: {slack_text(one)}", "tiny muted", "div")
+                text(figure_text(one.asked), "r muted")
                 text(
                     figure_text(one.found),
                     "r strong" + ("" if one.holds else " bad"),
                     data_found=f"{one.model}:{one.of or ''}",
                 )
         for name, holds in figures.presets:
-            text(f"Preset {name}: {'holds' if holds else 'does not hold'}", "small", "div")
+            said = f"Preset {name}: {'holds' if holds else 'does not hold'}"
+            text(said, "small" if holds else "small bad", "div")
 
 
 def _attackers(figures: Figures) -> None:
     with box("section", ""):
-        text("Who could find somebody?", "", "h3").style("margin-bottom:8px")
+        text("Who could find somebody?", "", "h3")
+        with box("div", "legend", aria_hidden="true"):
+            box("span", "raw")
+            text("your table")
+            box("span", "now")
+            text("the release")
+            box("span", "limit")
+            text("limits of authorities")
         for name, (title, meaning, _) in ATTACKERS.items():
             raw, now = getattr(figures.raw, name), getattr(figures.now, name)
             with box("div", "gauge", title=meaning):
@@ -172,11 +220,13 @@ def _attackers(figures: Figures) -> None:
                 _track(
                     raw, now, f"{title}: {percent(raw)} in the table, {percent(now)} in the release"
                 )
-        limits = " · ".join(f"{label}" for _, label, _ in THRESHOLDS)
+        with box("div", "scale", aria_hidden="true"):
+            for limit, _, _ in THRESHOLDS:
+                text(f"{limit:.0%}").style(f"left:{sqrt(limit) * 100:.1f}%")
         with box("details", "tiny muted"):
-            text(f"Marks: limits of authorities ({limits})", "", "summary")
-            for _, label, source in THRESHOLDS:
-                text(f"{label}: {source}", "", "div")
+            text("Whose limits are these?", "", "summary")
+            for limit, _, source in THRESHOLDS:
+                text(f"{percent(round(limit, 3))}: {source}", "", "p")
 
 
 def _track(raw: float, now: float, label: str) -> None:
@@ -192,11 +242,11 @@ def _track(raw: float, now: float, label: str) -> None:
 
 def _small_classes(figures: Figures) -> None:
     with box("section", ""), box("div", "rows three"):
-        text(f"{figures.counted.capitalize()} in groups", "tiny muted strong")
-        text("table", "r tiny muted strong")
-        text("release", "r tiny muted strong")
+        text(f"{figures.counted.capitalize()} in small groups", "", "h3")
+        text("table", "r tiny muted")
+        text("release", "r tiny muted")
         for size, (raw, now) in figures.below.items():
-            text("of 1: alone" if size == 2 else f"below {size}")
+            text("alone" if size == 2 else f"fewer than {size} alike")
             text(spaced(raw), "r muted")
             text(spaced(now), "r strong", data_below=str(size))
         text("left out")
@@ -207,7 +257,7 @@ def _small_classes(figures: Figures) -> None:
 def _losses(session: Session, figures: Figures) -> None:
     with box("section", ""):
         with box("div", "bar").style("margin-bottom:4px"):
-            text("What it costs: detail lost per column", "", "h3")
+            text("What it costs: detail lost", "", "h3")
         for name, one in sorted(figures.columns.items(), key=lambda pair: -pair[1].loss):
             label = f"{name}: {percent(one.loss)} of its detail lost, {percent(one.exact)} exact"
             row = box("button", "loss", type="button", title=label, aria_label=label)

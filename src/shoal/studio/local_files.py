@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from nicegui.elements.upload_files import FileUpload
@@ -33,12 +34,16 @@ async def keep_copy(folder: Path, file: FileUpload) -> Path:
     Raises `InputError` where it cannot be written.
     """
     copies = folder / COPIES
+    target = None
     try:
         copies.mkdir(mode=0o700, exist_ok=True)
         target = free_name(copies, file.name)
         await file.save(target)
         target.chmod(0o600)
     except OSError as error:
+        if target is not None:  # no half of a file stays
+            with suppress(OSError):
+                target.unlink()
         reason = (error.strerror or "it could not be written").lower()
         raise InputError(f"The copy could not be made: {reason}.") from None
     return target

@@ -83,8 +83,17 @@ def term(words: str, meaning: str) -> ui.element:
 
 def edit(session: Session, name: str, change: Change) -> bool:
     """Change the policy by a named step; a mistake is shown, and changes nothing."""
+    return _tried(lambda: session.edit(name, change))
+
+
+def replace(session: Session, name: str, policy: str) -> bool:
+    """Put another text in place of the policy; as `edit`."""
+    return _tried(lambda: session.replace(name, policy))
+
+
+def _tried(work: Callable[[], None]) -> bool:
     try:
-        session.edit(name, change)
+        work()
     except ShoalError as error:
         ui.notify(
             str(error), type="negative", multi_line=True, timeout=12_000, close_button="Close"

@@ -61,8 +61,9 @@ def policy_drawer(session: Session) -> None:
                 last = text("", "strong", id="last-step")
                 count = text("", "muted")
             unsaved = text("", "bad strong")
-            file = text("", "mono small muted push")
-            switch = button("", toggle, id="drawer-toggle")
+            box("span", "push")
+            file = text("", "mono small muted file")
+            switch = button("", toggle, "quiet", id="drawer-toggle")
         body()
 
     def follow() -> None:
@@ -73,11 +74,12 @@ def policy_drawer(session: Session) -> None:
             made.props["disabled"] = not name
             made.props["title"] = made.props["aria-label"] = f"{word}: {name}" if name else word
         last.set_text("none yet" if workspace is None else workspace.last_step)
-        count.set_text("" if workspace is None else f" ({workspace.position} so far)")
+        number = 0 if workspace is None else workspace.position
+        count.set_text(f" · step {number}" if number else "")
         unsaved.set_text("not saved!" if workspace is not None and workspace.unsaved else "")
         file.set_text("" if workspace is None else workspace.policy_file.name)
         file.props["title"] = "" if workspace is None else str(workspace.policy_file)
-        switch.set_text("Hide the policy" if shown["open"] else "Show the policy")
+        switch.set_text("Hide the policy" if shown["open"] else "The policy")
         switch.props["aria-expanded"] = str(shown["open"]).lower()
         switch.props["disabled"] = workspace is None
         body.refresh()

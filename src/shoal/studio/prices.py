@@ -1,5 +1,6 @@
 """The price list: single steps from a policy, what each would buy and cost, and a button to take it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ruamel.yaml.comments import CommentedMap
@@ -11,7 +12,7 @@ from shoal.studio.constraints import constraints_in, figure_step, with_figure, w
 from shoal.studio.page import box, button, edit, text
 from shoal.studio.policy_text import Change
 from shoal.studio.session import Session
-from shoal.studio.tasks import NoPrice, Price, price
+from shoal.studio.tasks import NoPrice, Price, longest_texts, price
 from shoal.studio.words import percent
 from shoal.studio.workers import CallCancelledError
 
@@ -30,10 +31,17 @@ class Offer:
     change: Change
     without: str | None = None
     """The column that is not published any more."""
+    words: str = ""
+    """What it means, where its name has a term of the field."""
 
 
-def offers(text: str, policy: "api.Policy") -> list[Offer]:
-    """The steps that lie next to a policy: stricter and looser guarantees, columns that give way."""
+def offers(
+    text: str, policy: "api.Policy", lengths: Mapping[str, int] | None = None
+) -> list[Offer]:
+    """The steps that lie next to a policy: stricter and looser guarantees, columns that give way.
+
+    lengths: of columns whose characters are hidden from the end, those of the longest value.
+    """
     found = []
     for one in constraints_in(text):
         step = STRICTER.get(one.model)
@@ -42,7 +50,9 @@ def offers(text: str, policy: "api.Policy") -> list[Offer]:
         for figure in (one.figure + step, one.figure - step):
             rounded = round(figure, 4)
             if rounded > (0 if one.model == "t" else 1):
-                found.append(Offer(figure_step(one, rounded), with_figure(one, rounded)))
+                name = figure_step(one, rounded)
+                words = _words(one.model, one.of, rounded)
+                found.append(Offer(name, with_figure(one, rounded), words=words))
     share = policy.suppression
     if share is not None:
         for other in (round(share + MORE_LEFT_OUT, 4), round(share - MORE_LEFT_OUT, 4)):
@@ -50,13 +60,40 @@ def offers(text: str, policy: "api.Policy") -> list[Offer]:
                 name = f"rows left out {percent(share)} → {percent(other)}"
                 found.append(Offer(name, with_key("suppression", other)))
     for column in policy.quasi:
-        found += _of_column(text, column, several=len(policy.quasi) > 1)
+        length = (lengths or {}).get(column, 0)
+        found += _of_column(text, column, len(policy.quasi) > 1, length)
     return found
 
 
-def _of_column(text: str, column: str, several: bool) -> list[Offer]:
+def _words(model: str, of: str | None, figure: float) -> str:
+    """A guarantee in a few words."""
+    match model:
+        case "k":
+            return f"everyone is like at least {figure - 1:g} others"
+        case "l":
+            return f"at least {figure:g} values of {of} in every group"
+        case "t":
+            return f"{of} in every group within {figure:.0%} of the table"
+    return ""
+
+
+def masked_columns(text: str, policy: "api.Policy") -> tuple[str, ...]:
+    """The columns whose characters are hidden from the end."""
+    found = []
+    for column in policy.quasi:
+        hierarchy = settings_in(text, column).get("hierarchy")
+        if isinstance(hierarchy, CommentedMap) and str(hierarchy.get("mask")) == "right":
+            found.append(column)
+    return tuple(found)
+
+
+def _of_column(text: str, column: str, several: bool, length: int) -> list[Offer]:
     settings = settings_in(text, column)
     found = []
+    left = min(length, int(_number(settings.get("characters", length)))) - 1
+    if left > 0 and settings.get("zip3") is None:
+        name = f"{column}: one character coarser, {left} left"
+        found.append(Offer(name, with_setting(column, "characters", left)))
     hierarchy = settings.get("hierarchy")
     widths = hierarchy.get("intervals") if isinstance(hierarchy, CommentedMap) else None
     if isinstance(hierarchy, CommentedMap) and isinstance(widths, list) and len(widths) > 1:
@@ -124,7 +161,7 @@ class PriceList:
         if workspace is None or policy is None or self._computed_for == workspace.text:
             return
         here = workspace.text
-        listed = offers(here, policy)
+        listed = offers(here, policy, await self._lengths(masked_columns(here, policy)))
         self._computed_for = ""
         self._lines.clear()
         self._idle.set_text("")
@@ -148,6 +185,15 @@ class PriceList:
             self._state.set_text(f"Computed {where}" + (f"; {left} more to try." if left else "."))
         self._computed_for = here
 
+    async def _lengths(self, columns: tuple[str, ...]) -> dict[str, int]:
+        if not columns:
+            return {}
+        try:
+            found: dict[str, int] = await self._session.background.call(longest_texts, columns)
+        except (ShoalError, CallCancelledError):
+            return {}
+        return found
+
     async def _price(self, there: str, columns: tuple[str, ...]) -> Price | NoPrice | None:
         session = self._session
         try:
@@ -170,7 +216,10 @@ class PriceList:
         def take() -> None:
             edit(self._session, offer.name, offer.change)
 
-        button(offer.name, take, "price", data_price=offer.name)
+        with box("div"):
+            button(offer.name, take, "price", data_price=offer.name)
+            if offer.words:
+                text(offer.words, "tiny muted", "div")
         if isinstance(one, NoPrice):
             text("cannot be met", "small muted span3 r", title=one.reason)
             return

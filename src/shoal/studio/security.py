@@ -111,7 +111,9 @@ class Guard:
         for line in headers.get("cookie", []):
             for part in line.split(";"):
                 name, _, value = part.strip().partition("=")
-                if name == self.cookie and hmac.compare_digest(value, self._secret):
+                if name == self.cookie and hmac.compare_digest(
+                    value.encode(), self._secret.encode()
+                ):
                     return True
         return False
 

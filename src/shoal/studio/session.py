@@ -19,6 +19,7 @@ from shoal import api
 from shoal.errors import InputError, ShoalError
 from shoal.progress import ProgressEvent
 from shoal.studio import tasks
+from shoal.studio.columns_text import person_answer
 from shoal.studio.figures import Figures
 from shoal.studio.policy_text import Change
 from shoal.studio.tasks import Opened, PolicyText
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 LOOK_EVERY = 1.0
 """Seconds between two looks at the policy file, which another program may have edited."""
 
-State = Literal["empty", "opening", "checking", "verified", "failed"]
+State = Literal["empty", "opening", "waiting", "checking", "verified", "failed"]
+"""`waiting`: for the user, who has to decide what columns are."""
 
 
 @dataclass
@@ -96,6 +98,8 @@ class Session:
         """Whether the user chose light or dark here."""
         self.chosen_column: str | None = None
         """The column that the screens about columns show first."""
+        self.compared: dict[str, tuple[tasks.Candidate, ...]] = {}
+        """Releases that were compared, by the policy but for its method and k."""
         self._written: dict[str, Path] = {}
         self._check: asyncio.Task[None] | None = None
         self._preview: asyncio.Task[None] | None = None
@@ -132,6 +136,7 @@ class Session:
         workspace.knows(opened.columns)
         self.place, self.opened, self.workspace = place, opened, workspace
         self.chosen_column = None
+        self.compared.clear()
         self.live = Live()
         self.table_changed.emit()
         self.check()
@@ -149,6 +154,12 @@ class Session:
         place = self.place or ""
         return Path(place).name if Path(place).exists() else place.split("?")[-1]
 
+    @property
+    def is_text(self) -> bool:
+        """Whether the table is a text file, which can be read in several ways."""
+        name = self.table_name.lower().removesuffix(".gz")
+        return name.endswith((".csv", ".tsv", ".txt"))
+
     def allow_downloads(self, files: Iterable[str]) -> None:
         """Let the browser open files that the studio wrote."""
         self._written |= {Path(file).name: Path(file) for file in files}
@@ -164,6 +175,24 @@ class Session:
             raise InputError(
                 f"The studio reads files in {self.folder} alone. Start it with the file's name: "
                 "shoal studio TABLE."
+            )
+        return found
+
+    # -- what is left to do
+
+    @property
+    def questions(self) -> dict[str, str]:
+        """What only the user can answer and has not yet, by the screen that asks it."""
+        if self.workspace is None:
+            return {}
+        found = {}
+        if not person_answer(self.workspace.text):
+            found["open"] = "Say what one person is."
+        if count := len(self.workspace.undecided):
+            found["columns"] = (
+                "One column is left to decide."
+                if count == 1
+                else f"{count} columns are left to decide."
             )
         return found
 
@@ -248,6 +277,10 @@ class Session:
         if workspace is None:
             return
         self.live.preview = None
+        if workspace.undecided:
+            self.live.state, self.live.error, self.live.figures = "waiting", "", None
+            self.live_changed.emit()
+            return
         if workspace.policy is None:
             self.live.state, self.live.error = "failed", workspace.error
             self.live_changed.emit()

@@ -51,7 +51,7 @@ def _frame(session: Session) -> None:
     with box("div", "shell"):
         text("Skip to the screen", "skip", "a", href="#screen")
         _top(session, dark)
-        steps = _steps()
+        steps = _steps(session)
         with box("section", "screen", id="screen", tabindex="-1", aria_label="Screen"):
             routes = {
                 f"/{one.path}": partial(_show, session, one, visited, steps) for one in SCREENS
@@ -99,12 +99,16 @@ def _top(session: Session, dark: ui.dark_mode) -> None:
     session.table_changed.subscribe(name.refresh)
 
 
-def _steps() -> "ui.refreshable[[], None]":
+def _steps(session: Session) -> "ui.refreshable[[], None]":
     here = {"path": ""}
+    drawn: dict[str, str] = {}
+    """The questions that are marked."""
 
     @ui.refreshable
     def steps(path: str = "") -> None:
         here["path"] = path or here["path"]
+        drawn.clear()
+        drawn.update(session.questions)
         with box("ol"):
             for number, screen in enumerate(SCREENS, 1):
                 with box("li"):
@@ -115,9 +119,18 @@ def _steps() -> "ui.refreshable[[], None]":
                     with link:
                         text(str(number), "dot", aria_hidden="true")
                         text(screen.title)
+                        if question := drawn.get(screen.path):
+                            text("!", "asks push", title=question, aria_label=question)
 
     with box("nav", "steps", aria_label="Steps"):
         steps()
+    session.table_changed.subscribe(steps.refresh)
+
+    def follow() -> None:
+        if session.questions != drawn:  # nothing is drawn again under the pointer otherwise
+            steps.refresh()
+
+    session.policy_changed.subscribe(follow)
     return steps
 
 
@@ -135,16 +148,19 @@ def _show(
         "document.querySelector('.steps .here')?.scrollIntoView({block: 'nearest', inline: 'center'})"
     )
     with box("div", "screen-inner"):
-        with box("div"):
-            text(kind.question, "", "h1")
-            text(kind.lead, "lead", "p")
 
         @ui.refreshable
         def content() -> None:
+            screen.is_left = False
+            question, lead = screen.heading()
+            with box("div"):
+                text(question, "", "h1")
+                text(lead, "lead", "p")
             if kind.needs_table and session.workspace is None:
-                text("Open a table first.", "muted", "p")
+                _no_table(session)
             else:
                 screen.build()
+                _next(session, kind, screen)
 
         content()
 
@@ -154,6 +170,36 @@ def _show(
         content.refresh()
 
     screen.follow(session.table_changed, reopened)
+
+
+def _no_table(session: Session) -> None:
+    with box("section", "card stack-3 empty"):
+        if session.live.state == "opening":
+            text("The table is being read.", "sentence", "p", role="status")
+            return
+        text("There is no table yet", "", "h2")
+        text("This step needs one. Open a file, or look around with made-up patients.", "why", "p")
+        with box("div", "bar"):
+            text("Open a table", "primary", "a", href="/open")
+
+
+def _next(session: Session, kind: type[Screen], screen: Screen) -> None:
+    """The way on, at the end of a screen; it says what is still to be answered before."""
+    later = SCREENS[SCREENS.index(kind) + 1 :]
+    if not later or session.workspace is None:
+        return
+
+    @ui.refreshable
+    def way() -> None:
+        question = session.questions.get(kind.path)
+        text(question or kind.next_words, "small muted", "p")
+        where = later[0]
+        style = "quiet" if question else "primary"
+        text(f"Next: {where.title}", style, "a", href=f"/{where.path}", id="next")
+
+    with box("div", "next"):
+        way()
+    screen.follow(session.policy_changed, way.refresh)
 
 
 def _key(session: Session, event: object) -> None:

@@ -6,7 +6,7 @@ that travel from the worker to the page. What they call is `shoal.api`.
 
 import re
 from dataclasses import dataclass, replace
-from math import floor, log10
+from math import floor, log2, log10
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -70,7 +70,13 @@ def whole_figures(tables: Tables, report: ProgressCallback, policy: PolicyText) 
     """The figures of a release of the whole table, written, read back and verified."""
     prepared = tables.opened()
     release = prepared.release(policy.read(), report)
-    return figures_of(release, sampled=None, read_back=True, encodings=prepared.encodings)
+    return figures_of(
+        release,
+        sampled=None,
+        read_back=True,
+        encodings=prepared.encodings,
+        kept=kept_by_rules(tables, prepared, release.policy),
+    )
 
 
 def sample_of(tables: Tables, policy: "api.Policy") -> "api.Prepared":
@@ -95,6 +101,7 @@ def sample_figures(tables: Tables, report: ProgressCallback, policy: PolicyText)
         sampled=None if whole else release.rows,
         read_back=False,
         encodings=sample.encodings,
+        kept=kept_by_rules(tables, sample, wanted),
     )
 
 
@@ -133,8 +140,12 @@ MOST_VALUES = 400
 
 MOST_BINS = 40
 """Bars of a histogram of numbers."""
-NUMBER = r"^\s*[-+]?[0-9]{1,15}(\.[0-9]+)?\s*$"
-DATE = r"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}"
+NUMBER = re.compile(r"\s*([-+]?[0-9]{1,15})(?:[.,]([0-9]+))?\s*")
+"""Numbers with a decimal point or comma; only a picture could take thousands for decimals."""
+DATE = re.compile(r"\s*(?:([0-9]{4})-[0-9]{2}-[0-9]{2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4})).*")
+"""Dates with a year of four digits, first or last."""
+CODE = re.compile(r"\s*0[0-9].*")
+"""A code such as 02138."""
 
 
 @dataclass(frozen=True)
@@ -180,15 +191,23 @@ def column_values(tables: Tables, report: ProgressCallback, name: str) -> Column
 
 def histogram_of(names: list[str], rows: list[int]) -> Histogram | None:
     """The histogram of values that are nearly all numbers, or nearly all dates; None for others."""
-    for pattern, number in ((NUMBER, float), (DATE, lambda one: float(one.strip()[:4]))):
+    for pattern in (NUMBER, DATE):
         fitting = [
-            (number(one), count)
+            (_place(found), count)
             for one, count in zip(names, rows, strict=True)
-            if re.match(pattern, one) and not re.match(r"^\s*0[0-9]", one)  # a code such as 02138
+            if (found := pattern.fullmatch(one)) and (pattern is DATE or not CODE.fullmatch(one))
         ]
         if len(fitting) > 1 and sum(n for _, n in fitting) >= 0.9 * sum(rows):
             return _histogram(fitting, of_years=pattern is DATE)
     return None
+
+
+def _place(found: "re.Match[str]") -> float:
+    """Where a number, or the year of a date, stands."""
+    first, second = found.groups()
+    if found.re is DATE:
+        return float(first or second)
+    return float(f"{first}.{second}" if second else first)
 
 
 def _histogram(numbers: list[tuple[float, int]], of_years: bool) -> Histogram:
@@ -290,7 +309,13 @@ def try_candidate(
     except ShoalError as error:
         return Candidate(method, k, None, str(error))
     sampled = None if table is tables.table else release.rows
-    found = figures_of(release, sampled=sampled, read_back=False, encodings=table.encodings)
+    found = figures_of(
+        release,
+        sampled=sampled,
+        read_back=False,
+        encodings=table.encodings,
+        kept=kept_by_rules(tables, table, release.policy),
+    )
     return Candidate(method, k, replace(found, warnings=(), notes=()))
 
 
@@ -348,6 +373,45 @@ class NoPrice:
     """Whether the policy cannot be met; otherwise it is not a policy at all."""
 
 
+def longest_texts(
+    tables: Tables, report: ProgressCallback, columns: tuple[str, ...]
+) -> dict[str, int]:
+    """How many characters the longest value of each column has."""
+    del report
+    table = tables.opened().table()
+    return {
+        name: max((len(str(one)) for one in table.column(name).unique().to_pylist()), default=0)
+        for name in columns
+    }
+
+
+def kept_by_rules(
+    tables: Tables, prepared: "api.Prepared", policy: "api.Policy"
+) -> dict[str, float]:
+    """Of columns that a rule of the policy changes first, the share of their information that is left.
+
+    What methods lose is counted from there, so both together are what a column has lost.
+    """
+    found = {}
+    for name in policy.quasi:
+        if (rule := policy.column_rules.get(name)) is None:
+            continue
+        key = f"kept {prepared is tables.sample} {policy.read.file!r} {rule!r}"
+        if key not in tables.kept:
+            values = prepared.table(policy.read.file).column(name).combine_chunks()
+            before = _information(values)
+            tables.kept[key] = _information(rule(values)) / before if before else 1.0
+        found[name] = tables.kept[key]
+    return found
+
+
+def _information(values: Any) -> float:
+    """Bits that tell one value from another."""
+    counts = values.value_counts().field("counts").to_pylist()
+    rows = sum(counts)
+    return sum(count / rows * log2(rows / count) for count in counts)
+
+
 def price(
     tables: Tables,
     report: ProgressCallback,
@@ -361,8 +425,11 @@ def price(
     except ShoalError as error:
         return NoPrice(str(error), isinstance(error, Infeasible))
     now = api.risk_change(release).now
+    kept = kept_by_rules(tables, table, release.policy)
     return Price(
-        fmean(release.column_loss.get(name, 1.0) for name in columns),
+        fmean(
+            1 - kept.get(name, 1.0) * (1 - release.column_loss.get(name, 1.0)) for name in columns
+        ),
         now.prosecutor.highest,
         now.marketer,
         release.suppressed_rows,
@@ -477,7 +544,7 @@ def write_release(tables: Tables, report: ProgressCallback, order: Order) -> Wri
     release = api.run(
         api.command_line_place(tables.place),
         order.policy,
-        order.target,
+        api.command_line_place(order.target),
         report=order.report,
         external_report=order.external_report,
         key=order.key,

@@ -154,6 +154,25 @@ GUARANTEES: dict[str, GuaranteeWords] = {
 """By the name of the model in a policy."""
 
 
+PER_COLUMN = {
+    "l": "several values in every group",
+    "entropy-l": "no value dominates a group",
+    "recursive-l": "common values not too common",
+    "t": "every group like the whole table",
+    "alpha": "no value takes over a group",
+    "beta": "no value much more likely",
+    "delta": "no value much more or less likely",
+}
+"""By model, what it says of its column, in a few words."""
+
+
+def short_title(one: Guarantee) -> str:
+    """A guarantee in one line."""
+    if one.of is not None and one.model in PER_COLUMN:
+        return f"{one.of}: {PER_COLUMN[one.model]}"
+    return words_for(one.model).title
+
+
 def words_for(model: str) -> GuaranteeWords:
     """The words for a model; those of other packages have only their name."""
     if model in GUARANTEES:
@@ -198,9 +217,22 @@ ROLES: dict[str, tuple[str, str]] = {
     "pseudonym": ("Replaced by a code", "Published as a keyed token."),
     "weight": ("How many people a row stands for", "Read, not published unless you say so."),
     "preference": ("What people asked for", "Read, never published."),
-    "undecided": ("You decide", "Stops a run until you choose a role."),
+    "undecided": ("Only you can say", "Choose what fits; no release is made before."),
 }
 """By role: what it means and what happens."""
+
+SHORT = {
+    "identifier": "left out",
+    "person": "counts people",
+    "quasi": "made coarser",
+    "sensitive": "protected",
+    "plain": "as it is",
+    "pseudonym": "as a code",
+    "weight": "read only",
+    "preference": "read only",
+    "undecided": "decide",
+}
+"""By role: what becomes of the column, in two words."""
 
 ATTACKERS = {
     "prosecutor": (

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 from shoal import api
-from shoal.errors import ShoalError
+from shoal.errors import InputError, ShoalError
 from shoal.progress import ProgressCallback, ProgressEvent
 
 LENGTH = struct.Struct("<Q")
@@ -120,6 +120,14 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
     return bytes(found)
 
 
+def _of_system(number: int, error: OSError) -> Answer:
+    """What the system refused, such as a file on a full disk, in the words of the command line."""
+    if not error.strerror:
+        return Answer(number, failure=type(error).__name__)
+    place = f"{error.filename}: " if error.filename else "A file could not be written or read: "
+    return Answer(number, error=InputError(f"{place}{error.strerror}. Nothing was published."))
+
+
 class _Doing(threading.local):
     """What this thread is doing."""
 
@@ -170,6 +178,8 @@ class _Worker:
             answer = Answer(call.number, cancelled=True)
         except ShoalError as error:
             answer = Answer(call.number, error=error)
+        except OSError as error:
+            answer = _of_system(call.number, error)
         except Exception as error:
             if os.environ.get("SHOAL_DEBUG"):
                 traceback.print_exc()

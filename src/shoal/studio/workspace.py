@@ -13,9 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ruamel.yaml.comments import CommentedMap
+
 from shoal import api
 from shoal.errors import PolicyError
 from shoal.studio import policy_text
+from shoal.studio.columns_text import roles_in, with_role
 
 if TYPE_CHECKING:
     from shoal.api import Policy
@@ -45,6 +48,8 @@ class Workspace:
     """The policy, as long as its text is valid."""
     error: str = ""
     """What is wrong with the text of the policy, in the words of the command line."""
+    undecided: tuple[str, ...] = ()
+    """The columns that wait for a role, where nothing else is wrong."""
     unsaved: str = ""
     """Why the policy could not be written to its file; it is tried again with the next step."""
 
@@ -123,8 +128,9 @@ class Workspace:
         try:
             self.check(text)
         except PolicyError as error:
-            # a policy with mistakes is mended one by one
-            if self.policy is not None or len(str(error)) >= len(self.error):
+            # a policy with mistakes is mended one by one, and one that waits for roles may wait on
+            better = len(str(error)) < len(self.error) or self._only_undecided(text)
+            if self.policy is not None or not better:
                 raise
         self._append(Step(name, text))
         self._read()
@@ -196,10 +202,26 @@ class Workspace:
         self.position += 1
 
     def _read(self) -> None:
+        self.undecided = ()
         try:
             self.policy, self.error = self.check(self.text), ""
         except PolicyError as error:
             self.policy, self.error = None, str(error)
+            self.undecided = self._only_undecided(self.text)
+
+    def _only_undecided(self, text: str) -> tuple[str, ...]:
+        """The columns without a decision, if the policy would be valid with them left out."""
+        try:
+            names = [name for name, role in roles_in(text).items() if role == "undecided"]
+
+            def decide(policy: CommentedMap) -> None:
+                for name in names:
+                    with_role(name, "identifier", settings=False)(policy)
+
+            self.check(policy_text.changed(text, decide))
+        except PolicyError:
+            return ()
+        return tuple(names)
 
     def _on_disk(self) -> str:
         try:

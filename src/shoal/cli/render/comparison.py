@@ -124,6 +124,8 @@ def _legend(console: Console, found: "Comparison") -> str:
     shown = _columns(console, found)
     if found.has_own_figure:
         parts.append(f"{found.by.heading}: {safe(found.by.words)}")
+        if guessing := found.by.guessing(found.done[0]):
+            parts.append(f"baseline: {guessing}")
     if found.by.is_loss and not found.by_risk:
         cells = "; exact: of the cells in quasi columns" if "exact" in shown else ""
         parts.append(f"loss: of the information, in bits ({found.by.name}){cells}")

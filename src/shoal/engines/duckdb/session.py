@@ -1,6 +1,6 @@
-"""A DuckDB session: tables in a private file on disk, for tables larger than memory.
+"""A DuckDB session: tables in private files on disk, for tables larger than memory.
 
-The file is in a folder that only this user may read and that is removed with the session. What a
+The files are in a folder that only this user may read and that is removed with the session. What a
 kill -9 or a power cut left is removed by the next session: a file in the folder is locked as long as its
 process lives.
 """
@@ -11,39 +11,52 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal import interruption
 from shoal.engines.database.connections import feeding
 from shoal.engines.database.staging import StagedTable, Stored, open_table
-from shoal.engines.duckdb.connection import Connection, connect, interruptible, settings
+from shoal.engines.duckdb.connection import (
+    Connection,
+    connect,
+    file_literal,
+    interruptible,
+    settings,
+)
 from shoal.engines.duckdb.csv import check_separators, copy_csv, open_csv
+from shoal.engines.duckdb.parts import BATCH, PartFiles, RowsByKey, SortByKey
 from shoal.engines.formats.base import FileFormat, format_of
 from shoal.engines.formats.comparison import RowSums, require_same_rows
 from shoal.engines.formats.csv import Csv
-from shoal.engines.sessions import BatchFunction, Listener, TableFunction, Transfer, no_listener
+from shoal.engines.formats.parquet import Parquet
+from shoal.engines.queries import rows_without, select
+from shoal.engines.sessions import (
+    BatchFunction,
+    Listener,
+    TableFunction,
+    Transfer,
+    TypedFunction,
+    no_listener,
+)
 from shoal.errors import InputError, listed
 from shoal.io.address import Address
-from shoal.io.csv_dialect import CsvOptions
+from shoal.io.csv_dialect import DETECT, CsvOptions
 from shoal.io.paths import check_readable
-from shoal.threads import in_turn
+from shoal.threads import ahead, in_turn
 
 try:
     import fcntl
 except ImportError:  # Windows: nothing is locked, and no other folder is removed
     fcntl = None  # type: ignore[assignment]
 
-BATCH = 1 << 17
-"""Rows of a batch."""
 RowCounter = Callable[[int], None]
 """Called with the number of rows that have passed."""
 PREFIX = "shoal-"
@@ -70,10 +83,19 @@ class DuckSession:
         config = settings() | {
             "preserve_insertion_order": False,
             "temp_directory": str(self._folder / "spilled"),
+            "enable_external_file_cache": False,
         }
         if memory is not None:
             config["memory_limit"] = memory
-        self._con: Any = connect(str(self._folder / "rows.duckdb"), config)
+        # tables in memory are spilled when it is full; a database in a file takes four times as long
+        self._con: Any = connect(":memory:", config)
+        self._numbers = count()
+        self._views: set[str] = set()
+        """Tables that are in files: those of sources, and those of ours."""
+        self._parts: dict[str, PartFiles] = {}
+        """Those of ours."""
+        self._sources: dict[str, tuple[tuple[Stored, ...], tuple[str, ...]]] = {}
+        """Files of sources that are tables, and what is read of them."""
 
     def read(
         self,
@@ -85,7 +107,15 @@ class DuckSession:
         """Create a table of the named columns of some files; the types are those of the files, which
         may be wider in the table."""
         with self._translated_errors():
-            return read_into(self._con, name, sources, columns, options, self._count)
+            self.drop(name)
+            found = scanned(self._con, sources, columns)
+            if found is None:
+                return read_into(self._con, name, sources, columns, options, self._count)
+            self._con.execute(f"CREATE VIEW {name} AS {found.sql}")
+            self._views.add(name)
+            self._sources[name] = tuple(sources), tuple(columns)
+            self._count(found.rows)
+            return found.schema
 
     def query(self, sql: str) -> pa.Table:
         """The result of a small query."""
@@ -95,7 +125,9 @@ class DuckSession:
     def keep(self, name: str, sql: str) -> None:
         """Create a table from a query."""
         with self._translated_errors():
-            self._con.execute(f"CREATE OR REPLACE TABLE {name} AS {sql}")
+            self._con.execute(f"CREATE OR REPLACE TABLE {name}_new AS {sql}")
+            self.drop(name)
+            self._con.execute(f"ALTER TABLE {name}_new RENAME TO {name}")
 
     def map(
         self,
@@ -107,7 +139,7 @@ class DuckSession:
     ) -> None:
         """Create a table from a query, each batch of which has passed through a function."""
         with self._translated_errors():
-            self._fill(name, in_turn(function, self._batches(sql)), schema)
+            self._fill(name, function, self._batches(sql), schema)
 
     def map_groups(
         self,
@@ -118,23 +150,41 @@ class DuckSession:
         schema: pa.Schema,
         sizes: Sequence[int],  # noqa: ARG002 - keys are processed one by one
         once: bool = False,  # noqa: ARG002
+        before: TypedFunction | None = None,
     ) -> None:
         """Create a table from a query, the rows of each key having passed through a function; those of
-        one key at a time are in memory."""
-        with self._translated_errors(), self._ordered():
-            ordered = self._batches(f"SELECT * FROM ({sql}) ORDER BY {key}")
-            self._fill(name, map(function, _groups(ordered, key)), schema)
+        a few keys at a time are in memory."""
+        rows = RowsByKey(self._scratch())
+        try:
+            with self._translated_errors():
+                for batch, edges in in_turn(SortByKey(key, before), self._batches(sql)):
+                    rows.add(batch, edges)
+                self._fill(name, function, rows, schema)
+        finally:
+            rows.remove()
 
     def substitute(self, name: str, other: str, key: str) -> None:
         """Put the rows of another table in the place of those with the same key."""
         with self._translated_errors():
-            self._con.execute(f"DELETE FROM {name} WHERE {key} IN (SELECT {key} FROM {other})")
-            self._con.execute(f"INSERT INTO {name} BY NAME SELECT * FROM {other}")
+            if name in self._parts and other in self._parts:
+                self._parts[name].replace(key, self._parts[other])
+                self._show(name, self._parts[name].files)
+            else:
+                columns = self._con.sql(f"SELECT * FROM {name} LIMIT 0").columns
+                kept = rows_without(name, columns, key, other)
+                self.keep(name, f"{kept} UNION ALL {select(other, columns)}")
             self.drop(other)
 
     def drop(self, name: str) -> None:
         """Drop a table."""
-        self._con.execute(f"DROP TABLE IF EXISTS {name}")
+        if name in self._views:
+            self._con.execute(f"DROP VIEW IF EXISTS {name}")
+            self._views.discard(name)
+        else:
+            self._con.execute(f"DROP TABLE IF EXISTS {name}")
+        self._sources.pop(name, None)
+        if parts := self._parts.pop(name, None):
+            parts.remove()
 
     def write(
         self,
@@ -158,10 +208,12 @@ class DuckSession:
         """The rows of a query batch by batch, never all at once."""
         cursor, rows = self._con.cursor(), 0
         try:
-            for batch in cursor.sql(sql).to_arrow_reader(BATCH):
-                yield batch
-                rows += len(batch)
-                self._count(rows)
+            # the other thread ends before the cursor is closed
+            with closing(ahead(cursor.sql(sql).to_arrow_reader(BATCH))) as batches:
+                for batch in batches:
+                    yield batch
+                    rows += len(batch)
+                    self._count(rows)
         finally:
             cursor.close()
 
@@ -169,25 +221,31 @@ class DuckSession:
         self.listener(Transfer(rows))
 
     def _fill(
-        self, name: str, parts: Iterable[pa.RecordBatch | pa.Table], schema: pa.Schema
+        self,
+        name: str,
+        function: BatchFunction | TableFunction,
+        items: Iterable[pa.RecordBatch | pa.Table],
+        schema: pa.Schema,
     ) -> None:
-        """Create a table of these parts; it gets its name when it is complete."""
-        cursor, new = self._con.cursor(), f"{name}_new"
+        """Create a table of what a function makes of each item; it gets its name when it is complete."""
+        parts = PartFiles(self._scratch(), schema)
         try:
-            # in separate transactions: with insertion order preserved, DuckDB 2.0 loses rows that are
-            # inserted into a table of the same transaction
-            cursor.register("part", schema.empty_table())
-            cursor.execute(f"CREATE OR REPLACE TABLE {new} AS SELECT * FROM part")
-            for part in _concatenated(parts, schema):
-                cursor.register("part", part)
-                cursor.execute(f"INSERT INTO {new} SELECT * FROM part")
-            cursor.execute(f"DROP TABLE IF EXISTS {name}")
-            cursor.execute(f"ALTER TABLE {new} RENAME TO {name}")
+            parts.fill(function, items)
         except BaseException:
-            cursor.execute(f"DROP TABLE IF EXISTS {new}")
+            parts.remove()
             raise
-        finally:
-            cursor.close()
+        self.drop(name)
+        self._show(name, parts.files)
+        self._parts[name] = parts
+
+    def _scratch(self) -> Path:
+        """A new place for files."""
+        return self._folder / f"part-{next(self._numbers)}"
+
+    def _show(self, name: str, files: Sequence[Path]) -> None:
+        """Show files as a table."""
+        self._con.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM {scan(files)}")
+        self._views.add(name)
 
     @contextmanager
     def _ordered(self) -> Iterator[None]:
@@ -209,47 +267,23 @@ class DuckSession:
                 "The work does not fit under the memory limit, even with rows on disk. Raise the "
                 "limit, or free space for temporary files."
             ) from None
-        except duckdb.IOException:
+        except (duckdb.Error, pa.ArrowException, OSError) as error:
+            self._require_intact()
+            if not isinstance(error, duckdb.IOException | OSError):
+                raise
             raise InputError(
                 f"The temporary files in {self._folder.parent} could not be written. The disk may "
                 "be full."
             ) from None
 
-
-def _groups(batches: Iterable[pa.RecordBatch], key: str) -> Iterator[pa.Table]:
-    """The rows of each key together; the batches are ordered by it."""
-    rows: list[pa.RecordBatch] = []
-    finished = set()
-    for batch in batches:
-        column = batch.column(key)
-        changes = pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
-        edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(batch)]
-        for begin, end in pairwise(edges):
-            if rows and rows[-1].column(key)[0] != column[begin]:
-                yield pa.Table.from_batches(rows)
-                rows = []
-            if not rows:
-                value = column[begin].as_py()
-                assert value not in finished, "the rows of a key come together"
-                finished.add(value)
-            rows.append(batch.slice(begin, end - begin))
-    if rows:
-        yield pa.Table.from_batches(rows)
-
-
-def _concatenated(
-    parts: Iterable[pa.RecordBatch | pa.Table], schema: pa.Schema
-) -> Iterator[pa.Table]:
-    """The parts, small ones concatenated."""
-    waiting: list[pa.Table] = []
-    for part in parts:
-        table = pa.Table.from_batches([part]) if isinstance(part, pa.RecordBatch) else part
-        waiting.append(table.select(schema.names).cast(schema))
-        if sum(map(len, waiting)) >= BATCH:
-            yield pa.concat_tables(waiting)
-            waiting = []
-    if waiting:
-        yield pa.concat_tables(waiting)
+    def _require_intact(self) -> None:
+        """Raise `InputError` for a damaged file among the sources."""
+        for files, columns in self._sources.values():
+            for path in files:
+                assert isinstance(path, Path)
+                check_readable(path)
+                for _ in format_of(path).batches(path, CsvOptions(), columns, BATCH):
+                    pass
 
 
 def read_into(
@@ -263,7 +297,6 @@ def read_into(
     """Create a table of the named columns of all files, as p0, p1, ...; returns their types."""
     schema: pa.Schema | None = None
     rows = 0
-    con.execute(f"DROP TABLE IF EXISTS {name}")
     for path in sources:
         if not isinstance(path, Path):
             return _read_table(con, name, path, columns, count)
@@ -282,6 +315,49 @@ def read_into(
             rows = _read_batches(con, name, path, kind, columns, options, schema, count, rows)
     assert schema is not None, "there is at least one file"
     return schema
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Files that DuckDB reads itself, whenever their rows are needed."""
+
+    sql: str
+    schema: pa.Schema
+    rows: int
+
+
+def scanned(con: Connection, sources: Sequence[Stored], columns: Sequence[str]) -> Scan | None:
+    """Files as a table without reading them; None unless these are Parquet files of one schema, whose
+    columns DuckDB reads in the types in which Arrow does."""
+    kind, files = Parquet(), [path for path in sources if isinstance(path, Path)]
+    if len(files) < len(sources) or any(not isinstance(format_of(f), Parquet) for f in files):
+        return None
+    schemas = []
+    for path in files:
+        check_readable(path)
+        schemas.append((kind.names(path, DETECT), _schema(path, kind, columns, DETECT)))
+    names, schema = schemas[0]
+    if any(other != schemas[0] for other in schemas):
+        return None
+    try:
+        # by position: DuckDB ignores the case of names
+        found, empty = con.sql(f"SELECT * FROM {scan(files)}"), schema.empty_table()
+        places = [names.index(column) for column in columns]
+        if len(found.columns) != len(names) or con.from_arrow(empty).types != [
+            found.types[at] for at in places
+        ]:
+            return None
+    except (duckdb.Error, pa.ArrowException):
+        return None
+    shown = ", ".join(f"x{at} AS p{i}" for i, at in enumerate(places))
+    every = ", ".join(f"x{at}" for at in range(len(names)))
+    sql = f"SELECT {shown} FROM {scan(files)} AS file({every})"
+    return Scan(sql, schema, sum(map(kind.rows, files)))
+
+
+def scan(files: Sequence[Path]) -> str:
+    """Parquet files as a table in SQL."""
+    return f"read_parquet([{', '.join(map(file_literal, files))}], hive_partitioning = false)"
 
 
 def _read_table(
@@ -407,7 +483,7 @@ def write_from(
     given = RowSums(len(names))
     rows = 0
     with kind.writer(target, schema, options) as writer:
-        for batch in reader:
+        for batch in ahead(reader):
             named = pa.RecordBatch.from_arrays(batch.columns, schema=schema)
             writer.write_batch(named)
             if not kind.exact:

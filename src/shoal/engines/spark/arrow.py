@@ -1,6 +1,9 @@
 """Arrow data in Spark: the types in which it is stored, and functions of ours in the executors.
 
-The functions are sent to other processes: they hold small things and import shoal there.
+The functions are sent to other processes: they hold small things and import shoal there. An error of
+ours that one of them raises would come again each time that Spark tries the task again. So where the
+rows are kept, the error comes back as a row of its own, in the column ERROR, and `Tables.keep` raises
+it.
 """
 
 import re
@@ -11,7 +14,7 @@ import pyarrow as pa
 
 from shoal.engines.column_types import SUPPORTED, storage_type, value_type_of
 from shoal.engines.sessions import BatchFunction, TableFunction
-from shoal.engines.spark.failures import pack_error
+from shoal.engines.spark.failures import pack_error, packed
 from shoal.errors import InputError, ShoalError, listed
 
 Batches = Iterator[pa.RecordBatch]
@@ -20,6 +23,8 @@ Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
 
 SLOT = "shoal_slot"
 """The column that says into which part a row goes."""
+ERROR = "shoal_error"
+"""The column of errors of ours."""
 SQL_TYPES = re.compile(
     r"string|boolean|tinyint|smallint|int|bigint|float|double|date|timestamp|timestamp_ntz|binary"
     r"|decimal\(\d+,\d+\)"
@@ -63,23 +68,38 @@ def unsupported_type(where: str, column: str, kind: object) -> InputError:
     )
 
 
+def with_errors(schema: pa.Schema) -> pa.Schema:
+    """The schema with the column of errors."""
+    return schema.append(pa.field(ERROR, pa.string()))
+
+
+def error_row(error: ShoalError, schema: pa.Schema) -> pa.RecordBatch:
+    """The row of an error; `schema` has the column of errors."""
+    values = [packed(error) if field.name == ERROR else None for field in schema]
+    arrays = [pa.array([v], field.type) for v, field in zip(values, schema, strict=True)]
+    return pa.record_batch(arrays, schema=schema)
+
+
 def over_batches(function: BatchFunction, schema: pa.Schema) -> BatchesFunction:
-    """The function on each batch; `schema` is in the types that Spark stores."""
+    """The function on each batch; `schema` is in the types that Spark stores.
+
+    Where it has the column of errors, errors of ours are rows, otherwise they are raised.
+    """
 
     def run(batches: Batches) -> Batches:
         for batch in batches:
             if batch.num_rows:
-                result = _call(function, batch)
+                result = _call(function, batch, schema)
                 yield pa.record_batch(_columns(result, schema), schema=schema)
 
     return run
 
 
 def over_groups(function: TableFunction, schema: pa.Schema) -> TableFunction:
-    """The function on all rows of a group."""
+    """The function on all rows of a group, with errors as `over_batches` has them."""
 
     def run(table: pa.Table) -> pa.Table:
-        result = _call(function, table.drop_columns([SLOT]))
+        result = _call(function, table.drop_columns([SLOT]), schema)
         return pa.table(_columns(result, schema), schema=schema)
 
     return run
@@ -88,14 +108,24 @@ def over_groups(function: TableFunction, schema: pa.Schema) -> TableFunction:
 def _columns(
     rows: pa.RecordBatch | pa.Table, schema: pa.Schema
 ) -> list[pa.Array | pa.ChunkedArray]:
-    """The columns of the schema, in its types and order."""
-    columns = [(rows.column(field.name), field.type) for field in schema]
+    """The columns of the schema, in its types and order; no error unless there is one."""
+    found = set(rows.schema.names)
+    none = pa.nulls(rows.num_rows, pa.string())
+    columns = [
+        (
+            rows.column(field.name) if field.name in found or field.name != ERROR else none,
+            field.type,
+        )
+        for field in schema
+    ]
     return [column if column.type == kind else column.cast(kind) for column, kind in columns]
 
 
-def _call(function: Callable[[Rows], Rows], rows: Rows) -> Rows:
+def _call(function: Callable[[Rows], Rows], rows: Rows, schema: pa.Schema) -> Rows | pa.RecordBatch:
     """The function's result; an error of ours is packed for the way to the driver."""
     try:
         return function(rows)
     except ShoalError as error:
+        if ERROR in schema.names:
+            return error_row(error, schema)
         raise pack_error(error) from None

@@ -73,10 +73,14 @@ KNOWN_FAILURES = (
 )
 
 
+def packed(error: ShoalError) -> str:
+    """An error of ours as a text that can be sent from an executor to the driver."""
+    return f"{FRAME}{json.dumps([type(error).__name__, str(error)])}:{FRAME}"
+
+
 def pack_error(error: ShoalError) -> RuntimeError:
-    """An error of ours, packed to be sent from an executor to the driver."""
-    packed = json.dumps([type(error).__name__, str(error)])
-    return RuntimeError(f"{FRAME}{packed}:{FRAME}")
+    """An error of ours, packed to be raised in an executor."""
+    return RuntimeError(packed(error))
 
 
 def unpack_error(text: str) -> ShoalError | None:

@@ -28,8 +28,10 @@ from shoal.engines.spark.arrow import (
     SLOT,
     Batches,
     BatchesFunction,
+    error_row,
     type_in_spark,
     unsupported_type,
+    with_errors,
 )
 from shoal.engines.spark.failures import pack_error
 from shoal.engines.spark.tables import Frame
@@ -53,7 +55,8 @@ class SourceFrame:
     frame: Frame
     schema: pa.Schema
     rows: int | None
-    """Where reading them again is so cheap that the frame need not be kept: their number."""
+    """Where reading them again is so cheap that the frame need not be kept: their number. A frame that
+    is to be kept has a column of errors."""
 
 
 def read_frame(
@@ -97,7 +100,7 @@ def _csv(
 ) -> SourceFrame:
     options = _csv_options(files, columns, options)
     schema = pa.schema([pa.field(f"p{i}", pa.string()) for i in range(len(columns))])
-    kinds = ", ".join(f"p{i} string" for i in range(len(columns)))
+    kinds = ", ".join(f"{name} string" for name in with_errors(schema).names)
     function = _file_reader([str(file.absolute()) for file in files], options, tuple(columns))
     frame = spark.range(0, len(files), 1, len(files)).mapInArrow(function, kinds)
     if len(files) < parts:
@@ -119,18 +122,20 @@ def _file_reader(
 
 
 def read_one(file: str, options: CsvOptions, columns: tuple[str, ...]) -> Batches:
-    """The rows of one file, in an executor."""
+    """The rows of one file, in an executor; an error of ours is the last one."""
+    schema = with_errors(pa.schema([pa.field(f"p{i}", pa.string()) for i in range(len(columns))]))
     try:
-        yield from csv_batches(Path(file), options, columns)
+        for batch in csv_batches(Path(file), options, columns):
+            none = pa.nulls(batch.num_rows, pa.string())
+            yield pa.record_batch([*batch.columns, none], names=schema.names)
     except FileNotFoundError:
-        raise pack_error(
-            InputError(
-                f"{file} does not exist for the executors. Put the table on storage that every worker "
-                "and this machine share under the same path."
-            )
-        ) from None
+        missing = InputError(
+            f"{file} does not exist for the executors. Put the table on storage that every worker "
+            "and this machine share under the same path."
+        )
+        yield error_row(missing, schema)
     except ShoalError as error:
-        raise pack_error(error) from None
+        yield error_row(error, schema)
 
 
 def _parquet(spark: Any, files: list[Path], columns: Sequence[str]) -> SourceFrame:

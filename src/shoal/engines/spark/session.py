@@ -10,7 +10,14 @@ import pyarrow as pa
 
 from shoal.engines.database.staging import StagedTable, Stored
 from shoal.engines.queries import rows_without, select
-from shoal.engines.sessions import BatchFunction, Listener, TableFunction, Transfer, no_listener
+from shoal.engines.sessions import (
+    BatchFunction,
+    Listener,
+    TableFunction,
+    Transfer,
+    TypedFunction,
+    no_listener,
+)
 from shoal.engines.spark.arrow import (
     SLOT,
     SQL_TYPES,
@@ -18,6 +25,7 @@ from shoal.engines.spark.arrow import (
     over_groups,
     schema_in_spark,
     unsupported_type,
+    with_errors,
 )
 from shoal.engines.spark.failures import translated_errors
 from shoal.engines.spark.files import no_rows, read_frame, require_columns, write_folder
@@ -157,7 +165,7 @@ class SparkTables:
     ) -> None:
         """Create a table from a query, each batch of which has passed through a function."""
         with translated_errors(self._place):
-            stored = schema_in_spark(schema)
+            stored = self._schema(schema, once)
             frame = self._tables.query(sql).mapInArrow(
                 over_batches(function, stored), _struct(stored)
             )
@@ -172,15 +180,25 @@ class SparkTables:
         schema: pa.Schema,
         sizes: Sequence[int],
         once: bool = False,
+        before: TypedFunction | None = None,
     ) -> None:
         """Create a table from a query, the rows of each key having passed through a function."""
         with translated_errors(self._place):
-            stored = schema_in_spark(schema)
-            frame = slotted(self._tables.query(sql), key, sizes, self._parts)
+            stored = self._schema(schema, once)
+            frame = self._tables.query(sql)
+            if before is not None:
+                found = schema_in_spark(before.schema)
+                frame = frame.mapInArrow(over_batches(before, found), _struct(found))
+            frame = slotted(frame, key, sizes, self._parts)
             # the slot is in front, so that Spark sees each key's rows together and moves none again
             groups = frame.groupBy(SLOT, key)
             result = groups.applyInArrow(over_groups(function, stored), _struct(stored))
             self._create(name, result, once)
+
+    def _schema(self, schema: pa.Schema, once: bool) -> pa.Schema:
+        """What a function returns: also errors, where all its rows are looked at once."""
+        stored = schema_in_spark(schema)
+        return stored if once else with_errors(stored)
 
     def _create(self, name: str, frame: Frame, once: bool) -> None:
         if once:

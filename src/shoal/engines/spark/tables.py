@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from shoal.engines.spark.failures import quiet
+from shoal.engines.spark.arrow import ERROR
+from shoal.engines.spark.failures import quiet, unpack_error
 
 ADAPTIVE = "spark.sql.adaptive.enabled"
 Frame = Any
@@ -25,6 +26,8 @@ class Tables:
         # the user's own views of the same names are not replaced
         self._prefix = f"shoal_{uuid.uuid4().hex[:12]}_"
         self._frames: dict[str, Frame] = {}
+        self._kept: dict[str, Frame] = {}
+        """Frames whose rows Spark keeps."""
         self._rows: dict[str, int] = {}
         self._sources: dict[str, tuple[str, ...]] = {}
         """Tables that others are computed from, and that are dropped with them."""
@@ -43,24 +46,33 @@ class Tables:
     def keep(self, name: str, frame: Frame, again: bool = False) -> int:
         """Compute the frame and keep it under the name; returns the number of rows.
 
+        An error that a row has in the column ERROR is raised; the table is without that column.
+
         again: whether it comes from a kept table, and others will come from it in turn.
         """
         from pyspark import StorageLevel
+        from pyspark.sql import functions as f
 
         # read back from disk row by row; the serialised level takes a whole part into memory at once
         level = StorageLevel.MEMORY_AND_DISK_DESER
         with without_adaptive_plans(self._spark) if again else nullcontext():
             kept = frame.persist(level)
+        has_errors = ERROR in kept.columns
         try:
-            rows = int(kept.count())
+            error = f.max(ERROR) if has_errors else f.lit(None)
+            rows, said = kept.select(f.count(f.lit(1)), error).first()
+            if said is not None:
+                raise unpack_error(said) or RuntimeError(said)
         except BaseException:
             with quiet():
                 kept.unpersist()
             raise
         self.drop(name)
-        without_lineage(self._spark, kept).createOrReplaceTempView(self._prefix + name)
-        self._frames[name], self._rows[name] = kept, rows
-        return rows
+        view = without_lineage(self._spark, kept)
+        (view.drop(ERROR) if has_errors else view).createOrReplaceTempView(self._prefix + name)
+        self._frames[name] = kept.drop(ERROR) if has_errors else kept
+        self._kept[name], self._rows[name] = kept, rows
+        return int(rows)
 
     def rows(self, name: str) -> int:
         """The number of rows of a kept table."""
@@ -76,6 +88,7 @@ class Tables:
         self._spark.table(self._prefix + name).createOrReplaceTempView(self._prefix + new)
         self._spark.catalog.dropTempView(self._prefix + name)
         self._frames[new], self._rows[new] = self._frames.pop(name), self._rows.pop(name)
+        self._kept[new] = self._kept.pop(name)
 
     def name(self, name: str, frame: Frame, sources: tuple[str, ...] = ()) -> None:
         """Give a frame a name without keeping its rows: every query computes it again.
@@ -102,7 +115,7 @@ class Tables:
             return
         self._spark.catalog.dropTempView(self._prefix + name)
         if self._rows.pop(name, None) is not None:
-            frame.unpersist()
+            self._kept.pop(name).unpersist()
         for source in self._sources.pop(name, ()):
             self.drop(source)
 
@@ -110,6 +123,7 @@ class Tables:
         """The frame of a table, which is then the caller's and not dropped here."""
         frame = self._frames.pop(name)
         self._rows.pop(name, None)
+        self._kept.pop(name, None)
         self._spark.catalog.dropTempView(self._prefix + name)
         return frame
 

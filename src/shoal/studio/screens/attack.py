@@ -1,5 +1,6 @@
 """Attack: what a stranger learns who knows some columns, of everyone or of one person."""
 
+import random
 from functools import partial
 from typing import Any
 
@@ -7,13 +8,16 @@ from nicegui import events, ui
 
 from shoal.errors import InputError, ShoalError
 from shoal.studio.local_files import COPIES, files_in, keep_copy
-from shoal.studio.page import box, button, notice, spaced, text
+from shoal.studio.page import box, button, notice, on_press, spaced, text
 from shoal.studio.screens.base import Screen
 from shoal.studio.security import LARGEST_UPLOAD
 from shoal.studio.session import Session
-from shoal.studio.tasks import Attacked, Learnt, attack_release
+from shoal.studio.tasks import Attacked, Learnt, attack_release, page_of_rows
 from shoal.studio.words import percent
 from shoal.studio.workers import CallCancelledError
+
+AROUND = 5
+"""Rows that can be chosen from at a time."""
 
 
 class Attack(Screen):
@@ -21,6 +25,7 @@ class Attack(Screen):
 
     path = "attack"
     title = "Attack"
+    next_words = "Then: write the file and its report."
     question = "What would a stranger find out?"
     lead = (
         "Tick what somebody may know: a neighbour knows age, sex and town. Then look for one person, or "
@@ -37,13 +42,19 @@ class Attack(Screen):
         self._others: tuple[str, Attacked] | None = None
         """The people of another table: its name, and what was found of them."""
         self._problem = ""
+        self._around: dict[int, dict[str, Any]] = {}
+        """Rows to choose from, by their number."""
 
     def build(self) -> None:
         """Create the ticks, the person and everyone."""
         session = self.session
         assert session.opened is not None
         if session.policy is None:
-            notice("Mend the policy first; the live figures say what is wrong.", "warn")
+            with box("section", "card stack-3 empty"):
+                text("There is no release to attack yet", "", "h2")
+                text("The live figures say what is missing.", "why", "p")
+                with box("div", "bar"):
+                    text("Go to the columns", "primary", "a", href="/columns")
             return
         policy, opened = session.policy, session.opened
         self._known = [name for name in self._known if name in policy.published(opened.columns)]
@@ -54,22 +65,65 @@ class Attack(Screen):
                 with box("div", "chips", role="group", aria_label="Known columns"):
                     for name in policy.published(opened.columns):
                         self._tick(name)
+            with box("section", "card stack-3"):
+                text("Whom do they look for?", "", "h2")
+                self._people = ui.refreshable(self._listed)
+                with box("div", "scroll") as listed:
+                    self._people()
                 with box("div", "bar"):
-                    text("Row")
+                    text("Row", "small muted")
                     number = ui.number(value=1, min=1, max=opened.rows, step=1, format="%d")
                     number.props("outlined dense").props["aria-label"] = "Number of the row"
-                    number.style("width:110px")
+                    number.style("width:100px")
 
-                    def set_row(event: Any) -> None:
+                    async def set_row(event: Any) -> None:
                         self._row = max(0, min(int(event.value or 1), opened.rows) - 1)
+                        await self._turn()
 
                     number.on_value_change(set_row)
+                    anyone = partial(self._anyone, number, opened.rows)
+                    button("Somebody at random", anyone, id="random")
+                with box("div", "bar"):
                     button("Show me this person", self._look_for_one, "primary", id="find-one")
                     button("Look for everyone", self._look_for_all, id="find-all")
-                self._state = text("", "small muted", "p", role="status")
-            self._other_table()
+                    self._state = text("", "small muted", "p", role="status")
+                on_press(listed, "data-row", lambda row: number.set_value(int(row) + 1))
             self._shown()
+            self._other_table()
         self.follow(session.policy_changed, self._forget)
+        session.spawn(self._turn())
+
+    async def _turn(self) -> None:
+        """Get the rows around the chosen one."""
+        start = self._row - self._row % AROUND
+        try:
+            rows = await self.ask(self.session.whole, page_of_rows, start, AROUND, at_once=True)
+        except (ShoalError, CallCancelledError):
+            return
+        self._around = {start + i: row for i, row in enumerate(rows)}
+        self._people.refresh()
+
+    def _anyone(self, number: ui.number, rows: int) -> None:
+        number.set_value(random.randint(1, max(1, rows)))
+
+    def _listed(self) -> None:
+        """A few rows to choose from, by what the stranger knows."""
+        names = self._known or list(next(iter(self._around.values()), {}))
+        with box("table", "preview pick"):
+            with box("thead"), box("tr"):
+                for head in ("row", *names):
+                    text(head, "tiny muted", "th", scope="col").style("padding:6px 12px")
+            with box("tbody"):
+                for row, values in self._around.items():
+                    on = row == self._row
+                    with box("tr", "chosen" if on else "", data_row=str(row)):
+                        with box("td"):
+                            pick = text(f"{row + 1:,}", "linklike", "button", type="button")
+                            pick.props["aria-label"] = f"Choose row {row + 1:,}"
+                            pick.props["aria-pressed"] = str(on).lower()
+                        for name in names:
+                            value = values.get(name)
+                            text("" if value is None else str(value), "", "td")
 
     def _forget(self) -> None:
         self._person = self._everyone = self._others = None
@@ -118,7 +172,7 @@ class Attack(Screen):
     async def _link(self, name: str, place: str) -> None:
         found = await self._attack(None, place)
         self._others = None if found is None else (name, found)
-        self._shown.refresh()
+        self._show()
 
     def _tick(self, name: str) -> None:
         chip = text(name, "", "button", type="button", data_known=name)
@@ -135,17 +189,22 @@ class Attack(Screen):
                 self._known.append(name)
             show()
             self._forget()
+            self._people.refresh()
 
         show()
         chip.on("click", toggle)
 
     async def _look_for_one(self) -> None:
         self._person = await self._attack(self._row)
-        self._shown.refresh()
+        self._show()
 
     async def _look_for_all(self) -> None:
         self._everyone = await self._attack(None)
-        self._shown.refresh()
+        self._show()
+
+    def _show(self) -> None:
+        if not self.is_left:
+            self._shown.refresh()
 
     async def _attack(self, row: int | None, known: str | None = None) -> Attacked | None:
         """Look for one row, for everyone, or for the people of another table."""
@@ -156,7 +215,8 @@ class Attack(Screen):
             return None
         self._state.set_text("Looking …")
         try:
-            found: Attacked = await self.session.background.call(
+            found: Attacked = await self.ask(
+                self.session.background,
                 attack_release,
                 self.session.policy_text(),
                 () if known else tuple(self._known),
@@ -169,7 +229,8 @@ class Attack(Screen):
             self._problem = str(error)
             return None
         finally:
-            self._state.set_text("")
+            if not self.is_left:
+                self._state.set_text("")
         return found
 
     # -- what was found

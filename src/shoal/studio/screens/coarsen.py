@@ -5,34 +5,36 @@ from math import ceil, floor
 from typing import Any
 
 from nicegui import ui
+from nicegui.elements.mixins.text_element import TextElement
 from ruamel.yaml.comments import CommentedMap
 
 from shoal import api
 from shoal.errors import ShoalError
-from shoal.studio.columns_text import settings_in
-from shoal.studio.hierarchy_editor import HierarchyEditor, can_be_grouped
+from shoal.studio.columns_text import person_column, reading_in, roles_in, settings_in
+from shoal.studio.hierarchy_editor import HierarchyEditor, can_be_grouped, on_drop
 from shoal.studio.page import box, button, edit, notice, on_press, spaced, text
 from shoal.studio.policy_text import Change, flow_map, scalar
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.tasks import ColumnValues, Histogram, column_values, inspect_table
+from shoal.studio.words import percent
 from shoal.studio.workers import CallCancelledError
 
 WAYS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
-    ("ranges", "Ranges that fit", "[30~35]: as wide as the guarantees need", {"kind": "ordered"}),
+    ("ranges", "Ranges that fit", "31 → [30~35]", {"kind": "ordered"}),
     (
         "steps",
         "Steps of equal width",
-        "[30-35), then [30-40), then [20-40): the cuts stay where you put them",
+        "31 → [30-35) → [30-40)",
         {"hierarchy": {"intervals": [5, 10, 20]}},
     ),
-    ("sets", "Sets that fit", "{France, Italy}: as many as needed", {"kind": "unordered"}),
-    ("right", "Hide the end", "02138, 0213*, 021**", {"hierarchy": {"mask": "right"}}),
-    ("left", "Hide the beginning", "**138, ***38", {"hierarchy": {"mask": "left"}}),
+    ("sets", "Sets, or your own groups", "Italy → {France, Italy}", {"kind": "unordered"}),
+    ("right", "Hide the end", "02138 → 0213* → 021**", {"hierarchy": {"mask": "right"}}),
+    ("left", "Hide the beginning", "02138 → *2138 → **138", {"hierarchy": {"mask": "left"}}),
     (
         "dates",
         "Parts of a date",
-        "1964-03, 1964, 1960s",
+        "1964-03-07 → 1964-03 → 1964",
         {"hierarchy": {"date": ["month", "year", "decade"]}},
     ),
 )
@@ -44,6 +46,7 @@ class Coarsen(Screen):
 
     path = "coarsen"
     title = "Coarsen"
+    next_words = "Then: what you guarantee to everyone in the table."
     question = "How may values grow coarser?"
     lead = (
         "A column that others may know is published only as coarsely as needed. You decide in which "
@@ -57,6 +60,7 @@ class Coarsen(Screen):
         self._counting: set[str] = set()
         self._editors: dict[str, HierarchyEditor] = {}
         self._proposals: dict[str, dict[str, Any]] = {}
+        self._outcome: TextElement | None = None
         self._drawn: tuple[object, ...] | None = None
         """What the screen shows; a step that changes none of it does not draw it again."""
 
@@ -71,12 +75,17 @@ class Coarsen(Screen):
             self._card_part()
         on_press(all_parts, "data-quasi", self._choose)
         on_press(all_parts, "data-way", self._take_way)
+        on_drop(all_parts, self._dropped)
         self.follow(self.session.policy_changed, self._follow)
+        self.follow(self.session.live_changed, self._show_outcome)
         self.session.spawn(self._propose())
 
     def _columns(self) -> tuple[str, ...]:
-        policy = self.session.policy
-        return () if policy is None else policy.quasi
+        try:
+            roles = roles_in(self.session.policy_text().text)
+        except ShoalError:
+            return ()
+        return tuple(name for name, role in roles.items() if role == "quasi")
 
     def _chosen(self) -> str | None:
         columns = self._columns()
@@ -84,15 +93,16 @@ class Coarsen(Screen):
         return chosen if chosen in columns else next(iter(columns), None)
 
     def _state(self) -> tuple[object, ...] | None:
-        name, policy = self._chosen(), self.session.policy
-        if name is None or policy is None:
+        if (name := self._chosen()) is None:
             return None
         return (self._columns(), name), repr(self._settings(name)), self._key(name)
 
     def _key(self, name: str) -> str:
         """A column as the policy reads it: its values depend on codes for missing ones, and so on."""
-        policy = self.session.policy
-        return f"{name} {None if policy is None else sorted(policy.read.given().items())}"
+        return f"{name} {sorted(self._reading().items(), key=str)}"
+
+    def _reading(self) -> dict[str, Any]:
+        return reading_in(self.session.policy_text().text)
 
     def _follow(self) -> None:
         """Draw again what a step changed."""
@@ -104,12 +114,10 @@ class Coarsen(Screen):
             self._card_part.refresh()
 
     async def _propose(self) -> None:
-        policy = self.session.policy
-        if policy is None:
-            return
+        person = person_column(self.session.policy_text().text) or None
         try:
-            found: api.Inspection = await self.session.background.call(
-                inspect_table, policy.read.given(), policy.person
+            found: api.Inspection = await self.ask(
+                self.session.background, inspect_table, self._reading(), person
             )
         except (ShoalError, CallCancelledError):
             return
@@ -122,7 +130,9 @@ class Coarsen(Screen):
             return
         self._counting.add(key)
         try:
-            self._counted[key] = await self.session.whole.call(column_values, name, at_once=True)
+            self._counted[key] = await self.ask(
+                self.session.whole, column_values, name, at_once=True
+            )
         except CallCancelledError:
             self._counted[key] = "The values were not counted."
         except ShoalError as error:
@@ -136,10 +146,22 @@ class Coarsen(Screen):
         self.session.chosen_column = name
         self._follow()
 
+    def _dropped(self, dragged: str, onto: str) -> None:
+        if (editor := self._editors.get(self._chosen() or "")) is not None:
+            editor.dropped(dragged, onto)
+
     def _chips(self) -> None:
         name = self._chosen()
         if name is None:
-            notice("No column of the policy is one that others may know; see Columns.", "warn")
+            with box("section", "card stack-3 empty"):
+                text("Nothing to make coarser yet", "", "h2")
+                text(
+                    "Columns that others may know are made coarser, and none has that role so far.",
+                    "why",
+                    "p",
+                )
+                with box("div", "bar"):
+                    text("Choose what columns are", "primary", "a", href="/columns")
             return
         with box("div", "chips", role="group", aria_label="Columns that are made coarser"):
             for column in self._columns():
@@ -153,7 +175,10 @@ class Coarsen(Screen):
         if (name := self._chosen()) is None:
             return
         with box("section", "card stack-3", data_coarsen=name):
-            text(name, "", "h2")
+            with box("header"):
+                text(name, "", "h2")
+                self._outcome = text("", "small muted push", role="status")
+            self._show_outcome()
             self._ways(name)
             self._values_part()
             way = _way_of(self._settings(name))
@@ -161,6 +186,18 @@ class Coarsen(Screen):
                 self._intervals(name)
             elif way in ("", "ranges"):
                 self._ends(name)
+
+    def _show_outcome(self) -> None:
+        """What the release so far makes of the column."""
+        name, figures = self._chosen(), self.session.live.figures
+        known = None if figures is None or name is None else figures.columns.get(name)
+        words = ""
+        if known is not None:
+            words = f"In the release: {percent(known.exact)} exact"
+            if known.typical and known.exact < 1:
+                words += f", others typically {known.typical}"
+        if self._outcome is not None:
+            self._outcome.set_text(words)
 
     def _values(self) -> None:
         if (name := self._chosen()) is None:
@@ -198,20 +235,23 @@ class Coarsen(Screen):
     def _ways(self, name: str) -> None:
         settings = self._settings(name)
         now = _way_of(settings)
-        with box("div", "chips", role="group", aria_label=f"How {name} is made coarser"):
+        with box("div", "ways", role="group", aria_label=f"How {name} is made coarser"):
             for key, title, example, _ in WAYS:
-                chip = text(title, "chip on" if key == now else "chip", "button", type="button")
-                chip.props["aria-pressed"] = str(key == now).lower()
-                chip.props["data-way"] = key
-                with chip:
-                    ui.tooltip(example)
+                way = box("button", "way on" if key == now else "way", type="button", data_way=key)
+                way.props["aria-pressed"] = str(key == now).lower()
+                with way:
+                    text(title, "strong")
+                    text(example, "tiny muted")
+        with box("div", "bar"):
+            words = {
+                "own": "Groups of your own, as the policy lists them.",
+                "": "Chosen by the values: ranges for numbers and dates, sets for others.",
+            }
+            text(words.get(now, "What you choose here is a line of the policy."), "why", "p")
             self._offers()
-        words = {key: example for key, _, example, _ in WAYS}
-        own = "Steps of your own, as the policy lists them."
-        text(words.get(now, own if now == "own" else "Chosen by the values."), "why", "p")
 
     def _proposal(self) -> None:
-        chip = text("Take the proposal", "chip", "button", type="button", data_way="proposal")
+        chip = text("Take the proposal", "quiet push", "button", type="button", data_way="proposal")
         if self._chosen() not in self._proposals:  # its place is kept, so that nothing moves
             chip.style("visibility:hidden")
 

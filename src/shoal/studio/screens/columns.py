@@ -8,12 +8,18 @@ from nicegui.elements.mixins.text_element import TextElement
 from shoal import api
 from shoal.errors import PolicyError, ShoalError
 from shoal.studio import tasks
-from shoal.studio.columns_text import roles_in, with_role
-from shoal.studio.page import box, button, edit, notice, on_press, spaced, text
+from shoal.studio.columns_text import (
+    person_column,
+    reading_in,
+    roles_in,
+    with_person,
+    with_role,
+)
+from shoal.studio.page import box, button, edit, notice, on_press, replace, spaced, text
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.tasks import inspect_table, values_of_column
-from shoal.studio.words import ROLES, percent
+from shoal.studio.words import ROLES, SHORT, percent
 from shoal.studio.workers import CallCancelledError
 
 PAGE = 8
@@ -27,6 +33,7 @@ class Columns(Screen):
 
     path = "columns"
     title = "Columns"
+    next_words = "Then: in which steps values may grow coarser."
     question = "What does each column say about a person?"
     lead = (
         "What others may know is made coarser, what nobody must learn is protected, what names a person "
@@ -45,8 +52,11 @@ class Columns(Screen):
         """Create the table, the card of the chosen column and the combinations."""
         session = self.session
         assert session.opened is not None
-        if session.chosen_column not in session.opened.columns:
-            session.chosen_column = session.opened.columns[0]
+        left = self._left_to_decide()
+        if session.chosen_column not in session.opened.columns or (
+            left and session.chosen_column not in left
+        ):
+            session.chosen_column = (left or list(session.opened.columns))[0]
 
         # parts of their own, so that nothing is replaced under the pointer when counts arrive
         self._heads: dict[str, tuple[ui.element, TextElement]] = {}
@@ -62,6 +72,7 @@ class Columns(Screen):
             self._card_part()
             self._combinations_part()
         on_press(all_parts, "data-role", self._set_role)
+        on_press(all_parts, "data-decide", self._choose)
         self.follow(session.policy_changed, self._follow_policy)
         ui.timer(0, self._load, once=True)
 
@@ -69,17 +80,23 @@ class Columns(Screen):
         self._undecided_part.refresh()
         self._mark_heads()
         self._card_part.refresh()
+        self._combinations_part.refresh()
 
     async def _load(self) -> None:
         await self._turn(0)
         await self._show_values()
-        policy = self.session.policy
-        read = {} if policy is None else policy.read.given()
-        person = None if policy is None else policy.person
+        text_now = self.session.policy_text().text
         try:
-            self._inspection = await self.session.background.call(inspect_table, read, person)
-        except (ShoalError, CallCancelledError) as error:
-            ui.notify(str(error) or "stopped", type="warning")
+            self._inspection = await self.ask(
+                self.session.background,
+                inspect_table,
+                reading_in(text_now),
+                person_column(text_now) or None,
+            )
+        except CallCancelledError:
+            return
+        except ShoalError as error:
+            ui.notify(str(error), type="warning")
             return
         self._facts_part.refresh()
         self._combinations_part.refresh()
@@ -88,8 +105,8 @@ class Columns(Screen):
 
     async def _turn(self, start: int) -> None:
         try:
-            self._rows = await self.session.whole.call(
-                tasks.page_of_rows, start, PAGE, at_once=True
+            self._rows = await self.ask(
+                self.session.whole, tasks.page_of_rows, start, PAGE, at_once=True
             )
         except (ShoalError, CallCancelledError):
             return
@@ -110,16 +127,18 @@ class Columns(Screen):
         except ShoalError:
             return {}
 
+    def _left_to_decide(self) -> list[str]:
+        return [name for name, role in self._roles().items() if role == "undecided"]
+
     def _undecided(self) -> None:
         workspace = self.session.workspace
         assert workspace is not None
-        left = [name for name, role in self._roles().items() if role == "undecided"]
-        if left:
-            names = ", ".join(left)
-            notice(
-                f"Only you can decide these columns, and no release is made before: {names}.",
-                "warn",
-            )
+        if left := self._left_to_decide():
+            with box("div", "notice is-warn bar", id="undecided"):
+                text("Only you can decide these, and no release is made before:")
+                for name in left:
+                    chip = text(name, "chip", "button", type="button", data_decide=name)
+                    chip.props["aria-label"] = f"Decide {name}"
         elif workspace.error:
             notice(workspace.error, "bad")
 
@@ -162,7 +181,8 @@ class Columns(Screen):
         roles = self._roles()
         for name, (cell, label) in self._heads.items():
             role = roles.get(name, "")
-            label.set_text(role or "no role")
+            label.set_text(SHORT.get(role, role) or "decide")
+            label.props["title"] = f"{role}: {ROLES[role][0]}" if role in ROLES else role
             label.style(replace=f"color:var(--role-{role or 'undecided'})")
             cell.classes(replace="chosen" if name == self.session.chosen_column else "")
 
@@ -178,7 +198,7 @@ class Columns(Screen):
     async def _show_values(self, rare: bool = False) -> None:
         name = self.session.chosen_column
         try:
-            values = await self.session.whole.call(values_of_column, name, rare, at_once=True)
+            values = await self.ask(self.session.whole, values_of_column, name, rare, at_once=True)
         except (ShoalError, CallCancelledError):
             return
         if name == self.session.chosen_column:
@@ -212,7 +232,7 @@ class Columns(Screen):
                 )
                 chip.style(f"--accent:var(--role-{choice});--accent-soft:transparent")
                 with chip:
-                    ui.tooltip(f"{choice}: {ROLES[choice][1]}")
+                    ui.tooltip(f"{choice}: {ROLES[choice][1]}").props("delay=400")
 
     def _set_role(self, role: str) -> None:
         name = self.session.chosen_column
@@ -221,6 +241,9 @@ class Columns(Screen):
         if role == before:
             return
         step = f"{name}: {before or 'no role'} → {role}"
+        if role == "person":
+            replace(self.session, step, with_person(self.session.policy_text().text, name))
+            return
         # what does not fit the new role goes: settings first, then constraints on the column
         for kept in ({}, {"settings": False}):
             try:
@@ -248,7 +271,11 @@ class Columns(Screen):
             self._fact("without a value", spaced(found.missing))
             self._fact("read as", found.type)
         proposed = ROLES.get(found.role, (found.role, ""))[0].lower()
-        text(f"Proposed: {proposed}, because {found.reason.rstrip('.')}.", "small", "p")
+        because = found.reason.rstrip(".")
+        words = f"Proposed: {proposed}, because {because}."
+        if found.role == "undecided":
+            words = f"There is no proposal: {because}."
+        text(words, "small", "p")
         if found.role not in (role, "undecided") and found.role in CHOICES:
             text("Take the proposal", "quiet", "button", type="button", data_role=found.role)
         if found.question:
@@ -293,23 +320,33 @@ class Columns(Screen):
         with box("section", "card stack-3"):
             text("Which combinations betray people?", "", "h2")
             if found is None:
-                text("Counting …", "why", "p")
+                text("Counting …", "why", "p", role="status")
                 return
             who = "people" if found.people is not None else "rows"
+            alone, share = found.unique_rows, found.unique_share
+            live = self.session.live.figures
+            if live is not None and live.sampled is None:  # of the columns as they are now
+                who, alone = live.counted, live.raw.alone
+                share = alone / max(1, live.people or live.rows)
             text(
-                f"By all columns that others may know together, {spaced(found.unique_rows)} {who} "
-                f"({percent(found.unique_share)}) are alone: whoever knows these about a person has "
-                "found her.",
+                f"By all columns that others may know together, {spaced(alone)} {who} "
+                f"({percent(share)}) are alone: whoever knows these about a person has found her.",
                 "sentence",
                 "p",
             )
-            if not found.search.found:
-                text("No three columns or fewer single most people out.", "why", "p")
-            for one in found.search.found[:6]:
-                with box("div", "loss").style("cursor:default"):
+            gone = {n for n, role in self._roles().items() if role in ("identifier", "person")}
+            shown = [one for one in found.search.found if not gone & set(one.columns)][:6]
+            if not shown:
+                text(
+                    "No three columns or fewer of those that are published single most people out.",
+                    "why",
+                    "p",
+                )
+                return
+            with box("div", "bars"):
+                for one in shown:
                     text(" + ".join(one.columns), "name")
                     with box("span", "track"):
                         box("span", "fill").style(f"width:{one.share * 100:.1f}%")
                     text(percent(one.share), "r")
-            if found.search.found:
-                text("The share of rows that are alone by these columns.", "tiny muted", "p")
+            text("The share of rows that are alone by these columns.", "tiny muted", "p")

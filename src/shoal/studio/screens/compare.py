@@ -18,8 +18,10 @@ from shoal.studio.tasks import Candidate, try_candidate, usefulness
 from shoal.studio.words import percent
 from shoal.studio.workers import CallCancelledError
 
-METHODS = ("least-loss-partition", "mondrian", "flexible-partition", "datafly")
+METHODS = ("least-loss-partition", "mondrian", "flexible-partition")
 """What is compared first: quick, and different in kind."""
+FOR_K_ALONE = "datafly"
+"""Compared too where no other guarantee is asked for."""
 KS = (3, 5, 8, 11, 20)
 NO_TARGET = "nothing"
 NOW = "the policy now"
@@ -32,6 +34,7 @@ class Compare(Screen):
 
     path = "compare"
     title = "Compare"
+    next_words = "Then: try to find somebody in the release yourself."
     question = "Is there a better bargain?"
     lead = (
         "Every point is a release: to the left more detail is kept, further down fewer people can be "
@@ -43,6 +46,11 @@ class Compare(Screen):
         self._found: list[Candidate] = []
         self._pinned: list[str] = []
         self._methods = list(METHODS)
+        if session.policy is not None:
+            asked = {model.name for model in session.policy.constraints}
+            more = [FOR_K_ALONE] if asked == {"k"} else []
+            own = session.policy.method.name
+            self._methods = list(dict.fromkeys([own, *METHODS, *more]))
         self._running: asyncio.Task[None] | None = None
         self._target: str | None = None
         self._counts = ""
@@ -50,6 +58,7 @@ class Compare(Screen):
         """What releases are good for, by the name of the candidate."""
         self._looked_at = ""
         self._problem = ""
+        self._stopped = False
 
     def build(self) -> None:
         """Create the choice of methods, the chart and the pinned candidates."""
@@ -67,8 +76,13 @@ class Compare(Screen):
                     ).props("outlined dense options-dense use-chips").style(
                         "flex:1;min-width:240px"
                     )
-                    self._start = button("Compare", self._toggle, "primary", id="compare")
-                self._state = text("", "small muted", "p", role="status")
+                    self._start = button("Compare", self._toggle, "quiet", id="compare")
+                self._state = text(
+                    "Each method is tried with several sizes of groups, beside your work.",
+                    "small muted",
+                    "p",
+                    role="status",
+                )
                 self._chart = ui.echart(
                     frontier_chart([], self._now(), self.session.dark), on_point_click=self._clicked
                 ).style("height:340px;width:100%")
@@ -79,10 +93,34 @@ class Compare(Screen):
             self._use_card()
         on_press(listed, "data-take", self._take_named)
         on_press(listed, "data-pin", self._pin)
-        self.follow(self.session.live_changed, self._draw)
+        self.follow(self.session.live_changed, self._follow_live)
         self.follow(self.session.look_changed, self._draw)
         self.follow(self.session.look_changed, self._use.refresh)
         self.follow(self.session.policy_changed, self._forget_use)
+        self._found = list(self.session.compared.get(self._family(), ()))
+        self._begin_if_new()
+
+    def _family(self) -> str:
+        """The policy but for its method and k: what was compared under it stays comparable."""
+        workspace = self.session.workspace
+        if workspace is None or workspace.policy is None:
+            return ""
+        return workspace.preview(self._change(METHODS[0], KS[0]))
+
+    def _follow_live(self) -> None:
+        self._draw()
+        self._begin_if_new()
+
+    def _begin_if_new(self) -> None:
+        """Compare by itself, once the policy was checked; what was compared before is shown again."""
+        running = self._running is not None and not self._running.done()
+        if self._found:
+            self._draw()
+            self._list.refresh()
+            return
+        settled = self.session.live.state in ("verified", "failed")
+        if settled and self._family() and not running and not self._stopped:
+            self._toggle()
 
     def leave(self) -> None:
         """Compare no further."""
@@ -100,8 +138,10 @@ class Compare(Screen):
     def _toggle(self) -> None:
         if self._running is not None and not self._running.done():
             self._running.cancel()
+            self._stopped = True
             self._start.set_text("Compare")
             self._state.set_text("Stopped.")
+            self._list.refresh()
             return
         self._found = []
         self._start.set_text("Stop")
@@ -110,18 +150,20 @@ class Compare(Screen):
     async def _run(self) -> None:
         workspace = self.session.workspace
         assert workspace is not None
+        family = self._family()
         wanted = [(method, k) for method in self._methods for k in KS]
         for number, (method, k) in enumerate(wanted, 1):
             self._state.set_text(f"{method}, k {k}: {number} of {len(wanted)}")
             policy = self.session.policy_text()
             try:
                 text_there = workspace.preview(self._change(method, k))
-                one = await self.session.background.call(
-                    try_candidate, policy, text_there, method, k
+                one = await self.ask(
+                    self.session.background, try_candidate, policy, text_there, method, k
                 )
             except (ShoalError, CallCancelledError):
                 continue
             self._found.append(one)
+            self.session.compared[family] = tuple(self._found)
             self._draw()
             if k == KS[-1]:
                 self._list.refresh()
@@ -133,7 +175,7 @@ class Compare(Screen):
             f"{done} releases compared{where}"
             + (f"; {failed} cannot meet the policy." if failed else ".")
         )
-        self._start.set_text("Compare")
+        self._start.set_text("Compare again")
         self._list.refresh()
 
     def _change(self, method: str, k: int) -> Change:
@@ -170,7 +212,7 @@ class Compare(Screen):
         known = [one for one in self._found if one.figures is not None]
         if not known:
             with box("section", "card"):
-                text("Candidates appear here, side by side, once they are compared.", "muted", "p")
+                text("The best of each size of groups appears here, side by side.", "muted", "p")
             return
         shown = [one for one in known if one.name in self._pinned] or best_of(known)
         with box("section", "card table-card"):
@@ -179,14 +221,14 @@ class Compare(Screen):
                 text(title, "", "h2")
             with box("div", "scroll"), box("table", "preview"):
                 with box("thead"), box("tr"):
-                    for head in ("candidate", "lost", "exact", "highest risk", "left out", ""):
-                        text(head, "tiny muted strong", "th").style("padding:8px 12px")
+                    for head in ("", "lost", "exact", "highest risk", "left out", ""):
+                        text(head, "tiny muted", "th").style("padding:8px 12px;font-weight:500")
                 with box("tbody"):
                     for one in shown:
                         self._row(one)
         reasons = {one.reason: one.name for one in reversed(self._found) if one.figures is None}
         for reason, name in list(reversed(reasons.items()))[:4]:
-            notice(f"{name}: {reason}")
+            notice(f"{name}: {reason}").style("margin-top:12px")
 
     def _row(self, one: Candidate) -> None:
         figures = one.figures
@@ -269,14 +311,15 @@ class Compare(Screen):
         for number, (name, there) in enumerate(wanted.items(), 1):
             self._use_state.set_text(f"Measuring {name}: {number} of {len(wanted)} …")
             try:
-                self._useful[name] = await self.session.background.call(
+                self._useful[name] = await self.ask(
+                    self.session.background,
                     usefulness,
                     self.session.policy_text(there),
                     (tuple(own),) if own else (),
                     self._target,
                 )
             except CallCancelledError:
-                break
+                return
             except ShoalError as error:
                 self._problem = f"{name}: {error}"
         self._use_state.set_text("")
@@ -358,7 +401,8 @@ class Compare(Screen):
             with box("div", "bar"):
                 text(name, "strong small")
                 text(f"{percent(count.total_variation)} moved", "tiny muted push")
-            for cell in count.shown[:MOST_BARS]:
+            common = sorted(count.shown, key=lambda cell: -max(cell.raw, cell.release))[:MOST_BARS]
+            for cell in (one for one in count.shown if one in common):
                 with box("div", "pair", title=f"{cell.raw:,} → {cell.release:,.0f} rows"):
                     text(", ".join(cell.values), "name")
                     with box("span", "both"):

@@ -11,19 +11,35 @@ from shoal.errors import InputError, ShoalError
 from shoal.studio.columns_text import (
     ROWS_ARE_PEOPLE,
     person_answer,
+    person_column,
+    reading_in,
     roles_in,
+    settings_in,
+    with_person,
     with_reading,
-    with_role,
     with_rows_as_people,
+    with_setting,
 )
 from shoal.studio.local_files import COPIES, files_in, keep_copy
-from shoal.studio.page import box, button, edit, notice, text
+from shoal.studio.page import box, button, edit, notice, replace, text
 from shoal.studio.screens.base import Screen
 from shoal.studio.security import LARGEST_UPLOAD
+from shoal.studio.session import Session
+from shoal.studio.tasks import inspect_table, page_of_rows
+from shoal.studio.workers import CallCancelledError
 
-SEPARATORS = {"": "detected", ",": "comma", ";": "semicolon", "tab": "tab", "|": "bar"}
-DECIMALS = {"": "detected", ".": "point, 1.5", ",": "comma, 1,5"}
-HEADERS = {"": "detected", "true": "yes, its first line", "false": "no"}
+SEPARATORS = {",": "comma", ";": "semicolon", "tab": "tab", "|": "bar"}
+DECIMALS = {".": "point, 1.5", ",": "comma, 1,5"}
+HEADERS = {"true": "in its first line", "false": "there are none"}
+USUAL = {"separator": ",", "decimal": ".", "header": "true"}
+"""What a file is like where nothing else was found."""
+TYPES = {"number": "numbers", "date": "dates", "text": "text"}
+EXAMPLES = 3
+"""Rows that the preview shows."""
+MOST_COLUMNS = 60
+"""Columns that the preview shows."""
+PICK = "(e) => {{if (!e.target.closest('input, button')) getElement({id}).$refs.qRef.pickFiles(e)}}"
+"""The whole field can be pressed, not only its button."""
 
 
 class OpenTable(Screen):
@@ -31,9 +47,27 @@ class OpenTable(Screen):
 
     path = "open"
     title = "Open"
-    question = "Which table is it, and what is one person?"
-    lead = "It stays on this machine. What was guessed about the file can be corrected here."
+    next_words = "Then: what each column says about a person."
+    question = "Which table do you want to publish?"
+    lead = (
+        "Shoal makes a copy of it in which nobody stands out, checks the copy, and says what was lost. "
+        "The table stays on this machine."
+    )
     needs_table = False
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._inspection: api.Inspection | None = None
+        self._rows: list[dict[str, Any]] = []
+
+    def heading(self) -> tuple[str, str]:
+        """Another one once there is a table."""
+        if self.session.opened is None:
+            return self.question, self.lead
+        return (
+            "What is in this table?",
+            "First, what only you know. Then, whether it was read right.",
+        )
 
     def build(self) -> None:
         """Create the question, what was detected, and the ways to open another table."""
@@ -44,16 +78,23 @@ class OpenTable(Screen):
                 self._person_part()
                 self._reading_part()
                 self.follow(self.session.policy_changed, self._person_part.refresh)
-                self.follow(self.session.policy_changed, self._reading_part.refresh)
-            self._choose()
+                self.follow(self.session.policy_changed, self._read_again_if_needed)
+                self._known = self._reading_keys()
+                self.session.spawn(self._look())
+                with box("details", "card"):
+                    text("Open another table", "strong", "summary")
+                    self._choose()
+            else:
+                with box("section", "card stack-3"):
+                    self._choose()
 
     # -- what is one person
 
     def _person(self) -> None:
-        workspace, opened = self.session.workspace, self.session.opened
+        workspace = self.session.workspace
         assert workspace is not None
-        assert opened is not None
         answer = person_answer(workspace.text)
+        proposed = "" if answer else person_column(workspace.text)
         with box("section", "card stack-3", data_answer=answer or "none"):
             text("What is one person in this table?", "", "h2")
             text(
@@ -67,14 +108,20 @@ class OpenTable(Screen):
                     "Each row is one person", answer == ROWS_ARE_PEOPLE, self._rows_are_people
                 )
                 several = answer not in ("", ROWS_ARE_PEOPLE)
-                label = (
-                    f"A person may have several rows, told by “{answer}”"
-                    if several
-                    else ("A person may have several rows")
-                )
+                label = "A person may have several rows"
+                if several:
+                    label += f", told by “{answer}”"
                 self._answer(label, several, self._ask_column)
-            if not answer:
-                notice("Not answered yet.", "warn")
+            if proposed:
+                with box("div", "notice is-warn bar"):
+                    text(
+                        f"It looks as if a person may have several rows, told by “{proposed}”. "
+                        "Is that right?"
+                    )
+                    yes = partial(self._set_person, proposed)
+                    button("Yes, count people", yes, "quiet push", id="confirm-person")
+            elif not answer:
+                notice("Please choose: until then, rows are counted.", "warn")
             self._columns = box("div", "stack")
 
     def _answer(self, label: str, on: bool, choose: Any) -> None:
@@ -90,10 +137,7 @@ class OpenTable(Screen):
     def _rows_are_people(self) -> None:
         assert self.session.workspace is not None
         text_now = with_rows_as_people(self.session.workspace.text)
-        try:
-            self.session.replace("one row is one person", text_now)
-        except ShoalError as error:
-            ui.notify(str(error), type="negative", multi_line=True)
+        replace(self.session, "one row is one person", text_now)
 
     def _ask_column(self) -> None:
         opened = self.session.opened
@@ -110,46 +154,78 @@ class OpenTable(Screen):
             ).style("max-width:320px")
 
     def _set_person(self, name: str) -> None:
-        assert self.session.workspace is not None
-        before = roles_in(self.session.workspace.text)
-
-        def change(policy: Any) -> None:
-            for other, role in before.items():
-                if role == "person" and other != name:
-                    with_role(other, "identifier", settings=False)(policy)
-            with_role(name, "person", settings=False, constraints=False)(policy)
-
-        edit(self.session, f"one person is one {name}", change)
+        workspace = self.session.workspace
+        assert workspace is not None
+        replace(self.session, f"one person is one {name}", with_person(workspace.text, name))
 
     # -- how the file is written
 
+    def _reading_keys(self) -> dict[str, Any]:
+        workspace = self.session.workspace
+        return {} if workspace is None else reading_in(workspace.text)
+
+    def _read_again_if_needed(self) -> None:
+        if self._reading_keys() != self._known:
+            self._known = self._reading_keys()
+            self.session.spawn(self._look())
+        self._reading_part.refresh()
+
+    async def _look(self) -> None:
+        """Count, and get the first rows."""
+        try:
+            self._rows = await self.ask(self.session.whole, page_of_rows, 0, EXAMPLES, at_once=True)
+            self._reading_part.refresh()
+            person = person_column(self.session.policy_text().text) or None
+            self._inspection = await self.ask(
+                self.session.background, inspect_table, self._reading_keys(), person
+            )
+        except (ShoalError, CallCancelledError):
+            return  # the live panel says what is wrong
+        self._reading_part.refresh()
+
     def _reading(self) -> None:
         session = self.session
-        opened, policy = session.opened, session.policy
+        opened, workspace = session.opened, session.workspace
         assert opened is not None
-        with box("section", "card stack-3"):
-            text("How the file was read", "", "h2")
+        assert workspace is not None
+        given = self._reading_keys()
+        found = {} if self._inspection is None else self._inspection.read
+        with box("section", "card stack-3", id="reading"):
+            text("Was it read right?", "", "h2")
             rows, columns = opened.rows, len(opened.columns)
             text(f"{session.table_name}: {rows:,} rows and {columns} columns.", "sentence", "p")
             for warning in opened.warnings:
                 notice(warning, "warn")
-            given = {} if policy is None else policy.read.given()
-            with box("div", "bar").style("gap:16px;align-items:flex-end"):
-                self._option("separator", "Between fields", SEPARATORS, given)
-                self._option("decimal", "Decimal mark", DECIMALS, given)
-                self._option("header", "Column names", HEADERS, given)
-                self._missing(given)
+            if session.is_text:
+                with box("div", "fields"):
+                    self._option("separator", "Between fields", SEPARATORS, given, found)
+                    self._option("decimal", "Decimal mark", DECIMALS, given, found)
+                    self._option("header", "Column names", HEADERS, given, found)
+                    self._missing(given)
+            self._questions()
+            self._preview()
             text(
-                "What is not said is detected. Codes such as NA or 999 that stand for a missing value "
-                "would otherwise be published as if they were one.",
+                "Codes such as NA or 999 that stand for a missing value would otherwise be published "
+                "as if they were one.",
                 "why",
                 "p",
             )
 
-    def _option(self, key: str, label: str, options: dict[str, str], given: dict[str, Any]) -> None:
+    def _option(
+        self,
+        key: str,
+        label: str,
+        options: dict[str, str],
+        given: dict[str, Any],
+        found: dict[str, Any],
+    ) -> None:
         value = given.get(key, "")
         now = str(value).lower() if isinstance(value, bool) else str(value)
-        shown = options if now in options else {**options, now: now}
+        detected = str(found.get(key, USUAL[key])).lower()
+        words = options.get(detected, detected)
+        shown = {"": f"{words} (detected)"} | options
+        if now not in shown:
+            shown[now] = now
 
         def choose(event: Any) -> None:
             if event.value != now:
@@ -160,16 +236,15 @@ class OpenTable(Screen):
 
         ui.select(shown, value=now, label=label, on_change=choose).props(
             "outlined dense options-dense"
-        ).style("min-width:150px")
+        )
 
     def _missing(self, given: dict[str, Any]) -> None:
         now = ", ".join(str(code) for code in given.get("missing", []))
-        field = ui.input("Codes for missing", value=now, placeholder="NA, -9").props(
-            "outlined dense"
-        )
+        field = ui.input("Codes for missing, everywhere", value=now, placeholder="NA, -9")
+        field.props("outlined dense")
 
         def save() -> None:
-            codes = [code.strip() for code in str(field.value or "").split(",") if code.strip()]
+            codes = _codes(field.value)
             if ", ".join(codes) != now:
                 words = ", ".join(codes) or "none"
                 edit(
@@ -178,6 +253,97 @@ class OpenTable(Screen):
 
         field.on("blur", save)
         field.on("keydown.enter", save)
+
+    def _questions(self) -> None:
+        """What is not certain about the values, with the answers that there are."""
+        if self._inspection is None or self._reading_keys().get("dates"):
+            return
+        asked = [column for column in self._inspection.columns if column.question]
+        for column in asked:
+            with box("div", "notice is-warn stack", data_asked=column.name):
+                text(f"{column.name}: {column.question}. Which is it?", "", "p")
+                with box("div", "chips"):
+                    for answer in column.answers:
+                        keys = reading_in(answer)
+                        words = ", ".join(_date_words(str(value)) for value in keys.values())
+                        if keys:
+                            button(words, partial(self._settle, keys), "chip")
+
+    def _settle(self, keys: dict[str, Any]) -> None:
+        for key, value in keys.items():
+            edit(self.session, f"{key}: {_date_words(str(value))}", with_reading(key, value))
+
+    def _preview(self) -> None:
+        """Each column with what it was read as and its first values; both can be corrected."""
+        opened, workspace = self.session.opened, self.session.workspace
+        assert opened is not None
+        assert workspace is not None
+        known = {} if self._inspection is None else {c.name: c for c in self._inspection.columns}
+        try:
+            listed = roles_in(workspace.text)
+        except ShoalError:
+            return
+        with box("div", "scroll"), box("table", "preview detected"):
+            with box("thead"), box("tr"):
+                for head in ("column", "read as", "the first rows", "stands for missing"):
+                    text(head, "tiny muted", "th", scope="col")
+            with box("tbody"):
+                for name in opened.columns[:MOST_COLUMNS]:
+                    with box("tr", data_detected=name):
+                        text(name, "strong", "td", title=name)
+                        with box("td"):
+                            self._type(name, known.get(name), name in listed)
+                        values = [row.get(name) for row in self._rows]
+                        shown = " · ".join("–" if one is None else str(one) for one in values)
+                        text(shown, "muted", "td", title=shown)
+                        with box("td"):
+                            self._codes(name, known.get(name), name in listed)
+        if len(opened.columns) > MOST_COLUMNS:
+            left = len(opened.columns) - MOST_COLUMNS
+            text(f"{left:,} more columns are in the policy.", "small muted", "p")
+
+    def _type(self, name: str, found: "api.ColumnReport | None", is_listed: bool) -> None:
+        assert self.session.workspace is not None
+        detected = "…" if found is None else found.type
+        if found is not None and "dates" in found.written:
+            detected = f"dates, {_date_words(found.written['dates'])}"
+        if not is_listed:
+            text(detected)
+            return
+        now = str(settings_in(self.session.workspace.text, name).get("type") or "")
+
+        def choose(event: Any) -> None:
+            if event.value != now:
+                words = TYPES.get(event.value, "detected")
+                change = with_setting(name, "type", event.value or None)
+                if not edit(self.session, f"{name}: read as {words}", change):
+                    self._reading_part.refresh()
+
+        field = ui.select({"": detected} | TYPES, value=now, on_change=choose)
+        field.props("borderless dense options-dense").props["aria-label"] = f"{name} is read as"
+        if found is not None and found.read_as:
+            field.tooltip(found.read_as)
+
+    def _codes(self, name: str, found: "api.ColumnReport | None", is_listed: bool) -> None:
+        assert self.session.workspace is not None
+        if not is_listed:
+            return
+        given = settings_in(self.session.workspace.text, name).get("missing")
+        now = ", ".join(str(one) for one in given) if isinstance(given, list) else ""
+        likely = () if found is None or isinstance(given, list) else found.likely_missing
+
+        def set_codes(codes: list[str]) -> None:
+            if ", ".join(codes) != now:
+                words = ", ".join(codes) or "none"
+                change = with_setting(name, "missing", codes or None)
+                edit(self.session, f"{name}: missing {words}", change)
+
+        field = ui.input(value=now).props("borderless dense")
+        field.props["placeholder"] = f"{', '.join(likely)}?" if likely else "–"
+        field.props["aria-label"] = f"Codes of {name} for a missing value"
+        field.style("min-width:7ch")
+        field.on("blur", lambda: set_codes(_codes(field.value)))
+        field.on("keydown.enter", lambda: set_codes(_codes(field.value)))
 
     def _read_again(self) -> None:
         session = self.session
@@ -196,46 +362,46 @@ class OpenTable(Screen):
     # -- another table
 
     def _choose(self) -> None:
-        session = self.session
-        with box("section", "card stack-3"):
-            text("Open a table" if session.opened is None else "Open another table", "", "h2")
-            upload = ui.upload(
-                label="Drop a file here, or press + to choose one",
-                auto_upload=True,
-                max_files=1,
-                max_file_size=LARGEST_UPLOAD,
-                on_upload=self._dropped,
-                on_rejected=lambda: ui.notify(
-                    f"Up to {LARGEST_UPLOAD // 1024**2} MB can be dropped. Start the studio with the "
-                    "file's name instead: shoal studio TABLE.",
-                    type="negative",
-                    multi_line=True,
-                ),
-            )
-            upload.props("flat bordered").classes("drop").style("width:100%")
-            text(
-                f"A copy goes to the folder {COPIES}, with the policy beside it.", "tiny muted", "p"
-            )
-            self._files()
-            with box("div", "bar"):
+        upload = ui.upload(
+            label="Drop a file here, or press to choose one",
+            auto_upload=True,
+            max_files=1,
+            max_file_size=LARGEST_UPLOAD,
+            on_upload=self._dropped,
+            on_rejected=lambda: ui.notify(
+                f"Up to {LARGEST_UPLOAD // 1024**2} MB can be dropped. Start the studio with the "
+                "file's name instead: shoal studio TABLE.",
+                type="negative",
+                multi_line=True,
+            ),
+        )
+        upload.props("flat bordered").classes("drop large").style("width:100%")
+        upload.on("click", js_handler=PICK.format(id=upload.id))
+        text(
+            "CSV, Excel, Parquet, Stata, SPSS, SAS and others. A private copy goes to the folder "
+            f"{COPIES}, with the policy beside it.",
+            "tiny muted",
+            "p",
+        )
+        self._files()
+        with box("div", "offer"):
+            button("Try the made-up hospital", self._hospital, id="hospital")
+            text("10,000 patients who never lived, with a policy to look at.", "small muted")
+        with box("details", "small"):
+            text("Or a table in a database", "", "summary")
+            with box("div", "bar").style("margin-top:8px"):
                 address = (
-                    ui.input(
-                        "Address of a table in a database",
-                        placeholder="postgresql://host/db?table=visits",
-                    )
+                    ui.input("Address", placeholder="postgresql://host/db?table=visits")
                     .props("outlined dense")
                     .style("flex:1;min-width:240px")
                 )
                 button("Open the address", lambda: self._open_address(str(address.value or "")))
-            with box("div", "bar"):
-                button("Try the made-up hospital", self._hospital, id="hospital")
-                text("10,000 patients who never lived, with a policy to look at.", "small muted")
 
     def _files(self) -> None:
         found = files_in(self.session.folder)
         if not found:
             return
-        text(f"In {self.session.folder.name}", "", "h3")
+        text(f"Or one of the folder {self.session.folder.name}", "small muted", "p")
         with box("div", "chips"):
             for name in found:
                 button(name, partial(self._open_file, name), "chip")
@@ -271,3 +437,15 @@ class OpenTable(Screen):
             await self.session.open(str(folder / "hospital.csv"), folder / "policy.yaml")
         except ShoalError as error:
             ui.notify(str(error), type="negative", multi_line=True)
+
+
+def _codes(written: Any) -> list[str]:
+    return [code.strip() for code in str(written or "").split(",") if code.strip()]
+
+
+def _date_words(pattern: str) -> str:
+    """`dd/mm/yyyy` for `%d/%m/%Y`."""
+    names = {"%d": "dd", "%m": "mm", "%Y": "yyyy", "%y": "yy", "%H": "hh", "%M": "mm", "%S": "ss"}
+    for code, name in names.items():
+        pattern = pattern.replace(code, name)
+    return pattern

@@ -64,6 +64,7 @@ class Protect(Screen):
 
     path = "protect"
     title = "Protect"
+    next_words = "Then: whether another method gives a better bargain."
     question = "What do you guarantee to the people in the table?"
     lead = (
         "Stronger guarantees make the published values coarser. Move a slider and watch in the live "
@@ -86,8 +87,12 @@ class Protect(Screen):
         def cards() -> None:
             workspace = self.session.workspace
             assert workspace is not None
-            if workspace.error:
+            if workspace.error and not workspace.undecided:
                 notice(workspace.error, "bad")
+            elif workspace.undecided:
+                with box("div", "notice is-warn bar"):
+                    text("What guarantees cost is computed once every column has a role.")
+                    text("Decide", "quiet push", "a", href="/columns")
             self._charts, self._sliders = {}, {}
             try:
                 listed = constraints_in(workspace.text)
@@ -98,12 +103,16 @@ class Protect(Screen):
                 self._card(one)
             self._of_presets(listed)
             self._add(listed)
+
+        @ui.refreshable
+        def how() -> None:
             self._how()
 
         def follow() -> None:
             if self._layout() != self._drawn:
                 self._drawn = self._layout()
                 cards.refresh()
+                how.refresh()
                 return
             assert self.session.workspace is not None
             for one in constraints_in(self.session.workspace.text):
@@ -113,6 +122,7 @@ class Protect(Screen):
         with box("div", "stack-5"):
             cards()
             self._prices.build()
+            how()
         self.follow(self.session.policy_changed, follow)
         self.follow(self.session.live_changed, self._compute_when_idle)
         self.follow(self.session.look_changed, self._redraw)
@@ -295,7 +305,7 @@ class Protect(Screen):
         )
         chart.style("height:150px;width:100%")
         chart.props["role"] = "img"
-        reason = text("", "why", "p").style("min-height:2.6em")  # nothing moves when it appears
+        reason = text("", "why", "p").style("min-height:1.3em")  # little moves when it appears
         self._charts[one.label] = (one, figure, chart, reason)
         self._describe(one.label)
 
@@ -324,7 +334,8 @@ class Protect(Screen):
             if self.session.live.state != "checking":
                 return
             self._computing.cancel()
-        if self.session.live.state in ("verified", "failed") and self.session.live.preview is None:
+        settled = self.session.live.state in ("verified", "failed")
+        if settled and self.session.policy is not None and self.session.live.preview is None:
             self._computing = asyncio.get_running_loop().create_task(self._compute())
 
     async def _compute(self) -> None:
@@ -336,8 +347,8 @@ class Protect(Screen):
             )
             wanted = tuple(sorted({*figures, figure}))
             try:
-                self._curves[label] = await self.session.background.call(
-                    cost_curve, self.session.policy_text(), one, wanted
+                self._curves[label] = await self.ask(
+                    self.session.background, cost_curve, self.session.policy_text(), one, wanted
                 )
             except (ShoalError, CallCancelledError):
                 continue

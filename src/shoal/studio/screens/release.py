@@ -6,7 +6,9 @@ from typing import Any
 
 from nicegui import ui
 
+from shoal import api
 from shoal.errors import InputError, ShoalError
+from shoal.progress import ProgressEvent
 from shoal.studio.columns_text import person_answer
 from shoal.studio.page import box, button, icon_button, notice, spaced, text
 from shoal.studio.screens.base import Screen
@@ -15,13 +17,16 @@ from shoal.studio.tasks import Order, Written, write_release
 from shoal.studio.words import step_text
 from shoal.studio.workers import CallCancelledError
 
+DATABASE = "database"
 FORMS = {
     ".csv": "CSV",
     ".parquet": "Parquet",
     ".arrow": "Arrow",
     ".xlsx": "Excel",
     ".jsonl": "JSON lines",
+    DATABASE: "Database table",
 }
+"""Forms of a release, by the ending of its file."""
 
 
 class Release(Screen):
@@ -41,6 +46,8 @@ class Release(Screen):
         self._name, self._form = f"{stem}-release", ".csv"
         self._report, self._external, self._key, self._seed = True, False, False, False
         self._force = False
+        self._address = ""
+        """The table of a database that the release goes to, where it does."""
         self._written: Written | None = None
         self._problem = ""
 
@@ -80,6 +87,11 @@ class Release(Screen):
 
         def set_form(event: Any) -> None:
             self._form = str(event.value)
+            address.set_visibility(self._form == DATABASE)
+            self._changed()
+
+        def set_address(event: Any) -> None:
+            self._address = str(event.value or "")
             self._changed()
 
         with box("div", "bar").style("gap:12px"):
@@ -88,8 +100,14 @@ class Release(Screen):
             )
             ui.select(FORMS, value=self._form, label="Form", on_change=set_form).props(
                 "outlined dense options-dense"
-            ).style("min-width:130px")
-        text(f"In the folder {self._folder}", "tiny muted", "p")
+            ).style("min-width:150px")
+        address = ui.input(
+            "Address",
+            placeholder="postgresql://host/db?table=visits_release",
+            on_change=set_address,
+        ).props("outlined dense")
+        address.set_visibility(self._form == DATABASE)
+        text(f"In the folder {self._folder.resolve()}", "tiny muted", "p")
         self._tick("_report", "A report for whoever approves it, with its certificate")
         self._tick("_external", "A report for those who get it, which says nothing of your table")
         if policy is not None and policy.person is not None:
@@ -124,12 +142,18 @@ class Release(Screen):
         name = self._name.strip()
         if not name or name != Path(name).name or name.startswith("."):
             raise InputError("The name of a release is a plain file name, without a folder.")
+        target = f"{self._folder / name}{self._form}"
+        if self._form == DATABASE:
+            target = self._address.strip()
+            if "://" not in target:
+                raise InputError("An address looks like postgresql://host/db?table=visits_release.")
+            api.command_line_place(target)  # no password in it
         workspace = self.session.workspace
         assert workspace is not None
         beside = self._folder / name
         return Order(
             policy=str(workspace.policy_file),
-            target=f"{beside}{self._form}",
+            target=target,
             report=f"{beside}-report.html" if self._report else None,
             external_report=f"{beside}-for-recipients.html" if self._external else None,
             key=f"{beside}-key.parquet" if self._key else None,
@@ -155,7 +179,9 @@ class Release(Screen):
         workspace, live = self.session.workspace, self.session.live
         assert workspace is not None
         if not person_answer(workspace.text):
-            notice("It is not answered yet what one person is: see Open. Rows are counted.", "warn")
+            with box("div", "notice is-warn bar"):
+                text("It is not answered yet what one person is, so rows are counted.")
+                text("Answer it", "quiet push", "a", href="/open")
         if live.figures is not None and live.state == "verified":
             for warning in live.figures.warnings:
                 notice(warning, "warn")
@@ -173,7 +199,7 @@ class Release(Screen):
             self._written = await self.session.whole.call(
                 write_release,
                 order,
-                progress=lambda event: self._progress.set_text(step_text(event)),
+                progress=self._report_step,
             )
         except CallCancelledError:
             return
@@ -182,8 +208,13 @@ class Release(Screen):
         else:
             assert self._written is not None
             self.session.allow_downloads(self._written.files)
-        self._progress.set_text("")
-        self._state.refresh()
+        if not self.is_left:
+            self._progress.set_text("")
+            self._state.refresh()
+
+    def _report_step(self, event: ProgressEvent) -> None:
+        if not self.is_left:
+            self._progress.set_text(step_text(event))
 
     def _show_written(self, written: Written) -> None:
         with box("div", "badge verified", id="written", data_state="written"):
@@ -194,9 +225,13 @@ class Release(Screen):
         with box("ul", "stack").style("margin:0;padding-left:20px"):
             for file in written.files:
                 with box("li"):
+                    if "://" in file:
+                        text(file, "mono")
+                        continue
                     name = Path(file).name
                     link = text(name, "mono", "a", href=f"/written/{name}", target="_blank")
                     link.props["data-file"] = file
+                    text(f" {_what(file, written)}", "small muted")
         for one in written.to_judge:
             notice(f"Left to your judgement: {one}")
 
@@ -232,6 +267,20 @@ class Release(Screen):
             with box("div", "code"):
                 text(code, "", "pre", tabindex="0")
                 icon_button("content_copy", f"Copy: {title}", lambda: ui.clipboard.write(code))
+
+
+def _what(file: str, written: Written) -> str:
+    """What a written file is, beside its name."""
+    if file == written.files[0]:
+        return "the release"
+    endings = {
+        "-for-recipients.html": "the report for those who get it",
+        "-for-recipients.json": "its certificate",
+        ".html": "the report",
+        ".json": "its certificate",
+        "-key.parquet": "the private key: never publish it",
+    }
+    return next((words for ending, words in endings.items() if file.endswith(ending)), "")
 
 
 def command_of(place: str, order: Order) -> str:

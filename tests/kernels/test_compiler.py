@@ -1,0 +1,151 @@
+"""Kernels compiled by way of `kernels/compiler.py` do what they do interpreted."""
+
+import gc
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from numba.core import types
+from numba.core.errors import TypingError
+
+from shoal.arrays import Bools, Codes, Floats, Ints, Words
+from shoal.kernels import compiler
+from shoal.kernels.jit import Kernel, in_place, inlined, inner, interpreting, kernel, number
+
+
+class Scale(NamedTuple):
+    """Part of another record."""
+
+    factor: float
+    steps: Ints
+
+
+class Board(NamedTuple):
+    """Every kind of field."""
+
+    cells: Codes
+    """(n, d)"""
+    marks: Bools
+    words: Words
+    scale: Scale
+    offset: int
+    upward: bool
+    out: Floats
+
+
+@inlined
+def stepped(board: Board, i: int) -> int:
+    return board.offset + board.scale.steps[i % len(board.scale.steps)]
+
+
+@inner
+def weighed(board: Board, i: int) -> float:
+    total = 0.0
+    for j in range(board.cells.shape[1]):
+        total += board.cells[i, j] * (1 if board.upward else -1)
+    return (total + stepped(board, i)) * board.scale.factor
+
+
+@in_place
+def fill(board: Board, begin: int) -> int:
+    """Write to one array what depends on all."""
+    filled = 0
+    for i in range(begin, len(board.cells)):
+        if board.marks[i]:
+            board.out[i] = weighed(board, number(i)) + board.words[i] % np.uint64(7)
+            filled += 1
+    board.out[:begin] = -1
+    return filled
+
+
+@kernel
+def made(board: Board) -> tuple[Codes, Floats]:
+    """A new array, and one of the record."""
+    return board.cells.copy(), board.out
+
+
+def a_board(rows: int = 40, order: Any = "C") -> Board:
+    random = np.random.default_rng(3)
+    return Board(
+        np.array(random.integers(0, 90, (rows, 3)), np.int32, order=order),
+        random.random(rows) < 0.7,
+        random.integers(0, 2**63, rows, np.uint64),
+        Scale(0.25, np.arange(5)),
+        11,
+        False,
+        np.zeros(rows),
+    )
+
+
+def compiled(function: Any) -> Any:
+    assert isinstance(function, Kernel)
+    return function.compile()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_records_are_read_and_written(order: str) -> None:
+    """Columns of a table in the order of Fortran are not what records hold: numba's own way is used."""
+    one, other = a_board(order=order), a_board(order=order)
+    ours = compiled(fill)
+    assert ours(one, 4) == fill.__wrapped__(other, 4) == int(one.marks[4:].sum())  # type: ignore[attr-defined]
+    assert one.out.tolist() == other.out.tolist()
+    records = {isinstance(signature[0], compiler.Record) for signature in ours.signatures}
+    assert (order == "C") in records
+
+
+def test_an_array_of_a_record_outlives_it() -> None:
+    board = a_board()
+    cells, out = board.cells.copy(), board.out
+    copied, same = compiled(made)(board)
+    assert same is out
+    assert copied.tolist() == cells.tolist()
+
+
+def test_records_differ_by_what_they_hold() -> None:
+    """Symbols are named by a digest: equal for equal fields, and for these alone."""
+
+    def of(*kinds: Any) -> Any:
+        return compiler.Record(Scale, tuple(kinds))
+
+    a, b = types.Array(types.int64, 1, "C"), types.Array(types.int32, 1, "C")
+    assert of(types.float64, a) == of(types.float64, a)
+    assert of(types.float64, a).mangling_args == of(types.float64, a).mangling_args
+    assert of(types.float64, a).mangling_args != of(types.float64, b).mangling_args
+
+
+def test_an_older_or_newer_numba_compiles_as_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "is_supported", lambda: False)
+
+    def total(values: npt.NDArray[np.int64]) -> int:
+        found = 0
+        for value in values:
+            found += value
+        return found
+
+    plain = compiler.compiled(total, no_cfunc_wrapper=True)  # type: ignore[arg-type]
+    assert plain(np.arange(9)) == 36
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_garbage_is_collected_again(collecting: bool) -> None:
+    before = gc.isenabled()
+
+    def impossible(values: npt.NDArray[np.int64]) -> int:
+        return values.no_such_name  # type: ignore[attr-defined]
+
+    try:
+        gc.enable() if collecting else gc.disable()
+        with pytest.raises(TypingError):
+            compiler.compiled(impossible, no_cfunc_wrapper=True)(np.arange(3))  # type: ignore[arg-type]
+        assert gc.isenabled() == collecting
+    finally:
+        gc.enable() if before else gc.disable()
+
+
+def test_parts_are_interpreted_where_python_calls_them() -> None:
+    board = a_board()
+    compiled(fill)
+    with interpreting():
+        expected = weighed(board, 3)
+    assert weighed(board, 3) == expected
