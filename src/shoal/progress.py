@@ -137,6 +137,10 @@ ENDS = ("done", "cannot", "infeasible", "over budget", "failed")
 """How a method of a comparison can end."""
 
 
+on_screen: list[Callable[[str], None]] = []
+"""The bars that are drawn now: each is called with a line to print above it."""
+
+
 @contextmanager
 def displayed(progress: "bool | ProgressCallback | None") -> Iterator[ProgressCallback]:
     """Yield the function to call with events: the user's own, or one that draws a bar if `True`.
@@ -203,12 +207,17 @@ def _bar() -> Iterator[ProgressCallback]:
         completed = event.share if event.step in ENDS else min(event.share, ALMOST)
         bar.update(task, description=name, total=total, completed=completed, text=text)
 
+    def say(line: str) -> None:
+        console.print(line, style="dim", markup=False, highlight=False)
+
     timer = threading.Timer(PATIENCE, bar.start)
     timer.daemon = True
     timer.start()
+    on_screen.append(say)
     try:
         yield show
     finally:
+        on_screen.remove(say)
         timer.cancel()
         timer.join()
         bar.stop()

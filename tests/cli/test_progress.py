@@ -55,6 +55,15 @@ def test_long_work_shows_the_step_and_its_share(terminal):
     assert "42%" in file.getvalue()
 
 
+def test_lines_are_printed_above_the_bar(terminal):
+    file = terminal(Terminal(), patience=0)
+    with progress.displayed(True) as show:
+        show(ProgressEvent("group", 0.42))
+        progress.on_screen[-1]("one [b]line[/b]")
+    assert "one [b]line[/b]" in file.getvalue()
+    assert not progress.on_screen
+
+
 def test_quiet_work_shows_nothing(terminal):
     file = terminal(Terminal(), patience=0)
     work(file, quiet=True, until="")

@@ -100,6 +100,20 @@ def test_a_kernel_travels_by_its_name() -> None:
     assert pickle.loads(pickle.dumps(stir)) is stir
 
 
+def test_waiting_for_the_compiler_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    now = iter([0.0, 0.0, 0.9, 1.1, 5.0])
+    monkeypatch.setattr(jit.time, "monotonic", lambda: next(now))
+    notice = jit.Notice()
+    jit.on_screen.append(said.append)
+    try:
+        for _ in range(4):
+            notice()
+    finally:
+        jit.on_screen.pop()
+    assert said == [jit.Notice.line]
+
+
 def test_compilation_is_announced() -> None:
     """What is not kept on disk is; a function that was compiled in this process is not."""
     import numba

@@ -191,17 +191,24 @@ MODELS: list[tuple[Model, ...]] = [
 @given(
     table=tables(), models=st.sampled_from(MODELS), may=st.sampled_from([None, 0, 3]),
     vectors=st.sampled_from([1, 1 << 15]), entries=st.sampled_from([1, 1 << 24]),
+    large=st.booleans(),
 )  # fmt: skip
 def test_requirement_holds_however_few_vectors_are_visited(
-    table: Clustered, models: tuple[Model, ...], may: int | None, vectors: int, entries: int
-) -> None:
-    """With few level vectors, coarse costs and little room; and no row is suppressed that may not."""
+    table: Clustered, models: tuple[Model, ...], may: int | None, vectors: int, entries: int,
+    large: bool,
+) -> None:  # fmt: skip
+    """With few level vectors, coarse costs and little room, and as in large tables; and no row is
+    suppressed that may not."""
     requirement = Requirement(models, may_suppress=may)
     cells = table.cells
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(local_recoding, "MOST_VECTORS", vectors)
         patched.setattr(local_recoding, "MOST_ENTRIES", entries)
         patched.setattr(local_recoding, "ROOM", 1)
+        if large:
+            patched.setattr(local_recoding, "MOST_LOOKS", 0)
+            patched.setattr(local_recoding, "MOST_COMPARED", 0)
+            patched.setattr(local_recoding, "NEAR", 1)
         try:
             (grouping,) = LocalRecoding().group(cells, requirement, 0, lambda _: None)
         except Infeasible:
@@ -256,3 +263,27 @@ def test_rows_of_a_person_together() -> None:
     columns = {**policy["columns"], "id": {"role": "person", "together": True}}
     found = shoal.anonymize(table, {**policy, "columns": columns}, method="local-recoding")
     assert found.verified
+
+
+@examples(30)
+@given(seed=st.integers(0, 1 << 30), groups=st.integers(1, 40), rows=st.integers(1, 10))
+def test_groups_near_a_row_are_those_next_to_it_in_sorted_orders(
+    seed: int, groups: int, rows: int
+) -> None:
+    """Counted in sorted lists, order by order."""
+    rng = np.random.default_rng(seed)
+    first, left = (rng.integers(0, 4, (n, 3)).astype(np.int32) for n in (groups, rows))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(local_recoding, "NEAR", 2)
+        found = local_recoding.nearest_groups(first, left)
+    orders = np.random.default_rng(0)
+    expected: list[list[int]] = [[] for _ in range(rows)]
+    for _ in range(local_recoding.ORDERS):
+        columns = orders.permutation(3).tolist()[::-1]
+        ranked = sorted(range(groups), key=lambda g: ([int(first[g, j]) for j in columns], g))
+        for i in range(rows):
+            own = [int(left[i, j]) for j in columns]
+            before = sum([int(first[g, j]) for j in columns] <= own for g in ranked)
+            for place in range(before - 2, before + 2):
+                expected[i].append(ranked[min(max(place, 0), groups - 1)])
+    assert found.tolist() == [sorted(some) for some in expected]

@@ -137,8 +137,10 @@ def is_numbered(column: pa.Array) -> bool:
     texts = column.dictionary
     if texts.null_count or column.type.index_type != pa.int32() or len(texts) > len(column):
         return False
-    used = len(pc.unique(column.indices.drop_null()))
-    return bool(used == len(texts) == len(pc.unique(texts)))
+    used = np.zeros(len(texts), np.bool_)
+    codes = column.indices.drop_null() if column.indices.null_count else column.indices
+    used[codes.to_numpy(zero_copy_only=False)] = True
+    return bool(used.all() and len(texts) == len(pc.unique(texts)))
 
 
 def canonical(column: pa.Array) -> pa.Array:

@@ -348,6 +348,12 @@ def _flags_of(given: Any) -> Any:
     return _flags[given]
 
 
+def _is_number(given: Any) -> bool:
+    return isinstance(
+        given, types.Number | types.Boolean | types.IntegerLiteral | types.BooleanLiteral
+    )
+
+
 def _typing_of(context: Any, flags: str) -> Any:
     """The typing context, except that it remembers the types of operations for functions with the same
     flags."""
@@ -362,6 +368,8 @@ def _typing_of(context: Any, flags: str) -> Any:
                 """The signature of a call."""
                 if kws or not isinstance(func, types.Function):
                     return super().resolve_function_type(func, args, kws)
+                if all(map(_is_number, args)):  # which number it is says nothing about its type
+                    args = tuple(types.unliteral(each) for each in args)  # type: ignore[attr-defined]
                 call = func, tuple(args)
                 if call not in known:
                     found = super().resolve_function_type(func, args, kws)

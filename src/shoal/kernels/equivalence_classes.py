@@ -8,7 +8,7 @@ that. Dropping a cell lowers the counts of its own keys alone, so nothing is eve
 import numpy as np
 
 from shoal.arrays import Codes, Ints, Words
-from shoal.kernels.jit import in_place, kernel, mix
+from shoal.kernels.jit import in_place, kernel, mix, number
 from shoal.kernels.sorting import sort_codes
 
 NONE = -1
@@ -89,20 +89,35 @@ def lift(words: Words, shift: np.uint64, mask: np.uint64, up: Words) -> None:
         words[i] = (words[i] & hole) | (up[(words[i] >> shift) & mask] << shift)
 
 
-@kernel
 def count_runs(codes: Codes, starts: Ints, size: int, missing: int) -> tuple[Ints, Codes, Ints]:
     """Histogram of each run codes[starts[i]:starts[i+1]]: (g + 1,) entry starts, values, counts.
 
     Values ascend inside a run; the code `missing` is not counted.
     """
-    n_runs = len(starts) - 1
-    tally = np.zeros(size, np.int64)
-    found = np.empty(min(size, len(codes)) + 1, np.int32)
-    out_starts = np.zeros(n_runs + 1, np.int64)
-    values = np.empty(len(codes), np.int32)
-    counts = np.empty(len(codes), np.int64)
+    n = len(codes)
+    out_starts, values, counts = np.zeros_like(starts), np.empty(n, np.int32), np.empty(n, np.int64)
+    room = np.zeros(size, np.int64), np.empty(min(size, n) + 1, np.int32)
+    at = _count_runs(codes, starts, missing, *room, out_starts, values, counts)
+    return out_starts, values[:at].copy(), counts[:at].copy()
+
+
+@in_place
+def _count_runs(
+    codes: Codes,
+    starts: Ints,
+    missing: int,
+    tally: Ints,
+    found: Codes,
+    out_starts: Ints,
+    values: Codes,
+    counts: Ints,
+) -> int:
+    """`count_runs`, written to arrays with room for all codes; returns how many entries there are.
+
+    tally: (size,) 0. found: room for the codes of a run.
+    """
     at = 0
-    for run in range(n_runs):
+    for run in range(len(starts) - 1):
         n_found = 0
         for i in range(starts[run], starts[run + 1]):
             code = codes[i]
@@ -112,14 +127,14 @@ def count_runs(codes: Codes, starts: Ints, size: int, missing: int) -> tuple[Int
                 found[n_found] = code
                 n_found += 1
             tally[code] += 1
-        sort_codes(found, n_found)
+        sort_codes(found, number(n_found))
         for i in range(n_found):
             values[at] = found[i]
             counts[at] = tally[found[i]]
             tally[found[i]] = 0
             at += 1
         out_starts[run + 1] = at
-    return out_starts, values[:at].copy(), counts[:at].copy()
+    return at
 
 
 @kernel
@@ -176,7 +191,7 @@ def count_values_of_people(
                 found[n_found] = code
                 n_found += 1
             tally[code] += 1
-        sort_codes(found, n_found)
+        sort_codes(found, number(n_found))
         for i in range(n_found):
             values[at] = found[i]
             counts[at] = tally[found[i]]
@@ -199,10 +214,10 @@ def merge_histograms(
     ascending inside a class) and counts."""
     n = len(numbers)
     begins = np.zeros(n_classes + 1, np.int64)
-    for number in numbers:
-        begins[number + 1] += 1
-    for number in range(n_classes):
-        begins[number + 1] += begins[number]
+    for which in numbers:
+        begins[which + 1] += 1
+    for which in range(n_classes):
+        begins[which + 1] += begins[which]
     order = np.empty(n, np.int32)
     place = begins[:-1].copy()
     for i in range(n):
@@ -214,9 +229,9 @@ def merge_histograms(
     out_values = np.empty(len(values), np.int32)
     out_counts = np.empty(len(values), np.int64)
     at = 0
-    for number in range(n_classes):
+    for which in range(n_classes):
         n_seen = 0
-        for member in range(begins[number], begins[number + 1]):
+        for member in range(begins[which], begins[which + 1]):
             i = order[member]
             for entry in range(starts[i], starts[i + 1]):
                 value = values[entry]
@@ -230,7 +245,7 @@ def merge_histograms(
             out_counts[at] = tally[seen[k]]
             tally[seen[k]] = 0
             at += 1
-        out_starts[number + 1] = at
+        out_starts[which + 1] = at
     return out_starts, out_values[:at].copy(), out_counts[:at].copy()
 
 

@@ -11,15 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.arrays import Ints, Words
-from shoal.kernels.jit import in_place, inner, kernel, mix, number
+from shoal.kernels.jit import in_place, inner, mix, number
 
 
-@kernel
 def hash_texts(offsets: Ints, data: npt.NDArray[np.uint8]) -> Words:
     """(n,) hash of each byte string data[offsets[i]:offsets[i+1]]."""
-    n = len(offsets) - 1
-    out = np.empty(n, np.uint64)
-    for i in range(n):
+    out = np.empty(len(offsets) - 1, np.uint64)
+    _hash_texts(offsets, data, out)
+    return out
+
+
+@in_place
+def _hash_texts(offsets: Ints, data: npt.NDArray[np.uint8], out: Words) -> None:
+    for i in range(len(out)):
         begin, end = offsets[i], offsets[i + 1]
         state = mix(np.uint64(0), np.uint64(end - begin))
         word = np.uint64(0)
@@ -32,7 +36,6 @@ def hash_texts(offsets: Ints, data: npt.NDArray[np.uint8]) -> Words:
                 word = np.uint64(0)
                 filled = 0
         out[i] = mix(state, word)
-    return out
 
 
 @inner
@@ -79,16 +82,14 @@ def keyed_stir(states: npt.NDArray[np.uint64], words: Words) -> None:
         states[i, 0], states[i, 1], states[i, 2], states[i, 3] = a ^ word, b, c, d
 
 
-@kernel
-def keyed_end(states: npt.NDArray[np.uint64]) -> Words:
-    """(n,) finished keyed hashes."""
-    out = np.empty(len(states), np.uint64)
+@in_place
+def keyed_end(states: npt.NDArray[np.uint64], out: Words) -> None:
+    """Finish keyed hashes."""
     for i in range(len(states)):
         a, b, c, d = _rounds(
             states[i, 0], states[i, 1], states[i, 2] ^ np.uint64(0xFF), states[i, 3], number(4)
         )
         out[i] = a ^ b ^ c ^ d
-    return out
 
 
 def keyed_hash(n: int, columns: Iterable[Words], key: tuple[int, int]) -> Words:
@@ -101,7 +102,9 @@ def keyed_hash(n: int, columns: Iterable[Words], key: tuple[int, int]) -> Words:
         size += 8
     length = np.uint64((size % 256) << 56)
     keyed_stir(states, np.full(n, length, np.uint64))
-    return keyed_end(states)
+    out = np.empty(n, np.uint64)
+    keyed_end(states, out)
+    return out
 
 
 @in_place

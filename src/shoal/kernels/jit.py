@@ -10,12 +10,15 @@ generators", 2014).
 
 import functools
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 import numpy as np
+
+from shoal.progress import on_screen
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -33,7 +36,29 @@ PATIENCE = 400_000
 """So many numbers in all calls of a process; then, or once numba is loaded, every call is compiled."""
 
 
-on_compile: list[Callable[[], None]] = []
+class Notice:
+    """Says once, above a bar, that the user waits for the compiler."""
+
+    line = (
+        "The first run compiles code for this machine, which takes some seconds; later ones do not."
+    )
+    patience = 1.0
+    """Seconds after which it is said."""
+
+    def __init__(self) -> None:
+        self.began: float | None = None
+        self.said = False
+
+    def __call__(self) -> None:
+        """Numba begins to compile another function."""
+        self.began = time.monotonic() if self.began is None else self.began
+        if on_screen and not self.said and time.monotonic() - self.began > self.patience:
+            self.said = True
+            for say in on_screen:
+                say(self.line)
+
+
+on_compile: list[Callable[[], None]] = [Notice()]
 """Called, in the thread that waits, whenever numba begins to compile what it has not kept on disk."""
 
 

@@ -63,16 +63,21 @@ def tree_cost(costs: Costs, column: int, low: int, high: int) -> int:
     return costs.most[column]
 
 
-@kernel
 def label_costs(costs: Costs, column: int, low: Ints, high: Ints, members: Ints) -> Ints:
     """(n,) loss of many labels of one column, see `label_cost`."""
     out = np.empty(len(low), np.int64)
-    for i in range(len(low)):
-        out[i] = label_cost(costs, column, low[i], high[i], members[i])
+    _label_costs(costs, column, low, high, members, out)
     return out
 
 
-@kernel
+@in_place
+def _label_costs(
+    costs: Costs, column: int, low: Ints, high: Ints, members: Ints, out: Ints
+) -> None:
+    for i in range(len(low)):
+        out[i] = label_cost(costs, column, low[i], high[i], members[i])
+
+
 def spans(
     codes: Codes,
     starts: Ints,
@@ -84,6 +89,14 @@ def spans(
     sizes = np.zeros(n_groups, np.int64)
     low = np.full((n_groups, d), np.iinfo(np.int32).max, np.int32)
     high = np.full((n_groups, d), -1, np.int32)
+    _spans(codes, starts, group, sizes, low, high)
+    return sizes, low, high
+
+
+@in_place
+def _spans(codes: Codes, starts: Ints, group: Codes, sizes: Ints, low: Codes, high: Codes) -> None:
+    """`spans`, written to arrays of groups without rows."""
+    d = codes.shape[1]
     for cell in range(len(codes)):
         last = -1
         for row in range(starts[cell], starts[cell + 1]):
@@ -97,10 +110,8 @@ def spans(
             for j in range(d):
                 low[g, j] = min(low[g, j], codes[cell, j])
                 high[g, j] = max(high[g, j], codes[cell, j])
-    return sizes, low, high
 
 
-@kernel
 def members(
     codes: Codes,
     rows: Codes,
@@ -112,12 +123,21 @@ def members(
     `rows` lists the canonical rows group by group, `row_starts` where each group begins; `codes` is
     the column (n_rows,) in canonical order.
     """
-    n_groups = len(row_starts) - 1
-    seen = np.full(size, -1, np.int64)
-    out_starts = np.zeros(n_groups + 1, np.int64)
-    out = np.empty(len(rows), np.int32)
+    out_starts, out = np.zeros(len(row_starts), np.int64), np.empty(len(rows), np.int32)
+    at = _members(codes, rows, row_starts, np.full(size, -1, np.int64), out_starts, out)
+    return out_starts, out[:at].copy()
+
+
+@in_place
+def _members(
+    codes: Codes, rows: Codes, row_starts: Ints, seen: Ints, out_starts: Ints, out: Codes
+) -> int:
+    """`members`, written to arrays with room for all rows; returns how many there are.
+
+    seen: (size,) -1.
+    """
     at = 0
-    for g in range(n_groups):
+    for g in range(len(row_starts) - 1):
         begin = at
         for i in range(row_starts[g], row_starts[g + 1]):
             code = codes[rows[i]]
@@ -127,7 +147,7 @@ def members(
                 at += 1
         sort_codes(out[begin:at], at - begin)
         out_starts[g + 1] = at
-    return out_starts, out[:at].copy()
+    return at
 
 
 class GroupLabels(NamedTuple):

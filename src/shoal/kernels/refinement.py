@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.arrays import Bools, Codes, Ints
-from shoal.kernels.jit import in_place, inlined, inner, mix, number
+from shoal.kernels.jit import in_place, inlined, inner, mix, number, truth
 
 RANGE, SET, TREE, TABLE = 0, 1, 2, 3
 """How the loss of a label is found; TABLE: by its smallest and largest code."""
@@ -25,6 +25,8 @@ MOVE, SWAP, CHAIN, DISSOLVE, SPLIT, RECUT = 0, 1, 2, 3, 4, 5
 KINDS = 6
 MERGED = 6
 """Two groups are cut anew where they have fewer rows than so many times the fewest."""
+COLLECT, RELABEL, TAKE_BACK, EXCHANGE = 6, 7, 8, 9
+"""What else a block is asked to do."""
 NUMBER = 0
 """Places in `Block.log_end`: changes that wait for the requirement; and rows in them."""
 ROWS = 1
@@ -274,8 +276,8 @@ def note(block: Block, row: int) -> None:
     block.log_end[ROWS] += 1
 
 
-@in_place
-def collect(block: Block, order: Codes) -> None:
+@inner
+def _collect(block: Block, order: Codes) -> None:
     """List the rows of every group in this order."""
     block.head[:] = NONE
     for i in range(len(order) - 1, -1, -1):
@@ -287,15 +289,15 @@ def collect(block: Block, order: Codes) -> None:
         block.head[block.group[row]] = row
 
 
-@in_place
-def relabel_all(block: Block) -> None:
+@inner
+def _relabel_all(block: Block) -> None:
     """Find all labels."""
     for g in range(len(block.rows)):
         relabel(block, number(g))
 
 
-@in_place
-def exchange(
+@inner
+def _exchange(
     block: Block,
     order: Codes,
     begin: int,
@@ -362,9 +364,9 @@ def exchange(
                 sizes,
                 bases,
                 loss,
-                n + h,
-                row,
-                bound,
+                number(n + h),
+                number(row),
+                number(bound),
             ) - rows[h] * wide
             if adds < first:
                 second, at_second, first, at_first = first, at_first, adds, h
@@ -402,9 +404,9 @@ def exchange(
                 sizes,
                 bases,
                 loss,
-                row,
-                s,
-                bound,
+                number(row),
+                number(s),
+                number(bound),
             )
             wider = size * (mine - cost[row])
             if chains + wider < best:
@@ -423,9 +425,9 @@ def exchange(
                     sizes,
                     bases,
                     loss,
-                    s,
-                    row,
-                    bound,
+                    number(s),
+                    number(row),
+                    number(bound),
                 )
                 swaps += rows[h] * (theirs - cost[s])
                 if swaps < best:
@@ -457,12 +459,12 @@ def joined_loss(block: Block, label: int, row: int) -> int:
     return joined(
         block.codes, block.group, block.low, block.high, block.bits, losses,
         losses.how, losses.size, losses.base, losses.loss,
-        label, row, np.iinfo(np.int64).max >> 2,
+        label, row, number(np.iinfo(np.int64).max >> 2),
     )  # fmt: skip
 
 
-@in_place
-def dissolve(block: Block, allowed: Ints, seed: np.uint64, judged: bool, most: int) -> None:
+@inner
+def _dissolve(block: Block, allowed: Ints, seed: np.uint64, judged: bool, most: int) -> None:
     """Take groups apart whose rows lose less in the groups that were last found to be near."""
     n = len(block.group)
     rows, cost = block.rows, block.cost
@@ -540,8 +542,8 @@ def lose_from_ends(block: Block, free: int, size: int) -> None:
             block.sums[side, i + 1] = (i + 1) * label_loss(block.losses, low, high)
 
 
-@in_place
-def recut(
+@inner
+def _recut(
     block: Block,
     order: Codes,
     place: Codes,
@@ -618,8 +620,8 @@ def recut(
             block.log_end[NUMBER] += 1
 
 
-@in_place
-def split(block: Block, least: int, judged: bool) -> int:
+@inner
+def _split(block: Block, least: int, judged: bool) -> int:
     """Cut groups in two where that loses nothing, between two rows in the order in which the rows of a
     group are listed; returns how many were cut."""
     n = len(block.group)
@@ -676,8 +678,8 @@ def split(block: Block, least: int, judged: bool) -> int:
     return cuts
 
 
-@in_place
-def take_back(block: Block, refused: Bools) -> None:
+@inner
+def _take_back(block: Block, refused: Bools) -> None:
     """Undo the changes that were refused, and forget the others."""
     block.changed[:] = False
     for at in range(block.log_end[ROWS]):
@@ -690,3 +692,117 @@ def take_back(block: Block, refused: Bools) -> None:
             relabel(block, number(g))
             block.changed[g] = False
     block.log_end[:] = 0
+
+
+@in_place
+def _work(
+    block: Block,
+    what: int,
+    order: Codes,
+    place: Codes,
+    tried: Codes,
+    allowed: Ints,
+    refused: Bools,
+    begin: int,
+    least: int,
+    most: int,
+    seed: np.uint64,
+    judged: bool,
+) -> int:
+    """Everything that is done with a block: as one kernel, what the parts share is compiled once."""
+    if what == EXCHANGE:
+        return _exchange(block, order, begin, least, allowed, seed, judged, most)
+    if what == SPLIT:
+        return _split(block, least, judged)
+    if what == COLLECT:
+        _collect(block, order)
+    elif what == RELABEL:
+        _relabel_all(block)
+    elif what == RECUT:
+        _recut(block, order, place, tried, least, allowed, seed, judged)
+    elif what == DISSOLVE:
+        _dissolve(block, allowed, seed, judged, most)
+    elif what == TAKE_BACK:
+        _take_back(block, refused)
+    return 0
+
+
+_NO_CODES, _NO_INTS, _NO_BOOLS = np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.bool_)
+
+
+def _do(
+    block: Block,
+    what: int,
+    order: Codes = _NO_CODES,
+    *,
+    place: Codes = _NO_CODES,
+    tried: Codes = _NO_CODES,
+    allowed: Ints = _NO_INTS,
+    refused: Bools = _NO_BOOLS,
+    begin: int = 0,
+    least: int = 0,
+    most: int = 0,
+    seed: np.uint64 | int = 0,
+    judged: bool = False,
+) -> int:
+    numbers = number(begin), number(least), number(most), np.uint64(seed), truth(judged)
+    return int(_work(block, number(what), order, place, tried, allowed, refused, *numbers))
+
+
+def collect(block: Block, order: Codes) -> None:
+    """List the rows of every group in this order."""
+    _do(block, COLLECT, order)
+
+
+def relabel_all(block: Block) -> None:
+    """Find all labels."""
+    _do(block, RELABEL)
+
+
+def take_back(block: Block, refused: Bools) -> None:
+    """Undo the changes that were refused, and forget the others."""
+    _do(block, TAKE_BACK, refused=refused)
+
+
+def split(block: Block, least: int, judged: bool) -> int:
+    """Cut groups in two where that loses nothing; returns how many were cut. See `_split`."""
+    return _do(block, SPLIT, least=least, judged=judged)
+
+
+def dissolve(block: Block, allowed: Ints, seed: np.uint64, judged: bool, most: int) -> None:
+    """Take groups apart whose rows lose less elsewhere. See `_dissolve`."""
+    _do(block, DISSOLVE, allowed=allowed, seed=seed, judged=judged, most=most)
+
+
+def recut(
+    block: Block,
+    order: Codes,
+    place: Codes,
+    tried: Codes,
+    least: int,
+    allowed: Ints,
+    seed: np.uint64,
+    judged: bool,
+) -> None:
+    """Merge two groups of neighbouring rows and cut them in two again. See `_recut`."""
+    _do(
+        block, RECUT, order,
+        place=place, tried=tried, least=least, allowed=allowed, seed=seed, judged=judged,
+    )  # fmt: skip
+
+
+def exchange(
+    block: Block,
+    order: Codes,
+    begin: int,
+    least: int,
+    allowed: Ints,
+    seed: np.uint64,
+    judged: bool,
+    most: int,
+) -> int:
+    """Move and exchange the rows from place `begin` on; returns where it ended. See `_exchange`."""
+    return _do(
+        block, EXCHANGE, order,
+        begin=begin, least=least, allowed=allowed, seed=seed, judged=judged, most=most,
+    )  # fmt: skip

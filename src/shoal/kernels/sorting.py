@@ -3,7 +3,7 @@
 import numpy as np
 
 from shoal.arrays import Bools, Codes, Ints, Words
-from shoal.kernels.jit import inner, kernel
+from shoal.kernels.jit import in_place, inner
 
 BITS = 11
 INSERTION = 32
@@ -11,37 +11,41 @@ INSERTION = 32
 sorts would take seconds to compile."""
 
 
-@kernel
 def radix_argsort(keys: Words, bits: int, order: Ints) -> Ints:
     """`order` sorted by keys[order], stable; only the lowest `bits` of a key are looked at."""
-    n = len(order)
-    spare = np.empty_like(order)
-    buckets = 1 << BITS
-    mask = np.uint64(buckets - 1)
-    count = np.empty(buckets, np.int64)
+    count, spare = np.empty(1 << BITS, np.int64), np.empty_like(order)
     for shift in range(0, bits, BITS):
-        by = np.uint64(shift)
-        count[:] = 0
-        for i in range(n):
-            count[(keys[order[i]] >> by) & mask] += 1
-        total = 0
-        for b in range(buckets):
-            total, count[b] = total + count[b], total
-        for i in range(n):
-            bucket = (keys[order[i]] >> by) & mask
-            spare[count[bucket]] = order[i]
-            count[bucket] += 1
-        order, spare = spare, order
+        _sort_digit(keys, np.uint64(shift), order, spare, count)
+        # what is given is left as it is
+        order, spare = spare, order if shift else np.empty_like(order)
     return order
 
 
-@kernel
+@in_place
+def _sort_digit(keys: Words, by: np.uint64, order: Ints, out: Ints, count: Ints) -> None:
+    """Sort by the bits from `by` on, as many as tell apart so many counts."""
+    mask = np.uint64(len(count) - 1)
+    count[:] = 0
+    for i in range(len(order)):
+        count[(keys[order[i]] >> by) & mask] += 1
+    total = 0
+    for b in range(len(count)):
+        total, count[b] = total + count[b], total
+    for i in range(len(order)):
+        bucket = (keys[order[i]] >> by) & mask
+        out[count[bucket]] = order[i]
+        count[bucket] += 1
+
+
 def sort_runs(order: Ints, starts: Ints, keys: Words) -> None:
     """Sort each run order[starts[i]:starts[i+1]] by keys[order], in place, stable."""
-    longest = 0
-    for run in range(len(starts) - 1):
-        longest = max(longest, starts[run + 1] - starts[run])
-    spare = np.empty(longest if longest > INSERTION else 0, np.int64)
+    longest = int(np.diff(starts).max(initial=0))
+    _sort_runs(order, starts, keys, np.empty(longest if longest > INSERTION else 0, np.int64))
+
+
+@in_place
+def _sort_runs(order: Ints, starts: Ints, keys: Words, spare: Ints) -> None:
+    """`sort_runs` with room for the longest run."""
     for run in range(len(starts) - 1):
         begin, end = starts[run], starts[run + 1]
         for first in range(begin, end, INSERTION):
@@ -86,27 +90,28 @@ def sort_codes(codes: Codes, n: int) -> None:
         distance //= 3
 
 
-@kernel
 def counting_order(codes: Codes, size: int, order: Codes) -> None:
     """Write to `order` the positions of `codes` (each in 0..size-1), sorted by code, stable."""
-    at = np.zeros(size + 1, np.int64)
+    _counting_order(codes, order, np.zeros(size + 1, np.int64))
+
+
+@in_place
+def _counting_order(codes: Codes, order: Codes, at: Ints) -> None:
+    """`counting_order` with room for a place per code, 0."""
     for code in codes:
         at[code + 1] += 1
-    for value in range(size):
+    for value in range(len(at) - 1):
         at[value + 1] += at[value]
     for i in range(len(codes)):
         order[at[codes[i]]] = i
         at[codes[i]] += 1
 
 
-@kernel
 def run_starts(keys: Words, order: Ints) -> Bools:
     """(n,) whether a new run of equal keys (rows of a 2-D array) begins at each place of `order`."""
-    n = len(order)
-    begins = np.zeros(n, np.bool_)
-    for i in range(n):
-        begins[i] = i == 0
-        for word in range(keys.shape[0]):
-            if i > 0 and keys[word, order[i]] != keys[word, order[i - 1]]:
-                begins[i] = True
+    begins = np.zeros(len(order), np.bool_)
+    begins[:1] = True
+    for key in keys:
+        sorted_key = key[order]
+        begins[1:] |= sorted_key[1:] != sorted_key[:-1]
     return begins
