@@ -275,7 +275,9 @@ def parse_dates(texts: pa.Array, form: str) -> pa.Array:
     there &= (hour <= 23) & (minute <= 59) & (second <= 59)
     months = np.where(there, (year - 1970) * 12 + month - 1, 0).astype("datetime64[M]")
     first = months.astype("datetime64[D]")
-    there &= day <= ((months + np.timedelta64(1, "M")).astype("datetime64[D]") - first).astype(np.int64)
+    there &= day <= ((months + np.timedelta64(1, "M")).astype("datetime64[D]") - first).astype(
+        np.int64
+    )
     days = first + np.where(there, day - 1, 0).astype("timedelta64[D]")
     if not given.has_time:
         return pa.array(days, pa.date32(), mask=~there)
