@@ -57,6 +57,7 @@ th { color: var(--dim); font-weight: 500; }
 .arrow { color: var(--dim); font-size: 30px; }
 .good { color: var(--good); font-weight: 600; }
 """
+TO_THE_TOP = "element => element.scrollIntoView({block: 'start'})"
 CURVES_ARE_DRAWN = """() => [...document.querySelectorAll(".nicegui-echart")].every(element => {
   const chart = getElement(Number(element.id.slice(1)))?.chart;
   return chart && !JSON.stringify(chart.getOption().title ?? "").includes("Computing");
@@ -165,19 +166,19 @@ def draw_screens(browser: Any, folder: Path) -> None:
         go("protect")
         page.wait_for_function(CURVES_ARE_DRAWN)
         save(page.screenshot(), "studio-protect", "light")
-        page.wait_for_selector("#prices >> text=/Computed on .*\\.$/")
-        page.locator("#prices").scroll_into_view_if_needed()
+        page.wait_for_selector("#prices >> text=/Computed on [^;]*\\.$/")
+        page.locator("#prices").evaluate(TO_THE_TOP)
         save(page.screenshot(), "studio-prices", "light")
         go("compare")
         page.wait_for_selector("#compare:text-is('Compare again')")
         save(page.screenshot(), "studio-compare", "light")
         page.click("#measure")
         page.wait_for_selector("[data-measured]")
-        page.locator("[data-measured]").scroll_into_view_if_needed()
+        page.locator("#usefulness").evaluate(TO_THE_TOP)
         save(page.screenshot(), "studio-usefulness", "light")
         go("attack")
         page.click("#find-one")
-        page.locator("#person").scroll_into_view_if_needed()
+        page.locator("#person").evaluate(TO_THE_TOP)
         save(page.screenshot(), "studio-attack", "light")
         page.close()
 

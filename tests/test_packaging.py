@@ -51,3 +51,7 @@ def test_the_workflow_publishes_without_a_secret_and_with_least_rights() -> None
     assert workflow["jobs"]["publish"]["needs"] == "build"
     assert "secrets." not in text
     assert "run: make dist" in text
+    used = [
+        step["uses"] for job in workflow["jobs"].values() for step in job["steps"] if "uses" in step
+    ]
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@(release/)?v\d+", one) for one in used)

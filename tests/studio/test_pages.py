@@ -171,13 +171,19 @@ def what_cannot_be_met_is_said(page: Any) -> None:
 
 def a_step_of_the_price_list_is_taken(page: Any, sample: "api.SamplePaths") -> None:
     now = int(k_on_disk(sample))
-    step = f"k {now} → {now + 1}"
-    page.click(f"[data-price='{step}']")
-    page.wait_for_selector(f"#last-step:has-text('{step}')")
-    assert int(k_on_disk(sample)) == now + 1
-    page.click("#undo")
+    for offer, written in (
+        (f"k {now} → {now + 1}", f"{{k: {now + 1}}}"),
+        ("zip: one character coarser, 4 left", "characters: 4"),
+    ):
+        page.click(f"[data-price='{offer}']")
+        step(page, offer)
+        assert written in sample.policy.read_text(encoding="utf-8")
+        settled(page)
+        page.click("#undo")
+        page.wait_for_selector(f"#last-step:not(:has-text('{offer}'))")
+        assert written not in sample.policy.read_text(encoding="utf-8")
+        settled(page)
     page.wait_for_selector(f"[data-figure=k]:text-is('{now}')")
-    settled(page)
 
 
 def groups_by_dragging_and_by_keyboard(page: Any, sample: "api.SamplePaths") -> None:

@@ -20,7 +20,11 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def cookie(running: Running) -> str:
-    """The token, exchanged for the cookie."""
+    """The token, exchanged for the cookie; wrong ones before it neither open nor use it up."""
+    for wrong in ("wrong", "", running.token[:-1], f"{running.token}&token={running.token}"):
+        status, headers, _ = ask(running, f"/?token={wrong}")
+        assert status == 403
+        assert "set-cookie" not in headers
     status, headers, body = ask(running, f"/?token={running.token}")
     assert status == 200
     assert "content='0;url=/'" in body

@@ -13,7 +13,7 @@ from shoal.analysis.marginals import ColumnUtility, column_utilities
 from shoal.analysis.pairs import PairUtility, pair_utilities
 from shoal.analysis.plain_values import plain_tables
 from shoal.analysis.prediction import PredictionTask, PredictionUtility, check_target
-from shoal.errors import Infeasible, InputError, PolicyError, percent
+from shoal.errors import Infeasible, InputError, PolicyError, counted, percent
 from shoal.io.address import as_place
 from shoal.pipeline.run import anonymize_table
 from shoal.pipeline.verify import policy_of
@@ -150,6 +150,14 @@ def measure_utility(
         else:
             prediction, why = _split_prediction(task, before, rules, clock)
             notes += [why] if why else []
+    lost, limit = tables.raw_rows - tables.release_rows, rules.suppression
+    warnings = list(guessed)
+    if limit is not None and lost > limit * tables.raw_rows:
+        warnings.append(
+            f"The raw table has {counted(lost, 'row')} ({percent(lost / tables.raw_rows)}) more than "
+            f"the release, but the policy lets at most {percent(limit)} be suppressed. Is it the table "
+            "that the release was made from?"
+        )
     return Utility(
         tables.raw_rows,
         tables.release_rows,
@@ -160,7 +168,7 @@ def measure_utility(
         seed,
         tables.draws,
         tuple(notes),
-        tuple(guessed),
+        tuple(warnings),
         getattr(source, "name", ""),
     )
 

@@ -23,14 +23,16 @@ from shoal.encoding.columns import ColumnSpec, as_published
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import SUPPRESSED, Grouping
 from shoal.encoding.reading import AS_FOUND
-from shoal.errors import InputError, PolicyError, listed
+from shoal.encoding.rules import plain_number
+from shoal.errors import InputError, PolicyError, counted, listed
 from shoal.hierarchy.function import FunctionHierarchy
+from shoal.hierarchy.intervals import Intervals
 from shoal.hierarchy.text import text_of
 from shoal.models.requirement import Requirement
 from shoal.policy import Policy
 from shoal.policy.canonical import to_data
 from shoal.publish.cut import Cut, Cuts, cut_of_levels
-from shoal.publish.label_parser import parse_labels
+from shoal.publish.label_parser import half_open, parse_labels
 from shoal.publish.labels import ANY
 from shoal.publish.microaggregation import column_scale
 
@@ -70,7 +72,7 @@ class ColumnMapping:
     """How many values were left out, because too few people have them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LabelMapping:
     """Which label stands for which values, in every column with uniform labels."""
 
@@ -79,6 +81,12 @@ class LabelMapping:
     columns: dict[str, ColumnMapping]
     least: int
     """People whom a value must have to be named."""
+
+    def __repr__(self) -> str:
+        parts = (
+            f"{name} {counted(len(one.labels), 'label')}" for name, one in self.columns.items()
+        )
+        return f"<LabelMapping: {'; '.join(parts)}>"
 
     def to_dict(self, folder: Path = Path()) -> dict[str, Any]:
         """As plain values for JSON; folder: where the paths of hierarchy files start."""
@@ -282,6 +290,13 @@ def _column_mapping(
                 found.append(MappedLabel(labels[block], low, scale.write(end - scale.least)))
             else:
                 found.append(MappedLabel(labels[block], low, below=scale.write(end)))
+            continue
+        interval_of = (
+            half_open(labels[block] or "") if isinstance(spec.hierarchy, Intervals) else None
+        )
+        if interval_of is not None:
+            low, end = (plain_number(place[1]) for place in (interval_of.low, interval_of.high))
+            found.append(MappedLabel(labels[block], low, below=end))
             continue
         codes = [c for c in np.flatnonzero(cut.block == block).tolist() if texts[c] is not None]
         enough = [texts[c] for c in codes if people[c] >= least]

@@ -558,8 +558,15 @@ def check_targets(
     """
     for i, target in enumerate(targets):
         if any(_same_file(other, target) for other in targets[:i]):
+            pages = (one for one in targets if one.suffix.lower() in (".html", ".htm"))
+            page = next(
+                (one for one in pages if _same_file(one.with_suffix(".json"), target)), None
+            )
+            why = (
+                "" if page is None else f": the certificate of the report {page} has this name, too"
+            )
             raise InputError(
-                f"{target} is named for two files of this run. Write each to a file of its own."
+                f"{target} is named for two files of this run{why}. Write each to a file of its own."
             )
     folders, files = (targets[:1], targets[1:]) if folder else ((), targets)
     for target in folders:

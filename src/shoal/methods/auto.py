@@ -112,7 +112,12 @@ class Auto(Method):
             rows = f"there are more than {MOST_CLUSTERED:,} rows"
             return _partition(f"{why}, and {rows if many else 'one of them has very many'}", facts)
         if share > FEW_FREE and not joined:
-            why = f"{why}, but a larger group need not hold, or suppressed rows are starred"
+            bar = (
+                "suppressed rows are starred"
+                if facts.starred
+                else "joining two groups that hold the constraints need not give one that does"
+            )
+            why = f"{why}, which clusters would suit, but {bar}"
         return _recoding(why, facts)
 
     def group(

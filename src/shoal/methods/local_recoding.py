@@ -20,7 +20,6 @@ from dataclasses import fields, replace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from pydantic.dataclasses import dataclass
 
 from shoal.arrays import Bools, Codes, Ints, Words
@@ -60,6 +59,9 @@ MOST_ENTRIES = 1 << 24
 """Level vectors times profiles, at most; where there are more, costs are rounded to a coarser grid."""
 MOST_VECTORS = 1 << 15
 """Where there are more level vectors, those are visited that can pay."""
+MOST_LOOKS = 1 << 33
+"""Distinct rows times level vectors from which fewer intervals are tried, where constraints other than
+sizes keep most rows open for long."""
 ROOM = 1 << 22
 """About how many distinct rows the classes have that are judged at a time."""
 
@@ -92,6 +94,10 @@ FIRST_TRIED, AT_ONCE = 8, 64
 """Groups that are judged at a time with more rows: the nearest, and then others."""
 MOST_TRIED = 1024
 """Groups that are tried for a row that is left over."""
+MOST_COMPARED = 1 << 28
+"""Rows left over times groups up to which each is compared with all; elsewhere with near ones."""
+NEAR = 24
+"""Groups on either side of a row, in each of several orders, that are near."""
 FEW_ROWS = 2_000
 """In so many rows at most, stronger requirements are tried where sensitive values are protected."""
 TINY_ROWS = 200
@@ -136,7 +142,7 @@ class LocalRecoding(BlockMethod):
     ) -> tuple[Grouping, ...]:
         """Groups by rising cost of their labels."""
         check_feasible(cells, requirement)
-        columns = levels_of(cells)
+        columns = levels_of(cells, requirement)
         if not requirement.columns or cells.n_rows > FEW_ROWS:
             return (recoded(cells, requirement, columns, progress),)
         return (least_lossy(cells, requirement, columns, progress),)
@@ -147,7 +153,7 @@ class LocalRecoding(BlockMethod):
         """In a tiny table where a larger group need not hold, the groups of stronger requirements."""
         if cells.n_rows > TINY_ROWS or requirement.holds_when_joined:
             return
-        columns = levels_of(cells)
+        columns = levels_of(cells, requirement)
         own = iter((requirement,))
         for ladder in (own, *stronger(requirement, cells.n_rows)):
             for one in ladder:
@@ -216,10 +222,11 @@ def least_lossy(
     return best
 
 
-def _shortfall(cells: Cells, requirement: Requirement, found: Grouping) -> tuple[bool, int]:
-    """Whether more rows are suppressed than may be, and the loss."""
+def _shortfall(cells: Cells, requirement: Requirement, found: Grouping) -> tuple[bool, int, int]:
+    """Whether more rows are suppressed than may be, the loss, and the suppressed rows: where columns
+    have no importance, these may lose nothing."""
     may, suppressed = requirement.may_suppress, int((found.group == SUPPRESSED).sum())
-    return may is not None and suppressed > may, loss_of(cells, found)
+    return may is not None and suppressed > may, loss_of(cells, found), suppressed
 
 
 def stronger(requirement: Requirement, n_rows: int) -> Iterator[Iterator[Requirement]]:
@@ -248,15 +255,19 @@ def stronger(requirement: Requirement, n_rows: int) -> Iterator[Iterator[Require
             yield with_figure(i)
 
 
-def levels_of(cells: Cells) -> list[ColumnLevels]:
+def levels_of(cells: Cells, requirement: Requirement) -> list[ColumnLevels]:
     """The levels of every column; those of columns without a hierarchy are as fine as the number of
-    level vectors allows."""
+    level vectors allows, and that of rows where the requirement is not about sizes alone."""
     columns = list(zip(cells.domains, cells.rows_of_values, strict=True))
+    coarsest = None
     for fineness in FINENESS:
         levels = [column_levels(domain, rows, fineness) for domain, rows in columns]
-        if n_vectors(levels) <= MOST_VECTORS:
-            return levels
-    return [column_levels(domain, rows, FEW_WIDTHS) for domain, rows in columns]
+        n = n_vectors(levels)
+        if n <= MOST_VECTORS:
+            if requirement.only_size or n * cells.n_cells <= MOST_LOOKS:
+                return levels
+            coarsest = levels
+    return coarsest or [column_levels(domain, rows, FEW_WIDTHS) for domain, rows in columns]
 
 
 def n_vectors(columns: Sequence[ColumnLevels]) -> int:
@@ -655,12 +666,21 @@ def _kinds(
     return kinds, prices, repeated
 
 
-def rows_of(cells: Cells, counts: Ints, some: npt.NDArray[np.integer]) -> Codes:
+def rows_of(cells: Cells, counts: Ints, some: Codes) -> Codes:
     """The canonical rows of these cells, one after another; counts: (cells,) rows of each."""
-    sizes = counts[some]
-    ends = np.cumsum(sizes)
-    n = int(ends[-1]) if len(ends) else 0
-    return (np.arange(n) + np.repeat(cells.starts[some] - ends + sizes, sizes)).astype(np.int32)
+    rows = np.empty(int(counts[some].sum()), np.int32)
+    list_rows(cells.starts, counts, some, rows)
+    return rows
+
+
+@kernel
+def list_rows(starts: Ints, counts: Ints, some: Codes, rows: Codes) -> None:
+    """Write the rows of these cells, one after another."""
+    n = 0
+    for cell in some:
+        for i in range(counts[cell]):
+            rows[n] = starts[cell] + i
+            n += 1
 
 
 @kernel
@@ -878,26 +898,34 @@ class _Groups:
         widen_all(labels, costs, self.cells.codes, every, starts)
         sizes: Ints = np.add.reduceat(counts[every], starts[:-1])
         own = own_losses(labels, costs)
+        near = np.arange(len(self.members), dtype=np.int32)[None]
+        if len(self.left) * len(self.members) > MOST_COMPARED:
+            firsts = np.array([some[0] for some in self.members])
+            near = nearest_groups(self.cells.codes[firsts], self.cells.codes[self.left])
+        place_of = {cell: i for i, cell in enumerate(self.left.tolist())}
         moved = True
         while moved and len(self.left):
             moved, left = False, []
             for cell in self.left.tolist():
                 codes, rows = self.cells.codes[cell], int(counts[cell])
-                grown = growths(labels, costs, codes)
-                added: Ints = rows * (own + grown) + sizes * grown
-                g = self._first_that_holds(cell, added)
-                if g == SUPPRESSED:
+                some = near[place_of[cell] if len(near) > 1 else 0]
+                grown = growths(labels, costs, codes, some)
+                added: Ints = rows * (own[some] + grown) + sizes[some] * grown
+                found = self._first_that_holds(cell, some, added)
+                if found == SUPPRESSED:
                     left.append(cell)
                     continue
+                g = int(some[found])
                 self.members[g] = np.append(self.members[g], cell)
                 widen(labels, costs, g, codes)
                 sizes[g] += rows
-                own[g] += grown[g]
+                own[g] += grown[found]
                 moved = True
             self.left = np.array(left, np.int64)
 
-    def _first_that_holds(self, cell: int, added: Ints) -> int:
-        """The group to which a cell adds least, of those that hold with it; SUPPRESSED if none does."""
+    def _first_that_holds(self, cell: int, groups: Codes, added: Ints) -> int:
+        """The place, among these groups, of the one to which a cell adds least, of those that hold with
+        it; SUPPRESSED if none does."""
         if self.requirement.holds_when_joined:
             return int(np.argmin(added))
         if len(added) > MOST_TRIED:
@@ -908,7 +936,7 @@ class _Groups:
         begin, end = 0, FIRST_TRIED
         while begin < len(nearest):
             tried = nearest[begin:end]
-            held = self._hold([np.append(self.members[g], cell) for g in tried])
+            held = self._hold([np.append(self.members[g], cell) for g in groups[tried].tolist()])
             if held.any():
                 return int(tried[int(np.argmax(held))])
             begin, end = end, end + AT_ONCE
@@ -919,7 +947,7 @@ class _Groups:
 
         kept_rows: compared with the rows of these groups, in place of the whole table.
         """
-        cells, every = self.cells, np.concatenate(groups)
+        cells, every = self.cells, np.concatenate(groups).astype(np.int32)
         rows = rows_of(cells, self.counts, every)
         ends = np.cumsum([len(some) for some in groups])
         starts = np.append(0, np.cumsum(self.counts[every])[ends - 1]).astype(np.int64)
@@ -927,10 +955,10 @@ class _Groups:
         return self.requirement.holds(counts_of_runs(cells, self.requirement, rows, starts, totals))
 
     def _merge_left(self) -> None:
-        """Where more rows are left than may be suppressed: one group of them and of the groups that
-        are nearest to all of them, as many as it takes."""
-        may = self.requirement.may_suppress
-        if may is None or int(self.counts[self.left].sum()) <= may:
+        """Where more rows are left than may be suppressed, or nothing is lost by keeping them: one
+        group of them and of the groups that are nearest to all of them, as many as it takes."""
+        may, n_left = self.requirement.may_suppress, int(self.counts[self.left].sum())
+        if (may is None or n_left <= may) and not self._nothing_counts():
             return
         costs = costs_of(self.cells.domains)
         labels = empty_labels(costs, len(self.members) + 1)
@@ -952,6 +980,11 @@ class _Groups:
                 return
             n *= 2
 
+    def _nothing_counts(self) -> bool:
+        """Whether no label loses anything: columns without importance, or with one value."""
+        columns = zip(self.cells.domains, self.cells.rows_of_values, strict=True)
+        return all(domain.most == 0 or (rows > 0).sum() < 2 for domain, rows in columns)
+
     def _keep_what_holds(self) -> None:
         """Without the groups that break a model once they are compared with the rows kept alone."""
         compared = any(model.compares_with_table for model in self.requirement.models)
@@ -962,6 +995,23 @@ class _Groups:
             lost = [some for some, holds in zip(self.members, held, strict=True) if not holds]
             self.left = np.sort(np.concatenate([self.left, *lost]))
             self.members = [some for some, holds in zip(self.members, held, strict=True) if holds]
+
+
+def nearest_groups(groups: Codes, rows: Codes) -> Codes:
+    """(rows, g) per row the groups next to it, ascending, when both are sorted by several orders of the
+    columns; groups: (n, d) the first row of each. A group may stand there more than once."""
+    n, d = groups.shape
+    rng, found = np.random.default_rng(0), []
+    both = np.concatenate([groups, rows])
+    for _ in range(ORDERS):
+        order = np.lexsort([both[:, j] for j in rng.permutation(d)])
+        is_group = order < n
+        before = np.cumsum(is_group)  # groups up to each place
+        place = np.empty(len(both), np.int64)
+        place[order] = before
+        around = place[n:, None] + np.arange(-NEAR, NEAR)
+        found.append(order[is_group][np.clip(around, 0, n - 1)])
+    return np.sort(np.concatenate(found, axis=1), axis=1).astype(np.int32)
 
 
 @kernel
@@ -976,11 +1026,11 @@ def own_losses(labels: GroupLabels, costs: Costs) -> Ints:
 
 
 @kernel
-def growths(labels: GroupLabels, costs: Costs, codes: Codes) -> Ints:
-    """(g,) what one more row adds to the cost of each group's label."""
-    out = np.empty(len(labels.low), np.int64)
-    for g in range(len(out)):
-        out[g] = growth(labels, costs, g, codes, np.iinfo(np.int64).max)
+def growths(labels: GroupLabels, costs: Costs, codes: Codes, groups: Codes) -> Ints:
+    """(g,) what one more row adds to the cost of the label of each of these groups."""
+    out = np.empty(len(groups), np.int64)
+    for i in range(len(out)):
+        out[i] = growth(labels, costs, groups[i], codes, np.iinfo(np.int64).max)
     return out
 
 

@@ -593,6 +593,7 @@ def _release(
                 *seed_warnings(seed),
                 *(text for one in engine.sensitive_domains.values() for text in one.warnings()),
                 *suppression_warnings(policy, measured),
+                *uniform_warnings(policy, engine.domains, measured),
                 *loss_warnings(measured.metrics["mean-ncp"]),
                 *many_values_warnings(_unordered(policy, engine.domains)),
                 *personal_warnings(measured.personal),
@@ -714,6 +715,20 @@ def weight_warnings(policy: Policy, measured: Measured) -> list[str]:
         f"The sampling weight {policy.weight} is published and is one of the columns by which "
         f"{found.alone:,} {found.units} are alone: round it to a larger step, or withhold it."
     ]
+
+
+def uniform_warnings(policy: Policy, domains: Sequence[Domain], measured: Measured) -> list[str]:
+    """A warning for each uniform column of which nothing is left because some values are missing."""
+    uniform, found = policy.columns_labelled("uniform"), []
+    for domain in domains:
+        lost = measured.column_loss.get(domain.name, 0.0) >= 1
+        if domain.name in uniform and domain.missing >= 0 and lost:
+            found.append(
+                f"Column '{domain.name}' is published as * throughout: with `labels: uniform` its "
+                "missing values need a label of their own, and too few rows have one. Set "
+                "`suppression`, or raise it, to let these rows go."
+            )
+    return found
 
 
 def loss_warnings(mean: float | None) -> list[str]:

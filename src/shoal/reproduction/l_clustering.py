@@ -165,10 +165,11 @@ class LClustering(Experiment):
             "class. Ages become ranges, all else sets.",
             "L-incognito is our “incognito” by trees of our own, since the paper does not give its "
             "own; of the minimal generalisations it publishes the one that loses least. How far apart "
-            "the two methods are hangs on the trees.",
+            "the two methods are depends on the trees.",
             f"Losses of L-clustering are the mean over {sizes.times} seeds. Time is that of the "
             "processor, over all threads, for the grouping alone, after compiling; the least of "
-            f"{sizes.times}. What counts as far, little or slow is our choice and stands in the claim.",
+            f"{sizes.times}. What counts as far, little or slow is our choice, and is stated in the "
+            "claim.",
             *_apart(found),
         ]
         if len(growing) < len(sizes.growing):
@@ -585,7 +586,7 @@ def _judge_their_time(found: Measurements) -> list[Claim]:
                 f"With 8 QI, l = 5 and {n:,} rows L-incognito takes longer than L-clustering",
                 theirs > ours,
                 f"{theirs:.2g} s and {ours:.2g} s",
-                "Which of two programs is faster hangs on how well each is written.",
+                "Which of two programs is faster depends on how well each is written.",
                 [[min(ours, theirs)]],
             )
         )

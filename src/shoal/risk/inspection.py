@@ -41,7 +41,7 @@ from shoal.risk.table import (
     require_memory,
     require_rows,
 )
-from shoal.risk.undecided import with_undecided
+from shoal.risk.undecided import K, with_undecided
 from shoal.risk.uniqueness import (
     LARGEST_SET,
     THRESHOLD,
@@ -141,6 +141,12 @@ class Inspection(Result):
     def quasi(self) -> tuple[str, ...]:
         """The suspected quasi-identifiers."""
         return tuple(column.name for column in self.columns if column.role == "quasi")
+
+    @property
+    def suggested_k(self) -> int:
+        """The k that a draft begins with: 5, unless there are fewer rows or people."""
+        ids = (column.distinct for column in self.columns if column.role == "person")
+        return min(K, self.rows, *ids)
 
     @property
     def rows_for_people(self) -> str:

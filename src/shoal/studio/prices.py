@@ -31,6 +31,8 @@ class Offer:
     change: Change
     without: str | None = None
     """The column that is not published any more."""
+    words: str = ""
+    """What it means, where its name has a term of the field."""
 
 
 def offers(
@@ -48,7 +50,9 @@ def offers(
         for figure in (one.figure + step, one.figure - step):
             rounded = round(figure, 4)
             if rounded > (0 if one.model == "t" else 1):
-                found.append(Offer(figure_step(one, rounded), with_figure(one, rounded)))
+                name = figure_step(one, rounded)
+                words = _words(one.model, one.of, rounded)
+                found.append(Offer(name, with_figure(one, rounded), words=words))
     share = policy.suppression
     if share is not None:
         for other in (round(share + MORE_LEFT_OUT, 4), round(share - MORE_LEFT_OUT, 4)):
@@ -59,6 +63,18 @@ def offers(
         length = (lengths or {}).get(column, 0)
         found += _of_column(text, column, len(policy.quasi) > 1, length)
     return found
+
+
+def _words(model: str, of: str | None, figure: float) -> str:
+    """A guarantee in a few words."""
+    match model:
+        case "k":
+            return f"everyone is like at least {figure - 1:g} others"
+        case "l":
+            return f"at least {figure:g} values of {of} in every group"
+        case "t":
+            return f"{of} in every group within {figure:.0%} of the table"
+    return ""
 
 
 def masked_columns(text: str, policy: "api.Policy") -> tuple[str, ...]:
@@ -200,7 +216,10 @@ class PriceList:
         def take() -> None:
             edit(self._session, offer.name, offer.change)
 
-        button(offer.name, take, "price", data_price=offer.name)
+        with box("div"):
+            button(offer.name, take, "price", data_price=offer.name)
+            if offer.words:
+                text(offer.words, "tiny muted", "div")
         if isinstance(one, NoPrice):
             text("cannot be met", "small muted span3 r", title=one.reason)
             return

@@ -151,6 +151,7 @@ def _show(
 
         @ui.refreshable
         def content() -> None:
+            screen.is_left = False
             question, lead = screen.heading()
             with box("div"):
                 text(question, "", "h1")

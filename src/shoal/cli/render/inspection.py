@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Reidentification,
     )
 
+FINDS = "anyone who looks for a person finds at least {} {}"
 WIDTHS = {"column": 0, "type": 76, "distinct": 50, "missing": 66, "unique": 0, "role": 0}
 """The columns of the table, and the terminal width from which each is shown."""
 ROLE_STYLES = {
@@ -95,7 +96,8 @@ def show_draft(
     section(console, "Suggested roles", _by_role(roles.items()))
     block(console, Text("They come from column names and counts alone: check them first."))
     if by_role["sensitive"]:
-        section(console, "Suggested constraints", _protections(draft.inspection))
+        shown = _protections(draft.inspection, bool(draft.presets))
+        section(console, "Suggested constraints", shown)
     release = f"{table.name.partition('.')[0]}-release.csv"
     lines(console, "Then", [command("shoal", "run", table, policy, "-o", release, *where)])
     block(console, Text(safe(draft.left), style="bold yellow" if draft.undecided else ""))
@@ -138,10 +140,17 @@ def _cells(column: "ColumnReport", rows: int) -> dict[str, Text]:
         "column": Text(safe(column.name)),
         "type": Text(column.type),
         "distinct": Text(f"{column.distinct:,}"),
-        "missing": Text(percent(column.missing / rows) if column.missing else ""),
+        "missing": Text(_missing(column, rows)),
         "unique": Text("" if caused is None else percent(caused)),
         "role": _role(column),
     }
+
+
+def _missing(column: "ColumnReport", rows: int) -> str:
+    """The share of missing values; codes that are only likely to stand for one are listed below."""
+    if column.missing:
+        return percent(column.missing / rows)
+    return "codes?" if column.likely_missing else ""
 
 
 def _role(column: "ColumnReport") -> Text:
@@ -162,13 +171,20 @@ def _reasons(found: "Inspection") -> RenderableType:
     )
 
 
-def _protections(found: "Inspection") -> RenderableType:
-    """Return a constraint for each sensitive column, with the reason."""
-    parts: list[RenderableType] = []
+def _constraint(line: str, reason: str) -> list[RenderableType]:
+    return [Text(line), indented(Text(reason, style="dim"))]
+
+
+def _protections(found: "Inspection", from_presets: bool = False) -> RenderableType:
+    """Return the constraints of a draft, with the reasons."""
+    units = "rows" if found.people is None else "people"
+    parts = _constraint(f"- {{k: {found.suggested_k}}}", FINDS.format(found.suggested_k, units))
+    if from_presets:
+        parts = []  # the presets ask for a k
     for column in found.columns:
         if column.role == "sensitive" and column.protection is not None:
             line = column.protection.line(safe(column.name))
-            parts.append(Text.assemble(line, (f"\n  {column.protection.reason}", "dim")))
+            parts += _constraint(line, column.protection.reason)
     return Group(*parts)
 
 
@@ -176,7 +192,8 @@ def _readings(found: "Inspection") -> RenderableType:
     """Return a line for each type and reason, the questions last."""
     groups: dict[tuple[str, str], list[str]] = {}
     for column in found.columns:
-        groups.setdefault((column.type, column.read_as), []).append(safe(column.name))
+        but = ", but for likely codes for missing values" if column.likely_missing else ""
+        groups.setdefault((column.type, column.read_as + but), []).append(safe(column.name))
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column()

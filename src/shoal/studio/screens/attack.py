@@ -1,7 +1,6 @@
 """Attack: what a stranger learns who knows some columns, of everyone or of one person."""
 
 import random
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -97,9 +96,11 @@ class Attack(Screen):
     async def _turn(self) -> None:
         """Get the rows around the chosen one."""
         start = self._row - self._row % AROUND
-        with suppress(ShoalError, CallCancelledError):
-            rows = await self.session.whole.call(page_of_rows, start, AROUND, at_once=True)
-            self._around = {start + i: row for i, row in enumerate(rows)}
+        try:
+            rows = await self.ask(self.session.whole, page_of_rows, start, AROUND, at_once=True)
+        except (ShoalError, CallCancelledError):
+            return
+        self._around = {start + i: row for i, row in enumerate(rows)}
         self._people.refresh()
 
     def _anyone(self, number: ui.number, rows: int) -> None:
@@ -171,7 +172,7 @@ class Attack(Screen):
     async def _link(self, name: str, place: str) -> None:
         found = await self._attack(None, place)
         self._others = None if found is None else (name, found)
-        self._shown.refresh()
+        self._show()
 
     def _tick(self, name: str) -> None:
         chip = text(name, "", "button", type="button", data_known=name)
@@ -195,11 +196,15 @@ class Attack(Screen):
 
     async def _look_for_one(self) -> None:
         self._person = await self._attack(self._row)
-        self._shown.refresh()
+        self._show()
 
     async def _look_for_all(self) -> None:
         self._everyone = await self._attack(None)
-        self._shown.refresh()
+        self._show()
+
+    def _show(self) -> None:
+        if not self.is_left:
+            self._shown.refresh()
 
     async def _attack(self, row: int | None, known: str | None = None) -> Attacked | None:
         """Look for one row, for everyone, or for the people of another table."""
@@ -210,7 +215,8 @@ class Attack(Screen):
             return None
         self._state.set_text("Looking …")
         try:
-            found: Attacked = await self.session.background.call(
+            found: Attacked = await self.ask(
+                self.session.background,
                 attack_release,
                 self.session.policy_text(),
                 () if known else tuple(self._known),
@@ -223,7 +229,8 @@ class Attack(Screen):
             self._problem = str(error)
             return None
         finally:
-            self._state.set_text("")
+            if not self.is_left:
+                self._state.set_text("")
         return found
 
     # -- what was found

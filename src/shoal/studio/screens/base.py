@@ -6,7 +6,10 @@ from typing import Any, ClassVar
 
 from nicegui import Event
 
+from shoal.errors import ShoalError
 from shoal.studio.session import Session
+from shoal.studio.worker import Task
+from shoal.studio.workers import CallCancelledError, Worker
 
 
 class Screen(ABC):
@@ -34,14 +37,31 @@ class Screen(ABC):
     def __init__(self, session: Session) -> None:
         self.session = session
         self._followed: list[tuple[Event[Any], Callable[..., Any]]] = []
+        self.is_left = False
+        """Whether another screen is shown; then nothing of this one can be drawn any more."""
 
     def follow(self, event: "Event[Any]", handler: Callable[..., Any]) -> None:
         """Call a function with every event, until the screen is left."""
         event.subscribe(handler)
         self._followed.append((event, handler))
 
+    async def ask(self, worker: Worker, task: Task, *arguments: Any, **options: Any) -> Any:
+        """Let a worker do something for this screen.
+
+        Raises as `Worker.call` does, and `CallCancelledError` where the screen was left meanwhile.
+        """
+        try:
+            found = await worker.call(task, *arguments, **options)
+        except ShoalError:
+            if not self.is_left:
+                raise
+        if self.is_left:
+            raise CallCancelledError
+        return found
+
     def leave(self) -> None:
         """Follow nothing any more; called when another screen is visited."""
+        self.is_left = True
         for event, handler in self._followed:
             event.unsubscribe(handler)
         self._followed.clear()

@@ -116,8 +116,8 @@ class Coarsen(Screen):
     async def _propose(self) -> None:
         person = person_column(self.session.policy_text().text) or None
         try:
-            found: api.Inspection = await self.session.background.call(
-                inspect_table, self._reading(), person
+            found: api.Inspection = await self.ask(
+                self.session.background, inspect_table, self._reading(), person
             )
         except (ShoalError, CallCancelledError):
             return
@@ -130,7 +130,9 @@ class Coarsen(Screen):
             return
         self._counting.add(key)
         try:
-            self._counted[key] = await self.session.whole.call(column_values, name, at_once=True)
+            self._counted[key] = await self.ask(
+                self.session.whole, column_values, name, at_once=True
+            )
         except CallCancelledError:
             self._counted[key] = "The values were not counted."
         except ShoalError as error:

@@ -87,11 +87,16 @@ class Columns(Screen):
         await self._show_values()
         text_now = self.session.policy_text().text
         try:
-            self._inspection = await self.session.background.call(
-                inspect_table, reading_in(text_now), person_column(text_now) or None
+            self._inspection = await self.ask(
+                self.session.background,
+                inspect_table,
+                reading_in(text_now),
+                person_column(text_now) or None,
             )
-        except (ShoalError, CallCancelledError) as error:
-            ui.notify(str(error) or "stopped", type="warning")
+        except CallCancelledError:
+            return
+        except ShoalError as error:
+            ui.notify(str(error), type="warning")
             return
         self._facts_part.refresh()
         self._combinations_part.refresh()
@@ -100,8 +105,8 @@ class Columns(Screen):
 
     async def _turn(self, start: int) -> None:
         try:
-            self._rows = await self.session.whole.call(
-                tasks.page_of_rows, start, PAGE, at_once=True
+            self._rows = await self.ask(
+                self.session.whole, tasks.page_of_rows, start, PAGE, at_once=True
             )
         except (ShoalError, CallCancelledError):
             return
@@ -193,7 +198,7 @@ class Columns(Screen):
     async def _show_values(self, rare: bool = False) -> None:
         name = self.session.chosen_column
         try:
-            values = await self.session.whole.call(values_of_column, name, rare, at_once=True)
+            values = await self.ask(self.session.whole, values_of_column, name, rare, at_once=True)
         except (ShoalError, CallCancelledError):
             return
         if name == self.session.chosen_column:

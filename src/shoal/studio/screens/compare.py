@@ -157,8 +157,8 @@ class Compare(Screen):
             policy = self.session.policy_text()
             try:
                 text_there = workspace.preview(self._change(method, k))
-                one = await self.session.background.call(
-                    try_candidate, policy, text_there, method, k
+                one = await self.ask(
+                    self.session.background, try_candidate, policy, text_there, method, k
                 )
             except (ShoalError, CallCancelledError):
                 continue
@@ -311,14 +311,15 @@ class Compare(Screen):
         for number, (name, there) in enumerate(wanted.items(), 1):
             self._use_state.set_text(f"Measuring {name}: {number} of {len(wanted)} …")
             try:
-                self._useful[name] = await self.session.background.call(
+                self._useful[name] = await self.ask(
+                    self.session.background,
                     usefulness,
                     self.session.policy_text(there),
                     (tuple(own),) if own else (),
                     self._target,
                 )
             except CallCancelledError:
-                break
+                return
             except ShoalError as error:
                 self._problem = f"{name}: {error}"
         self._use_state.set_text("")

@@ -173,11 +173,11 @@ class OpenTable(Screen):
     async def _look(self) -> None:
         """Count, and get the first rows."""
         try:
-            self._rows = await self.session.whole.call(page_of_rows, 0, EXAMPLES, at_once=True)
+            self._rows = await self.ask(self.session.whole, page_of_rows, 0, EXAMPLES, at_once=True)
             self._reading_part.refresh()
             person = person_column(self.session.policy_text().text) or None
-            self._inspection = await self.session.background.call(
-                inspect_table, self._reading_keys(), person
+            self._inspection = await self.ask(
+                self.session.background, inspect_table, self._reading_keys(), person
             )
         except (ShoalError, CallCancelledError):
             return  # the live panel says what is wrong

@@ -347,8 +347,8 @@ class Protect(Screen):
             )
             wanted = tuple(sorted({*figures, figure}))
             try:
-                self._curves[label] = await self.session.background.call(
-                    cost_curve, self.session.policy_text(), one, wanted
+                self._curves[label] = await self.ask(
+                    self.session.background, cost_curve, self.session.policy_text(), one, wanted
                 )
             except (ShoalError, CallCancelledError):
                 continue

@@ -8,6 +8,7 @@ from nicegui import ui
 
 from shoal import api
 from shoal.errors import InputError, ShoalError
+from shoal.progress import ProgressEvent
 from shoal.studio.columns_text import person_answer
 from shoal.studio.page import box, button, icon_button, notice, spaced, text
 from shoal.studio.screens.base import Screen
@@ -198,7 +199,7 @@ class Release(Screen):
             self._written = await self.session.whole.call(
                 write_release,
                 order,
-                progress=lambda event: self._progress.set_text(step_text(event)),
+                progress=self._report_step,
             )
         except CallCancelledError:
             return
@@ -207,8 +208,13 @@ class Release(Screen):
         else:
             assert self._written is not None
             self.session.allow_downloads(self._written.files)
-        self._progress.set_text("")
-        self._state.refresh()
+        if not self.is_left:
+            self._progress.set_text("")
+            self._state.refresh()
+
+    def _report_step(self, event: ProgressEvent) -> None:
+        if not self.is_left:
+            self._progress.set_text(step_text(event))
 
     def _show_written(self, written: Written) -> None:
         with box("div", "badge verified", id="written", data_state="written"):
