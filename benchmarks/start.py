@@ -184,6 +184,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--before", type=Path, help="the src folder of an older version")
     parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--no-compare", action="store_true", help="leave the comparisons out")
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks/results/start.json")
     asked = parser.parse_args()
     sources = {"now": ROOT / "src"}
@@ -197,8 +198,9 @@ def main() -> None:
             | {"python": platform.python_version()},
             "first_run": first_runs(sources, folder),
             "warm_run_on_eight_rows": warm_runs(fresh(sources, folder), folder, asked.turns),
-            "compare": comparisons(fresh(sources, folder), folder),
         }
+        if not asked.no_compare:
+            found["compare"] = comparisons(fresh(sources, folder), folder)
     asked.output.write_text(json.dumps(found, indent=2) + "\n")
     print(json.dumps(found, indent=2))
 

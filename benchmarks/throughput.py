@@ -269,7 +269,7 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
             results["large"] = []
             for rows in given.large:
                 found = out_of_session("out of core", rows, folder, given.tables)
-                results["large"].append(found | {"load_before": os.getloadavg()[0]})
+                results["large"].append(found | {"load": os.getloadavg(), "disk": results["disk"]})
                 shutil.rmtree(folder / f"rows-{rows}", ignore_errors=True)
         if "spark" in given.parts:
             pair = [
@@ -281,6 +281,16 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
                 "cpu_ratio": pair[1]["cpu_seconds"] / pair[0]["cpu_seconds"],
             }
     return results
+
+
+def added(before: dict[str, Any], results: dict[str, Any]) -> dict[str, Any]:
+    """Former results with the new ones in the place of the same parts; runs out of core by rows."""
+    new = {part: results[part] for part in PARTS if part in results}
+    if "large" in new:
+        again = {one["rows"] for one in new["large"]}
+        new["large"] += [one for one in before.get("large", ()) if one["rows"] not in again]
+        new["large"].sort(key=lambda one: one["rows"])
+    return before | new
 
 
 def show(results: dict[str, Any]) -> None:
@@ -295,8 +305,8 @@ def show(results: dict[str, Any]) -> None:
             )
             steps = found["steps_over_copy"].items()
             _say("    " + ", ".join(f"{step} {taken:.2f}" for step, taken in steps))
-    disk = results["disk"]
     for one in results.get("large", ()):
+        disk = one["disk"]
         _say(
             f"\n{one['rows']:,} rows out of core: {one['rows_per_second']:,.0f} rows a second "
             f"({one['rows_per_two_cpu_seconds']:,.0f} by CPU time on two cores), peak "
@@ -325,12 +335,7 @@ def main() -> None:
     given = asked.parse_args()
     results = measure(given)
     if given.add and given.output.exists():
-        before = json.loads(given.output.read_text())
-        again = {one["rows"] for one in results.get("large", ())}
-        others = [one for one in before.get("large", ()) if one["rows"] not in again]
-        if "large" in results:
-            results["large"] = [*others, *results["large"]]
-        results = before | results
+        results = added(json.loads(given.output.read_text()), results)
     given.output.write_text(json.dumps(results, indent=2) + "\n")
     show(results)
 

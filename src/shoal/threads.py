@@ -5,7 +5,7 @@ A forked child inherits the pool but none of its threads, so it starts a pool of
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -72,7 +72,7 @@ def in_turn(call: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[R
         pool.shutdown(cancel_futures=True)
 
 
-def ahead(items: Iterable[Item], most: int = 2) -> Iterator[Item]:
+def ahead(items: Iterable[Item], most: int = 2) -> Generator[Item, None, None]:
     """The items in their order, taken by another thread that is at most so many ahead."""
     if workers() == 1:
         yield from items

@@ -192,7 +192,7 @@ MISTAKES = {
         None,
         r"allowed: relative-.*, precision, .*Did you mean 'accuracy'",
     ),
-    "no target": ("accuracy", None, "need a target: .*Allowed: age, town, rent"),
+    "no target": ("accuracy", None, "need a target, .*Allowed: age, town, rent"),
     "sensitive": ("accuracy", "ill", "'ill' is sensitive, .* allowed: age, town, rent"),
     "not published": ("accuracy", "name", "not a column that the release publishes"),
     "not there": ("accuracy", "twon", r"not a column .* Did you mean 'town'\?"),

@@ -17,7 +17,7 @@ from shoal.engines.files import LocalFiles
 from shoal.engines.sessions import Session
 from shoal.errors import InputError
 from shoal.io.csv_dialect import CsvOptions
-from shoal.threads import in_turn
+from shoal.threads import ahead, in_turn
 
 OPTIONS = CsvOptions()
 
@@ -250,3 +250,23 @@ def test_functions_in_threads_keep_the_order_and_raise(monkeypatch: pytest.Monke
         assert [next(found) for _ in range(7)] == [35, 35, 36, 36, 37, 37, 38]
         with pytest.raises(InputError, match="odd"):
             next(found)
+
+
+def test_items_are_taken_ahead_in_their_order_and_errors_arrive() -> None:
+    taken: list[int] = []
+
+    def items(fail: bool) -> Iterator[int]:
+        for i in range(20):
+            taken.append(i)
+            yield i
+        if fail:
+            raise InputError("at the end")
+
+    assert list(ahead(items(fail=False))) == list(range(20))
+    with pytest.raises(InputError, match="at the end"):
+        list(ahead(items(fail=True)))
+    taken.clear()
+    some = ahead(items(fail=False))
+    assert next(some) == 0
+    some.close()
+    assert len(taken) <= 4

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.io.address import Address, place_of
 from shoal.kernels.jit import interpreting
 from tests.fuzz.judge import read_csv
 
@@ -158,3 +159,13 @@ def test_a_hierarchy_file_of_quotes_alone(tmp_path: Path) -> None:
     file.write_text('""\n""\n')
     with pytest.raises(shoal.HierarchyError, match="has no line with a leaf"):
         shoal.Hierarchy.from_csv(file).paths(["a"])
+
+
+@pytest.mark.parametrize("name", [".db", "folder/.DB", ".sqlite", ".duckdb"])
+def test_a_database_file_that_is_nothing_but_an_ending(name: str) -> None:
+    """Its ending was looked for with `Path.suffix`, which such a name has not: a KeyError."""
+    found = place_of(f"{name}#visits")
+    assert isinstance(found, Address)
+    assert str(found.file) == name
+    assert found.table is not None
+    assert found.table.name == "visits"

@@ -12,7 +12,7 @@ from shoal.kernels.equivalence_classes import count_runs
 from shoal.kernels.hashing import stir
 from shoal.kernels.jit import Kernel, interpreting
 from shoal.kernels.labels import members
-from shoal.kernels.sorting import sort_codes, sort_runs
+from shoal.kernels.sorting import radix_argsort, sort_codes, sort_runs
 from tests.examples import examples
 
 LENGTHS = st.lists(st.sampled_from([0, 1, 2, 31, 32, 33, 64, 65, 100]), max_size=5)
@@ -44,6 +44,18 @@ def test_runs_are_sorted_as_python_sorts_them(lengths: list[int], values: int, s
     with interpreting():
         sort_runs(plain, starts, keys)
     assert mine.tolist() == plain.tolist() == expected
+
+
+@pytest.mark.parametrize("n", [0, 1, 256, 257, 600])
+@pytest.mark.parametrize("bits", [1, 11, 12, 30, 64])
+def test_digits_are_sorted_as_python_sorts_them(n: int, bits: int) -> None:
+    rng = np.random.default_rng(n + bits)
+    keys = rng.integers(0, 2**bits, n, np.uint64)
+    order = rng.permutation(n).astype(np.int64)
+    given_order = order.copy()
+    expected = sorted(order.tolist(), key=lambda row: int(keys[row]))
+    assert radix_argsort(keys, bits, order).tolist() == expected
+    assert order.tolist() == given_order.tolist()
 
 
 @examples(40)

@@ -44,7 +44,7 @@ def test_conformance() -> None:
         ((WIDE,), 99_000, ONLY_K, {}, "k-clustering", "1 of 1"),
         ((WIDE,), 100_000, ONLY_K, {}, "least-loss-partition", "one of them has very many"),
         ((FEW, WIDE), 100_000, ONLY_K, {}, "local-recoding", "1 of 2"),
-        ((MANY,), 1_000, (Alpha(0.5, "ill"),), {}, "local-recoding", "need not hold"),
+        ((MANY,), 1_000, (Alpha(0.5, "ill"),), {}, "local-recoding", "need not give one that does"),
         ((MANY,), 1_000, ONLY_K, {"starred": True}, "local-recoding", "starred"),
         ((MANY,), 1_000, ONLY_K, {"anatomy": True}, "least-loss-partition", "as they are"),
     ],

@@ -15,7 +15,16 @@ import shoal
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import Grouping
 from shoal.errors import Infeasible, PolicyError
-from shoal.kernels.refinement import CHAIN, DISSOLVE, MOVE, RECUT, SPLIT, SWAP, relabel_all
+from shoal.kernels.refinement import (
+    CHAIN,
+    DISSOLVE,
+    FORM,
+    MOVE,
+    RECUT,
+    SPLIT,
+    SWAP,
+    relabel_all,
+)
 from shoal.methods import refinement
 from shoal.methods.k_clustering import KClustering
 from shoal.methods.least_loss_partition import LeastLossPartition
@@ -196,8 +205,8 @@ def test_every_kind_of_change_is_used_and_lowers_the_loss() -> None:
     rows = sorted(map(tuple, rng.integers(0, 40, (600, 2)).tolist()))
     table = coded(rows, [pair, pair])
     losses = _losses(table.cells.domains, np.ones(2))
-    group = (np.arange(600) // 5).astype(np.int32)
-    group[group == 119] = 118
+    group = (np.arange(600) // 4).astype(np.int32)
+    group[400:] = 100 + np.arange(200) // 8
     block = new_block(losses, np.array(rows, np.int32), group, 4)
     relabel_all(block)
     first = refinement.block_loss(block)
@@ -205,7 +214,7 @@ def test_every_kind_of_change_is_used_and_lowers_the_loss() -> None:
         codes = block.codes[:, turn % 2]
         order = np.argsort(codes, kind="stable").astype(np.int32)
         look_once(block, order, 4, first / 6000 if turn < 6 else 0.0, turn, None)
-    assert (block.used[[MOVE, SWAP, CHAIN, DISSOLVE, SPLIT, RECUT]] > 0).all()
+    assert (block.used[[MOVE, SWAP, CHAIN, DISSOLVE, SPLIT, RECUT, FORM]] > 0).all()
     assert refinement.block_loss(block) < 0.8 * first
     check_labels(table, block, np.arange(2))
 

@@ -7,11 +7,15 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+from shoal.engines.files import wrap
+from shoal.engines.formula_cells import NoFormula
+from shoal.engines.release_table import MemoryRelease
 from shoal.errors import VerificationFailed
 from shoal.io.formulas import escaped, is_run, unescaped
 from tests.examples import examples
@@ -49,6 +53,18 @@ def test_every_escaped_text_has_one_meaning_and_is_not_run(one: str, other: str)
     assert unescaped(escaped(one)) == one
     assert not is_run(escaped(one))
     assert (escaped(one) == escaped(other)) == (one == other)
+
+
+@examples(100)
+@given(st.lists(st.none() | TEXTS, max_size=8), st.integers(0, 3), st.booleans())
+def test_rows_are_counted_as_cell_by_cell(
+    texts: list[str | None], skipped: int, coded: bool
+) -> None:
+    column = pa.array(texts, pa.string()).slice(skipped)
+    found = MemoryRelease(wrap(pa.table({"a": column.dictionary_encode() if coded else column})))
+    check = NoFormula("formulas", "a")
+    expected = sum(one is not None and plain_is_run(one) for one in texts[skipped:])
+    assert found.broken_rows([check]) == {check: expected}
 
 
 @pytest.fixture

@@ -102,7 +102,7 @@ FAULTS: dict[str, tuple[str, Fault]] = {
 }
 
 
-def in_written_csv(fault: Fault) -> Callable[[Path], None]:
+def in_written_csv(fault: Fault, line_end: str = "\r\n") -> Callable[[Path], None]:
     def apply(path: Path) -> None:
         from pyarrow import csv as pacsv
 
@@ -112,7 +112,7 @@ def in_written_csv(fault: Fault) -> Callable[[Path], None]:
         )
         rows = fault(read).to_pylist()
         with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator=line_end)
             writer.writeheader()
             writer.writerows(rows)
 
@@ -130,15 +130,22 @@ def require_refused(folder: Path, run: Callable[[], Any]) -> str:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("memory", [None, "1GB"])
+@pytest.mark.parametrize("memory", [None, "1GB", "numbers of fields"])
 def test_a_faulty_writer(
     source: Path, monkeypatch: pytest.MonkeyPatch, fault: str, memory: str | None
 ) -> None:
-    """The file is changed while it is written, whatever engine writes it."""
+    """The file is changed while it is written, whatever engine writes it; also where it is read by the
+    numbers of its fields, as large ones are."""
     from shoal.engines.duckdb import session
     from shoal.engines.files import LocalFiles
+    from shoal.engines.formats import coded_csv
 
     plant, where = in_written_csv(FAULTS[fault][1]), (session, "write_from")
+    if memory == "numbers of fields":
+        memory, plant = None, in_written_csv(FAULTS[fault][1], "\n")
+        source.write_bytes(source.read_bytes().replace(b"\r\n", b"\n"))
+        monkeypatch.setattr(coded_csv, "LARGE", 0)
+        monkeypatch.setattr(coded_csv, "LARGE_ROWS", 0)
     if memory is None:
         where = (LocalFiles, "write")
     real = getattr(*where)

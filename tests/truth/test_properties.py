@@ -131,6 +131,34 @@ def claimed(release: list[Row], table: list[Row]) -> Any:
     return np.array(found, np.int64)
 
 
+CELLS = st.lists(st.none() | st.sampled_from(["a", "b", "", "1", "1.0", "*"]), max_size=8)
+
+
+@examples(200)
+@given(CELLS, CELLS, st.lists(st.integers(0, 7), max_size=8), st.booleans())
+def test_codes_are_compared_as_their_texts(
+    first: list[str | None], second: list[str | None], rows: list[int], twice: bool
+) -> None:
+    chosen = [i for i in rows if i < len(second)][: len(first)]
+    published = pa.array(first[: len(chosen)], pa.string())
+    raw, at = pa.array(second, pa.string()), np.array(chosen, np.int64)
+    coded = raw.dictionary_encode()
+    if twice:  # a dictionary that has every text two times
+        n = len(coded.dictionary)
+        codes = [
+            None if c is None else c + n * (i % 2) for i, c in enumerate(coded.indices.to_pylist())
+        ]
+        texts = pa.concat_arrays([coded.dictionary, coded.dictionary])
+        coded = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), texts)
+    expected, found = (
+        different(published, raw, at),
+        different(published.dictionary_encode(), coded, at),
+    )
+    assert (found is None) == (expected is None)
+    if found is not None and expected is not None:
+        assert found.tolist() == expected.tolist()
+
+
 @pytest.mark.parametrize(
     ("published", "raw", "wrong"),
     [

@@ -137,8 +137,10 @@ def is_numbered(column: pa.Array) -> bool:
     texts = column.dictionary
     if texts.null_count or column.type.index_type != pa.int32() or len(texts) > len(column):
         return False
-    used = len(pc.unique(column.indices.drop_null()))
-    return bool(used == len(texts) == len(pc.unique(texts)))
+    used = np.zeros(len(texts), np.bool_)
+    codes = column.indices.drop_null() if column.indices.null_count else column.indices
+    used[codes.to_numpy(zero_copy_only=False)] = True
+    return bool(used.all() and len(texts) == len(pc.unique(texts)))
 
 
 def canonical(column: pa.Array) -> pa.Array:
@@ -273,14 +275,18 @@ def parse_dates(texts: pa.Array, form: str) -> pa.Array:
     there &= (hour <= 23) & (minute <= 59) & (second <= 59)
     months = np.where(there, (year - 1970) * 12 + month - 1, 0).astype("datetime64[M]")
     first = months.astype("datetime64[D]")
-    there &= day <= ((months + 1).astype("datetime64[D]") - first).astype(np.int64)
-    days = first + np.where(there, day - 1, 0)
+    there &= day <= ((months + np.timedelta64(1, "M")).astype("datetime64[D]") - first).astype(
+        np.int64
+    )
+    days = first + np.where(there, day - 1, 0).astype("timedelta64[D]")
     if not given.has_time:
         return pa.array(days, pa.date32(), mask=~there)
-    moment = days.astype("datetime64[us]") + ((hour * 60 + minute) * 60 + second) * 1_000_000
+    seconds = ((hour * 60 + minute) * 60 + second).astype("timedelta64[s]")
+    moment = days.astype("datetime64[us]") + seconds
     if "%f" in given.parts:
         digits = pc.utf8_rpad(pc.struct_field(found, "fraction"), 6, "0")
-        moment += pc.fill_null(digits.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+        fraction = pc.fill_null(digits.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+        moment += fraction.astype("timedelta64[us]")
     return pa.array(moment, pa.timestamp("us"), mask=~there)
 
 

@@ -54,10 +54,12 @@ class LocalFiles:
         path: Stored,
         options: CsvOptions = DETECT,
         columns: Sequence[str] | None = None,
+        coded: bool = False,
     ) -> pa.Table:
         """The table, or the named columns of it, in the file's order of rows.
 
-        Columns of a CSV are all text; other formats keep their types.
+        Columns of a CSV are all text; other formats keep their types. coded: the texts of a large CSV
+        may have codes, where that is faster.
         """
         if not isinstance(path, Path):
             with open_table(path) as table:
@@ -65,6 +67,8 @@ class LocalFiles:
         with _readable(path, options) as (kind, file, known):
             settled = kind.settle([file], known)[0]
             require_fits(file, kind.names(file, settled) if columns is None else columns)
+            if coded and isinstance(kind, Csv):
+                return kind.read_coded(file, settled, columns)
             return kind.read(file, settled, columns)
 
     def write(

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.engines.formats.base import format_of
@@ -17,6 +19,8 @@ from shoal.policy import Policy
 from shoal.presets.base import ValueCheck
 
 BATCH = 1 << 16
+BEGINS = np.array([is_run(chr(i)) for i in range(256)])
+"""(256,) whether a text that begins with a byte may be run; all such characters are ASCII."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,15 @@ class NoFormula(ValueCheck):
     def broken(self, texts: Sequence[str]) -> list[bool]:
         """Whether each of some different texts would be run."""
         return [is_run(text) for text in texts]
+
+    def may_break(self, texts: pa.Array) -> bool:
+        """Whether the first byte of some text is one of those that formulas begin with."""
+        _, offsets, data = texts.buffers()
+        if data is None or not len(texts):
+            return False
+        ends = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+        first = np.frombuffer(data, np.uint8)[ends[:-1][ends[:-1] < ends[1:]]]
+        return bool(BEGINS[first].any())
 
     @property
     def words(self) -> str:

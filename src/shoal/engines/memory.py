@@ -142,6 +142,8 @@ class MemoryEngine(Engine):
         self._in_order = True
         """Whether the release as written has the order of the rows here."""
         self._repeated: tuple[RepeatedId, ...] = ()
+        self._read_with_codes: Collection[str] = ()
+        """Columns of a file whose texts have codes only because they were read so."""
 
     @classmethod
     def holding(
@@ -177,9 +179,10 @@ class MemoryEngine(Engine):
         if policy.person is None:  # to see whether they repeat
             wanted |= {*policy.identifiers}
         columns = [name for name in self._names if name in wanted]
-        read = LocalFiles().read(source.files[0], source.options, columns)
         numbered = policy.publish != "anatomy" and not changes_of(policy)
+        read = LocalFiles().read(source.files[0], source.options, columns, coded=numbered)
         quasi = policy.quasi if numbered else ()
+        self._read_with_codes = _coded_texts(read) if numbered else ()
         self._table = wrap(_in_one_piece(without_category_order(read, policy.quasi), quasi))
         self.load(policy, clock)
         progress(1.0)
@@ -416,6 +419,7 @@ class MemoryEngine(Engine):
         release = output_layout(published, columns, table.column, starred, keep_order=kept)
         release = release.decoded() if self._decode else release
         self._rows = release.rows
+        self._read_with_codes = [n for n in self._read_with_codes if n not in release.labels]
         frame = table.release(release.columns, release.labels, release.rows, kept)
         self._tables = (frame,)
 
@@ -501,7 +505,10 @@ class MemoryEngine(Engine):
 
     def frames(self) -> tuple[Any, dict[str, Any]]:
         """The release in the user's kind of frame."""
-        return self._tables[0], dict(zip(self._sensitive, self._tables[1:], strict=True))
+        first, *others = self._tables
+        if self._read_with_codes:
+            first = _decoded(first, self._read_with_codes)
+        return first, dict(zip(self._sensitive, others, strict=True))
 
     @property
     def _sensitive(self) -> tuple[str, ...]:
@@ -509,7 +516,9 @@ class MemoryEngine(Engine):
 
     def published(self) -> ReleaseTable:
         """The rows of the release, as they are handed over."""
-        return release_of_frames(*self.frames(), self._originals, self._people, self._weights)
+        first, *others = self._tables
+        sensitive = dict(zip(self._sensitive, others, strict=True))
+        return release_of_frames(first, sensitive, self._originals, self._people, self._weights)
 
     def write(self, paths: Sequence[Target], options: CsvOptions, progress: Progress) -> None:
         """Write the tables of the release."""
@@ -547,7 +556,7 @@ class MemoryEngine(Engine):
     def _read_whole(self, path: Path, options: CsvOptions) -> pa.Table:
         """The rows of a written file; the texts of columns that are compared often are coded."""
         files = LocalFiles()
-        table = files.read(path, files.settle(path, options)[0])
+        table = files.read(path, files.settle(path, options)[0], coded=True)
         return _in_one_piece(table, (*self._policy.quasi, *self._policy.sensitive))
 
     def require_truth(self, released: ReleaseTable, progress: Progress) -> None:
@@ -672,6 +681,22 @@ class MemoryEngine(Engine):
     def weights(self) -> Ints | None:
         """Where a constraint is estimated from weights that are not published: those of the rows."""
         return self._weights
+
+
+def _coded_texts(table: pa.Table) -> list[str]:
+    """The columns of texts with codes."""
+    return [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
+
+
+def _decoded(table: pa.Table, names: Collection[str]) -> pa.Table:
+    """The table with texts in place of codes in some of its columns, where it has them."""
+
+    def column(name: str) -> pa.Array:
+        values = one_chunk(table.column(name))
+        return values.dictionary_decode() if name in names else values
+
+    every = table.column_names
+    return pa.Table.from_arrays(each(column, every, table.num_rows), every)
 
 
 def _in_one_piece(table: pa.Table, numbered: Collection[str]) -> pa.Table:

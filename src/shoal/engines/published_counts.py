@@ -78,6 +78,9 @@ class HashedCounts(PublishedCounts):
 
     def count_units(self, people: Ints | None) -> None:
         """Set what is counted: people by their numbers, which may be any, or rows."""
+        # what was counted once is asked for again
+        self._known_alone: dict[tuple[tuple[str, ...], bool], int] = {}
+        self._known_counts: dict[str, tuple[int, int, int]] = {}
         self.people, self.unit, self.published = None, "row", self.rows
         if people is not None:
             self.people, self.published = _numbered(people)
@@ -100,13 +103,18 @@ class HashedCounts(PublishedCounts):
         from shoal.kernels.hashing import stir
 
         def count(names: Sequence[str]) -> int:
+            if len(names) == 1 and not labels and self.people is None:
+                return self._counted(names[0])[1]
             keys = self.label_words() if labels else np.zeros(self.rows, np.uint64)
             for name in names:
                 stir(keys, self.words(name))
             return self._alone(keys, self.people)
 
         self.prepare({name for names in sets for name in names})
-        return each(count, sets, self.rows)
+        known = self._known_alone
+        new = [names for names in map(tuple, sets) if (names, labels) not in known]
+        known |= zip(((names, labels) for names in new), each(count, new, self.rows), strict=True)
+        return [known[tuple(names), labels] for names in sets]
 
     def known(self, columns: Sequence[str]) -> list[int]:
         """For each plain column, rows or people with a value."""
@@ -120,8 +128,15 @@ class HashedCounts(PublishedCounts):
 
     def alone_with_value(self, columns: Sequence[str]) -> list[int]:
         """For each plain column, those with a value that nobody else has."""
+
+        def count(name: str) -> int:
+            words, people, n = self._with_value(name)
+            if n == self.rows and people is None:
+                return self._counted(name)[1]
+            return self._alone(words, people)
+
         self.prepare(columns)
-        return each(lambda name: self._alone(*self._with_value(name)[:2]), columns, self.rows)
+        return each(count, columns, self.rows)
 
     def link_rows(self, columns: Sequence[str]) -> list[bool]:
         """For each plain column, whether people have several rows with one value in all of them."""
@@ -139,14 +154,23 @@ class HashedCounts(PublishedCounts):
 
     def values(self, columns: Sequence[str]) -> list[ValueCounts]:
         """The values of some plain columns."""
-        from shoal.kernels.uniqueness import count_keys
 
         def count(name: str) -> ValueCounts:
-            distinct, _, squares = count_keys(self.words(name))
-            return ValueCounts(int(distinct), int(squares), self.rows)
+            distinct, _, squares = self._counted(name)
+            return ValueCounts(distinct, squares, self.rows)
 
         self.prepare(columns)
         return each(count, columns, self.rows)
+
+    def _counted(self, name: str) -> tuple[int, int, int]:
+        """Of one plain column the different values, those of them that one row has, and the sum of the
+        squares of their rows."""
+        from shoal.kernels.uniqueness import count_keys
+
+        if name not in self._known_counts:
+            distinct, single, squares = count_keys(self.words(name))
+            self._known_counts[name] = int(distinct), int(single), int(squares)
+        return self._known_counts[name]
 
     def _alone(self, keys: Words, people: Ints | None) -> int:
         from shoal.kernels.uniqueness import count_keys, mark_people

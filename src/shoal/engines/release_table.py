@@ -253,8 +253,11 @@ class MemoryRelease(ReleaseTable):
         if not checks:
             return {}
         rows = self.read(list(dict.fromkeys(one.column for one in checks)))
-        read = {name: text_counts(one_chunk(rows.column(name))) for name in rows.column_names}
-        return {check: rows_that_break(check, *read[check.column]) for check in checks}
+        columns = {name: one_chunk(rows.column(name)) for name in rows.column_names}
+        possible = [one for one in checks if _may_break(one, columns[one.column])]
+        read = {name: text_counts(columns[name]) for name in {one.column for one in possible}}
+        found = {one: rows_that_break(one, *read[one.column]) for one in possible}
+        return {one: found.get(one, 0) for one in checks}
 
     def people_sizes(self, columns: Sequence[str]) -> PeopleSizes | None:
         """The classes by the text of some columns, in people; None where these are not known."""
@@ -473,6 +476,12 @@ class MemoryRelease(ReleaseTable):
                 "be published."
             )
         return with_originals(rows, policy, self._originals)
+
+
+def _may_break(check: ValueCheck, column: pa.Array) -> bool:
+    """Whether some text of a column might break a check; where it is not text, any might."""
+    texts = column.dictionary if pa.types.is_dictionary(column.type) else column
+    return not pa.types.is_string(texts.type) or check.may_break(texts)
 
 
 def _codes(texts: TextCodes) -> Ints:

@@ -287,9 +287,9 @@ def uncovered(
     n_labels, n_values = len(texts) + 1, len(values.dictionary) + 1
     label = _codes(coded.indices, n_labels - 1)
     value = _codes(values.indices, n_values - 1)
-    key = value * n_labels + label
+    key = label * n_values + value  # by label: what is looked up label by label is found faster
     pairs = _distinct(key, n_labels * n_values)
-    at_value, at_label = pairs // n_labels, pairs % n_labels
+    at_label, at_value = np.divmod(pairs, n_values)
     good = covered_pairs(name, texts, values.dictionary, at_label, at_value, spec, folder)
     if good.all():
         return None
@@ -494,11 +494,13 @@ def different(published: pa.Array, values: pa.Array, rows: Ints) -> Bools | None
         raise VerificationFailed(
             f"The release would not be true: it has {len(published):,} cells for {len(rows):,} rows."
         )
-    published, values = _comparable(published), _comparable(values)
-    if published.type == values.type:
-        wrong: Bools = words_of(published) != words_of(values)[rows]
+    if _has_codes(published) and _has_codes(values):
+        wrong: Bools = _different_codes(published, values, rows)
     else:
+        published, values = _comparable(published), _comparable(values)
         wrong = np.ones(len(rows), np.bool_)
+        if published.type == values.type:
+            wrong = words_of(published) != words_of(values)[rows]
     if not wrong.any():
         return None
     # numbers and times may be spelled otherwise in a file
@@ -508,6 +510,29 @@ def different(published: pa.Array, values: pa.Array, rows: Ints) -> Bools | None
     same = pc.fill_null(pc.equal(mine, theirs), False)
     wrong[at] = ~_flags(pc.or_(same, pc.and_(mine.is_null(), theirs.is_null())))
     return wrong if wrong.any() else None
+
+
+def _has_codes(column: pa.Array) -> bool:
+    """Whether a column has texts with codes, none of them missing."""
+    kind = column.type
+    if not pa.types.is_dictionary(kind) or not pa.types.is_string(kind.value_type):
+        return False
+    return column.dictionary.null_count == 0 and pa.types.is_int32(kind.index_type)
+
+
+def _different_codes(
+    published: pa.DictionaryArray, values: pa.DictionaryArray, rows: Ints
+) -> Bools:
+    """(n,) whether the text of each cell is not that of its row, found by comparing different texts.
+
+    Cells with one text may differ here where it is twice in a dictionary.
+    """
+    place = pc.fill_null(pc.index_in(published.dictionary, values.dictionary), -2)
+    of_code = np.append(place.to_numpy(zero_copy_only=False).astype(np.int32), np.int32(-1))
+    mine = of_code[_codes(published.indices, len(published.dictionary))]
+    theirs = pc.fill_null(values.indices, -1).to_numpy(zero_copy_only=False)
+    wrong: Bools = mine != theirs[rows]
+    return wrong
 
 
 def _canonical_texts(column: pa.Array) -> pa.Array:

@@ -157,7 +157,9 @@ class LabelReader:
         ends = pc.extract_regex(texts, r"^\[(?P<a>[^~\[\]]+)~(?P<b>[^~\[\]]+)\]$")
         is_range = _flags(ends.is_valid())
         alone = pc.if_else(pa.array(is_range), None, texts)
-        low, high = (_numbers(pc.coalesce(ends.field(i), alone)) for i in (0, 1))
+        # a field of what does not match is empty, and null only by the struct around it
+        places = (pc.coalesce(pc.struct_field(ends, name), alone) for name in ("a", "b"))
+        low, high = map(_numbers, places)
         if low is None or high is None:
             return False
         found.low[at], found.high[at] = low, high

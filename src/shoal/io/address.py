@@ -212,7 +212,8 @@ def _address(text: str) -> Address | None:
     found = IN_FILE.fullmatch(text)
     if found is None:
         return None
-    dialect = FILE_ENDINGS[Path(found[1]).suffix.lower()]
+    # not `Path.suffix`: a file may be named `.db` alone
+    dialect = FILE_ENDINGS["." + found[1].rpartition(".")[2].lower()]
     choice = found[2] or ""
     # as a sheet of a workbook is named
     choice = f"?table={choice[1:]}" if choice.startswith("#") else choice

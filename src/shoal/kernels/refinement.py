@@ -19,13 +19,15 @@ RANGE, SET, TREE, TABLE = 0, 1, 2, 3
 NONE = -1
 REACH = 8
 """Rows on either side that a row is compared with."""
+MOST_LOOKED = 32
+"""Rows of a group that a row may change places with."""
 DRAWS = 4096
 """Different draws of what an increase of the loss may be."""
-MOVE, SWAP, CHAIN, DISSOLVE, SPLIT, RECUT = 0, 1, 2, 3, 4, 5
-KINDS = 6
+MOVE, SWAP, CHAIN, DISSOLVE, SPLIT, RECUT, FORM = 0, 1, 2, 3, 4, 5, 6
+KINDS = 7
 MERGED = 6
 """Two groups are cut anew where they have fewer rows than so many times the fewest."""
-COLLECT, RELABEL, TAKE_BACK, EXCHANGE = 6, 7, 8, 9
+COLLECT, RELABEL, TAKE_BACK, EXCHANGE = 7, 8, 9, 10
 """What else a block is asked to do."""
 NUMBER = 0
 """Places in `Block.log_end`: changes that wait for the requirement; and rows in them."""
@@ -375,46 +377,24 @@ def _exchange(
         block.near[row], block.added[row] = at_first, first
         if size > least and at_first != NONE and leaves + first < best:
             best, kind, to = leaves + first, MOVE, at_first
-        for step in range(1, 2 * REACH + 1):
-            place = i + (step + 1) // 2 if step % 2 else i - step // 2
-            if place < 0 or place >= n:
-                continue
-            s = order[place]
-            h = group[s]
-            if h == g or changed[h]:
-                continue
+        for e in range(n_known):
+            h = known[e]
             there = rows[h] * cost[n + h]
-            # what the changes cost at least, with both groups as narrow as they can be
-            swaps = size * (cost[row] - here) + rows[h] * cost[s] - there
             third, at_third = (first, at_first) if at_first != h else (second, at_second)
-            chains = far
-            if rows[h] > least and at_third != NONE:
-                chains = size * (cost[row] - here) + (rows[h] - 1) * cost[s] - there + third
-            if min(swaps, chains) >= best:
-                continue
-            bound = cost[row] + (best - min(swaps, chains)) // size + 1
-            mine = joined(
-                codes,
-                group,
-                lows,
-                highs,
-                bits,
-                losses,
-                hows,
-                sizes,
-                bases,
-                loss,
-                number(row),
-                number(s),
-                number(bound),
-            )
-            wider = size * (mine - cost[row])
-            if chains + wider < best:
-                best, kind, other, to = chains + wider, CHAIN, s, at_third
-            swaps += wider
-            if swaps < best:
-                bound = cost[s] + (best - swaps) // rows[h] + 1
-                theirs = joined(
+            may_chain = rows[h] > least and at_third != NONE
+            mine_at_least = size * (cost[row] - here) - there
+            s, looked = block.head[h], 0
+            while s != NONE and looked < MOST_LOOKED:
+                # what the changes cost at least, with both groups as narrow as they can be
+                swaps, chains = mine_at_least + rows[h] * cost[s], far
+                if may_chain:
+                    chains = mine_at_least + (rows[h] - 1) * cost[s] + third
+                at_least, now = min(swaps, chains), s
+                s, looked = block.after[s], looked + 1
+                if at_least >= best:
+                    continue
+                bound = cost[row] + (best - at_least) // size + 1
+                mine = joined(
                     codes,
                     group,
                     lows,
@@ -425,13 +405,34 @@ def _exchange(
                     sizes,
                     bases,
                     loss,
-                    number(s),
                     number(row),
+                    number(now),
                     number(bound),
                 )
-                swaps += rows[h] * (theirs - cost[s])
+                wider = size * (mine - cost[row])
+                if chains + wider < best:
+                    best, kind, other, to = chains + wider, CHAIN, now, at_third
+                swaps += wider
                 if swaps < best:
-                    best, kind, other, to = swaps, SWAP, s, h
+                    bound = cost[now] + (best - swaps) // rows[h] + 1
+                    theirs = joined(
+                        codes,
+                        group,
+                        lows,
+                        highs,
+                        bits,
+                        losses,
+                        hows,
+                        sizes,
+                        bases,
+                        loss,
+                        number(now),
+                        number(row),
+                        number(bound),
+                    )
+                    swaps += rows[h] * (theirs - cost[now])
+                    if swaps < best:
+                        best, kind, other, to = swaps, SWAP, now, h
         if kind == NONE:
             continue
         block.used[kind] += 1
@@ -514,6 +515,165 @@ def _dissolve(block: Block, allowed: Ints, seed: np.uint64, judged: bool, most: 
             block.log_end[NUMBER] += 1
         else:
             block.log_end[ROWS] = begin
+
+
+@inner
+def transfer(block: Block, row: int, to: int) -> int:
+    """Move a row to another group; by how much the loss of both changes."""
+    n, g = len(block.group), block.group[row]
+    rows, cost = block.rows, block.cost
+    before = rows[g] * cost[n + g] + rows[to] * cost[n + to]
+    note(block, row)
+    put(block, row, to)
+    relabel(block, number(g))
+    relabel(block, number(to))
+    return rows[g] * cost[n + g] + rows[to] * cost[n + to] - before
+
+
+@inner
+def gather_near(block: Block, order: Codes, i: int, free: int, least: int) -> int:
+    """List `least` neighbours of the row at place i that lose least together, from its own group and
+    from groups with rows to spare. Returns what the loss changes at most, without that of its own
+    group; or a number that is too large."""
+    n, row = len(order), order[i]
+    group, rows, cost, listed = block.group, block.rows, block.cost, block.listed
+    far = np.iinfo(np.int64).max >> 2
+    g, reach = group[row], max(2 * REACH, least)
+    listed[0] = row
+    widen_label(block, number(free), number(row), truth(True))
+    mine, left = 0, 0
+    for size in range(1, least):
+        best, at_best, wide, leaves = far, NONE, 0, 0
+        for step in range(1, 2 * reach + 1):
+            place = i + (step + 1) // 2 if step % 2 else i - step // 2
+            if place < 0 or place >= n:
+                continue
+            s = order[place]
+            h = group[s]
+            taken, is_new = 0, not block.changed[h]
+            for e in range(size):
+                is_new &= listed[e] != s
+                taken += 1 if group[listed[e]] == h else 0
+            if not is_new or (h != g and rows[h] - taken <= least):
+                continue
+            lost = -cost[n + h]
+            if h != g and taken == 0:
+                lost = (rows[h] - 1) * cost[s] - rows[h] * cost[n + h]
+            joint = joined_loss(block, number(n + free), number(s))
+            if least * (joint - mine) + lost < best:
+                best, at_best, wide = least * (joint - mine) + lost, s, joint
+                leaves = 0 if h == g else lost
+        if at_best == NONE:
+            return far
+        listed[size] = at_best
+        widen_label(block, number(free), number(at_best), truth(False))
+        mine = wide
+        left += leaves
+    return least * mine + left
+
+
+@inner
+def widen_label(block: Block, g: int, row: int, first: bool) -> None:
+    """Let the label of a group without rows cover one more row, or the first one."""
+    n, how, seen_of = len(block.group), block.losses.how, block.losses.seen
+    if first:
+        block.bits[g] = 0
+    for j in range(len(how)):
+        code = block.codes[row, j]
+        if how[j] == SET:
+            at = seen_of[j] + code
+            if first:
+                block.low[n + g, j] = block.high[n + g, j] = 0
+            if (block.bits[g, at >> 6] >> (at & 63)) & 1 == 0:
+                block.bits[g, at >> 6] |= 1 << (at & 63)
+                block.low[n + g, j] += 1
+        else:
+            block.low[n + g, j] = code if first else min(block.low[n + g, j], code)
+            block.high[n + g, j] = code if first else max(block.high[n + g, j], code)
+
+
+@inner
+def _form(
+    block: Block,
+    order: Codes,
+    least: int,
+    allowed: Ints,
+    seed: np.uint64,
+    judged: bool,
+    most: int,
+) -> None:
+    """Form new groups around rows that lose more than the average: of neighbours, from groups with
+    rows to spare. Where too few rows are left in the row's own group, they go to the groups that were
+    last found to be near.
+    """
+    n = len(order)
+    group, rows, cost, changed, log_end = (
+        block.group,
+        block.rows,
+        block.cost,
+        block.changed,
+        block.log_end,
+    )
+    bar, free = 0, 0
+    for g in range(len(rows)):
+        bar += rows[g] * cost[n + g]
+    for i in range(n):
+        if judged and log_end[NUMBER] >= most:
+            return
+        g = group[order[i]]
+        if changed[g] or n * cost[n + g] <= bar:
+            continue
+        while free < len(rows) and (rows[free] > 0 or changed[free]):
+            free += 1
+        if free == len(rows):
+            return
+        limit = allowed[mix(seed, np.uint64(i)) % np.uint64(DRAWS)]
+        change = gather_near(block, order, number(i), number(free), least)
+        if change - rows[g] * cost[n + g] >= limit:
+            continue
+        mine = 0
+        for e in range(least):
+            mine += 1 if group[block.listed[e]] == g else 0
+        if rows[g] - mine >= least:
+            change -= mine * cost[n + g]
+        else:
+            change -= rows[g] * cost[n + g]
+            row = block.head[g]
+            while row != NONE and change < limit:
+                is_left = True
+                for e in range(least):
+                    is_left &= block.listed[e] != row
+                if is_left:
+                    h = block.near[row]
+                    change += block.added[row]
+                    if not (h != NONE and h != g and rows[h] > 0 and not changed[h]):
+                        change = limit
+                row = block.after[row]
+        if change >= limit:
+            continue
+        begin, change = log_end[ROWS], 0
+        for e in range(least):
+            change += transfer(block, number(block.listed[e]), number(free))
+        if rows[g] < least:
+            while rows[g] > 0:
+                row = block.head[g]
+                change += transfer(block, number(row), number(block.near[row]))
+        end = log_end[ROWS]
+        if change >= limit:
+            for e in range(begin, end):
+                row, h = block.log[1, e], group[block.log[1, e]]
+                put(block, number(row), number(block.log[2, e]))
+                relabel(block, number(h))
+                relabel(block, number(block.log[2, e]))
+            log_end[ROWS] = begin
+            continue
+        block.used[FORM] += 1
+        if judged:
+            for e in range(begin, end):
+                changed[group[block.log[1, e]]] = changed[block.log[2, e]] = True
+            log_end[NUMBER] += 1
+        else:
+            log_end[ROWS] = begin
 
 
 @inner
@@ -722,6 +882,8 @@ def _work(
         _recut(block, order, place, tried, least, allowed, seed, judged)
     elif what == DISSOLVE:
         _dissolve(block, allowed, seed, judged, most)
+    elif what == FORM:
+        _form(block, order, least, allowed, seed, judged, most)
     elif what == TAKE_BACK:
         _take_back(block, refused)
     return 0
@@ -772,6 +934,22 @@ def split(block: Block, least: int, judged: bool) -> int:
 def dissolve(block: Block, allowed: Ints, seed: np.uint64, judged: bool, most: int) -> None:
     """Take groups apart whose rows lose less elsewhere. See `_dissolve`."""
     _do(block, DISSOLVE, allowed=allowed, seed=seed, judged=judged, most=most)
+
+
+def form(
+    block: Block,
+    order: Codes,
+    least: int,
+    allowed: Ints,
+    seed: np.uint64,
+    judged: bool,
+    most: int,
+) -> None:
+    """Form new groups around rows that lose more than the average. See `_form`."""
+    _do(
+        block, FORM, order,
+        least=least, allowed=allowed, seed=seed, judged=judged, most=most,
+    )  # fmt: skip
 
 
 def recut(

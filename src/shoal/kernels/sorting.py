@@ -6,6 +6,8 @@ from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.kernels.jit import in_place, inner
 
 BITS = 11
+FEW = 256
+"""Up to this many keys are sorted by comparing: buckets would be more than keys."""
 INSERTION = 32
 """Up to this many keys are sorted by insertion. Longer runs are merged from such parts; numba's own
 sorts would take seconds to compile."""
@@ -13,6 +15,9 @@ sorts would take seconds to compile."""
 
 def radix_argsort(keys: Words, bits: int, order: Ints) -> Ints:
     """`order` sorted by keys[order], stable; only the lowest `bits` of a key are looked at."""
+    if len(order) <= FEW:
+        lowest = keys[order] & np.uint64((1 << bits) - 1)
+        return order[np.argsort(lowest, kind="stable")]
     count, spare = np.empty(1 << BITS, np.int64), np.empty_like(order)
     for shift in range(0, bits, BITS):
         _sort_digit(keys, np.uint64(shift), order, spare, count)

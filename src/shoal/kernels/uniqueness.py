@@ -8,13 +8,56 @@ import numpy as np
 from shoal.arrays import Bools, Codes, Ints, Words
 from shoal.kernels.jit import in_place, kernel, mix
 
+PARTS = 256
+"""Many keys are divided by their highest bits, so that the slots of one part stay in the cache."""
+MANY = 1 << 17
+"""So many are."""
+
 
 def count_keys(keys: Words) -> tuple[int, int, int]:
     """Different keys, those of them that occur once, and the sum of all counts squared."""
+    if len(keys) < MANY:
+        size = _room_for(len(keys))
+        return _count_keys(keys, np.zeros(size, np.uint64), np.zeros(size, np.int32))
+    ends, parted = np.zeros(PARTS + 1, np.int64), np.empty(len(keys), np.uint64)
+    _divide(keys, ends, parted)
+    room = _room_for(int(np.diff(ends).max()))
+    slots, counts = np.zeros(room, np.uint64), np.zeros(room, np.int32)
+    distinct, single, squares = 0, 0, 0
+    for part in range(PARTS):
+        mine = parted[ends[part] : ends[part + 1]]
+        size = _room_for(len(mine))
+        counts[:size] = 0
+        more = _count_keys(mine, slots[:size], counts[:size])
+        distinct, single, squares = distinct + more[0], single + more[1], squares + more[2]
+    return distinct, single, squares
+
+
+def _room_for(n: int) -> int:
+    """Slots for n keys: a power of 2, at least twice as many."""
     size = 4
-    while size < 2 * len(keys):
+    while size < 2 * n:
         size *= 2
-    return _count_keys(keys, np.zeros(size, np.uint64), np.zeros(size, np.int32))
+    return size
+
+
+@in_place
+def _divide(keys: Words, ends: Ints, parted: Words) -> None:
+    """Sort keys into PARTS by the highest bits of what they are mixed to, which is different where they
+    are; ends: (PARTS + 1,) zeros, then where each part begins."""
+    for i in range(len(keys)):
+        ends[np.int64(mix(np.uint64(0), keys[i]) >> np.uint64(56)) + 1] += 1
+    for part in range(PARTS):
+        ends[part + 1] += ends[part]
+    # each place moves to the end of its part, which is where the next one begins
+    for i in range(len(keys)):
+        mixed = mix(np.uint64(0), keys[i])
+        mine = np.int64(mixed >> np.uint64(56))
+        parted[ends[mine]] = mixed
+        ends[mine] += 1
+    for part in range(PARTS, 0, -1):
+        ends[part] = ends[part - 1]
+    ends[0] = 0
 
 
 @in_place

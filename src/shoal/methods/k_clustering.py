@@ -86,7 +86,7 @@ def least_lossy(cells: Cells, requirement: Requirement, seed: int, progress: Pro
     clusters larger, or among them, which makes them wider. Both are tried.
     """
     best: Grouping | None = None
-    least, misses, better, done = (True, 0), 0, LAST, 0.0
+    least, misses, better, done = (True, 0, 0), 0, LAST, 0.0
     whens = [LAST, FIRST if not requirement.only_values else IN_TIME]
     if max(requirement.min_values.values()) < 2:
         whens = [LAST]  # every row but the first is free
@@ -108,7 +108,7 @@ def least_lossy(cells: Cells, requirement: Requirement, seed: int, progress: Pro
                     raise
                 continue
             suppressed, may = int((found.group == SUPPRESSED).sum()), requirement.may_suppress
-            loss = may is not None and suppressed > may, loss_of(cells, found)
+            loss = may is not None and suppressed > may, loss_of(cells, found), suppressed
             if best is None or loss < least:
                 best, least, misses, better = found, loss, 0, when
         if not requirement.only_values:

@@ -222,10 +222,11 @@ def least_lossy(
     return best
 
 
-def _shortfall(cells: Cells, requirement: Requirement, found: Grouping) -> tuple[bool, int]:
-    """Whether more rows are suppressed than may be, and the loss."""
+def _shortfall(cells: Cells, requirement: Requirement, found: Grouping) -> tuple[bool, int, int]:
+    """Whether more rows are suppressed than may be, the loss, and the suppressed rows: where columns
+    have no importance, these may lose nothing."""
     may, suppressed = requirement.may_suppress, int((found.group == SUPPRESSED).sum())
-    return may is not None and suppressed > may, loss_of(cells, found)
+    return may is not None and suppressed > may, loss_of(cells, found), suppressed
 
 
 def stronger(requirement: Requirement, n_rows: int) -> Iterator[Iterator[Requirement]]:
@@ -954,10 +955,10 @@ class _Groups:
         return self.requirement.holds(counts_of_runs(cells, self.requirement, rows, starts, totals))
 
     def _merge_left(self) -> None:
-        """Where more rows are left than may be suppressed: one group of them and of the groups that
-        are nearest to all of them, as many as it takes."""
-        may = self.requirement.may_suppress
-        if may is None or int(self.counts[self.left].sum()) <= may:
+        """Where more rows are left than may be suppressed, or nothing is lost by keeping them: one
+        group of them and of the groups that are nearest to all of them, as many as it takes."""
+        may, n_left = self.requirement.may_suppress, int(self.counts[self.left].sum())
+        if (may is None or n_left <= may) and not self._nothing_counts():
             return
         costs = costs_of(self.cells.domains)
         labels = empty_labels(costs, len(self.members) + 1)
@@ -978,6 +979,11 @@ class _Groups:
             if n >= len(nearest):
                 return
             n *= 2
+
+    def _nothing_counts(self) -> bool:
+        """Whether no label loses anything: columns without importance, or with one value."""
+        columns = zip(self.cells.domains, self.cells.rows_of_values, strict=True)
+        return all(domain.most == 0 or (rows > 0).sum() < 2 for domain, rows in columns)
 
     def _keep_what_holds(self) -> None:
         """Without the groups that break a model once they are compared with the rows kept alone."""

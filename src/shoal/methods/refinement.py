@@ -1,10 +1,11 @@
 """Refinement: rows of finished groups change places where the release then loses less.
 
-Blocks of about `BLOCK_ROWS` rows are refined independently, in several rounds with other borders. A
-pass over a block sorts its rows by a random order of the columns and compares every row with its
-neighbours: it may move to another group, change places with a row there, or leave its place to it and go
-to a third group. Two groups of neighbouring rows are merged and cut in two again, at another place.
-Groups are dissolved where their rows lose less elsewhere, and cut in two where that loses nothing. A
+Large tables are refined in blocks, independent of each other, in several rounds with other borders. A
+pass over a block sorts its rows by a random order of the columns and compares every row with the groups
+of its neighbours: it may move to such a group, change places with a row there, or leave its place to it
+and go to a third group. Two groups of neighbouring rows are merged and cut in two again, at another
+place. New groups are formed of neighbours around rows that lose much, groups are dissolved where their
+rows lose less elsewhere, and cut in two where that loses nothing. A
 change that raises the loss a little is made now and then, less and less often (simulated annealing); the
 last passes only lower it. A block whose groups lose no less in the end keeps the groups that it had.
 
@@ -39,6 +40,7 @@ from shoal.kernels.refinement import (
     collect,
     dissolve,
     exchange,
+    form,
     recut,
     relabel_all,
     split,
@@ -50,12 +52,16 @@ from shoal.models.requirement import Requirement
 from shoal.seeds import derived
 from shoal.threads import each
 
-PASSES: Mapping[Literal["quick", "thorough"], int] = {"quick": 12, "thorough": 100}
+PASSES: Mapping[Literal["quick", "thorough"], int] = {"quick": 12, "thorough": 200}
 """How often all rows are looked at, by the effort that a policy names."""
-BLOCK_ROWS = 30_000
-"""About how many rows a block has."""
-ROUNDS = 4
-"""How often blocks are drawn anew."""
+BLOCK_ROWS = 15_000
+"""A block has so many rows or more."""
+BLOCKS = 4
+"""So many blocks at most, unless they get too large: neighbours in a larger block are nearer."""
+LARGEST_BLOCK = 250_000
+"""About how many rows a block has at most."""
+ROUNDS, OF_PASSES = 8, 3
+"""How often blocks are drawn anew, at most; and for so many passes or more."""
 COLD = 4
 """So many of the last passes over a block only lower the loss: at most, and a third of all."""
 HOT, WARM = 0.1, 0.05
@@ -68,6 +74,8 @@ JUDGED = 8
 """The requirement is asked each time when one in so many groups was changed."""
 PAIRS = 4096
 """Pairs of rows by which columns are compared."""
+FORMED = 16
+"""New groups are formed where they need so many rows at most: finding more takes too long."""
 
 
 def passes_of(effort: Literal["quick", "thorough"] | int) -> int:
@@ -111,7 +119,7 @@ def refined(
     work = _Work(cells, requirement, grouping, weights)
     if not len(work.kept):
         return grouping
-    rounds = 1 if work.is_one_block else min(ROUNDS, passes)
+    rounds = 1 if work.is_one_block else min(ROUNDS, -(-passes // OF_PASSES))
     done, lock, n_groups = 0, Lock(), 0
     for turn in range(rounds):
         blocks = work.blocks(derived(seed, "refine", turn))
@@ -205,7 +213,7 @@ class _Work:
         n_groups = int(self.group.max()) + 1
         rows, starts = rows_by_group(self.group, n_groups)
         order = self.order(rows[starts[:-1]].astype(np.int64), seed)
-        n_blocks = round(len(rows) / BLOCK_ROWS)
+        n_blocks = max(min(BLOCKS, round(len(rows) / BLOCK_ROWS)), -(-len(rows) // LARGEST_BLOCK))
         before = np.cumsum(np.append(0, np.diff(starts)[order]))[:-1]
         block_of = np.empty(n_groups, np.int32)
         block_of[order] = before * n_blocks // len(rows)
@@ -282,6 +290,11 @@ def look_once(
     at = 0
     while at < len(order):
         at = exchange(block, order, number(at), rows, allowed, word, judged, most)
+        if judge is not None:
+            judge()
+    if least <= FORMED:
+        key = np.uint64(mix(word, np.uint64(3 * len(order))))
+        form(block, order, rows, allowed, key, judged, most)
         if judge is not None:
             judge()
     other = np.uint64(mix(word, np.uint64(len(order))))

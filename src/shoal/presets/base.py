@@ -11,6 +11,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+import pyarrow as pa
+
 from shoal import plugins
 from shoal.models.base import Model
 
@@ -117,6 +119,13 @@ class ValueCheck(ABC):
     @abstractmethod
     def broken(self, texts: Sequence[str]) -> list[bool]:
         """Whether each of some different texts breaks the rule."""
+
+    def may_break(self, texts: pa.Array) -> bool:  # noqa: ARG002 - any text may
+        """Whether some of these texts might break the rule, where that can be seen much faster.
+
+        texts: strings with offsets of 32 bits, the same ones several times or some of them missing.
+        """
+        return True
 
     @property
     @abstractmethod

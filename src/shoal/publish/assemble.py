@@ -81,10 +81,14 @@ def assemble(
     order = publish_order(cells.hashes if hashes is None else hashes, classes, n_classes, blank)
     if keep_order:
         order = order[np.argsort(cells.rows[order], kind="stable")]
-    published = {
-        name: pa.DictionaryArray.from_arrays(pa.array(label.of_group[group[order]]), label.texts)
-        for name, label, group in zip(names, labels, groups, strict=True)
-    }
+    of_row = {key: group[order] for key, group in {id(one): one for one in groups}.items()}
+
+    def coded(j: int) -> pa.DictionaryArray:
+        codes = pa.array(labels[j].of_group[of_row[id(groups[j])]])
+        return pa.DictionaryArray.from_arrays(codes, labels[j].texts)
+
+    columns = each(coded, range(len(names)), cells.n_rows)
+    published = dict(zip(names, columns, strict=True))
     for name, column in (personal or {}).items():
         published[name] = _starred(column.take(pa.array(order)), blank[order])
     sizes = np.bincount(classes[classes != SUPPRESSED], minlength=n_classes)

@@ -25,6 +25,10 @@ MISSING = "<missing>"
 """How a missing value is written inside a set; on its own it is published as missing."""
 
 
+MOST_BITS = 64
+"""A set of so many values is a number."""
+
+
 @dataclass(frozen=True)
 class Labels:
     """One column's labels."""
@@ -68,6 +72,9 @@ def _sets(domain: Domain, starts: Ints, codes: Codes) -> Labels:
     rank = np.empty(domain.size, np.int32)
     rank[by_text] = np.arange(domain.size, dtype=np.int32)
     texts = domain.texts.take(pa.array(by_text))
+    of_set: Codes | None = None
+    if domain.size <= MOST_BITS:
+        starts, codes, of_set = _once(starts, codes)
     _, ranks = sorted_members(rank, codes, starts, domain.size)
     inside = escape_in_set(texts).take(pa.array(ranks))
     lists = pa.ListArray.from_arrays(pa.array(starts.astype(np.int32)), inside)
@@ -79,7 +86,21 @@ def _sets(domain: Domain, starts: Ints, codes: Codes) -> Labels:
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     of_group = place[encoded.indices.to_numpy(zero_copy_only=False)]
+    of_group = of_group if of_set is None else of_group[of_set]
     return Labels(encoded.dictionary.take(pa.array(order)), of_group)
+
+
+def _once(starts: Ints, codes: Codes) -> tuple[Ints, Codes, Codes]:
+    """Every different set once, and (g,) which of them each group has; codes are below MOST_BITS."""
+    bits = np.uint64(1) << codes.astype(np.uint64)
+    encoded = pa.array(np.bitwise_or.reduceat(bits, starts[:-1])).dictionary_encode()
+    of_set = encoded.indices.to_numpy(zero_copy_only=False)
+    first = np.empty(len(encoded.dictionary), np.int64)
+    first[of_set[::-1]] = np.arange(len(of_set) - 1, -1, -1)
+    sizes = np.diff(starts)[first]
+    ends = np.cumsum(sizes)
+    places = np.arange(int(sizes.sum())) + np.repeat(starts[first] - ends + sizes, sizes)
+    return np.append(0, ends), codes[places], of_set
 
 
 def _nodes(domain: Domain, low: Codes, levels: Codes) -> Labels:

@@ -138,6 +138,8 @@ def number_texts(name: str, column: pa.ChunkedArray) -> TextCodes:
         return TextCodes(whole.indices, texts)
     # a dictionary from another source may hold the same text twice
     once = texts.dictionary_encode()
+    if len(once.dictionary) == len(texts) and not once.indices.null_count:
+        return TextCodes(whole.indices, texts)
     return TextCodes(once.indices.take(whole.indices), once.dictionary)
 
 

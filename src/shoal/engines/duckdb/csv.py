@@ -20,6 +20,7 @@ import duckdb
 import pyarrow as pa
 
 from shoal.engines.duckdb.connection import SMALL, Connection, connection, file_literal, name, text
+from shoal.engines.formats.coded_csv import append_rows, can_write, read_coded
 from shoal.errors import InputError, listed, nearest
 from shoal.hierarchy.text import text_of
 from shoal.io.csv_dialect import (
@@ -202,13 +203,22 @@ def open_csv(path: Path, options: CsvOptions) -> Iterator[CsvFile]:
         yield CsvFile(path, options, names, plain)
 
 
-def read_csv(path: Path, options: CsvOptions, columns: Sequence[str] | None = None) -> pa.Table:
-    """The table, its columns as text, its rows in the order of the file."""
+def read_csv(
+    path: Path, options: CsvOptions, columns: Sequence[str] | None = None, coded: bool = False
+) -> pa.Table:
+    """The table, its columns as text, its rows in the order of the file.
+
+    coded: texts may have codes, where that is faster.
+    """
     with open_csv(path, options) as file:
         wanted = file.names if columns is None else list(columns)
         places = list(map(file.place, wanted))
         table = None
-        if not options.formulas:
+        if coded and not options.formulas:
+            table = read_coded(
+                file.plain, file.options, len(file.names), [int(place[1:]) for place in places]
+            )
+        if table is None and not options.formulas:
             table = read_regular(file.plain, file.options, len(file.names), places)
         if table is None:
             table = file.query(f"SELECT {', '.join(places)} FROM {{file}}")
@@ -288,9 +298,21 @@ def _batches(
 def write_csv(table: pa.Table, path: Path, options: CsvOptions) -> None:
     """Write the table as UTF-8 text in the dialect of `options`."""
     columns = [f"c{i}" for i in range(table.num_columns)]
+    if can_write(table, path, settled := options.for_output(path)):
+        _write_names(table, columns, path, options)
+        append_rows(table, path, settled.separator or ",", settled.quote or '"')
+        return
     # DuckDB ignores the case of names, so it gets names of ours
     published = pa.table([_plain(column) for column in table.columns], columns)
     with connection(table.nbytes) as con:
+        con.register("published", published)
+        copy_csv(con, "published", columns, table.column_names, path, options)
+
+
+def _write_names(table: pa.Table, columns: Sequence[str], path: Path, options: CsvOptions) -> None:
+    """Write a file with the line of names alone."""
+    published = pa.table([pa.array([], pa.string())] * len(columns), columns)
+    with connection(0) as con:
         con.register("published", published)
         copy_csv(con, "published", columns, table.column_names, path, options)
 

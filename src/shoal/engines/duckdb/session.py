@@ -11,7 +11,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -208,10 +208,12 @@ class DuckSession:
         """The rows of a query batch by batch, never all at once."""
         cursor, rows = self._con.cursor(), 0
         try:
-            for batch in ahead(cursor.sql(sql).to_arrow_reader(BATCH)):
-                yield batch
-                rows += len(batch)
-                self._count(rows)
+            # the other thread ends before the cursor is closed
+            with closing(ahead(cursor.sql(sql).to_arrow_reader(BATCH))) as batches:
+                for batch in batches:
+                    yield batch
+                    rows += len(batch)
+                    self._count(rows)
         finally:
             cursor.close()
 

@@ -59,6 +59,14 @@ class Csv(FileFormat):
 
         return read_csv(path, options, columns)
 
+    def read_coded(
+        self, path: Path, options: CsvOptions, columns: Sequence[str] | None
+    ) -> pa.Table:
+        """The same; texts of large files may have codes."""
+        from shoal.engines.duckdb.csv import read_csv
+
+        return read_csv(path, options, columns, coded=True)
+
     def write(self, table: pa.Table, path: Path, options: CsvOptions) -> None:
         """Write the table as UTF-8 text in the dialect of `options`."""
         from shoal.engines.duckdb.csv import write_csv

@@ -1,0 +1,433 @@
+"""Large CSV files, read and written by the numbers of their different fields.
+
+Most columns have far fewer different values than rows. A file is split into fields at separators
+outside of quotes, and every field is looked up by its bytes: no text is made of it, checked or copied
+but the first time. Columns with many different values stay texts. What quotes mean, and whether they
+are regular (see `io/regular_csv.py`), is then decided for the different fields alone. Any other file is
+left to the other readers.
+
+Written are the bytes that the database would write.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.arrays import Bools, Codes, Ints, Words
+from shoal.io.arrow import SMALL_OFFSETS, one_chunk
+from shoal.io.csv_dialect import CsvOptions
+from shoal.io.paths import is_gzipped
+from shoal.kernels.csv_fields import (
+    BEGIN,
+    COLUMN,
+    IRREGULAR,
+    KEY,
+    LINE_END,
+    MORE_FIELDS,
+    MORE_ROWS,
+    QUOTE,
+    SEPARATOR,
+    STRANGE,
+    WORD,
+    Fields,
+    copy_fields,
+    fill_slots,
+    fill_words,
+    parse_records,
+    size_of_rows,
+    write_rows,
+)
+from shoal.threads import each, in_turn, workers
+
+LARGE = 1 << 23
+"""Bytes from which on it is worth while to load what this needs."""
+BLOCK = 1 << 22
+"""Bytes that are read at a time, and the longest record."""
+FIRST_ROOM = 1 << 14
+"""Fields for which there is room at first."""
+MOST_FIELDS = 1 << 20
+"""Different fields of all columns that are numbered."""
+MOST_WORDS = 1 << 24
+"""Words that they may take."""
+SAMPLE = 1 << 20
+"""Bytes by which is decided which columns are numbered."""
+MANY = 0.25
+"""The share of different fields in these above which a column is not."""
+FEW = 1_000
+"""So many different fields are not too many."""
+ROWS_AT_ONCE = 1 << 16
+"""Rows that are written at a time."""
+MARK = b"\xef\xbb\xbf"
+LARGE_ROWS = 50_000
+"""Rows from which on a table is written here."""
+MARKS = ("\n", "\r", "#")
+"""What is quoted beside the separator and the quote."""
+
+
+# Reading.
+
+
+def read_coded(
+    plain: Path, options: CsvOptions, n_columns: int, wanted: Sequence[int]
+) -> pa.Table | None:
+    """Read some columns of a UTF-8 file, named c0, c1, ... by their places, as texts with codes; None
+    where another reader must.
+
+    Parameters
+    ----------
+    plain
+        The file.
+    options
+        How it is written, settled.
+    n_columns
+        How many columns it has.
+    wanted
+        The places of the columns to read.
+    """
+    separator, quote = options.separator or ",", options.quote or ""
+    if n_columns < 2 or not wanted or options.escape or is_gzipped(plain):
+        return None
+    if len(separator) != 1 or len(quote) > 1 or not (separator + quote).isascii():
+        return None
+    size = plain.stat().st_size
+    if size < LARGE or separator in "\r\n" or quote in ("\r", "\n"):
+        return None
+    begin = _first_record(plain, options.has_header, quote)
+    if begin is None or begin >= size:
+        return None
+    kinds = np.zeros(256, np.uint8)
+    # what ends with a return may be a line, or part of its last field
+    kinds[ord("\r")], kinds[ord("\n")], kinds[ord(separator)] = STRANGE, LINE_END, SEPARATOR
+    if quote:
+        kinds[ord(quote)] = QUOTE
+    everything = np.full(n_columns, -1, np.int32)
+    everything[list(wanted)] = np.arange(len(wanted))
+    end = _line_begin(plain, begin + SAMPLE) or size
+    sample = _Piece(plain, begin, end, kinds, everything, len(wanted))
+    if not sample.parse(part=True):
+        return None
+    many = sample.fields.counts > max(FEW, MANY * sample.rows)
+    order = np.argsort(many, kind="stable")  # those to be numbered come first
+    places = np.full(n_columns, -1, np.int32)
+    places[np.asarray(wanted)[order]] = np.arange(len(wanted))
+    coded = int((~many).sum())
+    n = workers()
+    cuts = [_line_begin(plain, begin + (size - begin) * i // n) for i in range(1, n)]
+    edges = sorted({begin, size, *(cut for cut in cuts if begin < cut < size)})
+    pieces = [_Piece(plain, a, b, kinds, places, coded) for a, b in pairwise(edges)]
+    if not all(each(_Piece.parse, pieces)):
+        if len(pieces) == 1:
+            return None
+        # a line that ends inside of quotes may have been taken for the end of a record
+        pieces = [_Piece(plain, begin, size, kinds, places, coded)]
+        if not pieces[0].parse():
+            return None
+    columns = each(lambda j: _column(pieces, j, quote), range(len(wanted)))
+    if any(one is None for one in columns):
+        return None
+    by_place = dict(zip(np.asarray(wanted)[order].tolist(), columns, strict=True))
+    return pa.Table.from_arrays([by_place[i] for i in wanted], [f"c{i}" for i in wanted])
+
+
+def _first_record(plain: Path, has_header: bool, quote: str) -> int | None:
+    """The byte at which the first record begins; None where the names take several lines."""
+    with plain.open("rb") as stream:
+        begin = len(MARK) if stream.read(len(MARK)) == MARK else 0
+        if not has_header:
+            return begin
+        stream.seek(begin)
+        line = stream.readline(BLOCK)
+    regular = line.endswith(b"\n") and not (quote and line.count(quote.encode()) % 2)
+    return begin + len(line) if regular else None
+
+
+def _line_begin(plain: Path, after: int) -> int:
+    """Where the first line begins after a byte; 0 where none does soon."""
+    with plain.open("rb") as stream:
+        stream.seek(after)
+        line = stream.readline(BLOCK)
+        return stream.tell() if line.endswith(b"\n") else 0
+
+
+@dataclass
+class _Piece:
+    """A part of a file, from the beginning of a record to the end of one."""
+
+    plain: Path
+    begin: int
+    end: int
+    kinds: npt.NDArray[np.uint8]
+    places: Codes
+    """(columns of the file,) see `parse_records`."""
+    coded: int
+    """So many columns are numbered, the first ones."""
+
+    def parse(self, part: bool = False) -> bool:
+        """Number the fields; False where the file must be read otherwise.
+
+        part: it may end inside of a record, which is then left out.
+        """
+        n = int(self.places.max()) + 1
+        self.fields, self.rows = _new_fields(self.coded), 0
+        self.blocks: list[Codes] = []
+        self.chunks: list[list[pa.Array]] = [[] for _ in range(self.coded, n)]
+        most = BLOCK // len(self.places) + 1
+        room, sizes = np.empty((n, most), np.int32), np.empty((n - self.coded, most), np.int32)
+        buffer = np.zeros(2 * BLOCK + 4 * WORD, np.uint8)
+        left, todo = 0, self.end - self.begin
+        with self.plain.open("rb", buffering=0) as stream:
+            stream.seek(self.begin)
+            while todo or left:
+                size = stream.readinto(buffer.data[left : left + min(BLOCK, todo)])
+                if todo and not size:
+                    return False  # shorter than it was
+                todo -= size
+                end = left + size
+                if not todo and buffer[end - 1] != ord("\n"):
+                    if self.kinds[buffer[end - 1]] == SEPARATOR:
+                        return False
+                    buffer[end] = ord("\n")
+                    end += 1
+                place = np.array([0, end, 0], np.int64)
+                status = MORE_ROWS
+                while status in (MORE_ROWS, MORE_FIELDS):
+                    status = parse_records(
+                        buffer,
+                        buffer.view(np.uint64),
+                        place,
+                        self.kinds,
+                        self.places,
+                        *self.fields,
+                        room,
+                        sizes,
+                    )
+                    self._keep(buffer, room[:, : place[2]], sizes[:, : place[2]])
+                    place[2] = 0
+                    if status == MORE_FIELDS and not self._make_room():
+                        return False
+                left = int(end - place[0])
+                if part and not todo:
+                    return True
+                if status == IRREGULAR or left >= BLOCK or (left and not todo):
+                    return False
+                buffer[:left] = buffer[end - left : end].copy()
+        return True
+
+    def _keep(self, buffer: npt.NDArray[np.uint8], codes: Codes, sizes: Codes) -> None:
+        """Keep the numbers and texts of some rows."""
+        self.rows += codes.shape[1]
+        self.blocks.append(codes[: self.coded].copy())
+        for chunks, begins, mine in zip(self.chunks, codes[self.coded :], sizes, strict=True):
+            chunks.append(_texts(buffer, begins.astype(np.int64), mine, mine == 0))
+
+    def _make_room(self) -> bool:
+        """Let there be room for more fields; False where there are too many."""
+        old = self.fields
+        if old.used[0] < len(old.known):
+            if 2 * len(old.words) > MOST_WORDS:
+                return False
+            self.fields = old._replace(words=_twice(old.words))
+            return True
+        if 2 * len(old.known) > MOST_FIELDS:
+            return False
+        slots = np.full(2 * len(old.slots), -1, np.int32)
+        self.fields = old._replace(slots=slots, known=_twice(old.known), codes=_twice(old.codes))
+        fill_slots(slots, old.known)
+        return True
+
+    def texts(self, j: int) -> pa.Array:
+        """The different fields of one column, as bytes."""
+        fields = self.fields
+        known = fields.known[: int(fields.used[0])]
+        mine = known[known[:, KEY] >> np.uint64(COLUMN) == j]  # in the order of their codes
+        sizes = (mine[:, KEY] & np.uint64((1 << COLUMN) - 1)).astype(np.int32)
+        begins = mine[:, BEGIN].astype(np.int64) * WORD
+        return _texts(fields.words.view(np.uint8), begins, sizes)
+
+
+def _texts(
+    data: npt.NDArray[np.uint8], begins: Ints, sizes: Codes, missing: Bools | None = None
+) -> pa.Array:
+    """Parts of some bytes as an array of bytes."""
+    offsets = np.append(0, np.cumsum(sizes)).astype(np.int32)
+    out = np.empty(int(offsets[-1]), np.uint8)
+    copy_fields(data, begins, offsets, out)
+    found = pa.Array.from_buffers(
+        pa.binary(), len(begins), [None, pa.py_buffer(offsets), pa.py_buffer(out)]
+    )
+    return (
+        pc.if_else(pa.array(missing), None, found)
+        if missing is not None and missing.any()
+        else found
+    )
+
+
+def _twice(values: Any) -> Any:
+    """An array with as much room again."""
+    return np.concatenate([values, np.zeros_like(values)])
+
+
+def _new_fields(n: int) -> Fields:
+    """Room for the fields of n columns."""
+    return Fields(
+        np.full(2 * FIRST_ROOM, -1, np.int32),
+        np.zeros((FIRST_ROOM, 4), np.uint64),
+        np.zeros(FIRST_ROOM, np.int32),
+        np.zeros(2 * FIRST_ROOM, np.uint64),
+        np.zeros(n, np.int64),
+        np.zeros(2, np.int64),
+    )
+
+
+def _column(pieces: Sequence[_Piece], j: int, quote: str) -> pa.Array | None:
+    """One column of all pieces; None where its fields are not regular or no text."""
+    coded = pieces[0].coded
+    if j >= coded:
+        chunks = [chunk for piece in pieces for chunk in piece.chunks[j - coded]]
+        if sum(chunk.nbytes for chunk in chunks) >= SMALL_OFFSETS:
+            return None  # a column in one piece needs wider offsets
+        return _unquoted(pa.chunked_array(chunks).combine_chunks(), quote)
+    chunks = []
+    for piece in pieces:
+        texts = _unquoted(piece.texts(j), quote)
+        if texts is None:
+            return None
+        codes = pa.array(np.concatenate([block[j] for block in piece.blocks]))
+        if pc.min(codes).as_py() == -1:
+            codes = pc.if_else(pc.less(codes, 0), None, codes)
+        once = texts.dictionary_encode()
+        if len(once.dictionary) < len(texts):  # one with quotes, one without
+            codes, texts = once.indices.take(codes), once.dictionary
+        chunks.append(pa.DictionaryArray.from_arrays(codes, texts))
+    return one_chunk(pa.chunked_array(chunks))
+
+
+def _unquoted(fields: pa.Array, quote: str) -> pa.Array | None:
+    """The texts of different fields; None where a quote is not regular or bytes are no text."""
+    try:
+        texts = fields.cast(pa.string())
+    except pa.ArrowInvalid:
+        return None
+    if not quote or not pc.any(has := pc.match_substring(texts, quote)).as_py():
+        return texts
+    has = pc.fill_null(has, False)
+    quoted = texts.filter(has)
+    inner = pc.utf8_slice_codeunits(quoted, 1, -1)
+    regular = pc.and_(
+        pc.and_(pc.starts_with(quoted, quote), pc.ends_with(quoted, quote)),
+        pc.and_(
+            pc.greater(pc.binary_length(quoted), 1),
+            pc.equal(
+                pc.count_substring(inner, quote),
+                pc.multiply(pc.count_substring(inner, quote * 2), 2),
+            ),
+        ),
+    )
+    if not pc.all(regular).as_py():
+        return None
+    return pc.replace_with_mask(texts, has, pc.replace_substring(inner, quote * 2, quote))
+
+
+# Writing.
+
+
+def can_write(table: pa.Table, path: Path, options: CsvOptions) -> bool:
+    """Whether a table is written here: it is large and has texts alone, some of them with codes."""
+    separator, quote = options.separator or ",", options.quote or '"'
+    kinds = [getattr(kind, "value_type", kind) for kind in table.schema.types]
+    return (
+        table.num_rows >= LARGE_ROWS
+        and table.num_columns > 1
+        and all(map(pa.types.is_string, kinds))
+        and any(map(pa.types.is_dictionary, table.schema.types))
+        and not options.formulas
+        and not is_gzipped(path)
+        and len(separator) == len(quote) == 1
+        and (separator + quote).isascii()
+    )
+
+
+def append_rows(table: pa.Table, path: Path, separator: str, quote: str) -> None:
+    """Write the rows of a table after the names of its columns; see `can_write`."""
+    columns = [one_chunk(column) for column in table.columns]
+    ends = [separator] * (len(columns) - 1) + ["\n"]
+    shared = {
+        j: _fields(column.dictionary, separator, quote, ends[j])
+        for j, column in enumerate(columns)
+        if pa.types.is_dictionary(column.type)
+    }
+    many = _joined(shared.values())
+    first = dict(zip(shared, np.cumsum([0, *map(len, shared.values())])[:-1].tolist(), strict=True))
+
+    def block(begin: int) -> npt.NDArray[np.uint8]:
+        rows = min(ROWS_AT_ONCE, table.num_rows - begin)
+        numbers = np.empty((len(columns), rows), np.int32)
+        alone: list[pa.Array] = [pa.array([], pa.string())]
+        for j, column in enumerate(columns):
+            some = column.slice(begin, rows)
+            if j in first:
+                codes = pc.fill_null(some.indices, len(column.dictionary))
+                numbers[j] = codes.to_numpy(zero_copy_only=False) + first[j]
+            else:
+                before = sum(map(len, alone))
+                numbers[j] = ~np.arange(before, before + rows, dtype=np.int32)
+                alone.append(_fields(some, separator, quote, ends[j]))
+        own = _joined(alone)
+        size = size_of_rows(numbers, many[0], own[0])
+        out = np.empty(size // WORD + 1, np.uint64)
+        write_rows(numbers, *many, *own, out)
+        return out.view(np.uint8)[:size]
+
+    with path.open("ab", buffering=0) as stream:
+        for out in in_turn(block, range(0, table.num_rows, ROWS_AT_ONCE)):
+            view = out.data
+            while len(view):
+                view = view[stream.write(view) :]
+
+
+def _joined(fields: Iterable[pa.Array]) -> tuple[Ints, Ints, Words]:
+    """Texts one after the other: their sizes, the word at which each begins, and their bytes."""
+    texts = pa.concat_arrays([one.cast(pa.large_string()) for one in fields])
+    _, buffer, data = texts.buffers()
+    offsets = np.frombuffer(buffer, np.int64)[: len(texts) + 1]
+    sizes = np.diff(offsets)
+    ends = np.cumsum((sizes + WORD - 1) // WORD)
+    starts = np.append(0, ends)[:-1]
+    words = np.zeros(int(ends[-1]) if len(ends) else 0, np.uint64)
+    # read-only whatever it holds, so that there is one type to compile for
+    fill_words(np.frombuffer(data or b"", np.uint8), offsets, starts, words.view(np.uint8))
+    return sizes, starts, words
+
+
+def _fields(texts: pa.Array, separator: str, quote: str, end: str) -> pa.Array:
+    """How each text of a column is written, with what follows it; the last one is the missing value.
+
+    A text is quoted where it is empty or contains what has a meaning in some CSV files.
+    """
+    if _may_be_quoted(texts, separator, quote):
+        quoted = pc.equal(texts, "")
+        for mark in (separator, quote, *MARKS):
+            quoted = pc.or_(quoted, pc.match_substring(texts, mark))
+        inside = pc.replace_substring(texts, quote, quote * 2)
+        texts = pc.if_else(quoted, pc.binary_join_element_wise(quote, inside, quote, ""), texts)
+    every = pa.concat_arrays([pc.fill_null(texts, ""), pa.array([""], pa.string())])
+    return pc.binary_join_element_wise(every, end, "")
+
+
+def _may_be_quoted(texts: pa.Array, separator: str, quote: str) -> bool:
+    """Whether some text is empty, or some byte of all texts has a meaning."""
+    if pc.min(pc.binary_length(texts)).as_py() == 0:
+        return True
+    _, offsets, data = texts.buffers()
+    if data is None:
+        return False
+    ends = np.frombuffer(offsets, np.int32)
+    content = bytes(memoryview(data)[ends[texts.offset] : ends[texts.offset + len(texts)]])
+    return any(mark.encode() in content for mark in (separator, quote, *MARKS))

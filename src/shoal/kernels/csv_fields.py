@@ -1,0 +1,261 @@
+"""Fields of CSV files: the bytes of a file to numbers of its different fields, and back to bytes.
+
+A field is what stands between two separators outside of quotes, its quotes among it. Different fields
+are kept once, whichever column they are in; so a field is found again by a hash of its bytes and the
+number of its column, and then compared byte by byte.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.arrays import Codes, Ints, Words
+from shoal.kernels.jit import in_place, inner
+
+Bytes = npt.NDArray[np.uint8]
+
+ALL, MORE_ROWS, MORE_FIELDS, IRREGULAR = 0, 1, 2, 3
+"""How parsing ended: with the bytes, for want of room for rows or for different fields, or at a record
+with too few or too many fields or a strange byte."""
+ORDINARY, SEPARATOR, LINE_END, QUOTE, STRANGE = 0, 1, 2, 3, 4
+"""What a byte is; strange is one on which readers do not agree."""
+WORD = 8
+
+
+class Fields(NamedTuple):
+    """The different fields so far."""
+
+    slots: Codes
+    """(a power of two,) the number of the field with some hash, -1 for none."""
+    known: Words
+    """(room, 4) of each field its hash, its column and size (`KEY`), its first eight bytes, and the word
+    at which all its bytes begin: side by side, since memory is slow."""
+    codes: Codes
+    """(room,) its number among the fields of its column."""
+    words: Words
+    """The bytes of all fields, each begins at a word."""
+    counts: Ints
+    """(wanted,) fields of each column."""
+    used: Ints
+    """(2,) fields of all columns, and their words."""
+
+
+HASH, KEY, FIRST, BEGIN = 0, 1, 2, 3
+COLUMN = 32
+"""The bit of a key at which the number of the column begins; below is the size."""
+
+
+@inner
+def _word(words: Words, at: int, size: int) -> np.uint64:
+    """Up to eight bytes that begin at a byte; what is beyond is zero."""
+    shift = np.uint64(8 * (at & 7))
+    found = words[at >> 3] >> shift
+    if shift != np.uint64(0):
+        found |= words[(at >> 3) + 1] << (np.uint64(64) - shift)
+    if size < 8:
+        found &= (np.uint64(1) << np.uint64(8 * size)) - np.uint64(1)
+    return found
+
+
+@inner
+def _stirred(state: np.uint64, word: np.uint64) -> np.uint64:
+    """A hash with one word more, whose lowest bits depend on all of it."""
+    state = (state ^ word) * np.uint64(0x9E3779B97F4A7C15)
+    return state ^ (state >> np.uint64(29))
+
+
+@in_place
+def parse_records(
+    data: Bytes,
+    words: Words,
+    place: Ints,
+    kinds: Bytes,
+    wanted: Codes,
+    slots: Codes,
+    known: Words,
+    numbers: Codes,
+    texts: Words,
+    counts: Ints,
+    filled: Ints,
+    codes: Codes,
+    sizes: Codes,
+) -> int:
+    """Number the fields of records; returns how it ended.
+
+    Parameters
+    ----------
+    data, words
+        The same bytes twice; two words are beyond them.
+    place
+        (3,) in and out: the byte at which a record begins, the end of the bytes, and the next row.
+    kinds
+        (256,) what each byte is.
+    wanted
+        (columns of the file,) the number of each wanted column, -1 for the others. The first of them,
+        as many as `counts`, are numbered; of the others is said where their fields are.
+    slots, known, numbers, texts, counts, filled
+        The `Fields` so far, to which new ones are added; numba takes longer to recognise a tuple.
+    codes
+        (wanted, rows) out: the number of each field in its column, -1 for an empty one; or the byte at
+        which it begins.
+    sizes
+        (columns that are not numbered, rows) out: the bytes of each field.
+    """
+    at, end, row = place[0], place[1], place[2]
+    columns, coded = len(wanted), len(counts)
+    last, used, end_of_texts = len(slots) - 1, filled[0], filled[1]
+    while at < end and row < codes.shape[1]:
+        for column in range(columns):
+            begin, inside, kind = at, False, ORDINARY
+            while at < end:
+                kind = kinds[data[at]]
+                if kind != ORDINARY:
+                    if kind == QUOTE:
+                        inside = not inside
+                    elif not inside or kind == STRANGE:
+                        break
+                at += 1
+            if at >= end:
+                return ALL
+            if kind == STRANGE or (kind == LINE_END) != (column == columns - 1):
+                return IRREGULAR
+            mine = wanted[column]
+            if mine >= coded:
+                codes[mine, row], sizes[mine - coded, row] = begin, at - begin
+            elif mine >= 0 and at == begin:
+                codes[mine, row] = -1
+            elif mine >= 0:
+                key = np.uint64(mine) << np.uint64(COLUMN) | np.uint64(at - begin)
+                first = _word(words, begin, at - begin)
+                state = _stirred(key, first)
+                for i in range(begin + WORD, at, WORD):
+                    state = _stirred(state, _word(words, i, at - i))
+                slot = np.int64(state & np.uint64(last))
+                found = -1
+                while slots[slot] >= 0:
+                    field = slots[slot]
+                    if (
+                        known[field, HASH] == state
+                        and known[field, KEY] == key
+                        and known[field, FIRST] == first
+                    ):
+                        i, to = begin + WORD, np.int64(known[field, BEGIN]) + 1
+                        while i < at and texts[to] == _word(words, i, at - i):
+                            i += WORD
+                            to += 1
+                        if i >= at:
+                            found = field
+                            break
+                    slot = (slot + 1) & last
+                if found < 0:
+                    needed = (at - begin + WORD - 1) // WORD
+                    if used >= len(known) or end_of_texts + needed > len(texts):
+                        return MORE_FIELDS
+                    slots[slot] = used
+                    known[used, HASH], known[used, KEY] = state, key
+                    known[used, FIRST], known[used, BEGIN] = first, np.uint64(end_of_texts)
+                    numbers[used] = counts[mine]
+                    counts[mine] += 1
+                    for i in range(begin, at, WORD):
+                        texts[end_of_texts] = _word(words, i, at - i)
+                        end_of_texts += 1
+                    found = used
+                    used += 1
+                    filled[0], filled[1] = used, end_of_texts
+                codes[mine, row] = numbers[found]
+            at += 1
+        row += 1
+        place[0], place[2] = at, row
+    return ALL if at >= end else MORE_ROWS
+
+
+@in_place
+def fill_slots(slots: Codes, known: Words) -> None:
+    """Find a slot for every field again, in a larger table."""
+    last = len(slots) - 1
+    for field in range(len(known)):
+        slot = np.int64(known[field, HASH] & np.uint64(last))
+        while slots[slot] >= 0:
+            slot = (slot + 1) & last
+        slots[slot] = field
+
+
+@in_place
+def copy_fields(data: Bytes, begins: Ints, offsets: Codes, out: Bytes) -> None:
+    """The bytes of some fields one after the other."""
+    for i in range(len(begins)):
+        at = begins[i]
+        for to in range(offsets[i], offsets[i + 1]):
+            out[to] = data[at]
+            at += 1
+
+
+@in_place
+def fill_words(data: Bytes, offsets: Ints, starts: Ints, out: Bytes) -> None:
+    """Copy texts so that each begins at a word; the rest of its last word is left zero."""
+    for i in range(len(starts)):
+        to = starts[i] * WORD
+        for at in range(offsets[i], offsets[i + 1]):
+            out[to] = data[at]
+            to += 1
+
+
+@in_place
+def size_of_rows(fields: Codes, sizes: Ints, own_sizes: Ints) -> int:
+    """Bytes of some rows; see `write_rows`."""
+    size = 0
+    for j in range(fields.shape[0]):
+        for i in range(fields.shape[1]):
+            field = fields[j, i]
+            size += sizes[field] if field >= 0 else own_sizes[~field]
+    return size
+
+
+@in_place
+def write_rows(
+    fields: Codes,
+    sizes: Ints,
+    starts: Ints,
+    words: Words,
+    own_sizes: Ints,
+    own_starts: Ints,
+    own_words: Words,
+    out: Words,
+) -> None:
+    """Rows as bytes, eight at a time.
+
+    Parameters
+    ----------
+    fields
+        (columns, rows) the field of each row, with what separates it from the next one: one of those
+        that many rows may have, or where it is negative, ~field of its own.
+    sizes, starts, words
+        The bytes of each field, the word at which it begins, and all words, zero beyond a field.
+    own_sizes, own_starts, own_words
+        The same of the others.
+    out
+        Words for all bytes, and one more.
+    """
+    ready, bytes_ready, to = np.uint64(0), 0, 0
+    for i in range(fields.shape[1]):
+        for j in range(fields.shape[0]):
+            field = fields[j, i]
+            shared = field >= 0
+            left = sizes[field] if shared else own_sizes[~field]
+            at = starts[field] if shared else own_starts[~field]
+            while left > 0:
+                word = words[at] if shared else own_words[at]
+                taken = min(left, WORD)
+                ready |= word << np.uint64(8 * bytes_ready)
+                bytes_ready += taken
+                if bytes_ready >= WORD:
+                    out[to] = ready
+                    to += 1
+                    bytes_ready -= WORD
+                    ready = np.uint64(0)
+                    if bytes_ready > 0:
+                        ready = word >> np.uint64(8 * (taken - bytes_ready))
+                at += 1
+                left -= WORD
+    out[to] = ready
