@@ -393,6 +393,12 @@ def _exchange(
                 s, looked = block.after[s], looked + 1
                 if at_least >= best:
                     continue
+                if judged:  # changes with rows further away are refused more often
+                    is_near = False
+                    for near in range(max(0, i - REACH), min(n, i + REACH + 1)):
+                        is_near |= order[near] == now
+                    if not is_near:
+                        continue
                 bound = cost[row] + (best - at_least) // size + 1
                 mine = joined(
                     codes,
