@@ -42,7 +42,7 @@ KS = (2, 3, 5, 7, 10, 15, 25, 50)
 SPARSE = (
     ("trees", "local-recoding"),
     ("trees", "local-recoding+quick"),
-    ("sets", "k-clustering"),
+    ("sets", "k-clustering+6"),
     ("sets", "k-clustering+quick"),
 )
 """What is measured on sparse rows: the labels and the method."""
