@@ -171,7 +171,8 @@ from pathlib import Path
 import pyarrow as pa
 from shoal.engines.files import LocalFiles
 from shoal.io.commit import replacing
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs these tests may ignore it
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs these tests may ignore these
+signal.signal(signal.SIGINT, signal.default_int_handler)
 engine = LocalFiles()
 table = pa.table({"a": pa.array(["x" * 100]).take(pa.array([0] * 200_000))})
 with replacing(Path(sys.argv[1]), force=True) as place:

@@ -197,7 +197,7 @@ def test_groups_equal_the_twins(
         with pytest.raises(Infeasible):
             LocalRecoding().group(cells, requirement, 0, lambda _: None)
         return
-    columns = local_recoding.levels_of(cells)
+    columns = local_recoding.levels_of(cells, requirement)
     grouping = recoded(cells, requirement, columns, lambda _: None)
     pairs = zip(domains, table.columns, strict=True)
     plain = [by_ncp(domain, column) for domain, column in pairs]

@@ -9,12 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from shoal import plugins
 from shoal.models.base import Model
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FieldPath = tuple[str | int, ...]
 
@@ -120,7 +121,7 @@ class ValueCheck(ABC):
     def broken(self, texts: Sequence[str]) -> list[bool]:
         """Whether each of some different texts breaks the rule."""
 
-    def may_break(self, texts: pa.Array) -> bool:  # noqa: ARG002 - any text may
+    def may_break(self, texts: "pa.Array") -> bool:  # noqa: ARG002 - any text may
         """Whether some of these texts might break the rule, where that can be seen much faster.
 
         texts: strings with offsets of 32 bits, the same ones several times or some of them missing.
