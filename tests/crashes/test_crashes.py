@@ -28,7 +28,7 @@ def test_a_crash_leaves_one_release_or_the_other(case, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("database", DATABASES, ids=str)
+@pytest.mark.parametrize("database", DATABASES, ids=lambda one: one.name)
 def test_a_killed_transaction_is_there_or_not(database: Database) -> None:
     tally = Tally()
     crash_databases(tally, database, 5, 1)
