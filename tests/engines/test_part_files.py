@@ -97,3 +97,14 @@ def test_types_that_duckdb_reads_in_its_own_way_are_read_by_arrow(tmp_path: Path
         assert session.query("SELECT p0 FROM raw").num_rows == 2
     finally:
         session.close()
+
+
+def test_a_dictionary_with_the_missing_value_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "FEW_ROWS", 1)
+    texts = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, None], pa.int32()), ["a", None, "b"])
+    files = PartFiles(tmp_path / "rows", pa.schema([("t", pa.string())]))
+    files.fill(lambda one: one, [pa.table({"t": texts})])
+    found = [value for file in files.files for value in pq.read_table(file)["t"].to_pylist()]
+    assert found == ["a", None, "b", None]

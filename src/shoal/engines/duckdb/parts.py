@@ -100,7 +100,11 @@ class PartFiles:
         for field in self._schema:
             column = part.column(field.name)
             kind = column.type
-            if pa.types.is_dictionary(kind) and len(part) >= FEW_ROWS:
+            if (
+                pa.types.is_dictionary(kind)
+                and len(part) >= FEW_ROWS
+                and not _lists_missing(column)
+            ):
                 kind = kind.value_type
             columns.append(column if kind == field.type else column.cast(field.type))
         return pa.table(columns, self._schema.names)
@@ -119,6 +123,12 @@ class PartFiles:
             write_statistics=False,
             store_schema=False,
         )
+
+
+def _lists_missing(column: pa.Array | pa.ChunkedArray) -> bool:
+    """Whether no value is one of the values of a dictionary, which Parquet does not have."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    return any(chunk.dictionary.null_count for chunk in chunks)
 
 
 def _is_wide(kind: pa.DataType) -> bool:
