@@ -2,16 +2,22 @@
 
     python -m tests.fuzz.campaign memory --seconds 3600     # or disk, spark
     python -m tests.fuzz.campaign memory --seed 4711        # one case, with everything about it
+    python -m tests.fuzz.campaign memory --shard 1          # beside others, each with seeds of its own
+    python -m tests.fuzz.campaign memory --gather DIR       # add up what shards left in a folder
 
 Every case follows from one integer. The next one and all counts are kept in `benchmarks/results`, a part
 of the repository: whoever commits them lets others go on from there. A run counts as `released` if the
 judge had no complaint, as `infeasible` or `refused` if it ended with an error of Shoal's own that gives
 nothing away; everything else is a finding, kept with its seed.
+
+Several processes share a campaign as shards: shard `n` begins at seed `n * SHARD`, and goes on where the
+file of all counts, or its own in `SHOAL_FUZZ_STATE`, says that it stopped.
 """
 
 import argparse
 import gc
 import json
+import mmap
 import os
 import shutil
 import subprocess
@@ -40,8 +46,13 @@ SAMPLE = 20
 """One release in so many is made again from shuffled rows, and verified by `shoal.verify`."""
 INTERPRETED = 10
 """The kernels of one case in so many are interpreted."""
+SHARD = 10_000_000
+"""Seeds of a shard; none comes near the end of its own."""
+FAST = next(path for path in (Path("/dev/shm"), Path(tempfile.gettempdir())) if path.is_dir())
+"""Where the files of the cases are: in memory, where there is such a folder."""
 ROOT = Path(__file__).parent.parent.parent
-STATE = Path(os.environ.get("SHOAL_FUZZ_STATE", ROOT / "benchmarks" / "results"))
+RESULTS = ROOT / "benchmarks" / "results"
+STATE = Path(os.environ.get("SHOAL_FUZZ_STATE", RESULTS))
 
 
 class Finding(Exception):  # noqa: N818 - what fuzzers have
@@ -192,13 +203,18 @@ def check_words(case: Case, words: str) -> None:
                 raise Finding(f"an error repeats a value of {column.name}")
 
 
-class State:
-    """Counts of a campaign and its next seed, kept in a file."""
+COUNTS = ("outcomes", "methods", "models", "features", "sources")
 
-    def __init__(self, path: Path, engine: str) -> None:
-        self.path, self.engine = path, engine
-        kept = json.loads(path.read_text()) if path.exists() else {}
-        self.next: int = kept.get("next", 0)
+
+class State:
+    """Counts of a shard of a campaign and its next seed, kept in a file."""
+
+    def __init__(self, path: Path, engine: str, shard: int = 0) -> None:
+        self.path, self.engine, self.shard = path, engine, str(shard)
+        read = json.loads(path.read_text()) if path.exists() else {}
+        self.shards: dict[str, dict[str, Any]] = read.get("shards", {})
+        kept = self.shards.get(self.shard, {})
+        self.next: int = kept.get("next", shard * SHARD)
         self.seconds: float = kept.get("cpu_seconds", 0.0)
         self.outcomes = Counter(kept.get("outcomes", {}))
         self.methods = Counter(kept.get("methods", {}))
@@ -224,28 +240,65 @@ class State:
         seeds = self.findings.setdefault(words[:160], [])
         seeds.append(case.seed)
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+    def of_shard(self) -> dict[str, Any]:
+        """What is known of this shard, for JSON."""
         return {
-            "engine": self.engine,
             "next": self.next,
-            "runs": sum(self.outcomes.values()),
             "cpu_seconds": round(self.seconds, 1),
-            "outcomes": dict(sorted(self.outcomes.items())),
-            "methods": dict(sorted(self.methods.items())),
-            "models": dict(sorted(self.models.items())),
-            "features": dict(sorted(self.features.items())),
-            "sources": dict(self.sources),
+            **{name: dict(sorted(getattr(self, name).items())) for name in COUNTS},
             "mended": self.mended,
             "findings": self.findings,
         }
 
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON: the counts of all shards together, and each for itself."""
+        self.shards[self.shard] = self.of_shard()
+        return together(self.engine, self.shards)
+
     def keep(self) -> None:
-        """Write the state; an interruption leaves the old or the new one."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        new = self.path.with_suffix(".new")
-        new.write_text(json.dumps(self.to_dict(), indent=1) + "\n")
-        new.replace(self.path)
+        """Write the state."""
+        write(self.path, self.to_dict())
+
+
+def together(engine: str, shards: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The counts of all shards, and each for itself."""
+    shards = dict(sorted(shards.items(), key=lambda pair: int(pair[0])))
+    counts: dict[str, Counter[str]] = {name: Counter() for name in COUNTS}
+    findings: dict[str, list[int]] = {}
+    for shard in shards.values():
+        for name in COUNTS:
+            counts[name].update(shard[name])
+        for words, seeds in shard["findings"].items():
+            findings.setdefault(words, []).extend(seeds)
+    return {
+        "engine": engine,
+        "runs": sum(counts["outcomes"].values()),
+        "cpu_seconds": round(sum(shard["cpu_seconds"] for shard in shards.values()), 1),
+        **{name: dict(sorted(counts[name].items())) for name in COUNTS},
+        "mended": sum(shard["mended"] for shard in shards.values()),
+        "findings": findings,
+        "shards": shards,
+    }
+
+
+def write(path: Path, state: dict[str, Any]) -> None:
+    """Write a state; an interruption leaves the old or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(state, indent=1) + "\n")
+    new.replace(path)
+
+
+def gather(path: Path, engine: str, folder: Path) -> dict[str, Any]:
+    """Put what files of a folder know of their shards into the file of all counts."""
+    shards = State(path, engine).shards
+    for other in sorted(folder.glob(f"fuzz-{engine}-*.json")):
+        for shard, kept in json.loads(other.read_text())["shards"].items():
+            if kept["next"] >= shards.get(shard, kept)["next"]:
+                shards[shard] = kept
+    state = together(engine, shards)
+    write(path, state)
+    return state
 
 
 def features(case: Case) -> set[str]:
@@ -324,12 +377,13 @@ def run(engine: str, count: int | None, seconds: float, state: State, folder: Pa
         for seed in list(seeds):
             again(state, words, case_of(seed, engine), folder)
     seed, done, kept, made_of = state.next, 0, time.monotonic(), source()
+    taken = Mark(state.path)
     # most objects of a run are freed with it; looking for cycles takes a tenth of the time
     usual = gc.get_threshold()
     gc.set_threshold(50_000, 20, 20)
     while (count is None or done < count) and time.monotonic() - begin < seconds:
         case, started = case_of(seed, engine), time.process_time()
-        mark(state.path, seed)
+        taken.set(seed)
         try:
             with kernels(seed):
                 state.count(case, outcome_of(case, folder))
@@ -366,14 +420,21 @@ def again(state: State, words: str, case: Case, folder: Path) -> None:
 
 def marked(state: Path) -> Path:
     """Where the seed of the case is that is being taken."""
-    return (
-        Path(tempfile.gettempdir()) / f"shoal-fuzz-{crc32(str(state.resolve()).encode()):08x}.now"
-    )
+    return FAST / f"shoal-fuzz-{crc32(str(state.resolve()).encode()):08x}.now"
 
 
-def mark(state: Path, seed: int) -> None:
-    """Note which case is being taken, in case the process does not survive it."""
-    marked(state).write_text(str(seed))
+class Mark:
+    """Which case is being taken, where another process finds it if this one does not survive it."""
+
+    def __init__(self, state: Path) -> None:
+        path = marked(state)
+        path.write_bytes(bytes(8))
+        with path.open("r+b") as file:
+            self.memory = mmap.mmap(file.fileno(), 8)
+
+    def set(self, seed: int) -> None:
+        """Note the seed."""
+        self.memory[:] = seed.to_bytes(8, "little")
 
 
 def supervise(asked: argparse.Namespace, path: Path) -> None:
@@ -381,13 +442,13 @@ def supervise(asked: argparse.Namespace, path: Path) -> None:
     begin = time.monotonic()
     while (left := asked.seconds - (time.monotonic() - begin)) > 0:
         command = [sys.executable, "-m", "tests.fuzz.campaign", asked.engine, "--alone"]
-        command += ["--seconds", str(left), "--state", str(path)]
+        command += ["--seconds", str(left), "--state", str(path), "--shard", str(asked.shard)]
         command += ["--count", str(asked.count)] if asked.count else []
         code = subprocess.run(command, stdout=subprocess.DEVNULL).returncode
         if code in (0, 1):
             return
-        state = State(path, asked.engine)
-        seed = int(marked(path).read_text())
+        state = State(path, asked.engine, asked.shard)
+        seed = int.from_bytes(marked(path).read_bytes(), "little")
         state.find(case_of(seed, asked.engine), f"the process died with code {code}")
         state.keep()
 
@@ -425,27 +486,36 @@ def main() -> None:
     parser.add_argument("--count", type=int)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--state", type=Path)
+    parser.add_argument("--shard", type=int, default=0, help="the part of all seeds to take")
+    parser.add_argument("--gather", type=Path, help="a folder with the states of shards")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    shared = Path("/dev/shm")
-    folder = Path(tempfile.mkdtemp(prefix="shoal-fuzz-", dir=shared if shared.is_dir() else None))
+    folder = Path(tempfile.mkdtemp(prefix="shoal-fuzz-", dir=FAST))
     try:
         if asked.seed is not None:
             with opened(asked.engine):
                 show(asked.engine, asked.seed, folder)
             return
-        path = asked.state or STATE / f"fuzz-{asked.engine}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if asked.alone:
-            with opened(asked.engine):
-                run(asked.engine, asked.count, asked.seconds, State(path, asked.engine), folder)
+        every = STATE / f"fuzz-{asked.engine}.json"
+        if asked.gather:
+            found = gather(asked.state or every, asked.engine, asked.gather)
         else:
-            supervise(asked, path)
-        state = State(path, asked.engine)
+            alone = STATE / f"fuzz-{asked.engine}-{asked.shard}.json" if asked.shard else every
+            path = asked.state or alone
+            kept = State(RESULTS / every.name, asked.engine).shards.get(str(asked.shard))
+            if kept and asked.shard and not path.exists():
+                write(path, together(asked.engine, {str(asked.shard): kept}))
+            state = State(path, asked.engine, asked.shard)
+            if asked.alone:
+                with opened(asked.engine):
+                    run(asked.engine, asked.count, asked.seconds, state, folder)
+            else:
+                supervise(asked, path)
+            found = State(path, asked.engine, asked.shard).to_dict()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print(json.dumps(state.to_dict(), indent=1))
-    sys.exit(1 if state.outcomes["finding"] else 0)
+    print(json.dumps({name: each for name, each in found.items() if name != "shards"}, indent=1))
+    sys.exit(1 if found["findings"] else 0)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.campaign import State, kernels, outcome_of, release_of, run
+from tests.fuzz.campaign import SHARD, State, gather, kernels, outcome_of, release_of, run
 from tests.fuzz.cases import Case, Column, case_of
 from tests.fuzz.judge import Row, complaints, read_csv, write_csv
 
@@ -54,6 +54,22 @@ def test_a_campaign_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert kept.next == again.next == 5
     assert kept.to_dict() == again.to_dict()
     assert sum(kept.outcomes.values()) == 5
+
+
+def test_shards_are_added_up(tmp_path: Path) -> None:
+    every = tmp_path / "fuzz-memory.json"
+    run("memory", 2, 600, State(every, "memory"), tmp_path)
+    beside = State(tmp_path / "fuzz-memory-1.json", "memory", 1)
+    run("memory", 1, 600, beside, tmp_path)
+    gather(every, "memory", tmp_path)
+    run("memory", 2, 600, beside, tmp_path)
+    found = gather(every, "memory", tmp_path)
+    assert found == gather(every, "memory", tmp_path)
+    assert found["runs"] == sum(found["outcomes"].values()) == 5
+    assert {name: shard["next"] for name, shard in found["shards"].items()} == {
+        "0": 2,
+        "1": SHARD + 3,
+    }
 
 
 def test_csv_is_read_as_it_was_written() -> None:
