@@ -1,11 +1,13 @@
 """Ids of people that repeat are noticed, by name or by what their rows hold."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import shoal
-from shoal.evidence.repeated_ids import agree, agreements, classes_below, is_panel
+from shoal.evidence.repeated_ids import agree, agreements, classes_below, is_own, is_panel
 from shoal.risk.people import is_person_id
 
 
@@ -121,6 +123,96 @@ def test_unique_ids_and_shared_names_are_identifiers() -> None:
         k=5,
     )
     assert not release.disclosure.repeated
+
+
+def families(people: int = 240, dates: int = 40) -> pd.DataFrame:
+    """One row per person; birth dates repeat, and all quasi-identifiers but one follow from them."""
+    rng = np.random.default_rng(6)
+    born = pd.Timestamp("1950-01-01") + pd.to_timedelta(
+        rng.integers(0, dates, people) * (12_000 // dates), "D"
+    )
+    return pd.DataFrame(
+        {
+            "birth_date": born.strftime("%Y-%m-%d"),
+            "ssn": [f"{i:03}-00-{i * 7:04}" for i in range(people)],
+            "age": 2024 - born.year,
+            "generation": born.year // 15,
+            "sex": rng.choice(["f", "m"], people),
+            "disease": rng.choice(["flu", "cold", "cough", "none"], people),
+        }
+    )
+
+
+@pytest.mark.parametrize("engine", ["memory", "out of core"])
+def test_another_identifier_contradicts(tmp_path: Path, engine: str) -> None:
+    """That rows with one birth date are one person's is not said where their `ssn` differs."""
+    table = families()
+    cases = {
+        "alone": table.drop(columns="ssn"),
+        "one row each": table,
+        "several rows each": pd.concat([table] * 3, ignore_index=True),
+        "mostly missing": table.assign(ssn=table.ssn.where(table.index < 3)),
+        "a row's number": table.rename(columns={"ssn": "uuid"}),
+        "the same": table.assign(ssn="x" + table.birth_date),
+    }
+    found = {}
+    for case, rows in cases.items():
+        names = [name for name in rows if name in ("birth_date", "ssn", "uuid")]
+        asked = shoal.Policy.load(
+            {
+                "columns": {
+                    **dict.fromkeys(names, "identifier"),
+                    **dict.fromkeys(["age", "generation", "sex"], "quasi"),
+                    "disease": "sensitive",
+                },
+                "constraints": [{"k": 4}],
+                "method": "least-loss-partition",
+                "seed": 0,
+            }
+        )
+        rows.to_parquet(tmp_path / "in.parquet")
+        memory = {} if engine == "memory" else {"memory": "500MB"}
+        release = shoal.run(
+            tmp_path / "in.parquet", asked, tmp_path / "out.parquet", force=True, **memory
+        )
+        found[case] = [one.column for one in release.disclosure.repeated]
+    assert found == {
+        "alone": ["birth_date"],
+        "one row each": [],
+        "several rows each": ["ssn"],
+        "mostly missing": ["birth_date"],
+        "a row's number": ["birth_date"],
+        "the same": ["birth_date", "ssn"],
+    }
+
+
+@pytest.mark.parametrize("memory", [None, "1GB"])
+def test_a_draft_heeds_what_contradicts(tmp_path: Path, memory: str | None) -> None:
+    table = families(600, 150).rename(columns={"birth_date": "thing", "generation": "race"})
+    table["thing"] = "t" + table.thing.str.replace("-", "")
+    found = []
+    for rows in (table, table.drop(columns="ssn")):
+        rows.to_csv(tmp_path / "in.csv", index=False)
+        inspected = shoal.inspect(tmp_path / "in.csv", memory=memory)
+        found.append([column.name for column in inspected.columns if column.role == "person"])
+    assert found == [[], ["thing"]]
+
+
+def test_a_doctor_of_many_patients_contradicts_nothing() -> None:
+    rng, table = np.random.default_rng(2), visits()
+    table["doctor name"] = rng.choice([f"Dr {i}" for i in range(9)], len(table))
+    given = {"quasi": ["age", "sex", "zip"], "sensitive": "disease", "k": 4, "default": "drop"}
+    release = shoal.anonymize(table, identifiers=["pid", "doctor name"], **given, seed=0)
+    assert [one.column for one in release.disclosure.repeated] == ["pid"]
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [("ssn", True), ("patient_id", True), ("Last Name", True), ("e-mail", True)]
+    + [("id", False), ("uuid", False), ("visit", False), ("ward", False)],
+)
+def test_identifiers_of_a_person(name: str, own: bool) -> None:
+    assert is_own(name) == own
 
 
 def test_classes_are_counted_as_by_sets() -> None:

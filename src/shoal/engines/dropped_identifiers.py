@@ -23,6 +23,8 @@ from shoal.evidence.repeated_ids import (
     agree,
     agreements,
     classes_below,
+    contradicts,
+    is_own,
     is_panel,
 )
 from shoal.io.arrow import gather
@@ -33,13 +35,11 @@ from shoal.publish.assemble import PublishedRows
 
 def repeating_identifiers(policy: Policy, table: Table) -> dict[str, Ints]:
     """(n,) the hash of each row's id, -1 where it has none, of every identifier or pseudonym that
-    repeats.
+    repeats; if there is one, also of those that are a person's own by their name.
 
     None where the policy names a person: which rows are one person's is then known.
     """
-    from shoal.kernels.uniqueness import count_keys
-
-    found = {}
+    found, any_repeats = {}, False
     for name in (*policy.identifiers, *policy.pseudonyms) if policy.person is None else ():
         if name not in table.names:
             continue
@@ -47,9 +47,19 @@ def repeating_identifiers(policy: Policy, table: Table) -> dict[str, Ints]:
             ids = person_of_ids(canonical(countable(name, table.column(name))))
         except (ShoalError, pa.ArrowException):  # lists and the like are no ids
             continue
-        if count_keys(ids[ids >= 0].view(np.uint64))[0] < int((ids >= 0).sum()):
+        repeated = repeats(ids)
+        any_repeats |= repeated
+        if repeated or is_own(name):
             found[name] = ids
-    return found
+    return found if any_repeats else {}
+
+
+def repeats(ids: Ints) -> bool:
+    """Whether several rows have one id."""
+    from shoal.kernels.uniqueness import count_keys
+
+    known = ids[ids >= 0]
+    return count_keys(known.view(np.uint64))[0] < len(known)
 
 
 def repeated_ids(
@@ -60,20 +70,38 @@ def repeated_ids(
     if not ids or k < 2:
         return
     cell = np.repeat(np.arange(cells.n_cells), cells.counts)
-    quasi = [cells.codes[cell, j] for j in range(len(cells.domains))]
-    places: Ints | None = None
-    for name, one in _in_canonical_order(cells, cell, ids).items():
-        found = agreements(one, quasi)
-        if not agree(found) and not is_panel(found):
-            continue
-        if places is None:
-            places = np.empty(cells.n_rows, np.int64)
-            places[cells.rows] = np.arange(cells.n_rows)
-            places = places[published.rows]
+    people = _of_people(_in_canonical_order(cells, cell, ids), cells, cell)
+    if not people:
+        return
+    places = np.empty(cells.n_rows, np.int64)
+    places[cells.rows] = np.arange(cells.n_rows)
+    places = places[published.rows]
+    for name, one in people.items():
         known = one[one >= 0]
         below = classes_below(published.class_of.astype(np.int64), one[places], k)
         role = policy.columns[name].role
         yield RepeatedId(name, role, len(known), len(np.unique(known)), k, *below)
+
+
+def _of_people(ids: Mapping[str, Ints], cells: Cells, cell: Ints) -> dict[str, Ints]:
+    """The ids of which several rows look like one person's; those of each canonical row."""
+    quasi = [cells.codes[cell, j] for j in range(len(cells.domains))]
+    own = [name for name in ids if is_own(name)]
+    found = {}
+    for name, one in ids.items():
+        agreeing = agreements(one, quasi)
+        if not agree(agreeing) and not is_panel(agreeing):
+            continue
+        if not any(_contradicts(ids[other], one) for other in own if other != name):
+            found[name] = one
+    return found
+
+
+def _contradicts(other: Ints, ids: Ints) -> bool:
+    both = (other >= 0) & (ids >= 0)
+    pair = [np.unique(each[both], return_inverse=True)[1].reshape(-1) for each in (other, ids)]
+    (of_ids,), (of_other,) = agreements(pair[1], pair[:1]), agreements(pair[0], pair[1:])
+    return contradicts(of_ids, of_other)
 
 
 def _in_canonical_order(cells: Cells, cell: Ints, ids: Mapping[str, Ints]) -> dict[str, Ints]:

@@ -46,6 +46,7 @@ from shoal.engines.queries import (
 from shoal.engines.session_weights import ReadWeights, read_weights_in
 from shoal.engines.sessions import Session, passing, query_number
 from shoal.errors import InputError
+from shoal.evidence.repeated_ids import is_own
 from shoal.io.arrow import one_chunk
 from shoal.policy import Policy
 from shoal.progress import Progress, no_progress
@@ -102,7 +103,7 @@ class EncodedTable:
     has_weights: bool = False
     """Whether there is a column `wt`, the sampling weights."""
     ids: tuple["RepeatingIds", ...] = ()
-    """The identifiers that repeat, whose hashes are `i0..`, where the policy names no person column."""
+    """The identifiers that repeat, and those that may contradict them, whose hashes are `i0..`, where the policy names no person column."""
     behind: tuple[pa.Array | None, ...] = ()
     """Per quasi-identifier its different values, where `v0..` are places of them."""
     found: tuple[str, ...] = ()
@@ -117,7 +118,7 @@ class EncodedTable:
 
 @dataclass(frozen=True)
 class RepeatingIds:
-    """An identifier of which several rows have the same."""
+    """An identifier of which several rows have the same, or one that may contradict such an identifier."""
 
     name: str
     rows: int
@@ -345,13 +346,15 @@ def _count_people(session: Session, raw: str, ids: "ReadIds") -> int:
 def _repeating(
     session: Session, raw: str, identifiers: Sequence["ReadIds"]
 ) -> dict[str, RepeatingIds]:
-    """The identifiers that repeat, by name."""
-    found = {}
+    """The identifiers that repeat, by name; if there is one, also those that are a person's own."""
+    found, any_repeats = {}, False
     for ids in identifiers:
         rows, missing, different = _count_ids(session, raw, ids)
-        if different < rows - missing:
+        repeated = different < rows - missing
+        any_repeats |= repeated
+        if repeated or is_own(ids.name):
             found[ids.name] = RepeatingIds(ids.name, rows - missing, different)
-    return found
+    return found if any_repeats else {}
 
 
 def _count_ids(session: Session, raw: str, ids: "ReadIds") -> tuple[int, int, int]:
@@ -646,7 +649,7 @@ class EncodeRows:
     person: ReadIds | None = None
     """Where people are counted: reads their ids."""
     ids: tuple[ReadIds, ...] = ()
-    """Reads the identifiers that repeat."""
+    """Reads the identifiers that repeat, and those that may contradict them."""
     weight: ReadWeights | None = None
     """Reads the sampling weights."""
 

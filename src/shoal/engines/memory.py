@@ -30,6 +30,7 @@ from shoal.engines.dropped_identifiers import (
     given_away,
     repeated_ids,
     repeating_identifiers,
+    repeats,
 )
 from shoal.engines.duckdb.classes import number_texts
 from shoal.engines.files import LocalFiles, wrap
@@ -360,9 +361,8 @@ class MemoryEngine(Engine):
         if self._repeating is None:
             self._repeating = repeating_identifiers(policy, table)
         ids = self._repeating
-        self._determined += given_away(
-            table, [name for name in ids if name in policy.identifiers], sorted(policy.unchanged)
-        )
+        dropped = [name for name in ids if name in policy.identifiers and repeats(ids[name])]
+        self._determined += given_away(table, dropped, sorted(policy.unchanged))
         if isinstance(published, PublishedRows):
             self._repeated = tuple(repeated_ids(policy, cells, ids, published))
         self._schema = self._schema_of(table)

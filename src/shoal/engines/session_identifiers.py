@@ -21,7 +21,9 @@ from shoal.evidence.repeated_ids import (
     Agreement,
     RepeatedId,
     agree,
+    contradicts,
     equal_by_chance,
+    is_own,
     is_panel,
 )
 from shoal.io.address import Address, Place
@@ -88,9 +90,20 @@ def ids_of_people(session: Session, encoded: EncodedTable) -> dict[str, str]:
     for i, one in enumerate(encoded.ids):
         place = f"i{i}"
         agreeing = agreements_in_session(session, ENCODED, place, chances, f"{place} >= 0")
-        if agree(agreeing) or is_panel(agreeing):
+        if not agree(agreeing) and not is_panel(agreeing):
+            continue
+        own = [f"i{j}" for j, other in enumerate(encoded.ids) if j != i and is_own(other.name)]
+        if not any(_contradicts(session, other, place) for other in own):
             found[one.name] = place
     return found
+
+
+def _contradicts(session: Session, other: str, ids: str) -> bool:
+    both, found = f"{other} >= 0 AND {ids} >= 0", []
+    for one, column in ((ids, other), (other, ids)):
+        # how often rows are equal by chance is not asked
+        found += agreements_in_session(session, ENCODED, one, {column: 0.0}, both)
+    return contradicts(*found)
 
 
 def agreements_in_session(

@@ -5,7 +5,8 @@ guarantees then count rows: a class of five rows may be one person. A column is 
 people where ids repeat, and the rows of an id agree in most quasi-identifiers far more often than rows
 by chance. In a panel most columns change from row to row: there it is enough that the rows of an id
 agree in one column, if another one numbers them (`year`, `visit`). A name or a birth date that several
-people share does neither.
+people share does neither, unless the quasi-identifiers follow from it. Another identifier may then
+contradict: one that by its name is a person's own (`ssn`, `name`), and differs among the rows of an id.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.arrays import Ints
+from shoal.encoding.vocabulary import hint_of, words_of
 from shoal.errors import counted
 
 AGREEING = 0.8
@@ -23,6 +25,15 @@ FEWEST_REPEATS = 5
 """So many rows must repeat an id, or nothing can be said of them."""
 FEWEST_BY_CHANCE = 20
 """A column numbers the rows of an id if no value occurs twice there, where so many would by chance."""
+DIFFERING = 0.5
+"""Another identifier contradicts if rows of one id are equal in it less often than this."""
+OF_ROWS = frozenset(
+    """
+    id ids identifier uuid guid url website homepage photo picture signature fingerprint ip ipaddress
+    macaddress deviceid recordnumber accountnumber accountno
+    """.split()  # noqa: SIM905 - as in `vocabulary.py`
+)
+"""Names of identifiers that may be another one in every row of a person."""
 
 
 @dataclass(frozen=True)
@@ -88,14 +99,18 @@ class Agreement:
         return self.by_chance < 1
 
     @property
-    def agrees(self) -> bool:
-        """Whether rows of one id are equal in the column far more often than by chance.
+    def share(self) -> float:
+        """How often rows of one id are equal in the column.
 
         As often as two neighbours are, in an order of the id's rows at random: ids with many rows
         do not count more than their rows.
         """
-        found = float((self.equal / self.rows).sum()) / max(1, self.repeats)
-        return self.varies and found - self.by_chance >= AGREEING * (1 - self.by_chance)
+        return float((self.equal / self.rows).sum()) / max(1, self.repeats)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether rows of one id are equal in the column far more often than by chance."""
+        return self.varies and self.share - self.by_chance >= AGREEING * (1 - self.by_chance)
 
     @property
     def numbers(self) -> bool:
@@ -120,6 +135,26 @@ def is_panel(columns: Sequence[Agreement]) -> bool:
     if not columns or columns[0].repeats < FEWEST_REPEATS:
         return False
     return any(c.agrees for c in columns) and any(c.numbers for c in columns)
+
+
+def is_own(name: str) -> bool:
+    """Whether an identifier is by its name a person's own, the same in all of her rows: `ssn`,
+    `patient_id`, `last name`; not `id` or `uuid`, which may number the rows."""
+    hint = hint_of(name)
+    return hint is not None and hint[0] == "person" and "".join(words_of(name)) not in OF_ROWS
+
+
+def contradicts(others: Agreement, ids: Agreement) -> bool:
+    """Whether another identifier, which is a person's own, says that rows of one id are several people's.
+
+    Its rows agree in the ids, as those of a person do in her birth date; the name of a doctor differs
+    among the rows of a patient, but is that of many patients. Both are counted over the rows that have
+    both.
+
+    others: how the rows of the ids agree in the other identifier. ids: how its rows agree in the ids.
+    """
+    finer = not ids.repeats or ids.share >= AGREEING
+    return finer and others.repeats >= FEWEST_REPEATS and others.share < DIFFERING
 
 
 def agreements(ids: Ints, columns: Sequence[npt.NDArray[np.integer]]) -> list[Agreement]:

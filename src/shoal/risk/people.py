@@ -3,13 +3,13 @@
 By its name, a column is an id of people (`patient_id`, `idnr`, `pid`) and repeats. By its values, it has
 many different ones that repeat, and rows with the same value agree in most suspected quasi-identifiers,
 as only rows of one person do, or agree in some column and are numbered by another, as in a panel
-(`evidence/repeated_ids.py`).
+(`evidence/repeated_ids.py`), unless a column that is a person's own by its name differs among them.
 """
 
 from collections.abc import Sequence
 
 from shoal.encoding.vocabulary import ID_WORDS, hint_of, words_of
-from shoal.evidence.repeated_ids import agree, is_panel
+from shoal.evidence.repeated_ids import agree, contradicts, is_own, is_panel
 from shoal.risk.columns import FEWEST_ROWS, MANY_VALUES, Contents, Suggestion, Type
 from shoal.risk.table import CountedTable
 
@@ -99,6 +99,11 @@ def _by_values(
             agreeing = table.agreements(column, others)
             found = {c.name: one for c, one in zip(others, agreeing, strict=True)}
             telling = [found[other.name] for other in quasi if other is not column]
-            if (len(telling) > 1 and agree(telling)) or is_panel(agreeing):
+            if not (len(telling) > 1 and agree(telling)) and not is_panel(agreeing):
+                continue
+            own = (other for other in others if is_own(other.name))
+            if not any(
+                contradicts(found[other.name], *table.agreements(other, [column])) for other in own
+            ):
                 possible.append(i)
     return max(possible, key=lambda i: (contents[i].distinct, -i), default=None)
