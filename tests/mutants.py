@@ -21,6 +21,7 @@ import argparse
 import ast
 import contextlib
 import functools
+import gc
 import hashlib
 import importlib
 import importlib.machinery
@@ -52,6 +53,8 @@ MEMORY = 6 << 30
 """Bytes that the tests of a mutant may use."""
 
 MODELS = ("tests/models", "tests/weights/test_estimated_k_map.py")
+WARM = ("tests/models",)
+"""Tests that load what most others need, and start no threads."""
 TARGETS: dict[str, tuple[str, ...]] = {
     **{
         f"models/{name}.py": MODELS
@@ -241,9 +244,24 @@ class Mutating:
         self.noticed: dict[str, list[Any]] = {}
         """By module, the tests that noticed mutants; the last ones first."""
 
+    def pytest_collection(self) -> None:
+        """Try the same examples in every process, and do not look for a smaller one that fails."""
+        from hypothesis import Phase, settings  # pytest rewrites its plugins before their import
+
+        settings.register_profile(
+            "mutants",
+            settings.get_profile("shoal"),
+            database=None,
+            derandomize=True,
+            phases=(Phase.explicit, Phase.generate),
+            report_multiple_bugs=False,
+        )
+        settings.load_profile("mutants")
+
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Try the mutants."""
         self.time_tests(session.items)
+        self.warm(session.items)
         begin = time.monotonic()
         for name, number in self.tasks:
             if time.monotonic() - begin > self.seconds:
@@ -279,6 +297,18 @@ class Mutating:
             TIMES.parent.mkdir(parents=True, exist_ok=True)
             TIMES.write_text(json.dumps(known))
         self.durations = known
+
+    def warm(self, items: list[pytest.Item]) -> None:
+        """Run quick tests in this process: what they load and compile, no child has to.
+
+        Threads do not outlive a fork, so only tests that start none may run here.
+        """
+        quick = [item for item in items if item.nodeid.startswith(WARM)]
+        for item in quick:
+            if self.durations[item.nodeid] < 1:
+                _passes(item, None)
+        gc.collect()
+        gc.freeze()
 
     def outcome(self, items: list[pytest.Item], name: str, number: int) -> tuple[str, str]:
         """`killed`, `survived`, `endless` or `open`, and the change."""
@@ -356,7 +386,7 @@ def _silent() -> None:
     os.dup2(null, 2)
 
 
-ARGUMENTS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist")
+ARGUMENTS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no")
 
 
 def apart(name: str, number: int) -> str:
@@ -448,7 +478,8 @@ def main() -> None:
     parser.add_argument("--state", type=Path, default=RESULTS)
     asked = parser.parse_args()
     os.chdir(ROOT)
-    os.environ["SHOAL_EXAMPLES"] = os.environ.get("SHOAL_EXAMPLES", "0.3")
+    os.environ.setdefault("SHOAL_EXAMPLES", "0.2")
+    os.environ.setdefault("SHOAL_THREADS", "1")
     if asked.one:
         try_alone(asked.one[0], int(asked.one[1]))
     kept = Kept(asked.state)

@@ -445,8 +445,10 @@ def supervise(asked: argparse.Namespace, path: Path) -> None:
         command += ["--seconds", str(left), "--state", str(path), "--shard", str(asked.shard)]
         command += ["--count", str(asked.count)] if asked.count else []
         code = subprocess.run(command, stdout=subprocess.DEVNULL).returncode
-        if code in (0, 1):
+        if code == 0:
             return
+        if code == 1:
+            raise SystemExit("The campaign itself failed; see above.")
         state = State(path, asked.engine, asked.shard)
         seed = int.from_bytes(marked(path).read_bytes(), "little")
         state.find(case_of(seed, asked.engine), f"the process died with code {code}")
@@ -509,8 +511,8 @@ def main() -> None:
             if asked.alone:
                 with opened(asked.engine):
                     run(asked.engine, asked.count, asked.seconds, state, folder)
-            else:
-                supervise(asked, path)
+                return
+            supervise(asked, path)
             found = State(path, asked.engine, asked.shard).to_dict()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

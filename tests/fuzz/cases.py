@@ -25,6 +25,10 @@ METHODS = (*QUICK * 4, "local-recoding", "auto")
 """`local-recoding` tries sixteen ways on every small table, and so does `auto`: they take three to five
 times as long as the others, and come a quarter as often."""
 
+FROM_FILE = 0.06
+"""The share of cases in memory that begin and end with a file, which takes twice as long: those out of
+core and on Spark all do."""
+
 WORDS = (
     "Ath", "Mons", "Liège", "Lie\u0300ge", "a", "A", "b c", "b  c", " b", "b ", "x,y", "x;y", "x~y",
     "[q]", "{q}", "{q, r}", "[q~r]", "q*", "*q", "*", "**", "\\", "\\*", "a\\b", "\\\\", '"', '""',
@@ -168,7 +172,7 @@ class _Maker:
         self.settings(policy, columns, method, anatomy)
         case = Case(
             self.seed, self.engine, columns, policy,
-            from_file=not memory or self.chance(0.2), files=self.files,
+            from_file=not memory or self.chance(FROM_FILE), files=self.files,
             separator=self.random.choice(",,,;\t|"), quote_all=self.chance(0.1),
         )  # fmt: skip
         if memory and not anatomy and not people and self.chance(0.05):
@@ -478,7 +482,7 @@ class _Maker:
             leaf
             for leaf in self.names(self.random.randint(2, 9))
             if "\n" not in leaf and "\r" not in leaf
-        ]
+        ] or ["leaf"]
         paths = self.branches(leaves, self.random.choice((1, 2, 3)))
         lines = [";".join(_quoted(text) for text in path) for path in paths.values()]
         self.files[f"{name}.csv"] = "\n".join(lines) + "\n"

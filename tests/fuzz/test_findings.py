@@ -9,6 +9,8 @@ import pytest
 import shoal
 from shoal.io.address import Address, place_of
 from shoal.kernels.jit import interpreting
+from tests.fuzz.campaign import outcome_of
+from tests.fuzz.cases import case_of
 from tests.fuzz.judge import read_csv
 
 
@@ -169,3 +171,9 @@ def test_a_database_file_that_is_nothing_but_an_ending(name: str) -> None:
     assert str(found.file) == name
     assert found.table is not None
     assert found.table.name == "visits"
+
+
+def test_rows_that_are_generalised_to_the_top_are_not_suppressed(tmp_path: Path) -> None:
+    """With nothing but quasi-identifiers and `suppressed: starred` they were counted as suppressed, and
+    the run failed its own verification."""
+    assert outcome_of(case_of(20_002_138), tmp_path) == "released"

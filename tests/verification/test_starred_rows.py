@@ -51,3 +51,18 @@ def test_a_row_with_one_cell_left_is_not_suppressed() -> None:
 def test_nothing_is_counted_without_a_limit_or_where_rows_are_withheld() -> None:
     for policy in ({**POLICY, "suppression": None}, {**POLICY, "suppressed": "withheld"}):
         assert shoal.verify(table(0, 6), policy).starred is None
+
+
+@pytest.mark.parametrize(("starred", "counted"), [(1, 1), (2, 0), (5, 0)])
+@pytest.mark.parametrize("memory", [None, "200MB"])
+def test_a_class_at_the_top_of_nothing_but_quasi_identifiers_is_not_suppressed(
+    starred: int, counted: int, memory: str | None, tmp_path: Path
+) -> None:
+    """Nothing tells two rows that are generalised to the top from suppressed ones; one is no class."""
+    file = tmp_path / "release.csv"
+    table(starred, 4)[["age", "zip"]].to_csv(file, index=False)
+    columns = {name: POLICY["columns"][name] for name in ("age", "zip")}  # type: ignore[index]
+    found = shoal.verify(file, {**POLICY, "columns": columns, "suppression": 0.1}, memory=memory)
+    assert found.starred is not None
+    assert found.starred.starred == counted
+    assert found.holds is (counted == 0)
