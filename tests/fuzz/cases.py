@@ -25,6 +25,8 @@ METHODS = (*QUICK * 4, "local-recoding", "auto")
 """`local-recoding` tries sixteen ways on every small table, and so does `auto`: they take three to five
 times as long as the others, and come a quarter as often."""
 
+INVISIBLE = "\u200b"
+"""A text of nothing that can be seen: no value of a sensitive column."""
 FROM_FILE = 0.06
 """The share of cases in memory that begin and end with a file, which takes twice as long: those out of
 core and on Spark all do."""
@@ -33,7 +35,7 @@ WORDS = (
     "Ath", "Mons", "Liège", "Lie\u0300ge", "a", "A", "b c", "b  c", " b", "b ", "x,y", "x;y", "x~y",
     "[q]", "{q}", "{q, r}", "[q~r]", "q*", "*q", "*", "**", "\\", "\\*", "a\\b", "\\\\", '"', '""',
     "it's", "two\nlines", "a\tb", "=1+1", "@x", "<missing>", "<b>", "€", "😀", "true", "1-2", "[1-2)",
-    "1+", "≤5", "%", "\u200b", "\u00a0", "ß", "SS", "ﬁ", "٣", "&amp;", "a|b", "'", "`", "$x", "--", "#",
+    "1+", "≤5", "%", INVISIBLE, "\u00a0", "ß", "SS", "ﬁ", "٣", "&amp;", "a|b", "'", "`", "$x", "--", "#",
     "x, y", "{", "}", "[", "]", "~", ",", "(1, 2]", "x" * 200, "", "\r", "r\r\ns", "Ω", "\u2126",
 )  # fmt: skip
 """Values of unordered columns, hostile ones among them."""
@@ -528,6 +530,7 @@ class _Maker:
         if shape < 0.15:
             column = self.tree(name, "sensitive")
             column.meaning = {leaf: leaf for leaf in column.paths}
+            column.missing = frozenset({INVISIBLE} & set(column.paths))
             column.settings["spelling"] = "exact"
             column.texts = self.holes([t for t in column.texts if t is not None], 0.3)
             return column

@@ -33,11 +33,16 @@ def test_more_cases_keep_their_promises(engine: str, count: int, tmp_path: Path)
             outcome_of(case_of(seed, engine), tmp_path)
 
 
-@pytest.mark.parametrize("seed", [11318, 17170, 20046, 20959])
+@pytest.mark.parametrize("seed", [11318, 17170, 20046, 20959, 20_005_978])
 def test_the_judge_takes_what_is_right(seed: int, tmp_path: Path) -> None:
     """What it once complained of: a node over all leaves beside missing values, a code for missing
-    values in a ruled column of Anatomy, and people behind rows that are starred in a part."""
+    values in a ruled column of Anatomy, people behind rows that are starred in a part, and a sensitive
+    text that is invisible."""
     assert outcome_of(case_of(seed), tmp_path) == "released"
+
+
+def test_an_error_may_name_what_is_common_in_one_column_and_rare_in_another(tmp_path: Path) -> None:
+    assert outcome_of(case_of(20_005_626), tmp_path) == "infeasible"
 
 
 def test_a_case_follows_from_its_seed() -> None:
