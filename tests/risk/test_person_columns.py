@@ -208,8 +208,16 @@ def test_a_doctor_of_many_patients_contradicts_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("name", "own"),
-    [("ssn", True), ("patient_id", True), ("Last Name", True), ("e-mail", True)]
-    + [("id", False), ("uuid", False), ("visit", False), ("ward", False)],
+    [
+        ("ssn", True),
+        ("patient_id", True),
+        ("Last Name", True),
+        ("e-mail", True),
+        ("id", False),
+        ("uuid", False),
+        ("visit", False),
+        ("ward", False),
+    ],
 )
 def test_identifiers_of_a_person(name: str, own: bool) -> None:
     assert is_own(name) == own

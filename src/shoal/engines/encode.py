@@ -103,7 +103,8 @@ class EncodedTable:
     has_weights: bool = False
     """Whether there is a column `wt`, the sampling weights."""
     ids: tuple["RepeatingIds", ...] = ()
-    """The identifiers that repeat, and those that may contradict them, whose hashes are `i0..`, where the policy names no person column."""
+    """The identifiers that repeat, and those that may contradict them, whose hashes are `i0..`, where
+    the policy names no person column."""
     behind: tuple[pa.Array | None, ...] = ()
     """Per quasi-identifier its different values, where `v0..` are places of them."""
     found: tuple[str, ...] = ()
@@ -118,7 +119,7 @@ class EncodedTable:
 
 @dataclass(frozen=True)
 class RepeatingIds:
-    """An identifier of which several rows have the same, or one that may contradict such an identifier."""
+    """An identifier of which several rows have the same, or one that may contradict such a one."""
 
     name: str
     rows: int

@@ -145,7 +145,7 @@ def is_own(name: str) -> bool:
 
 
 def contradicts(others: Agreement, ids: Agreement) -> bool:
-    """Whether another identifier, which is a person's own, says that rows of one id are several people's.
+    """Whether another identifier, a person's own, says that the rows of an id are several people's.
 
     Its rows agree in the ids, as those of a person do in her birth date; the name of a doctor differs
     among the rows of a patient, but is that of many patients. Both are counted over the rows that have
