@@ -1310,7 +1310,9 @@ def compare(
     >>> shoal.compare(people, policy, methods=["mondrian"]).recommended.method
     'mondrian'
     """
-    with displayed(progress) as callback:
+    from shoal.comparison.child import Child
+
+    with displayed(progress) as callback, Child(models=by == "accuracy") as child:
         from shoal.comparison.comparison import compare
         from shoal.comparison.page import check_output
         from shoal.policy import Policy
@@ -1322,7 +1324,9 @@ def compare(
         required = Policy.load(policy).with_changes(seed=seed).reading(**keys)
         names = methods if methods is None or isinstance(methods, str) else list(methods)
         ks = k if k is None or isinstance(k, int | str) else list(k)
-        found = compare(_located(data), required, names, ks, budget, callback, by=by, target=target)
+        found = compare(
+            _located(data), required, child, names, ks, budget, callback, by=by, target=target
+        )
     warn(found.warnings)
     if output is None:
         return found

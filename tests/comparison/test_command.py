@@ -10,6 +10,7 @@ import pytest
 
 from shoal import progress
 from shoal.comparison import comparison as module
+from shoal.comparison.child import Child
 from shoal.comparison.outcome import Outcome
 from shoal.drawing import page as needs
 from tests.cli.test_progress import Terminal
@@ -145,8 +146,8 @@ def test_progress_has_a_line_per_method(sample, monkeypatch):
     monkeypatch.setattr(module, "run_job", slowly)
     monkeypatch.setattr("sys.stderr", file)
     monkeypatch.setattr(progress, "PATIENCE", 0)
-    with progress.displayed(True) as show:
-        module.compare(sample.table, sample.policy, "mondrian,bottom-up", 5, None, show)
+    with progress.displayed(True) as show, Child() as child:
+        module.compare(sample.table, sample.policy, child, "mondrian,bottom-up", 5, None, show)
     assert "k = 5: done" in file.getvalue()
     assert "bottom-up" in file.getvalue()
 

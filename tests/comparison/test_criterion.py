@@ -259,6 +259,21 @@ def test_models_are_trained_on_a_release_of_three_quarters(monkeypatch):
     assert abs(town.figure - 0.5) < 0.2
 
 
+def test_what_models_need_of_the_raw_table_is_kept_from_run_to_run():
+    """A run after others has the score that it has alone, on as many threads as there are."""
+    from shoal.comparison.worker import Models
+
+    kept, found = Models(TABLE), []
+    for method in ("mondrian", "least-loss-partition", "mondrian"):
+        policy = Policy.load({**POLICY, "method": method})
+        for target in ("rent", "ill"):
+            found.append(kept.score(policy, target))
+            alone = Models(TABLE).score(policy, target)
+            assert alone.seconds > 0
+            assert replace(found[-1], seconds=0) == replace(alone, seconds=0)
+    assert found[0].value == found[4].value != found[2].value
+
+
 def test_a_whole_comparison_by_a_metric_on_request():
     policy = {**POLICY, "metrics": [{"name": "query-error", "queries": 50}]}
     found = shoal.compare(TABLE, policy, methods="mondrian,flexible-partition", by="query-error")

@@ -1,10 +1,13 @@
 """What is asked is checked before any work."""
 
+import subprocess
+
 import pyarrow as pa
 import pytest
 
 import shoal
 from shoal import plugins
+from shoal.comparison import child
 from shoal.comparison import comparison as module
 from shoal.comparison.plan import make_plan, own_k, read_budget, read_ks, read_methods
 from shoal.errors import InputError, PolicyError
@@ -144,6 +147,16 @@ TABLE = pa.table({"name": ["x"], "age": [1], "zip": ["a"], "ill": ["b"]})
     ],
 )
 def test_nothing_is_started_before_all_is_known_to_be_right(monkeypatch, data, asked, words):
+    """But for the process in which it would have run: it has ended, too."""
+    started = []
+
+    class Noted(subprocess.Popen):
+        def __init__(self, *words, **options):
+            super().__init__(*words, **options)
+            started.append(self)
+
+    monkeypatch.setattr(child.subprocess, "Popen", Noted)
     monkeypatch.setattr(module, "run_job", lambda *_: pytest.fail("it was started"))
     with pytest.raises(InputError, match=words):
         shoal.compare(data, POLICY, **asked)
+    assert all(process.returncode is not None for process in started)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.comparison import runner
+from shoal.comparison import child, runner
 from shoal.errors import HierarchyError, InputError
 from shoal.hierarchy.mask import Mask
 from shoal.progress import ProgressEvent
@@ -60,13 +60,14 @@ def children():
 @pytest.fixture
 def started(monkeypatch):
     """The processes that were started."""
-    found, start = [], runner._child
+    found, start = [], subprocess.Popen
 
-    def counted():
-        found.append(start())
-        return found[-1]
+    def counted(words, **options):
+        process = start(words, **options)
+        found.extend([process] if "shoal.comparison.worker" in words else [])
+        return process
 
-    monkeypatch.setattr(runner, "_child", counted)
+    monkeypatch.setattr(child.subprocess, "Popen", counted)
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal import seeds
+from shoal.comparison.child import Child
 from shoal.comparison.criterion import RISK, Criterion, check_rows
 from shoal.comparison.outcome import Outcome, frontier
 from shoal.comparison.plan import Ks, Methods, make_plan, own_k, read_budget
@@ -183,6 +184,7 @@ class Comparison(Result):
 def compare(
     data: Any,
     policy: Any,
+    child: Child,
     methods: Methods = None,
     k: Ks = None,
     budget: float | None = None,
@@ -197,6 +199,8 @@ def compare(
     ----------
     data, policy
         As `anonymize` takes them.
+    child
+        The process in which the methods run; it has ended afterwards.
     methods
         Their names; all methods when left out. The policy's own method keeps its options, others
         have their defaults.
@@ -249,7 +253,7 @@ def compare(
     for job in plan.jobs:
         report(ProgressEvent("wait", 0.0, method=job.method, k=job.k))
     outcomes = list(plan.refused)
-    with Worker(table) as worker:
+    with Worker(table, child) as worker:
         for job in plan.jobs:
             outcome = run_job(job, worker, seconds, report)
             report(ProgressEvent(outcome.status, 1.0, method=job.method, k=job.k))

@@ -1,21 +1,18 @@
 """Run methods in a child process, which has ended afterwards, whatever happens."""
 
 import json
-import os
 import pickle
 import queue
 import signal
-import subprocess
-import sys
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Self, TypeAlias
 
 import pyarrow as pa
 
 from shoal import errors
+from shoal.comparison.child import Child
 from shoal.comparison.outcome import Figures, Outcome
 from shoal.comparison.plan import Job
 from shoal.comparison.worker import LENGTH, NOT_IMPORTABLE
@@ -26,7 +23,6 @@ WARM_UP = 300.0
 SHARED_STEPS = ("", "read", "encode")
 """Steps that are the same for all methods: an error in them is not the method's."""
 
-Child: TypeAlias = "subprocess.Popen[bytes]"
 Lines: TypeAlias = "queue.Queue[bytes | None]"
 
 
@@ -36,10 +32,11 @@ class Worker:
     After a run that went wrong, the next one gets a new process.
     """
 
-    def __init__(self, table: pa.Table) -> None:
-        self._table = table
-        self._child: Child | None = None
-        self._lines: Lines = queue.Queue()
+    def __init__(self, table: pa.Table, child: Child) -> None:
+        """child: a process that has not been sent anything."""
+        self._table, self._models = table, child.models
+        self._child: Child | None = child
+        self._lines: Lines | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -50,10 +47,13 @@ class Worker:
     def start(self, job: bytes) -> Lines:
         """Start a run by a pickled `Job`; returns the lines of the child as they arrive, None at its
         end."""
+        if self._child is None:
+            self._child = Child(self._models)
+        is_new = self._lines is None
+        if self._lines is None:
+            self._lines = _messages(self._child)
         with suppress(OSError):  # it died already: its last message, if any, says why
-            if self._child is None:
-                self._child = _child()
-                self._lines = _messages(self._child)
+            if is_new:
                 _send_table(self._child, self._table)
             _send_job(self._child, job)
         return self._lines
@@ -62,9 +62,8 @@ class Worker:
         """End the child, and all that it started; returns its exit code."""
         if self._child is None:
             return None
-        child, self._child = self._child, None
-        _end(child)
-        return child.returncode
+        child, self._child, self._lines = self._child, None, None
+        return child.end()
 
 
 def run_job(job: Job, worker: Worker, budget: float | None, progress: ProgressCallback) -> Outcome:
@@ -109,23 +108,20 @@ def run_job(job: Job, worker: Worker, budget: float | None, progress: ProgressCa
 
 def _send_table(child: Child, table: pa.Table) -> None:
     """The table, through a pipe: no row is ever written to a disk."""
-    assert child.stdin is not None
-    with pa.ipc.new_stream(child.stdin, table.schema) as stream:
+    with pa.ipc.new_stream(child.source, table.schema) as stream:
         stream.write_table(table)
-    child.stdin.flush()
+    child.source.flush()
 
 
 def _send_job(child: Child, job: bytes) -> None:
-    assert child.stdin is not None
-    child.stdin.write(LENGTH.pack(len(job)) + job)
-    child.stdin.flush()
+    child.source.write(LENGTH.pack(len(job)) + job)
+    child.source.flush()
 
 
 def _messages(child: Child) -> Lines:
     """The lines of the child as they arrive; None at its end."""
     lines: Lines = queue.Queue()
-    output = child.stdout
-    assert output is not None
+    output = child.output
 
     def listen() -> None:
         with suppress(ValueError, OSError):  # closed while it was read
@@ -135,34 +131,6 @@ def _messages(child: Child) -> Lines:
 
     threading.Thread(target=listen, daemon=True).start()
     return lines
-
-
-def _child() -> Child:
-    """A child, in a process group of its own, so that all it starts ends with it."""
-    debugging = os.environ.get("SHOAL_DEBUG")
-    path = os.pathsep.join(each or str(Path.cwd()) for each in sys.path)
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "shoal.comparison.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=None if debugging else subprocess.DEVNULL,
-        env=os.environ | {"PYTHONPATH": path},
-        start_new_session=True,
-    )
-
-
-def _end(child: Child) -> None:
-    if hasattr(os, "killpg"):
-        # not waited for yet, so the process id is still its own
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, signal.SIGKILL)
-    else:
-        child.kill()
-    child.wait()
-    for pipe in (child.stdin, child.stdout):
-        with suppress(OSError):
-            assert pipe is not None
-            pipe.close()
 
 
 def _error_outcome(job: Job, last: dict[str, Any]) -> Outcome:

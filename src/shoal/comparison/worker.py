@@ -1,9 +1,10 @@
 """The child process in which methods run: a table and jobs come in, figures go out.
 
 The parent sends the table as an Arrow stream and then, for each run, a pickled job by standard input;
-nothing of the table is written anywhere. The child answers each job with lines of JSON:
-`{"ready": true}` when everything is compiled, `{"step": .., "share": ..}` as it goes on, and at the end
-`figures` or `error`. When standard input ends, so has the parent, and the child ends too.
+nothing of the table is written anywhere. While it reads the table, the child loads what every run needs.
+The child answers each job with lines of JSON: `{"ready": true}` when everything is compiled,
+`{"step": .., "share": ..}` as it goes on, and at the end `figures` or `error`. When standard input ends,
+so has the parent, and the child ends too.
 """
 
 import gc
@@ -26,7 +27,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.analysis.prediction import ModelScore, PredictionTask
+from shoal.analysis.prediction import ModelScore, PredictionTask, RawRows
+from shoal.comparison.child import MODELS
 from shoal.comparison.criterion import Criterion
 from shoal.comparison.outcome import Figures, Risk
 from shoal.comparison.plan import Job
@@ -57,15 +59,31 @@ Send = Callable[[dict[str, Any]], None]
 def main() -> None:
     """Receive the table; then for every job warm up, run, and send the figures."""
     source, send = os.fdopen(0, "rb", closefd=False), _sender()
+    load(MODELS in sys.argv[1:])
     table = pa.ipc.open_stream(source).read_all()
     jobs: queue.Queue[bytes] = queue.Queue()
     threading.Thread(target=_listen, args=(source, jobs), daemon=True).start()
     warm: set[str] = set()
+    models = Models(table)
     while True:
-        _run(jobs.get(), table, warm, send)
+        _run(jobs.get(), table, warm, models, send)
 
 
-def _run(pickled: bytes, table: pa.Table, warm: set[str], send: Send) -> None:
+def load(models: bool) -> None:
+    """Load what every run needs, by a release of a few rows that nobody has; models: and learners."""
+    ages = [20 + i % 40 for i in range(WARM_UP_ROWS)]
+    rows = pa.table({"age": ages, "town": ["north" if i % 3 else "south" for i in ages]})
+    policy = {"columns": {"age": "quasi", "town": "quasi"}, "constraints": [{"k": 5}], "seed": 0}
+    warm_up(rows, Policy.load({**policy, "method": "mondrian"}))
+    if models:
+        with suppress(ImportError):  # the run itself will report it
+            import sklearn.ensemble  # noqa: F401
+    # what is loaded stays: looking for garbage in it, before every run, would take a tenth of a second
+    gc.collect()
+    gc.freeze()
+
+
+def _run(pickled: bytes, table: pa.Table, warm: set[str], models: "Models", send: Send) -> None:
     steps = _Steps(send)
     try:
         job = _unpickled(pickled)
@@ -74,7 +92,7 @@ def _run(pickled: bytes, table: pa.Table, warm: set[str], send: Send) -> None:
             warm_up(table, policy)
             warm.add(repr(policy.method))
         send({"ready": True})
-        send({"figures": asdict(measure(table, policy, job.criterion, steps))})
+        send({"figures": asdict(measure(table, policy, job.criterion, steps, models))})
     except ShoalError as error:
         send({"error": str(error), "kind": type(error).__name__, "step": steps.current})
     except MemoryError:
@@ -146,16 +164,20 @@ def measure(
     policy: Policy,
     criterion: Criterion = Criterion(),  # noqa: B008, it never changes
     progress: ProgressCallback = ignore_event,
+    models: "Models | None" = None,
 ) -> Figures:
-    """Make a release of the table, which is verified as every release is, and measure it."""
+    """Make a release of the table, which is verified as every release is, and measure it.
+
+    models: keeps what they need of the raw table from run to run.
+    """
     clock = Clock(progress)
     peak, began = PeakMemory(), time.perf_counter()
     release = anonymize_table(table, policy, clock)
     figures = figures_of(release, time.perf_counter() - began, peak.bytes())
     if criterion.target is not None:
         with clock.step("models"):
-            models = model_score(table, policy, criterion.target)
-        return replace(figures, figure=models.value, models=models)
+            score = (models or Models(table)).score(policy, criterion.target)
+        return replace(figures, figure=score.value, models=score)
     if not criterion.is_metric:
         return figures
     figure = release.metrics.get(criterion.name)
@@ -167,19 +189,37 @@ def measure(
     return replace(figures, figure=figure)
 
 
-def model_score(table: pa.Table, policy: Policy, target: str) -> ModelScore:
-    """The score of a model that is trained on a release of three quarters of the rows, and tested on
-    the others. All methods get the same rows to train with."""
-    task = PredictionTask(policy, target, policy.seed or 0)
-    train, test = task.split(table.num_rows)
-    rows = table.take(pa.array(train))
-    try:
-        release = anonymize_table(rows, policy, Clock())
-    except Infeasible as error:
-        raise Infeasible(
-            f"Three quarters of the rows, on which models are trained, have no release: {error}"
-        ) from None
-    return task.score(rows, table.take(pa.array(test)), release.table)
+class Models:
+    """Models of releases of one table, all of them of the same rows, and tested on the same others."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+        self._target = ""
+        self._rows: tuple[pa.Table, RawRows, RawRows] | None = None
+
+    def score(self, policy: Policy, target: str) -> ModelScore:
+        """The score of a model that is trained on a release of three quarters of the rows, and tested
+        on the others.
+
+        The policies of one comparison read raw values alike, and have one seed.
+        """
+        began = time.perf_counter()
+        task = PredictionTask(policy, target, policy.seed or 0)
+        if self._rows is None or self._target != target:
+            train, test = (
+                self._table.take(pa.array(some)) for some in task.split(len(self._table))
+            )
+            both = (RawRows(rows, policy, task.seed) for rows in (train, test))
+            self._target, self._rows = target, (train, *both)
+        rows, known, held_out = self._rows
+        try:
+            release = anonymize_table(rows, policy, Clock())
+        except Infeasible as error:
+            raise Infeasible(
+                f"Three quarters of the rows, on which models are trained, have no release: {error}"
+            ) from None
+        found = task.score(known, held_out, release.table)
+        return replace(found, seconds=time.perf_counter() - began)
 
 
 def figures_of(release: Release, seconds: float, memory: int) -> Figures:
