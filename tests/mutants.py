@@ -11,8 +11,8 @@ run on the changed module. A mutant that no test notices is a survivor: it needs
 
 Loading the libraries and collecting the tests takes longer than the test that notices a mutant. So one
 process of pytest collects all tests and forks for every mutant; the child gives the functions of the
-module their changed code and runs the tests: those first that noticed other mutants of the module, then
-the quick ones.
+module their changed code and runs the tests that reach the changed line: those first that noticed other
+mutants of the module, then the quick ones.
 Mutants outside of functions need a process of their own. What was found is kept with a digest of each
 module in `benchmarks/results/mutants.json`: a module that changes begins anew.
 """
@@ -26,16 +26,18 @@ import hashlib
 import importlib
 import importlib.machinery
 import json
+import math
 import os
 import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import pytest
@@ -46,9 +48,12 @@ RESULTS = ROOT / "benchmarks" / "results" / "mutants.json"
 TIMES = (
     Path(os.environ.get("SHOAL_FUZZ_STATE", Path.home() / ".cache" / "shoal-fuzz")) / "times.json"
 )
-"""How long each test takes, on this machine."""
+"""How long each test takes on this machine, and which lines of the modules it reaches."""
 LIMIT = 180
 """Seconds of CPU after which the tests of a mutant are ended: it does not come to an end by itself."""
+SLOWER = 20
+"""A test that takes so many times as long as usual, and `PATIENCE` more, does not end either."""
+PATIENCE = 5
 MEMORY = 6 << 30
 """Bytes that the tests of a mutant may use."""
 
@@ -150,14 +155,60 @@ def mutants(seed: int = 1) -> list[tuple[str, int]]:
     return found
 
 
-def mutated(name: str, number: int) -> tuple[ast.Module, str, str | None]:
-    """The changed module, words, and the function that the change is in the body of, if any."""
+def mutated(name: str, number: int) -> tuple[ast.Module, str, str | None, range]:
+    """The changed module, words, the function that the change is in the body of, if any, and the lines
+    of the statement."""
     tree = parsed(name)
     node, words, change = next(islice(mutations(tree), number, None))
     inside = _function_of(tree, node)
     where = f"{name}:{getattr(node, 'lineno', 0)}: {words}"
+    lines = _lines_of(tree, node)
     change(node)
-    return ast.fix_missing_locations(tree), where, inside
+    return ast.fix_missing_locations(tree), where, inside, lines
+
+
+def _lines_of(tree: ast.AST, node: ast.AST) -> range:
+    """The lines of the innermost statement around a node; of one with a body, those before it.
+
+    None outside of functions: such statements are reached when the module is loaded.
+    """
+    functions = (each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef))
+    bodies = (line for function in functions for line in function.body)
+    if not any(each is node for line in bodies for each in ast.walk(line)):
+        return range(0)
+    found = range(0)
+    for each in ast.walk(tree):  # from the outside to the inside
+        if isinstance(each, ast.stmt | ast.ExceptHandler) and any(
+            n is node for n in ast.walk(each)
+        ):
+            last = each.end_lineno or each.lineno
+            if body := getattr(each, "body", None):
+                last = max(each.lineno, body[0].lineno - 1)
+            found = range(each.lineno, last + 1)
+    return found
+
+
+@contextlib.contextmanager
+def reached() -> Iterator[set[tuple[str, int]]]:
+    """The lines of the modules that are reached meanwhile."""
+    names = {str(PACKAGE / name): name for name in TARGETS}
+    found: set[tuple[str, int]] = set()
+
+    def line(frame: FrameType, _: str, __: Any) -> Any:
+        found.add((names[frame.f_code.co_filename], frame.f_lineno))
+        return line
+
+    def call(frame: FrameType, event: str, _: Any) -> Any:
+        return line(frame, event, None) if frame.f_code.co_filename in names else None
+
+    usual = sys.gettrace()
+    threading.settrace(call)
+    sys.settrace(call)
+    try:
+        yield found
+    finally:
+        sys.settrace(usual)
+        threading.settrace(usual)  # type: ignore[arg-type]
 
 
 def _function_of(tree: ast.AST, node: ast.AST, prefix: str = "") -> str | None:
@@ -237,10 +288,18 @@ class Mutating:
     """A plugin of pytest that, once all tests are collected, tries mutants instead of running them."""
 
     def __init__(
-        self, tasks: list[tuple[str, int]], kept: "Kept", seconds: float, budget: float
+        self,
+        tasks: list[tuple[str, int]],
+        kept: "Kept",
+        seconds: float,
+        budget: float,
+        every: bool,
     ) -> None:
         self.tasks, self.kept, self.seconds, self.budget = tasks, kept, seconds, budget
+        self.every = every
         self.durations: dict[str, float] = {}
+        self.reaching: dict[str, set[tuple[str, int]]] = {}
+        """By test, the lines of the modules that it reaches."""
         self.noticed: dict[str, list[Any]] = {}
         """By module, the tests that noticed mutants; the last ones first."""
 
@@ -273,8 +332,10 @@ class Mutating:
         return True
 
     def time_tests(self, items: list[pytest.Item]) -> None:
-        """How long each test takes, of a run of all of them that was not changed; they must pass."""
-        known = json.loads(TIMES.read_text()) if TIMES.exists() else {}
+        """How long each test takes and what it reaches, without any mutant; all must pass."""
+        read = json.loads(TIMES.read_text()) if TIMES.exists() else {}
+        digests = {name: one["digest"] for name, one in self.kept.modules.items()}
+        known = read["tests"] if read.get("modules") == digests else {}
         new = [item for item in items if item.nodeid not in known]
         if new:
             reading, writing = os.pipe()
@@ -283,20 +344,25 @@ class Mutating:
                 _silent()
                 for i, item in enumerate(new):
                     begun = time.process_time()
-                    passed = _passes(item, new[i + 1] if i + 1 < len(new) else None)
+                    with reached() as lines:
+                        passed = _passes(item, new[i + 1] if i + 1 < len(new) else None)
                     took = time.process_time() - begun
-                    os.write(writing, json.dumps([item.nodeid, passed, took]).encode() + b"\n")
+                    found = [item.nodeid, passed, took, sorted(lines)]
+                    os.write(writing, json.dumps(found).encode() + b"\n")
                 os._exit(0)
             os.close(writing)
             with os.fdopen(reading, "rb") as pipe:
-                lines = [json.loads(line) for line in pipe]
+                heard = [json.loads(line) for line in pipe]
             os.waitpid(child, 0)
-            failed = [nodeid for nodeid, passed, _ in lines if not passed]
+            failed = [nodeid for nodeid, passed, *_ in heard if not passed]
             assert not failed, f"these fail without any mutant: {failed}"
-            known.update({nodeid: took for nodeid, _, took in lines})
+            known.update({nodeid: [took, lines] for nodeid, _, took, lines in heard})
             TIMES.parent.mkdir(parents=True, exist_ok=True)
-            TIMES.write_text(json.dumps(known))
-        self.durations = known
+            TIMES.write_text(json.dumps({"modules": digests, "tests": known}))
+        self.durations = {nodeid: took for nodeid, (took, _) in known.items()}
+        self.reaching = {
+            nodeid: {(name, line) for name, line in lines} for nodeid, (_, lines) in known.items()
+        }
 
     def warm(self, items: list[pytest.Item]) -> None:
         """Run quick tests in this process: what they load and compile, no child has to.
@@ -312,11 +378,15 @@ class Mutating:
 
     def outcome(self, items: list[pytest.Item], name: str, number: int) -> tuple[str, str]:
         """`killed`, `survived`, `endless` or `open`, and the change."""
-        changed, where, inside = mutated(name, number)
+        changed, where, inside, lines = mutated(name, number)
         mine = [i for i in items if i.nodeid.startswith(TARGETS[name])]
+        if not self.every and lines:
+            changing = {(name, line) for line in lines}
+            mine = [i for i in mine if self.reaching[i.nodeid] & changing]
         mine.sort(key=lambda item: self.durations.get(item.nodeid, 0))
         first = self.noticed.setdefault(name, [])
-        ordered = [*first, *(item for item in mine if item not in first)]
+        ordered = [item for item in first if item in mine]
+        ordered += [item for item in mine if item not in first]
         reading, writing = os.pipe()
         child = os.fork()
         if not child:
@@ -360,6 +430,8 @@ class Mutating:
                     os.write(writing, b"open")
                     break
                 following = items[i + 1] if i + 1 < len(items) else None
+                usual = self.durations.get(item.nodeid, 0)
+                _limited(math.ceil(time.process_time() + SLOWER * usual + PATIENCE))
                 if not _passes(item, following):
                     os.write(writing, str(i).encode())
                     code = 1
@@ -373,10 +445,10 @@ def _passes(item: pytest.Item, following: pytest.Item | None) -> bool:
     return not any(r.failed for r in runtestprotocol(item, log=False, nextitem=following))
 
 
-def _limited() -> None:
+def _limited(seconds: int = LIMIT) -> None:
     import resource
 
-    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT + 10))
+    resource.setrlimit(resource.RLIMIT_CPU, (min(seconds, LIMIT), LIMIT + 10))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
 
@@ -398,7 +470,7 @@ def apart(name: str, number: int) -> str:
 
 def try_alone(name: str, number: int) -> None:
     """Run the tests in this process, which loads the changed module, and end it."""
-    changed, _, _ = mutated(name, number)
+    changed, *_ = mutated(name, number)
     _limited()
     path = str(PACKAGE / name)
     code = compile(changed, path, "exec")
@@ -490,7 +562,7 @@ def main() -> None:
     ]
     if tasks and not asked.show:
         tests = sorted({test for name, _ in tasks for test in TARGETS[name]})
-        mutating = Mutating(tasks, kept, asked.seconds, asked.budget)
+        mutating = Mutating(tasks, kept, asked.seconds, asked.budget, asked.again)
         pytest.main([*ARGUMENTS, "-m", "not long", *tests], plugins=[mutating])
     summary = kept.summary()
     print(json.dumps(summary, indent=1))

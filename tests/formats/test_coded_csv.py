@@ -21,10 +21,14 @@ ROWS = st.integers(2, 4).flatmap(
 Rows = list[tuple[str | None, ...]]
 
 
-@pytest.fixture(autouse=True)
-def small_blocks() -> Iterator[None]:
-    """Every boundary is met by small files: of blocks, of pieces, of the room for fields."""
+@pytest.fixture(autouse=True, params=[100, 2], ids=["narrow", "wide"])
+def small_blocks(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every boundary is met by small files: of blocks, of pieces, of the room for fields, and of the
+    numbers of a wide table that fit into two bytes."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coded_csv, "WIDE", request.param)
+        patch.setattr(coded_csv, "NARROW", 4)
+        patch.setattr(coded_csv, "CELLS_AT_ONCE", 20)
         patch.setattr(coded_csv, "LARGE", 0)
         patch.setattr(coded_csv, "LARGE_ROWS", 0)
         patch.setattr(coded_csv, "BLOCK", 128)

@@ -253,7 +253,7 @@ class _Judge:
                 return
 
     def statistics(self, column: Column, form: str) -> Iterator[str]:
-        for members in self.classes().values():
+        for members in self.classes(self.component([column.name])).values():
             raws = [self.behind[i] for i in members]
             label = self.rows[members[0]][column.name]
             if any(raw is None for raw in raws):

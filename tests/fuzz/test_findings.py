@@ -177,3 +177,8 @@ def test_rows_that_are_generalised_to_the_top_are_not_suppressed(tmp_path: Path)
     """With nothing but quasi-identifiers and `suppressed: starred` they were counted as suppressed, and
     the run failed its own verification."""
     assert outcome_of(case_of(20_002_138), tmp_path) == "released"
+
+
+def test_all_rows_suppressed_out_of_core(tmp_path: Path) -> None:
+    """A column with a hierarchy of which no row was left was a KeyError."""
+    assert outcome_of(case_of(10_001_910, "disk"), tmp_path) == "infeasible"

@@ -33,8 +33,14 @@ POLICIES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
-@pytest.mark.parametrize("name", POLICIES)
-def test_the_same_release(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "wide"),
+    [*((name, 100) for name in POLICIES), ("sets", 2), ("starred", 2), ("weight", 2)],
+)
+def test_the_same_release(
+    name: str, wide: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """wide: from so many columns on, numbers take two bytes where they fit."""
     policy = {"columns": COLUMNS, "constraints": [{"k": 3}], "seed": 1} | POLICIES[name]
     source = tmp_path / "in.csv"
     csv.write_csv(
@@ -43,6 +49,7 @@ def test_the_same_release(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     plain = shoal.run(source, policy, tmp_path / "plain.csv")
     monkeypatch.setattr(coded_csv, "LARGE", 0)
     monkeypatch.setattr(coded_csv, "LARGE_ROWS", 0)
+    monkeypatch.setattr(coded_csv, "WIDE", wide)
     coded = shoal.run(source, policy, tmp_path / "coded.csv")
     for file in tmp_path.glob("plain*.csv"):
         other = file.with_name(file.name.replace("plain", "coded"))

@@ -184,7 +184,8 @@ class MemoryEngine(Engine):
         read = LocalFiles().read(source.files[0], source.options, columns, coded=numbered)
         quasi = policy.quasi if numbered else ()
         self._read_with_codes = _coded_texts(read) if numbered else ()
-        self._table = wrap(_in_one_piece(without_category_order(read, policy.quasi), quasi))
+        read = without_category_order(read, policy.quasi)
+        self._table = wrap(_in_one_piece(read, quasi, policy.unchanged))
         self.load(policy, clock)
         progress(1.0)
 
@@ -557,7 +558,8 @@ class MemoryEngine(Engine):
         """The rows of a written file; the texts of columns that are compared often are coded."""
         files = LocalFiles()
         table = files.read(path, files.settle(path, options)[0], coded=True)
-        return _in_one_piece(table, (*self._policy.quasi, *self._policy.sensitive))
+        numbered = (*self._policy.quasi, *self._policy.sensitive)
+        return _in_one_piece(table, numbered, self._policy.unchanged)
 
     def require_truth(self, released: ReleaseTable, progress: Progress) -> None:
         """Compare the release with the table, row by row."""
@@ -699,13 +701,26 @@ def _decoded(table: pa.Table, names: Collection[str]) -> pa.Table:
     return pa.Table.from_arrays(each(column, every, table.num_rows), every)
 
 
-def _in_one_piece(table: pa.Table, numbered: Collection[str]) -> pa.Table:
-    """The table with every column in one piece; the texts of some columns are numbered."""
+def _in_one_piece(
+    table: pa.Table, numbered: Collection[str], unchanged: Collection[str]
+) -> pa.Table:
+    """The table with every column in one piece; the texts of some columns are numbered.
+
+    unchanged: columns that are only copied and compared: their numbers may be short ones.
+    """
+    copied = set(unchanged)
 
     def column(name: str) -> pa.Array:
         values = table.column(name)
         if name in numbered and pa.types.is_string(values.type):
             values = values.dictionary_encode()  # first: codes are put together faster than texts
+        kind = values.type
+        if (
+            name not in copied
+            and pa.types.is_dictionary(kind)
+            and pa.types.is_int16(kind.index_type)
+        ):
+            values = values.cast(pa.dictionary(pa.int32(), kind.value_type, kind.ordered))
         return one_chunk(values)
 
     columns = each(column, table.column_names, table.num_rows)

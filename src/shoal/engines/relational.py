@@ -471,7 +471,7 @@ class RelationalEngine(Engine):
             metrics=found.metrics,
             column_loss=found.column_loss,
             columns={
-                name: ColumnReport(found.precision[name], found.levels[name])
+                name: ColumnReport(found.precision[name], found.levels.get(name, {}))
                 for name in found.precision
             },
             components=(component,),
@@ -702,6 +702,7 @@ class Figures:
     precision: dict[str, float]
     """Per column with a hierarchy."""
     levels: dict[str, dict[int, int]]
+    """Without columns of which no row is published."""
     """Per column, published rows by the level of their label."""
     notes: tuple[str, ...]
     evidence: Sums

@@ -517,7 +517,7 @@ def _has_codes(column: pa.Array) -> bool:
     kind = column.type
     if not pa.types.is_dictionary(kind) or not pa.types.is_string(kind.value_type):
         return False
-    return column.dictionary.null_count == 0 and pa.types.is_int32(kind.index_type)
+    return column.dictionary.null_count == 0 and pa.types.is_signed_integer(kind.index_type)
 
 
 def _different_codes(

@@ -303,21 +303,23 @@ def run_with(
             formulas = check_formulas(table, policy, files, written)
         with clock.step("truth") as progress:
             engine.require_truth(table, progress)
+        read_back = table if keys or reports else None
+        del table  # a wide one takes as much memory as the release
         release = _release(engine, policy, seed, measured, verdict, clock, source)
         warnings = (*release.run.warnings, *formulas)
         release = replace(
             release, run=replace(release.run, output=public(target), warnings=warnings)
         )
         waiting = list(places.others)
-        if keys:
+        if keys and read_back is not None:
             with clock.step("key"):
                 how_written = source.options.for_output(keys[0])
-                _write_key(engine, waiting.pop(0), how_written, table, policy, verdict)
-        if reports:
+                _write_key(engine, waiting.pop(0), how_written, read_back, policy, verdict)
+        if reports and read_back is not None:
             with clock.step("report"):
                 pages = [waiting.pop(0) for _ in reports]
                 published = engine.published()
-                require_same_rows(published, table)
+                require_same_rows(published, read_back)
                 internal = check_report(report, policy)
                 write_report_files(release, reports, pages, published, len(internal))
         if maps:

@@ -62,11 +62,17 @@ MANY = 0.25
 """The share of different fields in these above which a column is not."""
 FEW = 1_000
 """So many different fields are not too many."""
+WIDE = 100
+"""Columns from which on the numbers are kept in two bytes, where these are enough."""
+NARROW = 1 << 15
+"""Numbers that two bytes can hold."""
 ROWS_AT_ONCE = 1 << 16
 """Rows that are written at a time."""
+CELLS_AT_ONCE = 1 << 21
+"""Cells that are, of a wide table."""
 MARK = b"\xef\xbb\xbf"
 LARGE_ROWS = 50_000
-"""Rows from which on a table is written here."""
+"""Rows from which on a table is written here, and of wide ones cells for each of `WIDE` columns."""
 MARKS = ("\n", "\r", "#")
 """What is quoted beside the separator and the quote."""
 
@@ -176,7 +182,7 @@ class _Piece:
         """
         n = int(self.places.max()) + 1
         self.fields, self.rows = _new_fields(self.coded), 0
-        self.blocks: list[Codes] = []
+        self.blocks: list[npt.NDArray[np.int16 | np.int32]] = []
         self.chunks: list[list[pa.Array]] = [[] for _ in range(self.coded, n)]
         most = BLOCK // len(self.places) + 1
         room, sizes = np.empty((n, most), np.int32), np.empty((n - self.coded, most), np.int32)
@@ -223,7 +229,8 @@ class _Piece:
     def _keep(self, buffer: npt.NDArray[np.uint8], codes: Codes, sizes: Codes) -> None:
         """Keep the numbers and texts of some rows."""
         self.rows += codes.shape[1]
-        self.blocks.append(codes[: self.coded].copy())
+        kind = _kind(len(self.places), int(self.fields.counts.max(initial=0)))
+        self.blocks.append(codes[: self.coded].astype(kind))
         for chunks, begins, mine in zip(self.chunks, codes[self.coded :], sizes, strict=True):
             chunks.append(_texts(buffer, begins.astype(np.int64), mine, mine == 0))
 
@@ -295,18 +302,24 @@ def _column(pieces: Sequence[_Piece], j: int, quote: str) -> pa.Array | None:
             return None  # a column in one piece needs wider offsets
         return _unquoted(pa.chunked_array(chunks).combine_chunks(), quote)
     chunks = []
+    kind = _kind(len(pieces[0].places), sum(int(piece.fields.counts[j]) for piece in pieces))
     for piece in pieces:
         texts = _unquoted(piece.texts(j), quote)
         if texts is None:
             return None
-        codes = pa.array(np.concatenate([block[j] for block in piece.blocks]))
+        codes = pa.array(np.concatenate([block[j] for block in piece.blocks], dtype=kind))
         if pc.min(codes).as_py() == -1:
             codes = pc.if_else(pc.less(codes, 0), None, codes)
         once = texts.dictionary_encode()
         if len(once.dictionary) < len(texts):  # one with quotes, one without
-            codes, texts = once.indices.take(codes), once.dictionary
+            codes, texts = once.indices.cast(codes.type).take(codes), once.dictionary
         chunks.append(pa.DictionaryArray.from_arrays(codes, texts))
     return one_chunk(pa.chunked_array(chunks))
+
+
+def _kind(columns: int, numbers: int) -> type[np.int16 | np.int32]:
+    """How the numbers of so many fields are kept, in a table of so many columns."""
+    return np.int16 if columns >= WIDE and numbers < NARROW else np.int32
 
 
 def _unquoted(fields: pa.Array, quote: str) -> pa.Array | None:
@@ -343,7 +356,7 @@ def can_write(table: pa.Table, path: Path, options: CsvOptions) -> bool:
     separator, quote = options.separator or ",", options.quote or '"'
     kinds = [getattr(kind, "value_type", kind) for kind in table.schema.types]
     return (
-        table.num_rows >= LARGE_ROWS
+        table.num_rows * max(1, table.num_columns // WIDE) >= LARGE_ROWS
         and table.num_columns > 1
         and all(map(pa.types.is_string, kinds))
         and any(map(pa.types.is_dictionary, table.schema.types))
@@ -366,15 +379,17 @@ def append_rows(table: pa.Table, path: Path, separator: str, quote: str) -> None
     many = _joined(shared.values())
     first = dict(zip(shared, np.cumsum([0, *map(len, shared.values())])[:-1].tolist(), strict=True))
 
+    at_once = max(1, min(ROWS_AT_ONCE, CELLS_AT_ONCE // len(columns)))
+
     def block(begin: int) -> npt.NDArray[np.uint8]:
-        rows = min(ROWS_AT_ONCE, table.num_rows - begin)
+        rows = min(at_once, table.num_rows - begin)
         numbers = np.empty((len(columns), rows), np.int32)
         alone: list[pa.Array] = [pa.array([], pa.string())]
         for j, column in enumerate(columns):
             some = column.slice(begin, rows)
             if j in first:
                 codes = pc.fill_null(some.indices, len(column.dictionary))
-                numbers[j] = codes.to_numpy(zero_copy_only=False) + first[j]
+                numbers[j] = codes.to_numpy(zero_copy_only=False).astype(np.int32) + first[j]
             else:
                 before = sum(map(len, alone))
                 numbers[j] = ~np.arange(before, before + rows, dtype=np.int32)
@@ -386,7 +401,7 @@ def append_rows(table: pa.Table, path: Path, separator: str, quote: str) -> None
         return out.view(np.uint8)[:size]
 
     with path.open("ab", buffering=0) as stream:
-        for out in in_turn(block, range(0, table.num_rows, ROWS_AT_ONCE)):
+        for out in in_turn(block, range(0, table.num_rows, at_once)):
             view = out.data
             while len(view):
                 view = view[stream.write(view) :]
