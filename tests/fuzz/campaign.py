@@ -337,13 +337,21 @@ def opened(engine: str) -> Iterator[None]:
     from shoal.engines.spark import connection
     from shoal.engines.spark.session import SparkTables
 
+    # what Spark takes for a table of some rows is planning, compiling and handing over tasks
     settings = {
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
-        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.ui.enabled": "false",
+        "spark.shuffle.compress": "false",
+        "spark.python.worker.reuse": "true",
+        "spark.python.worker.idleTimeoutSeconds": "600",
     }
     usual = connection.open_spark
-    spark = usual("spark", settings, cores=2)
-    connection.open_spark = lambda *_, **__: SparkTables(spark._spark, spark._place, 2, None)
+    spark = usual("spark", settings, cores=1)
+    connection.open_spark = lambda *_, **__: SparkTables(spark._spark, spark._place, 1, None)
     try:
         yield
     finally:
