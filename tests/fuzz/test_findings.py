@@ -182,3 +182,18 @@ def test_rows_that_are_generalised_to_the_top_are_not_suppressed(tmp_path: Path)
 def test_all_rows_suppressed_out_of_core(tmp_path: Path) -> None:
     """A column with a hierarchy of which no row was left was a KeyError."""
     assert outcome_of(case_of(10_001_910, "disk"), tmp_path) == "infeasible"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "sqlite:postgresql://user:hunter2@server/db?table=t",
+        "duckdb:///postgresql://user:hunter2@server/db?table=t",
+        "sqlite://user:hunter2@server/db?table=t",
+    ],
+)
+def test_no_password_in_the_path_of_a_database_file(address: str) -> None:
+    """It was taken for the path of a file, and shown in messages."""
+    with pytest.raises(shoal.InputError, match="looks like that of a server") as caught:
+        place_of(address)
+    assert "hunter2" not in str(caught.value)

@@ -223,6 +223,12 @@ def _address(text: str) -> Address | None:
 def _in_file(dialect: Dialect, rest: str, slashes: bool) -> Address:
     """`sqlite:///relative.db` or `sqlite:////absolute.db`, as in SQLAlchemy."""
     path, mark, choice = rest.partition("?")
+    # neither is repeated in messages: there may be a password in it
+    if MISSPELT.search(path) or (slashes and "@" in path.partition("/")[0]):
+        raise InputError(
+            f"An address of {dialect} names a file, but this one looks like that of a server with a "
+            f"user; write {dialect}:///visits.db, or postgresql:// for a server."
+        )
     if slashes:
         if not path.startswith("/"):
             raise InputError(
