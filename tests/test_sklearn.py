@@ -35,9 +35,11 @@ EXPECTED = {
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_estimator_checks() -> None:
+@pytest.mark.parametrize("form", [None, "mean", "uniform"])
+def test_estimator_checks(form: str | None) -> None:
+    labels: Any = None if form is None else {"x0": form}
     found = check_estimator(
-        Anonymizer(k=2, seed=0, encode="numbers", method="least-loss-partition"),
+        Anonymizer(k=2, seed=0, encode="numbers", method="least-loss-partition", labels=labels),
         expected_failed_checks=EXPECTED,
         on_skip=None,
         on_fail=None,
@@ -104,6 +106,141 @@ def test_new_rows_get_the_label_of_the_twin(train: list[Row], new: list[Row]) ->
         assert label == nearest(labels, row, train)
     inside = [any(all(covers(label, row)) for label in labels) for row in new]
     assert anonymizer.coverage_[-1].uncovered == inside.count(False)
+
+
+# --- other forms of labels: the same twin ------------------------------------------------------
+
+FORMS = st.sampled_from(
+    [("mean", "mode"), ("median", "range"), ("midpoint", "mode"), ("mode", "mode")]
+)
+
+
+@examples(25)
+@given(
+    train=st.lists(rows, min_size=6, max_size=40),
+    new=st.lists(rows, min_size=1, max_size=8),
+    forms=FORMS,
+)
+def test_new_rows_get_the_statistics_of_the_twins_class(
+    train: list[Row], new: list[Row], forms: tuple[str, str]
+) -> None:
+    """The class whose ranges and sets would cover a row, or be nearest; its statistics stay."""
+    frame, other = (pd.DataFrame(some, columns=["age", "town"]) for some in (train, new))
+    given: dict[str, Any] = {"k": 3, "kinds": {"town": "unordered", "age": "ordered"}, "seed": 0}
+    anonymizer = Anonymizer(
+        **given, method="least-loss-partition", labels={"age": forms[0], "town": forms[1]}
+    )
+    own = [tuple(map(str, row)) for row in anonymizer.fit_transform(frame)]
+    release = anonymizer.release_.table.to_pylist()
+    assert own == [(str(row["age"]), str(row["town"])) for row in release]
+    classes: dict[tuple[str, str], list[Row]] = {}
+    for row, label in zip(train, own, strict=True):
+        classes.setdefault(label, []).append(row)
+    assert min(map(len, classes.values())) >= 3
+    found = [tuple(map(str, row)) for row in anonymizer.transform(other)]
+    uncovered = 0
+    for row, label in zip(new, found, strict=True):
+        ranked = []
+        for published, members in classes.items():
+            low, high = min(age for age, _ in members), max(age for age, _ in members)
+            towns = {town for _, town in members}
+            inside = low <= row[0] <= high and row[1] in towns
+            cost = lost(low, high, towns, train)
+            wide = lost(min(low, row[0]), max(high, row[0]), towns | {row[1]}, train)
+            town = published[1]
+            if forms[1] == "range" and row[1] not in towns:
+                town = "{" + ", ".join(sorted(towns | {row[1]})) + "}"
+            ranked.append((not inside, cost if inside else wide - cost, published, town))
+        best = min(ranked, key=lambda each: (each[0], round(each[1], 6)))
+        equal = [e for e in ranked if e[0] == best[0] and abs(e[1] - best[1]) < 1e-6]
+        chosen = min(equal, key=lambda each: each[2])
+        assert label == (chosen[2][0], chosen[3])
+        uncovered += best[0]
+    assert anonymizer.coverage_[-1].uncovered == uncovered
+
+
+@examples(25)
+@given(train=st.lists(rows, min_size=6, max_size=40), new=st.lists(rows, min_size=1, max_size=8))
+def test_new_rows_get_the_uniform_label_that_has_their_value(
+    train: list[Row], new: list[Row]
+) -> None:
+    frame, other = (pd.DataFrame(some, columns=["age", "town"]) for some in (train, new))
+    given: dict[str, Any] = {"k": 3, "kinds": {"town": "unordered", "age": "ordered"}, "seed": 0}
+    given["labels"] = {"age": "uniform", "town": "uniform"}
+    anonymizer = Anonymizer(**given, method="least-loss-partition").fit(frame)
+    own = [tuple(row.values()) for row in anonymizer.release_.table.to_pylist()]
+    assert [tuple(row) for row in anonymizer.transform(frame)] == own
+    assert anonymizer.coverage_[-1].uncovered == 0
+    found, uncovered = [tuple(row) for row in anonymizer.transform(other)], 0
+    for row, label in zip(new, found, strict=True):
+        fitting = []
+        for j in range(2):
+            published = {each[j] for each in own}
+            fitting.append({one for one in published if one == "*" or covers_one(one, row, j)})
+            assert len(fitting[j]) <= 1, "they never overlap"
+            assert label[j] == (fitting[j] or {"*"}).pop()
+        uncovered += label not in own
+    assert anonymizer.coverage_[-1].uncovered == uncovered
+
+
+def covers_one(label: str, row: Row, j: int) -> bool:
+    return covers((label, "") if j == 0 else ("0", label), row)[j]
+
+
+@pytest.mark.parametrize("encode", ["numbers", "bounds"])
+def test_features_of_other_forms(encode: str) -> None:
+    frame, _ = patients(120)
+    frame["size"] = frame.age.map(lambda age: "S" if age < 40 else "M" if age < 60 else "L")
+    forms: Any = {"age": "mean", "region": "mode", "visit": "uniform", "size": "median"}
+    given: dict[str, Any] = {"plain": "pulse", "orders": {"size": ["S", "M", "L"]}, "k": 8}
+    anonymizer = Anonymizer(**given, labels=forms, seed=0, encode=encode)
+    found = anonymizer.set_output(transform="pandas").fit_transform(frame)
+    release = anonymizer.release_.table.to_pandas()
+    assert found.age.tolist() == release.age.astype(float).tolist()  # one feature in both
+    assert found["size"].tolist() == release["size"].map({"S": 0, "M": 1, "L": 2}).tolist()
+    modes = [name for name in found if name.startswith("region_")]
+    assert set(modes) == {f"region_{mode}" for mode in release.region}
+    assert [modes[i][7:] for i in found[modes].to_numpy().argmax(axis=1)] == release.region.tolist()
+    ends = release.visit.str.strip("[]").str.split("~", expand=True)
+    days = ends.apply(lambda end: (pd.to_datetime(end) - pd.Timestamp(0)).dt.days)
+    if encode == "bounds":
+        assert found[["visit_low", "visit_high"]].to_numpy().tolist() == days.to_numpy().tolist()
+    else:
+        assert found.visit.tolist() == days.mean(axis=1).tolist()
+    new = anonymizer.transform(frame.assign(age=200, visit=pd.Timestamp("2031-05-05")))
+    assert set(new.age) <= set(found.age)  # a statistic is never widened
+    if encode == "bounds":  # no label has that day: a star, which says what all labels say
+        assert new[["visit_low", "visit_high"]].drop_duplicates().to_numpy().tolist() == [
+            [days[0].min(), days[1].max()]
+        ]
+    assert anonymizer.coverage_[-1].uncovered == len(frame)
+    assert list(new) == list(found) == anonymizer.get_feature_names_out().tolist()
+
+
+@pytest.mark.parametrize("labels", [{"age": "mean", "region": "mode"}, {"age": "uniform"}], ids=str)
+def test_cross_validation_of_other_forms(labels: Any) -> None:
+    frame, ill = patients()
+    anonymizer = Anonymizer(plain="pulse", k=10, seed=0, encode="numbers", labels=labels)
+    pipeline = make_pipeline(anonymizer, LogisticRegression(max_iter=2000))
+    found = cross_validate(pipeline, frame, ill, cv=3, return_estimator=True, error_score="raise")
+    assert found["test_score"].mean() > 0.7
+    for fitted in found["estimator"]:
+        assert fitted[0].coverage_[-1].rows == len(frame) // 3
+        table = fitted[0].release_.table.to_pandas()
+        assert table.groupby(["age", "region", "visit"]).size().min() >= 10
+
+
+def test_a_policy_with_labels() -> None:
+    policy = {
+        "columns": {"age": {"role": "quasi", "labels": "mean"}},
+        "constraints": [{"k": 3}],
+        "default": "drop",
+    }
+    train = pd.DataFrame({"age": [31, 36, 35, 61, 64, 62]})
+    anonymizer = Anonymizer(policy, seed=0).fit(train)
+    assert anonymizer.transform(train)[:, 0].tolist() == ["34"] * 3 + ["62"] * 3
+    assert anonymizer.transform(pd.DataFrame({"age": [40, 99]}))[:, 0].tolist() == ["34", "62"]
+    assert "widened" in anonymizer.coverage_[-1].guarantee
 
 
 # --- pipelines -------------------------------------------------------------------------------
@@ -297,14 +434,12 @@ def test_bad_input() -> None:
                 "default": "drop",
             }
         ).fit(frame)
-    with pytest.raises(PolicyError, match="`labels` other than range"):
-        Anonymizer(
-            {
-                "columns": {"age": {"role": "quasi", "labels": "mean"}},
-                "constraints": [{"k": 2}],
-                "default": "drop",
-            }
-        ).fit(frame)
+    with pytest.raises(InputError, match="Column 'region': `labels: mean` is for numbers"):
+        Anonymizer(quasi="region", k=2, labels={"region": "mean"}, default="drop").fit(frame)
+    with pytest.raises(PolicyError, match="labels"):
+        Anonymizer(quasi="age", k=2, labels={"age": "average"}, default="drop").fit(frame)  # type: ignore[dict-item]
+    with pytest.raises(PolicyError, match="labels"):
+        Anonymizer(k=2, plain="age", labels={"age": "mean"}).fit(frame)
     with pytest.raises(Infeasible, match="40 rows"):
         Anonymizer(quasi="age", k=50, default="drop").fit(frame)
     fitted = Anonymizer(quasi="age", k=5, default="drop").fit(frame)
@@ -365,7 +500,6 @@ def test_people_weights_and_targets() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("labels", "with shoal.apply"),
         ("predict", "as to_predict"),
         ("order", "Rows come back in their order"),
         ("metrics", "into a policy"),

@@ -22,13 +22,16 @@ from shoal.decoding.meaning import Measured, meaning_of
 from shoal.encoding.columns import ColumnSpec, encode_quasi
 from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.grouping import Spans
+from shoal.engines.label_mapping import LabelMapping
 from shoal.errors import InputError, PolicyError, ShoalWarning, listed, nearest
 from shoal.hierarchy.text import text_of
 from shoal.io.arrow import one_chunk
 from shoal.io.frames import is_frame, wrap
 from shoal.policy import Policy, resolve_policy
+from shoal.publish.cut import Cut
 from shoal.publish.label_parser import MOMENT, NUMBER, place_of
 from shoal.publish.labels import ANY, labels_of
+from shoal.publish.microaggregation import STATISTICS
 from shoal.release import Release
 
 try:
@@ -52,8 +55,9 @@ COVERED = (
     "in the release that was verified. The new rows themselves were not counted: they hold no k, l or t."
 )
 UNCOVERED = (
-    "{n:,} of {rows:,} rows are covered by no class: each has the label of the nearest one, widened to "
-    "its own values. Such a label may be one row's alone, and tells about it what the widening shows."
+    "{n:,} of {rows:,} rows are covered by no class: each has the label of the nearest one, with "
+    "ranges, sets and nodes widened to its own values. Such a label may be one row's alone, and tells "
+    "about it what the widening shows."
 )
 
 
@@ -84,14 +88,16 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     `fit` makes a verified release of the training rows. `fit_transform` returns that release, in the
     order of the rows; rows that had to be suppressed are starred, since scikit-learn needs as many rows
     as came in. `transform` gives each new row the label of the class that covers it, of several the
-    narrowest; where none does, that of the nearest class, widened to the row.
+    narrowest; where none does, that of the nearest class, widened to the row. A column with a statistic
+    of the class as its `labels` is never widened; one with uniform labels gets the label that has the
+    row's own value, and `*` where none has.
 
     Parameters
     ----------
     policy
         A `Policy`, a mapping with its keys, YAML text of several lines, or the path of a YAML file.
     identifiers, quasi, sensitive, plain, person, weight, k, l, t, constraints, hierarchies, kinds, \
-orders, importance
+orders, labels, importance
         As in `shoal.anonymize`. Without a policy and without `quasi`, all columns that are not named
         elsewhere are quasi-identifiers. The columns of an array without names are x0, x1, …
     method, refine, suppression, preset, default, seed, read
@@ -104,7 +110,7 @@ orders, importance
         model; numbers and dates (in days) by the middle of their label, other columns by a feature for
         each training value, with the share that the value has among those under the label. `bounds`:
         the same, with both ends of the label in place of the middle. Either says of numbers and dates
-        what the labels say, and no more.
+        what the labels say, and no more. A mean, median, midpoint or mode is one number in both.
 
     Attributes
     ----------
@@ -155,6 +161,7 @@ orders, importance
         hierarchies: Mapping[str, Any] | None = None,
         kinds: Mapping[str, str] | None = None,
         orders: Mapping[str, Iterable[str]] | None = None,
+        labels: Mapping[str, api.LabelForm] | None = None,
         importance: Mapping[str, float] | None = None,
         person: str | None = None,
         weight: str | None = None,
@@ -180,6 +187,7 @@ orders, importance
         self.hierarchies = hierarchies
         self.kinds = kinds
         self.orders = orders
+        self.labels = labels
         self.importance = importance
         self.person = person
         self.weight = weight
@@ -236,6 +244,7 @@ orders, importance
                 labels[name].take(pa.array(first)),
                 self.classes_of_rows_,
                 policy,
+                self.release_.found_mapping,
             )
             for name in policy.quasi
         }
@@ -407,9 +416,6 @@ orders, importance
             "`publish: anatomy`": policy.publish == "anatomy",
             "a `preference`": bool(policy.preferences),
             "the role pseudonym": bool(policy.pseudonyms),
-            "`labels` other than range": any(
-                policy.columns[name].labels not in (None, "range") for name in policy.quasi
-            ),
         }
         if found := [words for words, has in refused.items() if has]:
             raise PolicyError(
@@ -439,11 +445,6 @@ def _instead(name: str, known: Iterable[str]) -> str:
         return (
             "Give the column as to_predict: scikit-learn takes an estimator with an attribute `predict` "
             "for a model."
-        )
-    if name == "labels":
-        return (
-            "New rows get the labels of classes: ranges, sets and nodes. For uniform labels make a "
-            "release with shoal.anonymize, and give new rows its labels with shoal.apply."
         )
     if name in ("order", "suppressed", "publish"):
         return "Rows come back in their order, with labels; those that are suppressed are starred."
@@ -508,8 +509,13 @@ class _LearntColumn:
     policy: Policy
     numeric: bool
     """Whether its values are numbers, dates or ordered otherwise."""
+    shown: Ints
+    """The places of the training values that are features: those of rows that were not suppressed; where
+    labels are modes, the modes alone."""
     texts: tuple[str, ...]
-    """The training values of rows that were not suppressed, as text."""
+    """The same as text."""
+    mapping: LabelMapping | None
+    """The labels of the column, where they are uniform."""
 
     @classmethod
     def of(
@@ -520,8 +526,9 @@ class _LearntColumn:
         published: pa.Array,
         number: Ints,
         policy: Policy,
+        mapping: LabelMapping | None,
     ) -> "_LearntColumn":
-        """number: (rows,) the class of each row, or -1."""
+        """number: (rows,) the class of each row, or -1. mapping: of the release, if it has one."""
         spec = spec.with_order_of(column)
         plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
         encoded = plain.dictionary_encode("encode")
@@ -541,16 +548,30 @@ class _LearntColumn:
             numeric = isinstance(meaning, Measured)
         texts = domain.texts.take(pa.array(codes)).to_pylist()
         # the values of suppressed rows are not shown
-        kept = np.unique(pairs % max(1, wide)).tolist()
-        shown = tuple("missing" if texts[i] is None else texts[i] for i in kept)
+        kept = np.unique(pairs % max(1, wide))
+        if spec.labels in STATISTICS and not numeric:
+            own = _single_labels(domain, codes[kept].astype(np.int64)).to_pylist()
+            published_ones = set(published.to_pylist())
+            kept = kept[[label in published_ones for label in own]]
         return cls(
-            name, spec, values, starts, pairs % max(1, wide), published, policy, numeric, shown
+            name,
+            spec,
+            values,
+            starts,
+            pairs % max(1, wide),
+            published,
+            policy,
+            numeric,
+            kept,
+            tuple("missing" if texts[i] is None else texts[i] for i in kept.tolist()),
+            mapping if spec.labels == "uniform" else None,
         )
 
     def names(self, encode: str) -> list[str]:
         """The names of the features."""
         if self.numeric:
-            return [f"{self.name}_low", f"{self.name}_high"] if encode == "bounds" else [self.name]
+            has_ends = encode == "bounds" and self.spec.labels not in STATISTICS
+            return [f"{self.name}_low", f"{self.name}_high"] if has_ends else [self.name]
         return [f"{self.name}_{text}" for text in self.texts]
 
     def joined(self, new: pa.Array | None) -> "_JoinedColumn":
@@ -588,8 +609,8 @@ class _JoinedColumn:
         self.learnt, self.domain, self.known, self.codes = learnt, domain, known, codes
         members = known[learnt.members]
         self.members, self.starts = members, learnt.starts
-        self.shown = known[np.unique(learnt.members)]
-        """The codes of training values of rows that were not suppressed: others must not be seen."""
+        self.shown = known[learnt.shown]
+        """The codes of training values that are features: others must not be seen."""
         self.low: Ints = np.minimum.reduceat(members, learnt.starts[:-1])
         self.high: Ints = np.maximum.reduceat(members, learnt.starts[:-1])
         self.sizes = np.diff(learnt.starts)
@@ -599,6 +620,9 @@ class _JoinedColumn:
             self.has = np.zeros((n, domain.size), np.bool_)
             self.has[np.repeat(np.arange(n), self.sizes), members] = True
         self.levels = self._levels() if domain.kind == Kind.TREE else np.zeros(n, np.int64)
+        self.cut = None
+        if learnt.mapping is not None:
+            self.cut = learnt.mapping.cut_of(domain, learnt.spec)
 
     def _levels(self) -> Ints:
         """(classes,) the level of each class's label: the lowest over its values with its text."""
@@ -650,6 +674,9 @@ class _JoinedColumn:
             covered = (self.low <= code) & (code <= self.high)
             covered |= (self.high == self.domain.missing) & (self.low != self.high)
             loss = self._loss(low, high, self.sizes, self.levels[None, :])
+        if self.cut is not None:  # a class has one of the labels
+            block = self.cut.block
+            covered = block[codes][:, None] == block[self.low][None, :]
         covered = covered | self.star
         return covered, np.where(covered, self.own, loss)
 
@@ -665,10 +692,15 @@ class _JoinedColumn:
         return np.maximum(found, least)
 
     def labels(self, number: Ints, covered: Bools) -> pa.Array:
-        """(rows,) the label of each row's class, widened where it does not cover the row."""
+        """(rows,) the label of each row's class, widened where it does not cover the row.
+
+        A statistic stays as it is; of uniform labels it is that of the row's own value.
+        """
+        if self.cut is not None:
+            return self.cut.texts.take(pa.array(self.cut.block[self.codes]))
         found = self.learnt.published.take(pa.array(number))
         wide = np.flatnonzero(~covered)
-        if not len(wide):
+        if not len(wide) or self.learnt.spec.labels in STATISTICS:
             return found
         of, code = number[wide], self.codes[wide]
         low, high = np.minimum(self.low[of], code), np.maximum(self.high[of], code)
@@ -705,6 +737,11 @@ class _JoinedColumn:
         """(rows, features) the labels of rows as numbers; number -1: a row that was suppressed."""
         of = np.where(number >= 0, number, 0)
         star = self.star[of] | (number < 0)
+        if self.learnt.spec.labels in STATISTICS:
+            return self._statistics(of, star)
+        if self.cut is not None:
+            codes = self.codes if len(self.codes) else self.low[of]
+            return self._uniform(self.cut, self.cut.block[codes], number < 0, encode)
         wide = np.zeros(len(of), np.bool_) if covered is None else ~covered
         code = self.codes if len(self.codes) else np.zeros(len(of), np.int64)
         if self.learnt.numeric:
@@ -726,6 +763,47 @@ class _JoinedColumn:
         under[star], beside[star] = True, 0
         return under / np.maximum(1, under.sum(axis=1, keepdims=True) + beside[:, None])
 
+    def _statistics(self, of: Ints, star: Bools) -> Floats:
+        """(rows, features) the statistic of each row's class, as a number or as shares of values."""
+        published = self.learnt.published
+        if not self.learnt.numeric:
+            own = _single_labels(self.domain, self.shown).to_pylist()
+            texts = np.array(published.to_pylist(), object)
+            under = np.array([[text == label for label in own] for text in texts], np.bool_)
+            under = under.reshape(len(texts), len(own))[of]
+            under[star] = True
+            return under / np.maximum(1, under.sum(axis=1, keepdims=True))
+        number = dict(zip(self.domain.texts.to_pylist(), self._numbers().tolist(), strict=True))
+        found = np.array([_number_of(text, number) for text in published.to_pylist()])
+        known = found[~np.isnan(found)]
+        values = found[of]
+        values[star] = (known.min() + known.max()) / 2 if len(known) else 0.0
+        return values[:, None]
+
+    def _uniform(self, cut: Cut, block: Codes, gone: Bools, encode: str) -> Floats:
+        """(rows, features) uniform labels as numbers; block: (rows,) of each; gone: suppressed rows."""
+        is_star = _is_star(cut.texts)
+        star = is_star[block] | gone
+        if not self.learnt.numeric:
+            under = cut.block[self.shown][None, :] == block[:, None]
+            under[star] = True
+            return under / np.maximum(1, under.sum(axis=1, keepdims=True))
+        ends = self._written_ends(cut.texts) if self.learnt.spec.order is None else None
+        if ends is None:  # of an ordered list the places of the first and the last value
+            number = self._numbers()
+            of_block = [number[cut.block == i] for i in range(cut.n_blocks)]
+            low, high = (np.array([end(each) for each in of_block]) for end in (np.min, np.max))
+        else:
+            low, high = ends
+        used = np.isin(np.arange(cut.n_blocks), cut.block[self.low]) & ~is_star
+        known = np.concatenate([low[used], high[used]])
+        known = known[~np.isnan(known)]
+        low, high = low[block], high[block]
+        low[star] = known.min() if len(known) else 0.0
+        high[star] = known.max() if len(known) else 0.0
+        both = [low, high] if encode == "bounds" else [(low + high) / 2]
+        return np.stack(both, axis=1)
+
     def _under(self) -> Bools:
         """(classes, shown) which training values lie under the label of each class."""
         if self.domain.kind == Kind.SET:
@@ -743,9 +821,11 @@ class _JoinedColumn:
         Nothing that the labels do not say: the ends of a star are those of all other labels.
         """
         if self.domain.kind == Kind.TREE:
-            every = self._written_ends(self.learnt.published)
             labels = self.labels(of, ~wide)
-            low, high = self._written_ends(labels)
+            every, ends = self._written_ends(self.learnt.published), self._written_ends(labels)
+            assert every is not None, "other columns are no numbers"
+            assert ends is not None
+            low, high = ends
             star = star | _is_star(labels)
         else:
             number, missing = self._numbers(), self.domain.missing
@@ -762,15 +842,19 @@ class _JoinedColumn:
             low[star] = high[star] = 0.0
         return low, high
 
-    def _written_ends(self, labels: pa.Array) -> tuple[Floats, Floats]:
-        """(n,) twice: the ends that are written in labels of a hierarchy; of `90+` the one there is."""
+    def _written_ends(self, labels: pa.Array) -> tuple[Floats, Floats] | None:
+        """(n,) twice: the ends that are written in labels; of `90+` the one there is.
+
+        None where they are not those of numbers or dates.
+        """
         coded = labels.dictionary_encode("encode")
         texts = coded.dictionary.to_pylist()
         learnt = self.learnt
         meaning = meaning_of(
             learnt.name, texts, np.ones(len(texts), np.int64), learnt.spec, learnt.policy.folder
         )
-        assert isinstance(meaning, Measured), "other columns are no numbers"
+        if not isinstance(meaning, Measured):
+            return None
         low, high = (
             np.array([_in_days(meaning.sort, end) for end in ends], np.float64)
             for ends in (meaning.first, meaning.last)
@@ -791,6 +875,25 @@ class _JoinedColumn:
             else:
                 found.append(_as_number(*place))
         return np.array(found)
+
+
+def _single_labels(domain: Domain, codes: Ints) -> pa.Array:
+    """(n,) the label of each value alone."""
+    low, starts = codes.astype(np.int32)[:, None], np.arange(len(codes) + 1, dtype=np.int64)
+    sets = {0: (starts, codes.astype(np.int32))} if domain.kind == Kind.SET else {}
+    spans = Spans(np.ones(len(codes), np.int64), low, low, np.zeros_like(low), sets)
+    found = labels_of(domain, spans, 0)
+    return found.texts.take(pa.array(found.of_group))
+
+
+def _number_of(text: str | None, known: Mapping[str | None, float]) -> float:
+    """A published statistic as a number: nan where it is missing or a star."""
+    if text is None or text == ANY:
+        return np.nan
+    if text in known:
+        return known[text]
+    place = place_of(text)
+    return np.nan if place is None else _as_number(*place)
 
 
 def _in_days(sort: str, end: Any) -> float:

@@ -32,6 +32,8 @@ def test_equal_losses():
     assert found.reason == (
         "b loses 20.0 % of the information at k = 5, as a does, and takes 1.0 s instead of 3.0 s."
     )
+    nearly = [done("a", 5, 0.2, seconds=3), done("b", 5, 0.2 - 1e-9, seconds=1)]
+    assert recommend(nearly, "c", 5).reason == found.reason, "which no reader can see"
     found = recommend([done("a", 5, 0.2, seconds=3), done("b", 5, 0.2, seconds=1)], "a", 5)
     assert "as the policy's own method, a, does, and takes 1.0 s" in found.reason
 

@@ -203,6 +203,9 @@ def _reason(chosen: Outcome, other: Outcome | None, own: str, criterion: Criteri
     mine = "the policy's own method, " if other.method == own else ""
     theirs = format_seconds(other.done_figures.seconds)
     ours, cost = criterion.cost(chosen), criterion.cost(other)
+    is_faster = chosen.done_figures.seconds < other.done_figures.seconds
+    if is_faster and criterion.shown(chosen) == criterion.shown(other):
+        ours = cost  # a reader sees no difference
     if cost < ours:
         return (
             f"{chosen.method} {verdict} {place}, {criterion.hardly_worse} {mine}{other.method} "
