@@ -78,6 +78,8 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=300_000)
     parser.add_argument("--moments", type=int, default=20)
     given = parser.parse_args()
+    # a shell lets what it starts in the background ignore this one, and so would the runs
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     found: dict[str, Any] = {"rows": given.rows, "ways": {}}
     with tempfile.TemporaryDirectory(prefix="shoal-signals-") as name:
         folder = Path(name)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.fuzz.campaign import SHARD, State, gather, kernels, outcome_of, release_of, run
 from tests.fuzz.cases import Case, Column, case_of
+from tests.fuzz.counts import lines
 from tests.fuzz.judge import Row, complaints, read_csv, write_csv
 
 SEED = 1_000_000
@@ -74,6 +75,16 @@ def test_shards_are_added_up(tmp_path: Path) -> None:
     assert {name: shard["next"] for name, shard in found["shards"].items()} == {
         "0": 2,
         "1": SHARD + 3,
+    }
+
+
+def test_all_counts_are_printed() -> None:
+    assert {line.partition(":")[0] for line in lines()} >= {
+        "random runs, memory",
+        "mutants",
+        "crashes",
+        "soak",
+        "wide table",
     }
 
 
