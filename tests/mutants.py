@@ -102,12 +102,54 @@ TARGETS: dict[str, tuple[str, ...]] = {
 }
 """The modules that are mutated, and the tests that must notice."""
 
+COPIED = "no copy is needed where nothing is missing"
+ALIKE = "both are of one length: a check of ours"
+EXAMPLE = "another figure of an example for tests"
+ASKED = "what is reached is asked for, whatever the figure"
+NONE = "any number below 0 is none of the codes"
 EQUIVALENT: dict[str, str] = {
     "models/alpha.py:82: Add to Sub": "the next line takes back a row too many",
     "models/t.py:20: 62 to 63": "a bit of margin: no table has 2**62 rows times places",
     "models/t.py:87: 1 to 2": "nothing is moved, over however many steps",
     "models/t.py:109: 1 to 2": "nothing is moved, over however many steps",
-    "verification/digest.py:200: False to True": "no copy is needed where nothing is missing",
+    "models/t.py:111: Lt to LtE": "a bit of margin: no table has exactly so many",
+    "models/t.py:69: 0 to 1": EXAMPLE,
+    "models/beta.py:52: 0 to 1": EXAMPLE,
+    "models/beta.py:52: 1 to 2": EXAMPLE,
+    "models/beta.py:52: 3 to 4": EXAMPLE,
+    "models/beta.py:53: False to True": EXAMPLE,
+    "models/beta.py:53: True to False": EXAMPLE,
+    "verification/anatomy.py:97: False to True": COPIED,
+    "verification/anatomy.py:106: 1 to 2": NONE,
+    "verification/anatomy.py:146: False to True": COPIED,
+    "verification/anatomy.py:154: 1 to 2": NONE,
+    "verification/anatomy.py:156: False to True": COPIED,
+    "verification/check.py:246: 1 to 2": ASKED,
+    "verification/check.py:249: 1 to 2": ASKED,
+    "verification/check.py:253: 1 to 2": ASKED,
+    "verification/check.py:259: 0 to 1": ASKED,
+    "verification/check.py:260: 1 to 2": ASKED,
+    "verification/digest.py:112: True to False": ALIKE,
+    "verification/digest.py:167: True to False": ALIKE,
+    "verification/digest.py:173: False to True": COPIED,
+    "verification/digest.py:174: 2 to 3": "one place more, which counts nothing",
+    "verification/digest.py:176: False to True": COPIED,
+    "verification/digest.py:200: 1 to 2": NONE,
+    "verification/digest.py:200: False to True": COPIED,
+    "verification/digest.py:258: True to False": ALIKE,
+    "verification/digest.py:261: True to False": ALIKE,
+    "verification/meaning.py:43: 1 to 2": NONE,
+    "verification/people.py:76: 1 to 2": "any negative size is the one that is not given",
+    "verification/people.py:79: 1 to 2": "numbers of people are 0 or more",
+    "verification/people.py:82: 0 to 1": "of nobody, a round more that changes nothing",
+    "verification/people.py:87: 1 to 2": "numbers of classes are 0 or more",
+    "verification/people.py:90: GtE to Gt": "it stops later, with the same result",
+    "verification/people.py:96: True to False": "looks for what cannot be there twice",
+    "verification/people.py:98: min to max": "it stops later, with the same result",
+    "verification/preferences.py:43: 1 to 2": NONE,
+    "verification/preferences.py:107: True to False": ALIKE,
+    "verification/preferences.py:147: 0 to 1": "a column more, of a level that nothing has",
+    "verification/preferences.py:177: True to False": ALIKE,
 }
 """Survivors that change nothing anybody could notice, and why; by module, line and change."""
 

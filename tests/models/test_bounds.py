@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from shoal.encoding.domain import Kind
 from shoal.models.alpha import Alpha
+from shoal.models.average_risk import AverageRisk
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
 from shoal.models.estimated_k_map import EstimatedKMap
@@ -180,3 +181,15 @@ def test_which_models_read_spellings() -> None:
     assert reads_spellings(Delta(1, "a"), domain)
     assert not reads_spellings(L(2, "a"), domain)
     assert not reads_spellings(Alpha(0.5, "a"), domain)
+
+
+def test_the_average_risk_of_few_rows() -> None:
+    """The share of classes in rows: 1 of a single row."""
+    assert AverageRisk(0.5).over(1, 1) == (False, 1.0)
+    assert AverageRisk(0.5).over(1, 2) == (True, 0.5)
+    assert AverageRisk(0.5).over(2, 5) == (True, 0.4)
+    assert AverageRisk(0.5).strengths(histograms([[0], [0, 1], [0, 1, 2, 3]])).tolist() == [
+        1,
+        0.5,
+        0.25,
+    ]
