@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from shoal import threads
 from shoal.encoding.domain import Domain, Kind
 from shoal.errors import Infeasible
 from shoal.methods.k_clustering import KClustering, start_order
@@ -75,6 +76,20 @@ def test_clusters_equal_the_twins(table: Clustered, k: int, diverse: int, seed: 
         if sizes > 2 and min(map(lost, tried[-last:])) >= min(map(lost, tried[:-last])):
             break
     assert table.groups(grouping) == sorted(min(tried, key=lost))
+
+
+@examples(5)
+@given(table=tables(), k=st.integers(1, 4), seed=st.integers(0, 9))
+def test_the_same_clusters_for_any_number_of_threads(table: Clustered, k: int, seed: int) -> None:
+    requirement = Requirement((K(k), L(2, "s0")))
+    assume(len({*table.sensitive[0]} - {None}) >= 2 and len(table.rows) >= k)
+    found = []
+    for number in "13":
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("SHOAL_THREADS", number)
+            patch.setattr(threads, "SMALL", 0)
+            found += KClustering().group(table.cells, requirement, seed, lambda _: None)
+    assert found[0].group.tolist() == found[1].group.tolist()
 
 
 def test_a_start_is_a_common_row_and_every_row_starts_once() -> None:

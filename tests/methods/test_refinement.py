@@ -23,6 +23,7 @@ from shoal.kernels.refinement import (
     RECUT,
     SPLIT,
     SWAP,
+    gather_near,
     relabel_all,
 )
 from shoal.methods import refinement
@@ -168,6 +169,64 @@ def test_losses_kept_row_by_row_are_those_of_a_plain_count(
         look_once(block, rng.permutation(n).astype(np.int32), k, 1e8 * (2 - turn), turn, judge)
         check_labels(table, block, order)
         assert block.rows[block.rows > 0].min() >= k
+
+
+def gathered(
+    table: Coded, group: list[int], order: list[int], i: int, least: int
+) -> tuple[list[int], int] | None:
+    """The neighbours that lose least together, one by one, and what the loss changes at most."""
+    rows = [tuple(row) for row in table.rows]
+    places = [i + by for step in range(1, max(16, least) + 1) for by in (step, -step)]
+    near = [order[place] for place in places if 0 <= place < len(order)]
+
+    def cost(some: list[int]) -> int:
+        return naive.label_cost(table.columns, rows, some)
+
+    listed, change = [order[i]], 0
+    mine = group[order[i]]
+    for _ in range(1, least):
+        found = []
+        for s in near:
+            members = [row for row in range(len(rows)) if group[row] == group[s]]
+            taken = sum(group[row] == group[s] for row in listed)
+            if s in listed or (group[s] != mine and len(members) - taken <= least):
+                continue
+            leaves = -cost(members)
+            if group[s] != mine and taken == 0:
+                others = [row for row in members if row != s]
+                leaves = len(others) * cost(others) + len(members) * leaves
+            wider = least * (cost([*listed, s]) - cost(listed))
+            found.append((wider + leaves, s, 0 if group[s] == mine else leaves))
+        if not found:
+            return None
+        _, best, leaves = min(found, key=lambda one: one[0])
+        listed.append(best)
+        change += leaves
+    return listed, least * cost(listed) + change
+
+
+@examples(25)
+@given(table=coded_tables(), k=st.integers(1, 4), seed=st.integers(0, 99))
+def test_neighbours_of_a_new_group_are_those_of_a_plain_search(
+    table: Coded, k: int, seed: int
+) -> None:
+    n = len(table.rows)
+    assume(n >= k)
+    rng = np.random.default_rng(seed)
+    group = rng.permutation(np.arange(n) % max(1, n // (k + int(rng.integers(0, 3)))))
+    losses = _losses(table.cells.domains, np.ones(len(table.columns)))
+    codes = np.array(table.rows, np.int32).reshape(n, -1)
+    block = new_block(losses, codes, group.astype(np.int32), k)
+    relabel_all(block)
+    order = rng.permutation(n).astype(np.int32)
+    for i in range(n):
+        free = len(block.rows) - 1  # one group more than are needed
+        change = gather_near(block, order, i, free, k)
+        expected = gathered(table, group.tolist(), order.tolist(), i, k)
+        if expected is None:
+            assert change == np.iinfo(np.int64).max >> 2
+        else:
+            assert (block.listed[:k].tolist(), change) == expected
 
 
 def census(n: int, seed: int = 0) -> pa.Table:

@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ from shoal.kernels.jit import on_compile
 from shoal.progress import ProgressCallback, ProgressEvent
 from shoal.studio import workers
 from shoal.studio.constraints import constraints_in, figure_step, with_figure
+from shoal.studio.figures import Figures
 from shoal.studio.session import Session
+from shoal.studio.tasks import PolicyText, whole_figures
 from shoal.studio.worker import Tables
 from shoal.studio.workers import WorkerFailedError
 
@@ -74,10 +77,16 @@ async def settled(session: Session) -> None:
         await asyncio.sleep(0.01)
 
 
-def set_k(session: Session, figure: int) -> None:
+def set_k(session: Session, figure: int, *likely: int) -> None:
     assert session.workspace is not None
     one = constraints_in(session.workspace.text)[0]
-    session.edit(figure_step(one, figure), with_figure(one, figure))
+    then = tuple(with_figure(one, later) for later in likely)
+    session.edit(figure_step(one, figure), with_figure(one, figure), then)
+
+
+async def idle(session: Session) -> None:
+    while session.whole.is_busy:
+        await asyncio.sleep(0.01)
 
 
 @pytest.fixture
@@ -135,6 +144,73 @@ def test_a_call_is_cancelled_and_the_table_stays_encoded(
         assert "You stopped" in session.live.error
 
     in_session(tmp_path, work)
+
+
+def test_what_was_looked_at_ahead_or_undone_is_not_computed_again(
+    sample: "api.SamplePaths", tmp_path: Path
+) -> None:
+    async def work(session: Session) -> None:
+        seen: list[str] = []
+
+        def note() -> None:
+            if session.live.step is not None:
+                seen.append(session.live.step.step)
+
+        async def steps_of(change: Callable[[], None]) -> set[str]:
+            """The steps of the check that a change brings about."""
+            await idle(session)
+            seen.clear()
+            change()
+            assert session.live.state == "checking"  # grey, however soon it is green again
+            await settled(session)
+            assert session.live.state == "verified", session.live.error
+            return set(seen) - {"start"}
+
+        await session.open(str(sample.table), sample.policy)
+        await settled(session)
+        session.step_changed.subscribe(note)
+        assert "group" in await steps_of(lambda: set_k(session, 6, 7))
+        assert await steps_of(lambda: set_k(session, 7)) == set()
+        assert session.live.figures is not None
+        ahead = session.live.figures
+        assert ahead.guarantees[0].asked == 7
+        assert await steps_of(session.undo) == set()
+        assert await steps_of(session.redo) == set()
+        assert {"group", "write", "verify"} <= await steps_of(lambda: session.check(again=True))
+        assert replace(session.live.figures, seconds=0.0) == replace(ahead, seconds=0.0)
+        # where the thumb rests, the whole table is checked before it is let go
+        assert session.workspace is not None
+        one = constraints_in(session.workspace.text)[0]
+        session.preview(with_figure(one, 9))
+        while session.live.preview is None:
+            await asyncio.sleep(0.01)
+        assert await steps_of(lambda: set_k(session, 9)) == set()
+        # a wrong guess is given up, and the right one is computed
+        await idle(session)
+        set_k(session, 10, 11, 12, 13)
+        await settled(session)
+        set_k(session, 3)
+        await settled(session)
+        assert session.live.figures.guarantees[0].asked == 3
+
+    in_session(tmp_path, work)
+
+
+def test_a_file_of_groups_that_changed_is_read_again(tmp_path: Path) -> None:
+    """What is known of a policy holds only as long as the files that it names are the same."""
+    (tmp_path / "towns.csv").write_text("Ath,west\nMons,west\nHuy,east\n")
+    (tmp_path / "table.csv").write_text("town\n" + "Ath\nMons\nHuy\nHuy\n" * 6)
+    text = "columns: {town: {role: quasi, hierarchy: towns.csv}}\nconstraints: [{k: 8}]\nseed: 0\n"
+    tables = Tables(place=str(tmp_path / "table.csv"))
+    policy = PolicyText(text, "policy.yaml", str(tmp_path))
+
+    def figures() -> Figures:
+        return whole_figures(tables, lambda _: None, policy)
+
+    first = figures()
+    assert figures() is first
+    (tmp_path / "towns.csv").write_text("Ath,west\nMons,east\nHuy,east\n")
+    assert figures().columns != first.columns
 
 
 def test_one_that_does_not_notice_is_ended_and_the_next_is_done_again(

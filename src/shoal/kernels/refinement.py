@@ -302,6 +302,7 @@ def _relabel_all(block: Block) -> None:
 def _exchange(
     block: Block,
     order: Codes,
+    place: Codes,
     begin: int,
     least: int,
     allowed: Ints,
@@ -313,8 +314,9 @@ def _exchange(
     with a row there, or leaves its place to it and goes to a third one. The best change is made if it
     raises the loss by less than is drawn.
 
-    allowed: (DRAWS,) by how much the loss may rise, or less. judged: every group changes once at most,
-    and the pass ends after `most` changes. Returns the place where it ended.
+    place: (n,) where each row is in the order. allowed: (DRAWS,) by how much the loss may rise, or less.
+    judged: every group changes once at most, and the pass ends after `most` changes. Returns the place
+    where it ended.
     """
     n = len(order)
     group, rows, cost = block.group, block.rows, block.cost
@@ -338,10 +340,10 @@ def _exchange(
         first, second, at_first, at_second = far, far, NONE, NONE
         n_known = 0
         for step in range(1, 2 * REACH + 1):
-            place = i + (step + 1) // 2 if step % 2 else i - step // 2
-            if place < 0 or place >= n:
+            other_place = i + (step + 1) // 2 if step % 2 else i - step // 2
+            if other_place < 0 or other_place >= n:
                 continue
-            h = group[order[place]]
+            h = group[order[other_place]]
             if h == g or changed[h]:
                 continue
             is_known = False
@@ -393,12 +395,9 @@ def _exchange(
                 s, looked = block.after[s], looked + 1
                 if at_least >= best:
                     continue
-                if judged:  # changes with rows further away are refused more often
-                    is_near = False
-                    for near in range(max(0, i - REACH), min(n, i + REACH + 1)):
-                        is_near |= order[near] == now
-                    if not is_near:
-                        continue
+                # changes with rows further away are refused more often
+                if judged and abs(place[now] - i) > REACH:
+                    continue
                 bound = cost[row] + (best - at_least) // size + 1
                 mine = joined(
                     codes,
@@ -460,13 +459,13 @@ def _exchange(
 
 
 @inner
-def joined_loss(block: Block, label: int, row: int) -> int:
-    """The loss of a label that covers one more row."""
+def joined_loss(block: Block, label: int, row: int, limit: int) -> int:
+    """The loss of a label that covers one more row; any number from `limit` on where it is that much."""
     losses = block.losses
     return joined(
         block.codes, block.group, block.low, block.high, block.bits, losses,
         losses.how, losses.size, losses.base, losses.loss,
-        label, row, number(np.iinfo(np.int64).max >> 2),
+        label, row, limit,
     )  # fmt: skip
 
 
@@ -475,6 +474,7 @@ def _dissolve(block: Block, allowed: Ints, seed: np.uint64, judged: bool, most: 
     """Take groups apart whose rows lose less in the groups that were last found to be near."""
     n = len(block.group)
     rows, cost = block.rows, block.cost
+    far = number(np.iinfo(np.int64).max >> 2)
     for g in range(len(rows)):
         if rows[g] == 0 or block.changed[g]:
             continue
@@ -495,7 +495,7 @@ def _dissolve(block: Block, allowed: Ints, seed: np.uint64, judged: bool, most: 
         row = block.head[g]
         while row != NONE:
             after, h = block.after[row], block.near[row]
-            wide = joined_loss(block, number(n + h), number(row))
+            wide = joined_loss(block, number(n + h), number(row), far)
             adds += (rows[h] + 1) * wide - rows[h] * cost[n + h]
             if adds >= now:
                 break
@@ -547,34 +547,51 @@ def gather_near(block: Block, order: Codes, i: int, free: int, least: int) -> in
     g, reach = group[row], max(2 * REACH, least)
     listed[0] = row
     widen_label(block, number(free), number(row), truth(True))
+    # the neighbours that may be taken, and what changes where they leave
+    near, leaving, n_near = block.sums[0], block.sums[1], 0
+    for step in range(1, 2 * reach + 1):
+        place = i + (step + 1) // 2 if step % 2 else i - step // 2
+        if place < 0 or place >= n:
+            continue
+        s = order[place]
+        h = group[s]
+        if block.changed[h] or (h != g and rows[h] <= least):
+            continue
+        near[n_near] = s
+        leaving[n_near] = -cost[n + h]
+        if h != g:
+            leaving[n_near] = (rows[h] - 1) * cost[s] - rows[h] * cost[n + h]
+        n_near += 1
     mine, left = 0, 0
     for size in range(1, least):
-        best, at_best, wide, leaves = far, NONE, 0, 0
-        for step in range(1, 2 * reach + 1):
-            place = i + (step + 1) // 2 if step % 2 else i - step // 2
-            if place < 0 or place >= n:
+        best, at_best, wide = far, NONE, 0
+        for e in range(n_near):
+            if leaving[e] == far:
                 continue
-            s = order[place]
-            h = group[s]
-            taken, is_new = 0, not block.changed[h]
-            for e in range(size):
-                is_new &= listed[e] != s
-                taken += 1 if group[listed[e]] == h else 0
-            if not is_new or (h != g and rows[h] - taken <= least):
+            bound = mine + (best - leaving[e] - 1) // least + 1
+            if bound <= 0:
                 continue
-            lost = -cost[n + h]
-            if h != g and taken == 0:
-                lost = (rows[h] - 1) * cost[s] - rows[h] * cost[n + h]
-            joint = joined_loss(block, number(n + free), number(s))
-            if least * (joint - mine) + lost < best:
-                best, at_best, wide = least * (joint - mine) + lost, s, joint
-                leaves = 0 if h == g else lost
+            joint = joined_loss(block, number(n + free), number(near[e]), number(bound))
+            if joint < bound:
+                best, at_best, wide = least * (joint - mine) + leaving[e], e, joint
         if at_best == NONE:
             return far
-        listed[size] = at_best
-        widen_label(block, number(free), number(at_best), truth(False))
+        row = near[at_best]
+        h = group[row]
+        listed[size] = row
+        widen_label(block, number(free), number(row), truth(False))
         mine = wide
-        left += leaves
+        if h == g:
+            leaving[at_best] = far
+            continue
+        left += leaving[at_best]
+        leaving[at_best] = far
+        taken = 0
+        for e in range(size + 1):
+            taken += 1 if group[listed[e]] == h else 0
+        for e in range(n_near):
+            if group[near[e]] == h and leaving[e] != far:
+                leaving[e] = far if rows[h] - taken <= least else -cost[n + h]
     return least * mine + left
 
 
@@ -683,15 +700,15 @@ def _form(
 
 
 @inner
-def lose_from_ends(block: Block, free: int, size: int) -> None:
-    """Fill in what the first of the listed rows lose together, from either end; `free` is a group
-    without rows."""
+def lose_from_ends(block: Block, free: int, size: int, least: int) -> None:
+    """Fill in what the first of the listed rows lose together, from either end, where at least so many
+    are left on both sides; `free` is a group without rows."""
     n, d = len(block.group), len(block.losses.how)
     how, seen_of = block.losses.how, block.losses.seen
     low, high, bits = block.low[n + free], block.high[n + free], block.bits[free]
     for side in range(2):
         bits[:] = 0
-        for i in range(size):
+        for i in range(size - least):
             row = block.listed[i if side == 0 else size - 1 - i]
             for j in range(d):
                 code = block.codes[row, j]
@@ -705,7 +722,8 @@ def lose_from_ends(block: Block, free: int, size: int) -> None:
                 else:
                     low[j] = code if i == 0 else min(low[j], code)
                     high[j] = code if i == 0 else max(high[j], code)
-            block.sums[side, i + 1] = (i + 1) * label_loss(block.losses, low, high)
+            if i + 1 >= least:
+                block.sums[side, i + 1] = (i + 1) * label_loss(block.losses, low, high)
 
 
 @inner
@@ -754,7 +772,7 @@ def _recut(
             else:
                 block.listed[e] = other
                 other = block.after[other]
-        lose_from_ends(block, number(free), number(size))
+        lose_from_ends(block, number(free), number(size), least)
         limit = now + allowed[mix(seed, np.uint64(i)) % np.uint64(DRAWS)]
         best, at_best = limit, NONE
         for e in range(least, size - least + 1):
@@ -807,7 +825,7 @@ def _split(block: Block, least: int, judged: bool) -> int:
         for i in range(size):
             block.listed[i] = place
             place = block.after[place]
-        lose_from_ends(block, number(free), number(size))
+        lose_from_ends(block, number(free), number(size), least)
         best, at_best = size * cost[n + g] + 1, NONE
         for i in range(least, size - least + 1):
             found = sums[0, i] + sums[1, size - i]
@@ -877,7 +895,7 @@ def _work(
 ) -> int:
     """Everything that is done with a block: as one kernel, what the parts share is compiled once."""
     if what == EXCHANGE:
-        return _exchange(block, order, begin, least, allowed, seed, judged, most)
+        return _exchange(block, order, place, begin, least, allowed, seed, judged, most)
     if what == SPLIT:
         return _split(block, least, judged)
     if what == COLLECT:
@@ -978,6 +996,7 @@ def recut(
 def exchange(
     block: Block,
     order: Codes,
+    place: Codes,
     begin: int,
     least: int,
     allowed: Ints,
@@ -988,5 +1007,5 @@ def exchange(
     """Move and exchange the rows from place `begin` on; returns where it ended. See `_exchange`."""
     return _do(
         block, EXCHANGE, order,
-        begin=begin, least=least, allowed=allowed, seed=seed, judged=judged, most=most,
+        place=place, begin=begin, least=least, allowed=allowed, seed=seed, judged=judged, most=most,
     )  # fmt: skip

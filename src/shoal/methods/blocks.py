@@ -102,7 +102,7 @@ def _refined_best(
     for required, start in method.starts(cells, requirement):
         if may is not None and int((start.group == SUPPRESSED).sum()) > may:
             continue
-        found = refined(cells, required, start, passes, seed, lambda _: None, method.weights)
+        found = refined(cells, required, start, passes, seed, lambda _: progress(0), method.weights)
         loss = loss_of(cells, found, method.weights)
         if best is None or loss < least:
             best, least = found, loss

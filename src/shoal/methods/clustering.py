@@ -84,6 +84,19 @@ def pool_of(
     )
 
 
+def copied(pool: RowPool) -> RowPool:
+    """The same rows, to be taken without taking them from the pool that was given."""
+    trie = pool.trie
+    return pool._replace(
+        head=pool.head.copy(),
+        alive=pool.alive.copy(),
+        taken=pool.taken.copy(),
+        left=pool.left.copy(),
+        distinct=pool.distinct.copy(),
+        trie=type(trie)(trie.keys, *(part.copy() for part in trie[1:])),
+    )
+
+
 def growing_cluster(columns: Columns, pool: RowPool, nodes: int) -> GrowingCluster:
     """Room for a growing cluster and for searches in an index of so many nodes."""
     d, codes = len(columns.kind), int(columns.base[-1])

@@ -1,6 +1,8 @@
 """k-clustering: grow small clusters, each by the row that adds least loss."""
 
-from typing import NamedTuple
+from functools import partial
+from threading import Lock
+from typing import NamedTuple, Self
 
 import numpy as np
 from pydantic.dataclasses import dataclass
@@ -36,9 +38,10 @@ from shoal.methods.base import (
     counts_of_runs,
     sizes_from,
 )
-from shoal.methods.clustering import STRIDE, growing_cluster, pool_of
+from shoal.methods.clustering import STRIDE, copied, growing_cluster, pool_of
 from shoal.methods.refinement import loss_of
 from shoal.models.requirement import Requirement
+from shoal.threads import each
 
 AT_ONCE = 64
 """Clusters that are judged at a time with one more row."""
@@ -74,7 +77,8 @@ class KClustering(BlockMethod):
         """Groups by growing clusters."""
         check_feasible(cells, requirement)
         if not requirement.columns:
-            return (grown(cells, requirement, requirement.min_rows, LAST, seed, progress),)
+            beginning = _Beginning.of(cells, requirement, seed)
+            return (grown(beginning, requirement.min_rows, LAST, progress),)
         return (least_lossy(cells, requirement, seed, progress),)
 
 
@@ -83,29 +87,28 @@ def least_lossy(cells: Cells, requirement: Requirement, seed: int, progress: Pro
 
     Small clusters soon use up the rare sensitive values, and what is left must join clusters far away:
     larger ones may lose less. Different values may be looked for after so many rows, which makes
-    clusters larger, or among them, which makes them wider. Both are tried.
+    clusters larger, or among them, which makes them wider. Both are tried, side by side.
     """
     best: Grouping | None = None
     least, misses, better, done = (True, 0, 0), 0, LAST, 0.0
     whens = [LAST, FIRST if not requirement.only_values else IN_TIME]
     if max(requirement.min_values.values()) < 2:
         whens = [LAST]  # every row but the first is free
+    beginning = _Beginning.of(cells, requirement, seed)
+    # asking the requirement is work of the interpreter, which threads cannot share
+    rows = cells.n_rows if requirement.only_values else 0
     for size in sizes_from(requirement.min_rows):
         if misses == MISSES or (best is not None and 2 * size > cells.n_rows):
             break
         misses += 1
-        for when in whens:
-            before, half = done, (1.0 - done) / 2
-            done += half
+        within = _Shares(progress, done, (1.0 - done) / 2, len(whens))
+        done += (1.0 - done) / 2
 
-            def within(share: float, before: float = before, half: float = half) -> None:
-                progress(before + half * share)
-
-            try:
-                found = grown(cells, requirement, size, when, seed, within)
-            except Infeasible:
+        attempt = partial(_attempt, beginning, size, within)
+        for when, found in zip(whens, each(attempt, enumerate(whens), rows), strict=True):
+            if isinstance(found, Infeasible):
                 if best is None:
-                    raise
+                    raise found
                 continue
             suppressed, may = int((found.group == SUPPRESSED).sum()), requirement.may_suppress
             loss = may is not None and suppressed > may, loss_of(cells, found), suppressed
@@ -117,12 +120,54 @@ def least_lossy(cells: Cells, requirement: Requirement, seed: int, progress: Pro
     return best
 
 
-def grown(
-    cells: Cells, requirement: Requirement, least: int, when: int, seed: int, progress: Progress
-) -> Grouping:
+def _attempt(
+    beginning: "_Beginning", size: int, within: "_Shares", at_when: tuple[int, int]
+) -> Grouping | Infeasible:
+    """Clusters of a size, or why there are none."""
+    at, when = at_when
+    try:
+        return grown(beginning, size, when, partial(within, at))
+    except Infeasible as error:
+        return error
+
+
+class _Shares:
+    """Progress of attempts that are made side by side."""
+
+    def __init__(self, progress: Progress, begin: float, size: float, attempts: int) -> None:
+        self._progress, self._begin, self._size = progress, begin, size
+        self._shares, self._lock = [0.0] * attempts, Lock()
+
+    def __call__(self, at: int, share: float) -> None:
+        """An attempt has done this share of its work."""
+        with self._lock:
+            self._shares[at] = share
+            done = sum(self._shares) / len(self._shares)
+            self._progress(self._begin + self._size * done)
+
+
+class _Beginning(NamedTuple):
+    """What clusters of any size begin with."""
+
+    cells: Cells
+    requirement: Requirement
+    columns: Columns
+    pool: RowPool
+    """All rows, none in a cluster."""
+    order: Codes
+    """The rows in the order in which they start clusters."""
+
+    @classmethod
+    def of(cls, cells: Cells, requirement: Requirement, seed: int) -> Self:
+        """Index the rows of a table."""
+        pool = pool_of(cells, requirement.columns, costly_first(cells))
+        return cls(cells, requirement, ncp_columns(cells.domains), pool, start_order(cells, seed))
+
+
+def grown(beginning: _Beginning, least: int, when: int, progress: Progress) -> Grouping:
     """Clusters of so many rows or more, and the rows that are left; `when`: LAST, IN_TIME or FIRST."""
-    clusters = _Clusters(cells, requirement, least, when, seed)
-    if requirement.only_values:
+    clusters = _Clusters(beginning, least, when)
+    if clusters.requirement.only_values:
         clusters.grow_by_values(progress)
     else:
         clusters.grow_and_judge(progress)
@@ -131,20 +176,17 @@ def grown(
             "No cluster of rows holds all of the policy's constraints together: loosen them."
         )
     clusters.assign_rest()
-    return Grouping(clusters.group, clusters.n, tuple(range(len(cells.domains))))
+    return Grouping(clusters.group, clusters.n, tuple(range(len(clusters.cells.domains))))
 
 
 class _Clusters:
     """The clusters so far."""
 
-    def __init__(
-        self, cells: Cells, requirement: Requirement, least: int, when: int, seed: int
-    ) -> None:
+    def __init__(self, beginning: _Beginning, least: int, when: int) -> None:
+        cells, requirement, self.columns, pool, self.order = beginning
         self.cells, self.requirement, self.least, self.when = cells, requirement, least, when
-        self.columns = ncp_columns(cells.domains)
-        self.pool = pool_of(cells, requirement.columns, costly_first(cells))
+        self.pool = copied(pool)
         self.growing = growing_cluster(self.columns, self.pool, len(self.pool.trie.up))
-        self.order = start_order(cells, seed)
         most = cells.n_rows // requirement.min_rows + 1
         self.labels, self.sizes = empty_labels(self.columns, most), np.zeros(most, np.int64)
         self.group = np.full(cells.n_rows, SUPPRESSED, np.int32)

@@ -120,20 +120,26 @@ def refined(
     if not len(work.kept):
         return grouping
     rounds = 1 if work.is_one_block else min(ROUNDS, -(-passes // OF_PASSES))
-    done, lock, n_groups = 0, Lock(), 0
+    lock, n_groups = Lock(), 0
     for turn in range(rounds):
         blocks = work.blocks(derived(seed, "refine", turn))
         here = passes * (turn + 1) // rounds - passes * turn // rounds
+        done = [0.0] * len(blocks)
 
         def rearranged(
-            at: int, blocks: list[Ints] = blocks, turn: int = turn, here: int = here
+            at: int,
+            blocks: list[Ints] = blocks,
+            turn: int = turn,
+            here: int = here,
+            done: list[float] = done,
         ) -> Codes:
-            nonlocal done
-            found = work.rearranged(blocks[at], here, derived(seed, "refine", turn, at + 1))
-            with lock:
-                done += len(blocks[at])
-                progress(done / (rounds * len(work.kept)))
-            return found
+            def within(share: float) -> None:
+                with lock:
+                    done[at] = share * len(blocks[at]) / len(work.kept)
+                    progress((turn + sum(done)) / rounds)
+
+            key = derived(seed, "refine", turn, at + 1)
+            return work.rearranged(blocks[at], here, key, within)
 
         found = each(rearranged, range(len(blocks)))
         n_groups = 0
@@ -221,7 +227,7 @@ class _Work:
         rows, starts = rows_by_group(mine, n_blocks)
         return [rows[begin:end].astype(np.int64) for begin, end in pairwise(starts) if begin < end]
 
-    def rearranged(self, rows: Ints, passes: int, seed: int) -> Codes:
+    def rearranged(self, rows: Ints, passes: int, seed: int, progress: Progress) -> Codes:
         """(rows,) the new groups of the rows of a block, numbered from 0."""
         before = _dense(self.group[rows])
         least = self.requirement.min_rows
@@ -233,6 +239,7 @@ class _Work:
             key = derived(seed, "pass", turn)
             order = self.order(rows, key).astype(np.int32)
             look_once(block, order, least, warmth, key % (1 << 64), judge)
+            progress((turn + 1) / passes)
         return _dense(block.group) if block_loss(block) < first else before
 
 
@@ -289,7 +296,7 @@ def look_once(
         judge()
     at = 0
     while at < len(order):
-        at = exchange(block, order, number(at), rows, allowed, word, judged, most)
+        at = exchange(block, order, place, number(at), rows, allowed, word, judged, most)
         if judge is not None:
             judge()
     if least <= FORMED:

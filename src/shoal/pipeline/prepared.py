@@ -139,6 +139,11 @@ class Prepared:
         self._keep(key, engine)
         return release
 
+    def fingerprint(self, policy: Policy) -> str:
+        """All that the codes of the table depend on under a policy, such as files that it names."""
+        seed = self._seed if policy.seed is None else choose(policy.seed)
+        return _encoding_key(policy, seed.value)
+
     def impossible(self, policy: Policy) -> str:
         """Why no release of the table can hold a policy, whatever the method; empty where one may.
 

@@ -149,7 +149,8 @@ def _badge(session: Session) -> tuple[Callable[[], None], Callable[[], None]]:
         text("Decide", "quiet", "a", href="/columns")
     error = notice("", "bad").style("margin-top:8px")
     offered = box("div", "chips").style("margin-top:8px")
-    again = button("Check again", session.check, "quiet", id="check-again").style("margin-top:8px")
+    check_again = partial(session.check, again=True)
+    again = button("Check again", check_again, "quiet", id="check-again").style("margin-top:8px")
 
     def show() -> None:
         live = session.live

@@ -81,9 +81,12 @@ def term(words: str, meaning: str) -> ui.element:
     return made
 
 
-def edit(session: Session, name: str, change: Change) -> bool:
-    """Change the policy by a named step; a mistake is shown, and changes nothing."""
-    return _tried(lambda: session.edit(name, change))
+def edit(session: Session, name: str, change: Change, likely: tuple[Change, ...] = ()) -> bool:
+    """Change the policy by a named step; a mistake is shown, and changes nothing.
+
+    likely: steps that may come next.
+    """
+    return _tried(lambda: session.edit(name, change, likely))
 
 
 def replace(session: Session, name: str, policy: str) -> bool:

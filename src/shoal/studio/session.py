@@ -29,6 +29,8 @@ from shoal.studio.workspace import Workspace
 if TYPE_CHECKING:
     from shoal.api import Policy
 
+MOST_AHEAD = 3.0
+"""Where a check takes longer than so many seconds, none is begun before the step that needs it."""
 LOOK_EVERY = 1.0
 """Seconds between two looks at the policy file, which another program may have edited."""
 
@@ -104,6 +106,13 @@ class Session:
         self._check: asyncio.Task[None] | None = None
         self._preview: asyncio.Task[None] | None = None
         self._wanted_preview: Change | None = None
+        self._ahead: asyncio.Task[None] | None = None
+        self._ahead_text = ""
+        """The policy that is checked ahead now."""
+        self._likely: tuple[Change, ...] = ()
+        """Steps that are likely to come next."""
+        self._seconds = 0.0
+        """How long the last check took."""
         self._steps = 0
         """Counts steps, so that a preview that comes after one is not shown."""
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -116,6 +125,7 @@ class Session:
         Raises `ShoalError` if the table or the policy cannot be read.
         """
         self._stop_checks()
+        self._stop_ahead()
         self.live = Live("opening")
         self.live_changed.emit()
         try:
@@ -203,17 +213,18 @@ class Session:
         """The policy, as long as it is valid."""
         return None if self.workspace is None else self.workspace.policy
 
-    def edit(self, name: str, change: Change) -> None:
+    def edit(self, name: str, change: Change, likely: tuple[Change, ...] = ()) -> None:
         """Change the policy by a named step, and check the whole table.
 
-        Raises `PolicyError`, and changes nothing, where the result would not be valid.
+        Raises `PolicyError`, and changes nothing, where the result would not be valid. likely: steps
+        that may come next; they are checked ahead while the worker has nothing else to do.
         """
         if self.workspace is None:
             return
         self._wanted_preview = None
         self._steps += 1
         if self.workspace.edit(name, change):
-            self._stepped()
+            self._stepped(likely)
         else:
             self.live.preview = None
             self.live_changed.emit()
@@ -248,12 +259,17 @@ class Session:
             self._wanted_preview = None
             with suppress(ShoalError, CallCancelledError):
                 text = self.workspace.preview(change)
+                if text != self._ahead_text:
+                    self._stop_ahead()
                 steps = self._steps
                 figures = await self.sampler.call(tasks.sample_figures, self.policy_text(text))
                 if steps != self._steps:
                     continue  # the thumb was released meanwhile
                 self.live.preview = figures
                 self.live_changed.emit()
+                # the thumb rests: perhaps it is released here
+                if self._wanted_preview is None and text != self._ahead_text:
+                    self._look_ahead((change,))
 
     def policy_text(self, text: str | None = None) -> PolicyText:
         """The policy, or another text in its place, as workers read it."""
@@ -263,19 +279,25 @@ class Session:
             self.workspace.text if text is None else text, file.name, str(file.parent)
         )
 
-    def _stepped(self) -> None:
+    def _stepped(self, likely: tuple[Change, ...] = ()) -> None:
+        self._likely = likely
         self._steps += 1
         self.check()  # first, so that no page shows the step beside a badge of the one before
         self.policy_changed.emit()
 
     # -- checking
 
-    def check(self) -> None:
-        """Group, write, read back and verify the whole table in the worker."""
+    def check(self, again: bool = False) -> None:
+        """Group, write, read back and verify the whole table in the worker.
+
+        again: also where this was done before with the same policy.
+        """
         self._stop_checks()
         workspace = self.workspace
         if workspace is None:
             return
+        if again or workspace.text != self._ahead_text:
+            self._stop_ahead()
         self.live.preview = None
         if workspace.undecided:
             self.live.state, self.live.error, self.live.figures = "waiting", "", None
@@ -286,14 +308,14 @@ class Session:
             self.live_changed.emit()
             return
         self.live.state, self.live.error, self.live.step = "checking", "", None
-        self._check = self.spawn(self._checked(time.perf_counter()))
+        self._check = self.spawn(self._checked(time.perf_counter(), again))
         self.live_changed.emit()
 
-    async def _checked(self, began: float) -> None:
+    async def _checked(self, began: float, again: bool) -> None:
         live = self.live
         try:
             figures: Figures = await self.whole.call(
-                tasks.whole_figures, self.policy_text(), progress=self._report
+                tasks.whole_figures, self.policy_text(), again, progress=self._report
             )
         except CallCancelledError:
             return
@@ -303,8 +325,32 @@ class Session:
             live.figures = figures
             live.state = "verified" if figures.verified else "failed"
             live.milliseconds = (time.perf_counter() - began) * 1000
+            self._seconds = figures.seconds
         live.step = None
         self.live_changed.emit()
+        if live.state == "verified":
+            self._look_ahead(self._likely)
+
+    def _look_ahead(self, changes: tuple[Change, ...]) -> None:
+        """Check policies before they are asked for; the worker keeps what it found."""
+        self._stop_ahead()
+        if changes and self._seconds <= MOST_AHEAD:
+            self._ahead = self.spawn(self._checked_ahead(changes))
+
+    async def _checked_ahead(self, changes: tuple[Change, ...]) -> None:
+        steps = self._steps
+        for change in changes:
+            if self.workspace is None or steps != self._steps:
+                break
+            with suppress(ShoalError, CallCancelledError):
+                self._ahead_text = self.workspace.preview(change)
+                await self.whole.call(tasks.whole_figures, self.policy_text(self._ahead_text))
+        self._ahead_text = ""
+
+    def _stop_ahead(self) -> None:
+        if self._ahead is not None:
+            self._ahead.cancel()
+        self._ahead, self._ahead_text = None, ""
 
     def cancel(self) -> None:
         """Stop the check that is under way; what was found before stays visible, and grey."""

@@ -23,6 +23,8 @@ COMMON = 10
 """Values that fewer rows share are not shown until that is asked for."""
 SAMPLE_ROWS = 2_000
 """Rows of the sample that follows a moving thumb."""
+KEPT_FIGURES = 100
+"""Policies whose figures are kept: undone steps, and those that were looked at ahead."""
 
 
 @dataclass(frozen=True)
@@ -66,17 +68,30 @@ def page_of_rows(
     return tables.opened().rows(start, count)
 
 
-def whole_figures(tables: Tables, report: ProgressCallback, policy: PolicyText) -> Figures:
-    """The figures of a release of the whole table, written, read back and verified."""
-    prepared = tables.opened()
-    release = prepared.release(policy.read(), report)
-    return figures_of(
-        release,
-        sampled=None,
-        read_back=True,
-        encodings=prepared.encodings,
-        kept=kept_by_rules(tables, prepared, release.policy),
-    )
+def whole_figures(
+    tables: Tables, report: ProgressCallback, policy: PolicyText, again: bool = False
+) -> Figures:
+    """The figures of a release of the whole table, written, read back and verified.
+
+    again: also where those of the same policy, with the same files, are known.
+    """
+    prepared, wanted = tables.opened(), policy.read()
+    known: dict[tuple[str, str], Figures] = tables.kept.setdefault("figures", {})
+    key = (policy.text, prepared.fingerprint(wanted))
+    found = known.pop(key, None)
+    if found is None or again:
+        release = prepared.release(wanted, report)
+        found = figures_of(
+            release,
+            sampled=None,
+            read_back=True,
+            encodings=prepared.encodings,
+            kept=kept_by_rules(tables, prepared, release.policy),
+        )
+    known[key] = found
+    while len(known) > KEPT_FIGURES:
+        del known[next(iter(known))]
+    return found
 
 
 def sample_of(tables: Tables, policy: "api.Policy") -> "api.Prepared":

@@ -144,12 +144,17 @@ class _Worker:
         self._cancelled: set[int] = set()
         self._tables = Tables()
         self._doing = _Doing()
+        self._in_turn: int | None = None
+        """The call that is done in its turn, by threads of its own too."""
 
     def run(self) -> None:
         api.call_when_compiling(self._compiling)
         threading.Thread(target=self._listen, daemon=True).start()
         while True:
-            self._do(self._calls.get())
+            call = self._calls.get()
+            self._in_turn = call.number
+            self._do(call)
+            self._in_turn = None
 
     def _listen(self) -> None:
         while True:
@@ -166,8 +171,9 @@ class _Worker:
 
     def _compiling(self) -> None:
         """Say that it takes longer this once, and why."""
-        if self._doing.number is not None:
-            self._send(Report(self._doing.number, ProgressEvent("compile", 0.0)))
+        number = self._in_turn if self._doing.number is None else self._doing.number
+        if number is not None:
+            self._send(Report(number, ProgressEvent("compile", 0.0)))
 
     def _do(self, call: Call) -> None:
         self._doing.number = call.number

@@ -125,15 +125,19 @@ class Workspace:
         """Put another text in place of the policy; as `edit`."""
         if text == self.text:
             return False
+        policy = None
         try:
-            self.check(text)
+            policy = self.check(text)
         except PolicyError as error:
             # a policy with mistakes is mended one by one, and one that waits for roles may wait on
             better = len(str(error)) < len(self.error) or self._only_undecided(text)
             if self.policy is not None or not better:
                 raise
         self._append(Step(name, text))
-        self._read()
+        if policy is None:
+            self._read()
+        else:
+            self.policy, self.error, self.undecided = policy, "", ()
         self.save()
         return True
 

@@ -275,7 +275,16 @@ class Protect(Screen):
             if value == now.figure:
                 show(value)
                 self.session.edit("", lambda _: None)  # nothing changed: the preview goes
-            elif not edit(self.session, figure_step(known, value), with_figure(known, value)):
+                return
+            # the next press of an arrow key goes on, or back
+            onwards = words.step if value > now.figure else -words.step
+            likely = tuple(
+                with_figure(known, round(value + by, 4))
+                for by in (onwards, -onwards)
+                if words.low <= value + by <= words.high
+            )
+            step = figure_step(known, value)
+            if not edit(self.session, step, with_figure(known, value), likely):
                 slider.set_value(now.figure)
 
         def follow(known: ConstraintText) -> None:
