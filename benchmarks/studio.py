@@ -7,6 +7,10 @@ Times are those of the server: from the event that reaches it to the figures tha
 depend on what else the machine does, so the load stands beside them, with the median of the best of five
 batches and the time that the worker spent on a processor. The ratio to one run in this process tells how
 much is saved by keeping the table encoded.
+
+`step_of_k` makes one step after the other without a pause, each to a policy of which nothing is known.
+`key_each_second` presses an arrow key every second, from k = 5 upwards, so that the worker has time to
+look ahead. `undo` goes back over these steps.
 """
 
 import argparse
@@ -21,12 +25,15 @@ from pathlib import Path
 from typing import Any
 
 from shoal import api
-from shoal.studio.constraints import constraints_in, figure_step, with_figure
+from shoal.studio.constraints import ConstraintText, constraints_in, figure_step, with_figure
+from shoal.studio.policy_text import Change, scalar
 from shoal.studio.session import Session
 from shoal.studio.workers import Worker
 
 STEPS = 50
 BATCH = 10
+PAUSE = 1.0
+"""Seconds between two presses of a key."""
 METHODS = ("least-loss-partition", "auto")
 STEPPED = 100_000
 """Larger tables are not stepped through: only the thumb and the page are measured."""
@@ -64,15 +71,63 @@ async def steps_of_k(session: Session) -> tuple[list[float], list[float]]:
         one = constraints_in(session.workspace.text)[0]
         figure = 5 + number % 10 if number % 10 else 16
         began, busy = time.perf_counter(), processor_ms(session.whole)
-        session.edit(figure_step(one, figure), with_figure(one, figure))
+        session.edit(figure_step(one, figure), new_policy(one, figure, number))
         await settled(session)
-        assert session.live.state == "verified", session.live.error
-        assert session.live.figures is not None
-        assert session.live.figures.guarantees[0].asked == figure
+        require(session, figure)
         times.append((time.perf_counter() - began) * 1000)
         worked.append(processor_ms(session.whole) - busy)
     assert session.live.figures is not None
     assert session.live.figures.encodings == 1
+    return times, worked
+
+
+def new_policy(one: ConstraintText, figure: int, number: int) -> Change:
+    """Another k, and a remark by which the policy is none of those whose figures are kept."""
+
+    def change(policy: Any) -> None:
+        with_figure(one, figure)(policy)
+        policy["about"] = scalar({"purpose": f"step {number}"})
+
+    return change
+
+
+def require(session: Session, figure: int) -> None:
+    """The panel is right."""
+    assert session.live.state == "verified", session.live.error
+    assert session.live.figures is not None
+    assert session.live.figures.guarantees[0].asked == figure
+
+
+async def keys(session: Session) -> tuple[list[float], list[float]]:
+    """Milliseconds from each press of an arrow key to its verified figures, one press a second."""
+    assert session.workspace is not None
+    one = constraints_in(session.workspace.text)[0]
+    session.edit(figure_step(one, 5), new_policy(one, 5, STEPS))
+    await settled(session)
+    times, worked = [], []
+    for figure in range(6, 6 + STEPS):
+        await asyncio.sleep(PAUSE)
+        one = constraints_in(session.workspace.text)[0]
+        likely = with_figure(one, figure + 1), with_figure(one, figure - 1)
+        began, busy = time.perf_counter(), processor_ms(session.whole)
+        session.edit(figure_step(one, figure), with_figure(one, figure), likely)
+        await settled(session)
+        require(session, figure)
+        times.append((time.perf_counter() - began) * 1000)
+        worked.append(processor_ms(session.whole) - busy)
+    return times, worked
+
+
+async def undo(session: Session) -> tuple[list[float], list[float]]:
+    """Milliseconds from each undone step to its verified figures."""
+    times, worked = [], []
+    for figure in reversed(range(5, 5 + STEPS)):
+        began, busy = time.perf_counter(), processor_ms(session.whole)
+        session.undo()
+        await settled(session)
+        require(session, figure)
+        times.append((time.perf_counter() - began) * 1000)
+        worked.append(processor_ms(session.whole) - busy)
     return times, worked
 
 
@@ -94,7 +149,7 @@ async def thumb(session: Session) -> tuple[list[float], list[float]]:
 
 async def answers(session: Session) -> float:
     """The longest time in milliseconds that the event loop did not answer during a whole run."""
-    session.check()
+    session.check(again=True)
     longest = 0.0
     while session.live.state == "checking":
         began = time.perf_counter()
@@ -118,6 +173,8 @@ async def measure(folder: Path, rows: int, method: str) -> dict[str, Any]:
             await asyncio.sleep(0.05)
         if rows <= STEPPED:
             found["step_of_k"] = summary(*await steps_of_k(session))
+            found["key_each_second"] = summary(*await keys(session))
+            found["undo"] = summary(*await undo(session))
         found["moving_thumb"] = summary(*await thumb(session))
         found["longest_silence_of_the_page_ms"] = round(await answers(session), 1)
         began = time.perf_counter()

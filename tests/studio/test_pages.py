@@ -268,6 +268,23 @@ def the_release_is_verified_by_the_command_line(page: Any, sample: "api.SamplePa
     folder = sample.table.parent
     require_verified(folder / "hospital-release.csv", sample.policy)
     assert "erified" in open_report(page)
+    # a table of a database; that its address is missing is said when it is written, not before
+    page.click(".q-select:has-text('Form')")
+    page.click(".q-menu .q-item:has-text('Database table')")
+    page.wait_for_selector("input[aria-label='Address of the table']")
+    assert page.locator("#screen .is-bad").count() == 0
+    page.click("#write-release")
+    page.wait_for_selector("#screen .is-bad:has-text('is missing')")
+    address = "hospital.duckdb?table=published"
+    page.fill("input[aria-label='Address of the table']", address)
+    page.click("#screen >> text=A report for whoever approves it")  # that of the file stays
+    page.wait_for_selector("#screen pre:has-text('hospital.duckdb?table=published')")
+    page.click("#write-release")
+    page.wait_for_selector("#written")
+    page.wait_for_selector(f"[data-table$='{address}']")
+    require_verified(folder / address, sample.policy)
+    page.click(".q-select:has-text('Form')")
+    page.click(".q-menu .q-item:has-text('CSV')")
     # a name that is taken: nothing is replaced unasked
     before = (folder / "hospital-release.csv").read_bytes()
     page.click("#write-release")

@@ -1,4 +1,4 @@
-"""What the studio writes is what the command line writes: release, report and certificate."""
+"""What the studio writes is what the command line writes: release, report, certificate and tables."""
 
 import json
 import re
@@ -6,12 +6,16 @@ import shlex
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from shoal import api
+from shoal.errors import InputError, ShoalError
 from shoal.progress import ignore_event
-from shoal.studio.screens.release import command_of
+from shoal.studio.screens.release import command_of, database_target
 from shoal.studio.tasks import Order, write_release
 from shoal.studio.worker import Tables
 
@@ -71,3 +75,53 @@ def test_the_files_differ_in_the_time_and_the_seal_alone(tmp_path: Path) -> None
     for name in (Path(str(order.report)).name, Path(str(order.external_report)).name):
         one, two = (page_without_times(at / name) for at in (here, there))
         assert one == two
+
+
+@pytest.mark.parametrize("file", ["hospital.sqlite", "hospital.duckdb"])
+def test_a_table_of_a_database_file_is_verified_by_the_command_line(
+    tmp_path: Path, file: str
+) -> None:
+    table, files = in_folder(tmp_path)
+    target = database_target(f"{file}?table=published", tmp_path)
+    order = replace(files, target=target, external_report=None, seed_file=None)
+    written = write_release(Tables(str(table)), ignore_event, order)
+    assert (written.verified, written.rows, written.files[0]) == (True, 300, target)
+    policy = (tmp_path / "policy.yaml").read_text(encoding="utf-8")
+    assert require_verified(target, order.policy)
+    assert not require_verified(target, with_k(order.policy, policy, 200))
+    with pytest.raises(ShoalError, match="exists already"):
+        write_release(Tables(str(table)), ignore_event, order)
+    assert write_release(Tables(str(table)), ignore_event, replace(order, force=True)).verified
+    # beside other tables, and the command line writes the same rows
+    other = replace(order, target=database_target(f"{file}?table=other", tmp_path), report=None)
+    words = shlex.split(command_of(str(table), other))
+    subprocess.run([sys.executable, "-m", "shoal.cli.app", *words[1:], "-q"], check=True)
+    one, two = (api.prepare(place).table() for place in (target, other.target))
+    assert one.equals(two)
+
+
+def require_verified(place: str, policy: str) -> bool:
+    command = [sys.executable, "-m", "shoal.cli.app", "verify", place, policy]
+    return subprocess.run(command, capture_output=True).returncode == 0
+
+
+def with_k(path: str, policy: str, k: int) -> str:
+    stricter = Path(path).with_name("stricter.yaml")
+    stricter.write_text(policy.replace("k: 5", f"k: {k}"), encoding="utf-8")
+    return str(stricter)
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("", "is missing"),
+        ("release.csv", "not the address of a table"),
+        ("mysql://host/db?table=t", "allowed: postgresql"),
+        ("postgresql://host/db", "no table in it"),
+        ("postgresql://me:secret@host/db?table=t", "has a password"),
+    ],
+)
+def test_addresses_that_name_no_table(tmp_path: Path, address: str, words: str) -> None:
+    with pytest.raises(InputError, match=words) as raised:
+        database_target(address, tmp_path)
+    assert "secret" not in str(raised.value)

@@ -93,7 +93,9 @@ def copied(pool: RowPool) -> RowPool:
         taken=pool.taken.copy(),
         left=pool.left.copy(),
         distinct=pool.distinct.copy(),
-        trie=type(trie)(trie.keys, *(part.copy() for part in trie[1:])),
+        trie=trie._replace(
+            **{name: part.copy() for name, part in zip(trie._fields, trie, strict=True)}
+        ),
     )
 
 

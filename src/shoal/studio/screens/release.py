@@ -27,6 +27,7 @@ FORMS = {
     DATABASE: "Database table",
 }
 """Forms of a release, by the ending of its file."""
+EXAMPLE = "postgresql://host/db?table=visits_release"
 
 
 class Release(Screen):
@@ -87,7 +88,7 @@ class Release(Screen):
 
         def set_form(event: Any) -> None:
             self._form = str(event.value)
-            address.set_visibility(self._form == DATABASE)
+            show_place()
             self._changed()
 
         def set_address(event: Any) -> None:
@@ -101,13 +102,26 @@ class Release(Screen):
             ui.select(FORMS, value=self._form, label="Form", on_change=set_form).props(
                 "outlined dense options-dense"
             ).style("min-width:150px")
-        address = ui.input(
-            "Address",
-            placeholder="postgresql://host/db?table=visits_release",
-            on_change=set_address,
-        ).props("outlined dense")
-        address.set_visibility(self._form == DATABASE)
-        text(f"In the folder {self._folder.resolve()}", "tiny muted", "p")
+        with box("div", "stack") as address:
+            ui.input("Address of the table", placeholder=EXAMPLE, on_change=set_address).props(
+                "outlined dense"
+            )
+            text(
+                f"Such as {EXAMPLE}, or a file: visits.sqlite?table=visits_release, "
+                "visits.duckdb?table=visits_release. A password is not written here: set PGPASSWORD "
+                "before the studio starts, or keep it in ~/.pgpass.",
+                "tiny muted",
+                "p",
+            )
+        place = text("", "tiny muted", "p")
+
+        def show_place() -> None:
+            to_database = self._form == DATABASE
+            address.set_visibility(to_database)
+            where = "Reports and private files go to the folder" if to_database else "In the folder"
+            place.set_text(f"{where} {self._folder.resolve()}")
+
+        show_place()
         self._tick("_report", "A report for whoever approves it, with its certificate")
         self._tick("_external", "A report for those who get it, which says nothing of your table")
         if policy is not None and policy.person is not None:
@@ -117,7 +131,7 @@ class Release(Screen):
                 "_seed",
                 "Keep the seed in a private file, so that the same release can be made again",
             )
-        self._tick("_force", "Replace files that exist")
+        self._tick("_force", "Replace what exists")
 
     def _tick(self, name: str, label: str) -> None:
         def change(event: Any) -> None:
@@ -144,10 +158,7 @@ class Release(Screen):
             raise InputError("The name of a release is a plain file name, without a folder.")
         target = f"{self._folder / name}{self._form}"
         if self._form == DATABASE:
-            target = self._address.strip()
-            if "://" not in target:
-                raise InputError("An address looks like postgresql://host/db?table=visits_release.")
-            api.command_line_place(target)  # no password in it
+            target = database_target(self._address.strip(), self._folder)
         workspace = self.session.workspace
         assert workspace is not None
         beside = self._folder / name
@@ -225,8 +236,9 @@ class Release(Screen):
         with box("ul", "stack").style("margin:0;padding-left:20px"):
             for file in written.files:
                 with box("li"):
-                    if "://" in file:
-                        text(file, "mono")
+                    if not Path(file).is_file():  # a table of a database
+                        text(file, "mono", data_table=file)
+                        text(f" {_what(file, written)}", "small muted")
                         continue
                     name = Path(file).name
                     link = text(name, "mono", "a", href=f"/written/{name}", target="_blank")
@@ -242,9 +254,8 @@ class Release(Screen):
         assert session.workspace is not None
         try:
             order = self._order()
-        except InputError as error:
-            notice(str(error), "bad")
-            return
+        except InputError:
+            return  # it is said when the release is written
         place = session.place or ""
         with box("section", "card stack-3"):
             text("The same, without the studio", "", "h2")
@@ -267,6 +278,22 @@ class Release(Screen):
             with box("div", "code"):
                 text(code, "", "pre", tabindex="0")
                 icon_button("content_copy", f"Copy: {title}", lambda: ui.clipboard.write(code))
+
+
+def database_target(address: str, folder: Path) -> str:
+    """The table of a database that an address names; files of databases lie in the folder.
+
+    Raises `InputError` where it names none, or has a password.
+    """
+    if not address:
+        raise InputError(f"The address of the table is missing, such as {EXAMPLE}.")
+    place = api.command_line_place(address)
+    if isinstance(place, Path):
+        raise InputError(
+            f"'{address}' is not the address of a table in a database. Addresses look like {EXAMPLE} "
+            "or visits.sqlite?table=visits_release."
+        )
+    return address if "://" in address else str(folder / address)
 
 
 def _what(file: str, written: Written) -> str:
