@@ -32,8 +32,8 @@ from shoal.studio.workers import Worker
 
 STEPS = 50
 BATCH = 10
-PAUSE = 1.0
-"""Seconds between two presses of a key."""
+KEYS, PAUSE = 20, 1.0
+"""Presses of a key, and the seconds between two of them."""
 METHODS = ("least-loss-partition", "auto")
 STEPPED = 100_000
 """Larger tables are not stepped through: only the thumb and the page are measured."""
@@ -105,7 +105,7 @@ async def keys(session: Session) -> tuple[list[float], list[float]]:
     session.edit(figure_step(one, 5), new_policy(one, 5, STEPS))
     await settled(session)
     times, worked = [], []
-    for figure in range(6, 6 + STEPS):
+    for figure in range(6, 6 + KEYS):
         await asyncio.sleep(PAUSE)
         one = constraints_in(session.workspace.text)[0]
         likely = with_figure(one, figure + 1), with_figure(one, figure - 1)
@@ -121,7 +121,7 @@ async def keys(session: Session) -> tuple[list[float], list[float]]:
 async def undo(session: Session) -> tuple[list[float], list[float]]:
     """Milliseconds from each undone step to its verified figures."""
     times, worked = [], []
-    for figure in reversed(range(5, 5 + STEPS)):
+    for figure in reversed(range(5, 5 + KEYS)):
         began, busy = time.perf_counter(), processor_ms(session.whole)
         session.undo()
         await settled(session)

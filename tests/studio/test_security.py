@@ -1,14 +1,19 @@
 """Who may talk to the studio: raw requests on the loopback, without a browser."""
 
+import asyncio
 import base64
 import http.client
 import os
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from shoal.studio import security
+from shoal.studio.security import Guard
 from tests.studio.process import Running, studio
 
 
@@ -147,6 +152,45 @@ def test_an_oversized_request_is_refused_before_it_arrives(running: Running, coo
         )
         assert status == 413, path
         assert "shoal studio TABLE" in body
+
+
+@pytest.mark.parametrize("path", ["/_nicegui/client/x/upload/1", "/protect"])
+def test_a_body_that_does_not_say_its_size_is_counted(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sent in chunks, without Content-Length: what is beyond the limit does not reach the pages."""
+    monkeypatch.setattr(security, "LARGEST_UPLOAD", 3000)
+    monkeypatch.setattr(security, "LARGEST_REQUEST", 2000)
+    limit = 3000 if "upload" in path else 2000
+    taken: list[bytes] = []
+    answers: list[dict[str, Any]] = []
+
+    async def pages(_: Any, receive: Any, __: Any) -> None:
+        while (message := await receive())["type"] == "http.request":
+            taken.append(message["body"])
+
+    chunks = iter([{"type": "http.request", "body": b"x" * 900, "more_body": True}] * 10)
+
+    async def chunk() -> dict[str, Any]:
+        return next(chunks, {"type": "http.disconnect"})
+
+    async def answer(message: Any) -> None:
+        answers.append(message)
+
+    async def send() -> None:
+        guard = Guard(pages, 8642)
+        own = {"type": "http", "path": "/", "query_string": f"token={guard.token}".encode()}
+        host = (b"host", b"127.0.0.1:8642")
+        await guard(own | {"method": "GET", "headers": [host]}, chunk, answer)
+        cookie = dict(answers[0]["headers"])[b"set-cookie"].split(b";")[0]
+        headers = [host, (b"origin", b"http://127.0.0.1:8642"), (b"cookie", cookie)]
+        scope = {"type": "http", "method": "POST", "path": path, "headers": headers}
+        await guard(scope, chunk, answer)
+
+    # a browser of other tests has an event loop in this thread
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(send())).result()
+    assert 0 < len(b"".join(taken)) <= limit
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from shoal.progress import ProgressCallback, ProgressEvent
 from shoal.studio import workers
 from shoal.studio.constraints import constraints_in, figure_step, with_figure
 from shoal.studio.figures import Figures
+from shoal.studio.local_files import files_in
 from shoal.studio.session import Session
 from shoal.studio.tasks import PolicyText, whole_figures
 from shoal.studio.worker import Tables
@@ -273,3 +274,4 @@ def test_no_file_outside_the_folder(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="shoal studio TABLE"):
             session.file_in_folder(name)
     assert session.written_file("table.csv") is None
+    assert files_in(inside) == ["table.csv"]  # a link is not even offered
