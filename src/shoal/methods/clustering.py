@@ -93,9 +93,7 @@ def copied(pool: RowPool) -> RowPool:
         taken=pool.taken.copy(),
         left=pool.left.copy(),
         distinct=pool.distinct.copy(),
-        trie=trie._replace(
-            **{name: part.copy() for name, part in zip(trie._fields, trie, strict=True)}
-        ),
+        trie=trie._replace(**{name: np.array(getattr(trie, name)) for name in trie._fields}),
     )
 
 
