@@ -1,5 +1,7 @@
 """Labels are read back: they cover their own values, and no others where they name one."""
 
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,22 @@ from shoal.encoding.columns import ColumnSpec
 from shoal.hierarchy import parse_hierarchy
 from shoal.policy import Policy
 from shoal.publish.covering import Covering, distinct_texts, population_of
-from shoal.publish.label_parser import parse_labels
+from shoal.publish.label_parser import (
+    Axis,
+    Range,
+    date_part,
+    enclosed,
+    foreign_range,
+    half_open,
+    joined_intervals,
+    our_range,
+    parse_labels,
+    pieces,
+    place_of,
+    read_nodes,
+    stars,
+    value_axis,
+)
 from tests import naive
 from tests.examples import examples
 from tests.publish.test_any_table import COLUMNS, METHODS, arrow, release_of, tables
@@ -285,3 +302,243 @@ def test_durations_and_intervals_of_categories() -> None:
     assert covered("(3, 6]", list(bins), cut) == ["(3, 6]"]
     # raw numbers are found in the intervals of a release too
     assert covered("(0, 6]", ["0", "3", "6", "7"]) == ["3", "6"]
+
+
+NANO = 10**9
+PLACES = Axis("places")
+
+
+def ordinal(year: int, month: int, day: int) -> int:
+    return date(year, month, day).toordinal()
+
+
+def moment(*parts: int) -> int:
+    """Nanoseconds from the day before year 1."""
+    since = datetime(*parts) - datetime(1, 1, 1)  # type: ignore[arg-type]
+    return ((since.days + 1) * 86_400 + since.seconds) * NANO + since.microseconds * 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("-1.50", (0, Decimal("-1.5"))),
+        (" 3e2 ", (0, Decimal(300))),
+        ("1964-03-07", (1, moment(1964, 3, 7))),
+        ("1964/3/7", (1, moment(1964, 3, 7))),
+        ("7.3.1964", (1, moment(1964, 3, 7))),
+        ("1964-13-07", None),
+        ("13:45", (2, (13 * 3600 + 45 * 60) * NANO)),
+        ("13:45:07", (2, (13 * 3600 + 45 * 60 + 7) * NANO)),
+        ("13:45:07.25", (2, (13 * 3600 + 45 * 60 + 7) * NANO + 250_000_000)),
+        ("13:45:07.123456789", (2, (13 * 3600 + 45 * 60 + 7) * NANO + 123_456_789)),
+        ("3 days", (3, 3 * 86_400 * NANO)),
+        ("2 days 01:02:03", (3, (2 * 86_400 + 3723) * NANO)),
+        ("-2 days 01:02:03", (3, -(2 * 86_400 + 3723) * NANO)),
+        ("1964-03-07 10:20", (1, moment(1964, 3, 7, 10, 20))),
+        ("1964-03-07T10:20:30.5Z", (1, moment(1964, 3, 7, 10, 20, 30, 500_000))),
+        ("1964-03-07T10:20:30+02:30", (1, moment(1964, 3, 7, 7, 50, 30))),
+        ("1964-03-07T10:20:30-0115", (1, moment(1964, 3, 7, 11, 35, 30))),
+        ("1964-02-30T10:20", None),
+        ("soon", None),
+    ],
+)
+def test_places_of_numbers_and_times(text: str, place: Any) -> None:
+    assert place_of(text) == place
+
+
+def test_texts_that_floats_would_round() -> None:
+    assert not PLACES.rounds(["1e0", "1" * 15])
+    assert PLACES.rounds(["1e0", "1" * 16])
+    assert not PLACES.rounds(["1", "1" * 16])
+    assert not Axis("numbers").rounds(["1e0", "1" * 16])
+    assert PLACES.rounded("soon") is None
+    assert PLACES.rounded("1964-03-07") == (1, moment(1964, 3, 7))
+    assert PLACES.rounded("0.1000000000000000055") == (0, Decimal("0.1"))
+    assert PLACES.rounded("1e400") == (0, Decimal("1e400"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "values", "spec", "of"),
+    [
+        ([], ["1", "2"], ColumnSpec(), "places"),
+        ([], ["01", "02"], ColumnSpec(), None),
+        ([], ["a", "b"], ColumnSpec(), None),
+        ([], [], ColumnSpec(), None),
+        ([], ["1", "2"], ColumnSpec("unordered"), None),
+        (["[1~2]"], ["1"], ColumnSpec("unordered"), None),
+        (["[1~2]", "{a}"], ["a"], ColumnSpec(), "places"),
+        (["[ab]"], ["a"], ColumnSpec(), None),
+        (["[a~b~c]"], ["a"], ColumnSpec(), None),
+        (["{1, 2}"], ["1", "2"], ColumnSpec(), None),
+        ([], ["1"], ColumnSpec("ordered", ("(0, 3]", "(3, 6]"), from_categories=True), "intervals"),
+        ([], ["1"], ColumnSpec("ordered", ("(0, 3]", "(3, 6]")), "list"),
+        ([], ["1"], ColumnSpec("ordered", ("low", "high"), from_categories=True), "list"),
+        ([], ["1"], ColumnSpec(hierarchy=parse_hierarchy({"mask": "left"})), None),
+        ([], ["1"], ColumnSpec(hierarchy=parse_hierarchy({"date": ["year"]})), "days"),
+        ([], ["1"], ColumnSpec(hierarchy=parse_hierarchy({"intervals": [5]})), "numbers"),
+    ],
+)
+def test_what_orders_a_column(
+    labels: list[str], values: list[str], spec: ColumnSpec, of: str | None
+) -> None:
+    axis = value_axis(labels, values, spec)
+    assert (axis and axis.of) == of
+
+
+def test_truth_values_are_ordered() -> None:
+    assert value_axis([], ["true"], ColumnSpec("ordered")) == Axis("places", ("false", "true"))
+    assert value_axis([], ["true", "1"], ColumnSpec("ordered")) == PLACES
+    assert value_axis([], [], ColumnSpec("ordered")) == PLACES
+
+
+def test_places_of_values_in_a_column() -> None:
+    found = parse_labels("c", ["[1~2]"], ["2", "x", "1"], ColumnSpec("ordered"))
+    assert found.axis.tolist() == [1, -1, 0, -1]
+    assert found.rounded is None
+    long = "0.1000000000000000055"
+    found = parse_labels("c", ["[0.1~1]"], ["1e0", "x", long], ColumnSpec("ordered"))
+    assert found.axis.tolist() == [2, -1, 1, -1]
+    assert found.rounded is not None
+    assert found.rounded.tolist() == [2, -1, 0, -1]
+    assert found.n_values == 4
+
+
+def test_a_part_of_the_values_and_pairs_of_them() -> None:
+    labels = ["[1~2]", "{x, 3}", "*", None]
+    values = ["1", "2", "3", "x"]
+    plain = np.array(
+        [
+            [True, False, True, False],
+            [True, False, True, False],
+            [False, True, True, False],
+            [False, True, True, False],
+            [False, False, True, True],
+        ]
+    )
+    found = parse_labels("c", labels, values, ColumnSpec("ordered"))
+    for begin in range(6):
+        for end in range(begin, 6):
+            assert found.covers(begin, end).tolist() == plain[begin:end].tolist()
+    value, label = (each.ravel() for each in np.indices(plain.shape))
+    assert found.covers_pairs(value, label).tolist() == plain.ravel().tolist()
+
+
+def test_words_that_are_no_values() -> None:
+    def unread(label: str, values: list[str], spec: ColumnSpec) -> bool:
+        return bool(parse_labels("c", [label], values, spec).unread[0])
+
+    ordered, intervals = ColumnSpec("ordered"), parse_hierarchy({"intervals": [5]})
+    assert not unread("x", ["x", "1"], ordered)
+    assert unread("y", ["x", "1"], ordered)
+    assert not unread("2", ["x", "1"], ordered)
+    assert not unread("2*", ["20", "1"], ordered)
+    assert not unread("y", ["x"], ColumnSpec("unordered"))
+    assert covered("y", ["x"], ColumnSpec("unordered")) == []
+    # a number of a hierarchy of intervals is itself, however else it may be written
+    assert covered("1.0", ["1", "1.0"], ColumnSpec(hierarchy=intervals)) == ["1.0"]
+    assert covered("[20-30)", ["20", "29.5", "30"], ColumnSpec(hierarchy=intervals)) == [
+        "20",
+        "29.5",
+    ]
+
+
+MASKS = ["12", "2", "22", "*2", "2*", "*2*", "123"]
+
+
+@pytest.mark.parametrize(
+    ("label", "side", "values"),
+    [
+        ("*2", None, ["12", "2", "22", "*2"]),
+        ("*2", "right", ["12", "2", "22", "*2"]),
+        ("2*", None, ["2", "22", "2*"]),
+        ("2*", "left", ["2", "22", "2*"]),
+        ("*2*", None, ["*2*"]),
+        ("*2*", "right", ["*2", "*2*"]),
+        ("*2*", "left", ["2*", "*2*"]),
+        ("**", "left", ["12", "2", "22", "*2", "2*"]),
+        ("**", None, ["12", "2", "22", "*2", "2*"]),
+        ("\\*2", None, ["*2"]),
+    ],
+)
+def test_stars_at_either_end(label: str, side: str | None, values: list[str]) -> None:
+    mask = parse_hierarchy({"mask": side}) if side else None
+    assert covered(label, MASKS, ColumnSpec("unordered", hierarchy=mask)) == values
+
+
+@pytest.mark.parametrize(
+    ("label", "ends"),
+    [("*a*", (1, 1)), ("**", (0, 2)), ("*", (0, 1)), ("***a", (3, 0)), ("*a", (1, 0)),
+     ("a**", (0, 2)), ("\\*a", (0, 0)), ("a", (0, 0)), ("", (0, 0))],
+)  # fmt: skip
+def test_stars_are_counted(label: str, ends: tuple[int, int]) -> None:
+    assert stars(pieces(label)) == ends
+
+
+def test_pieces_of_labels() -> None:
+    assert pieces("a\\") == [("a", True), ("\\", True)]
+    assert pieces("\\a\\\\b") == [("a", False), ("\\", False), ("b", True)]
+    assert enclosed(pieces("{}"), "{", "}")
+    assert not enclosed(pieces("{"), "{", "{")
+    assert not enclosed(pieces("{\\}"), "{", "}")
+    assert not enclosed([], "{", "}")
+
+
+def test_ranges_of_one_form_alone() -> None:
+    def number(text: str) -> tuple[int, Decimal]:
+        return 0, Decimal(text)
+
+    assert our_range("[1~2]", PLACES) == Range(number("1"), number("2"))
+    for label in ("[x~5]", "[5~x]", "[1]", "1~2", "[1~2~3]"):
+        assert our_range(label, PLACES) is None
+    assert half_open("[20-30)") == Range(number("20"), number("30"), True, False)
+    assert half_open("[-3--1.5)") == Range(number("-3"), number("-1.5"), True, False)
+    assert half_open("[20-30]") is None
+    bins = Axis("intervals", ("(0, 3]", "(3, 6]"))
+    assert joined_intervals("(0, 6]", bins) == Range((0, 0), (0, 1))
+    for label in ("(0, 9]", "(1, 6]", "0"):
+        assert joined_intervals(label, bins) is None
+    assert joined_intervals("(0, 3]", Axis("list", ("(0, 3]", "x"))) is None
+    assert foreign_range("20-20", PLACES) == Range(number("20"), number("20"))
+    assert foreign_range("1...5", PLACES) == Range(number("1"), number("5"))
+    assert foreign_range("-5--3", PLACES) == Range(number("-5"), number("-3"))
+    for label in ("10-x", "x-10", "10 to 12:00", "12:00 to 10", "30-20"):
+        assert foreign_range(label, PLACES) is None
+    mixed = ["1", "65", "70", "1964-03-07", "12:00"]
+    assert covered(">=65", mixed, ColumnSpec("ordered")) == ["65", "70"]
+    assert covered("≤65", mixed, ColumnSpec("ordered")) == ["1", "65"]
+    assert covered("<1970-01-01", mixed, ColumnSpec("ordered")) == ["1964-03-07"]
+    assert covered(">1", mixed, ColumnSpec("ordered")) == ["65", "70"]
+
+
+@pytest.mark.parametrize(
+    ("label", "first", "last"),
+    [
+        ("1964-03", ordinal(1964, 3, 1), ordinal(1964, 3, 31)),
+        ("1964-12", ordinal(1964, 12, 1), ordinal(1964, 12, 31)),
+        ("1964-Q2", ordinal(1964, 4, 1), ordinal(1964, 6, 30)),
+        ("1964", ordinal(1964, 1, 1), ordinal(1964, 12, 31)),
+        ("1960s", ordinal(1960, 1, 1), ordinal(1969, 12, 31)),
+        ("1964-03-07", ordinal(1964, 3, 7), ordinal(1964, 3, 7)),
+        ("0000s", 0, ordinal(9, 12, 31)),
+    ],
+)
+def test_first_and_last_days(label: str, first: int, last: int) -> None:
+    assert date_part(label, days=True) == Range((0, first), (0, last))
+
+
+@pytest.mark.parametrize("label", ["1964-13", "1964-00", "1964-02-30", "64", "1964-Q5", "x"])
+def test_no_parts_of_dates(label: str) -> None:
+    assert date_part(label, days=True) is None
+    assert date_part("1964-03-07", days=False) is None
+
+
+def test_a_node_with_the_text_of_a_leaf() -> None:
+    tree = {"any": {"a": ["a"], "c": ["b", "c"], "e": ["f"]}}
+    hierarchy = parse_hierarchy({"tree": tree})
+    values = pa.array(["a", "b", "c", "f", "z"], pa.string())
+    nodes = read_nodes("t", values, hierarchy, Path())
+    assert nodes.texts == ("a", "b", "c", "f")
+    assert nodes.root == "any"
+    assert nodes.codes.tolist() == [0, 1, 2, 3, -1]
+    assert nodes.nodes == {"c": (1, 2), "e": (3, 3), "any": (0, 3)}
+    assert nodes.leaves == {"a": (0, 0), "b": (1, 1), "\\c": (2, 2), "f": (3, 3)}
