@@ -59,7 +59,7 @@ lowest: $(VENV)/.python  ## the tests with the lowest versions that pyproject.to
 	@$(PYTHON) packaging/lowest.py > $(VENV)-lowest/lowest.txt
 	@$(VENV)-lowest/bin/pip install -qq --constraint $(VENV)-lowest/lowest.txt \
 		--editable '.[report,excel,stats,sklearn]' pytest hypothesis pandas openpyxl
-	@$(VENV)-lowest/bin/pytest -q -p no:cacheprovider -m "not long" $(LOWEST)
+	@$(VENV)-lowest/bin/pytest -q -p no:cacheprovider -W default::DeprecationWarning -m "not long" $(LOWEST)
 
 there: $(VENV)/.dev  ## the tests on a Spark cluster; needs Java
 	@$(BIN)/pytest -q tests/spark

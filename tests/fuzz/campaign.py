@@ -55,8 +55,16 @@ RESULTS = ROOT / "benchmarks" / "results"
 STATE = Path(os.environ.get("SHOAL_FUZZ_STATE", RESULTS))
 
 
+LOST = 75
+"""The exit code of a process whose Spark does not answer any more: its runs would all be refused."""
+
+
 class Finding(Exception):  # noqa: N818 - what fuzzers have
     """A promise that was broken."""
+
+
+class Lost(Exception):  # noqa: N818 - no fault of the package
+    """Spark does not answer any more."""
 
 
 def frame_of(case: Case, order: list[int] | None = None) -> pa.Table:
@@ -172,6 +180,8 @@ def outcome_of(case: Case, folder: Path) -> str:
             return "refused"  # every cell would read `*`
         raise Finding(f"the run failed its own verification: {error}") from error
     except ShoalError as error:
+        if case.engine == "spark" and "stopped responding" in str(error):
+            raise Lost from error
         check_words(case, str(error))
         if case.from_file and any((*folder.glob("out*"), *folder.glob(".*"))):
             raise Finding("a run that failed left a file") from error
@@ -345,6 +355,9 @@ def opened(engine: str) -> Iterator[None]:
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.ui.enabled": "false",
+        # a process that is paused for minutes is not lost
+        "spark.network.timeout": "7200s",
+        "spark.executor.heartbeatInterval": "1800s",
         "spark.shuffle.compress": "false",
         "spark.python.worker.reuse": "true",
         "spark.python.worker.idleTimeoutSeconds": "600",
@@ -457,6 +470,8 @@ def supervise(asked: argparse.Namespace, path: Path) -> None:
         code = subprocess.run(command, stdout=subprocess.DEVNULL).returncode
         if code == 0:
             return
+        if code == LOST:
+            continue
         if code == 1:
             raise SystemExit("The campaign itself failed; see above.")
         state = State(path, asked.engine, asked.shard)
@@ -520,7 +535,11 @@ def main() -> None:
             state = State(path, asked.engine, asked.shard)
             if asked.alone:
                 with opened(asked.engine):
-                    run(asked.engine, asked.count, asked.seconds, state, folder)
+                    try:
+                        run(asked.engine, asked.count, asked.seconds, state, folder)
+                    except Lost:
+                        state.keep()
+                        os._exit(LOST)  # there is nothing to close
                 return
             supervise(asked, path)
             found = State(path, asked.engine, asked.shard).to_dict()

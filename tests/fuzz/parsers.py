@@ -106,9 +106,10 @@ def address(data: bytes) -> None:
 
     text = data.decode("utf-8", "replace").replace("\x00", "")
     place = public(place_of(text))
-    server = re.split("[/?#]", text.partition("://")[2])[0]
-    if "hunter2" not in server.rpartition("@")[0].partition(":")[2]:
-        return  # it is no password here
+    head, *chosen = re.split("[?&](?:query|table)=", text, maxsplit=1, flags=re.IGNORECASE)
+    server = re.split("[/?#]", head.partition("://")[2])[0]
+    if "hunter2" not in server.rpartition("@")[0].partition(":")[2] or "hunter2" in "".join(chosen):
+        return  # it is no password here, or part of a query
     assert "hunter2" not in f"{place} {place!r} {shown_name(place)}", "a password is shown"
 
 

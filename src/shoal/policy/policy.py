@@ -16,13 +16,13 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    ModelWrapValidatorHandler,
     PlainValidator,
     PrivateAttr,
     ValidationError,
     ValidationInfo,
     model_validator,
 )
+from pydantic.functional_validators import ModelWrapValidatorHandler  # pydantic has it from 2.11 on
 
 from shoal.errors import PolicyError
 from shoal.io.csv_dialect import CsvOptions
