@@ -9,12 +9,13 @@ import pytest
 
 from shoal.encoding.counts import Counts
 from shoal.encoding.domain import Domain, Kind
+from shoal.models.alpha import Alpha
 from shoal.models.average_risk import AverageRisk
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
-from shoal.models.l import EntropyL, RecursiveL
+from shoal.models.l import EntropyL, L, RecursiveL
 from shoal.models.population import DeltaPresence, KMap
-from shoal.models.t import T
+from shoal.models.t import DISTANCES, T
 from shoal.testing import histograms
 from tests.models.histograms import Values
 
@@ -166,3 +167,141 @@ def test_groups_without_a_known_value_hold_no_distance() -> None:
         model = T(t=0.3, of="ill", distance=distance)
         assert not model.holds(counts).any()
         assert model.reached(counts) == np.inf
+
+
+def test_people_with_several_values_by_hand() -> None:
+    """Three people of whom one has a second value: who does not have the commonest is nobody, so one
+    value is all that is sure. Of four, one has the other value alone: two. Nobody has a value: none."""
+    three, four = [0, 0, 0, 1], [0, 0, 0, 1]
+    counts = replace(histograms([three, four, [None], [2, 2]]), known=np.array([3, 4, 0, 2]))
+    assert L(1, "ill").strengths(counts).tolist() == [1, 2, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("alpha", "rows"),
+    [
+        (1, 1),
+        (0.99, 2),
+        (0.5, 2),
+        (0.49, 3),
+        (0.34, 3),
+        (1 / 3, 3),
+        (0.3, 4),
+        (0.25, 4),
+        (1 / 49, 49),
+    ],
+)
+def test_the_smallest_group_of_alpha(alpha: float, rows: int) -> None:
+    """All values of a group differ at best, and each has one of so many rows."""
+    model = Alpha(alpha, "ill")
+    assert model.min_rows == model.min_values == rows
+    best = histograms([list(range(rows))], size=rows, tree=None)
+    assert model.holds(best).all()
+    if rows > 1:
+        assert not model.holds(histograms([list(range(rows - 1))], size=rows, tree=None)).any()
+
+
+@pytest.mark.parametrize(
+    ("alpha", "rows", "least"),
+    [
+        (1, [1], 0),
+        (0.5, [1], 1),
+        (0.5, [3, 1], 2),
+        # 0.29 * 100 is a little below 29 in binary numbers
+        (0.29, [29, 29, 29, 13], 0),
+        (0.29, [30, 29, 29, 12], 10),
+        # the number right below 5/6, which times 6 is 5 again
+        (0.8333333333333333, [5, 1], 1),
+        (0.8333333333333334, [5, 1], 0),
+    ],
+)
+def test_the_fewest_suppressed_rows_by_hand(alpha: float, rows: list[int], least: int) -> None:
+    values = [value for value, count in enumerate(rows) for _ in range(count)]
+    assert Alpha(alpha, "ill").least_suppressed(histograms([values])) == least
+
+
+def test_entropy_needs_so_many_rows() -> None:
+    assert [EntropyL(x, "ill").min_rows for x in (1, 1.5, 2, 2.5, 3)] == [1, 2, 2, 3, 3]
+
+
+def test_where_all_have_one_value_nothing_grows() -> None:
+    """p = 1 and -ln p = 0: the growth of 0 is within it."""
+    assert Beta(0, "ill", enhanced=True).holds(histograms([[0, 0]], [0])).all()
+
+
+def test_disclosure_stays_below_its_figure() -> None:
+    counts = histograms([[0, 0, 1, 1]], [0] * 3 + [1] * 13)
+    figure = float(Delta(1, "ill").strengths(counts)[0])
+    assert figure == pytest.approx(math.log(2))
+    assert not Delta(figure, "ill").holds(counts).any()
+    # equal shares hold every figure above 0, and 0 is none
+    assert Delta(1, "ill").reached(histograms([[0, 1], [0, 1]])) == 0.0001
+
+
+def test_everybody_of_the_population() -> None:
+    """Three of three people are all of them; three of two cannot be."""
+    counts = replace(histograms([[0] * 3, [0] * 3, [0] * 3]), population=np.array([3, 2, 0]))
+    assert DeltaPresence(1).strengths(counts).tolist() == [1, math.inf, math.inf]
+
+
+def test_the_average_risk_of_one_row_is_one() -> None:
+    assert AverageRisk(1).over(1, 1) == (True, 1)
+    assert AverageRisk(0.5).over(1, 1) == (False, 1)
+    assert AverageRisk(0.5).over(0, 0) == (True, 0)
+    assert AverageRisk(0.5).strengths(histograms([[0], [0] * 4])).tolist() == [1, 0.25]
+
+
+def test_a_distance_needs_what_it_is_computed_from() -> None:
+    distances = (T(0.1, "ill"), T(0.1, "ill", "ordered"), T(0.1, "ill", "hierarchical"))
+    assert [t.column_kind for t in distances] == [None, "ordered", "hierarchical"]
+
+
+def test_under_a_root_alone_all_values_are_equally_far_apart() -> None:
+    counts = histograms([[0, 0, 1], [1, 2, 2]], tree=((0, 1, 2), (0, 0, 0)), size=3)
+    equal = T(1, "ill").strengths(counts)
+    assert equal[0] == pytest.approx(1 / 3)
+    assert T(1, "ill", "hierarchical").strengths(counts).tolist() == equal.tolist()
+
+
+def test_values_that_nobody_has_are_no_places() -> None:
+    """0, 1 and 8 once each, a group of 0: the sums of q - p are 2/3 and 1/3 at two places, so D = 1/2.
+    A group without any value, wherever it stands, is as far away as can be."""
+    counts = histograms([[None], [0], [None]], [1, 8], tree=None, size=9)
+    assert DISTANCES["ordered"](counts).tolist() == [1, 0.5, 1]
+    assert DISTANCES["equal"](counts) == pytest.approx([1, 2 / 3, 1])
+    assert DISTANCES["hierarchical"](histograms([[None], [0]])).tolist() == [1, 0]
+
+
+def test_distances_in_tables_of_many_rows() -> None:
+    """20 million rows, as many of each of 100,000 values; a class has 10 million, all of the lowest.
+    The table's running sums are 1/100,000, 2/100,000, …: on average half is missing at each place but
+    the last, so D = 0.5. Times rows and places that is beyond what 64 bits hold."""
+    places, each = 100_000, 200
+    one = histograms([[0], [0, places - 1]], tree=None, size=places)
+    rows = np.array([10_000_000, 2, 2])
+    counts = replace(
+        one,
+        sizes=np.array([10_000_000, 4]),
+        counts=rows,
+        totals=np.full(places, each, np.int64),
+    )
+    first, second = T(1, "ill", "ordered").strengths(counts)
+    assert first == pytest.approx(0.5)
+    # half of the class at either end: the distance at place i of n is |1/2 - i/n|, 1/4 on average
+    assert second == pytest.approx(0.25, rel=1e-4)
+    few = replace(one, counts=np.array([1, 2, 2]), totals=counts.totals)
+    assert T(1, "ill", "ordered").strengths(few) == pytest.approx([first, second])
+
+
+def test_examples_are_weak_and_strong_and_have_every_option() -> None:
+    assert [(m.beta, m.enhanced) for m in Beta.examples()] == [
+        (figure, enhanced) for figure in (0, 0.5, 1, 3) for enhanced in (False, True)
+    ]
+    assert [(m.recursive_l, m.c) for m in RecursiveL.examples()] == [
+        (figure, c) for figure in (1, 2, 3) for c in (0.5, 1, 2)
+    ]
+    assert [(m.t, m.distance) for m in T.examples()] == [
+        (figure, distance)
+        for figure in (0, 0.15, 0.3, 0.5)
+        for distance in ("equal", "ordered", "hierarchical")
+    ]

@@ -1,7 +1,7 @@
 """What models declare, worked out by hand; `shoal.testing` checks it on random groups."""
 
 import math
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np
 import pytest
@@ -9,11 +9,12 @@ import pytest
 from shoal import plugins
 from shoal.encoding.counts import Counts
 from shoal.models.alpha import Alpha
+from shoal.models.average_risk import AverageRisk
 from shoal.models.base import Model
 from shoal.models.beta import Beta
 from shoal.models.delta import Delta
 from shoal.models.l import EntropyL, RecursiveL
-from shoal.models.population import DeltaPresence
+from shoal.models.population import DeltaPresence, KMap
 from shoal.models.requirement import Requirement
 from shoal.models.t import T
 from shoal.testing import histograms
@@ -80,6 +81,13 @@ def test_where_everything_is_missing_the_advice_says_so() -> None:
             assert "Every value of ill is missing" in model.advice(everyone), model
 
 
+def test_what_was_promised_cannot_be_changed() -> None:
+    for model in (*EVERY, Requirement(tuple(EVERY))):
+        name = fields(model)[0].name
+        with pytest.raises(FrozenInstanceError):
+            setattr(model, name, getattr(model, name))
+
+
 def test_a_requirement_declares_what_all_its_models_do() -> None:
     every = Requirement(tuple(EVERY))
     assert not every.holds_when_merged
@@ -97,6 +105,11 @@ def test_a_requirement_declares_what_all_its_models_do() -> None:
         (lambda x: T(0.2, "ill", x), ["far"]),
         (lambda x: Beta(x, "ill"), [-1, math.inf]),
         (lambda x: Delta(x, "ill"), [0, -1, math.inf]),
+        (lambda x: Alpha(x, "ill"), [0, 1.1]),
+        (AverageRisk, [0, 1.1]),
+        (KMap, [0]),
+        (DeltaPresence, [0, 1.1]),
+        (lambda x: DeltaPresence(1, least=x), [-0.1, 1.1]),
     ],
 )
 def test_figures_out_of_range_are_refused(make: object, bad: list[object]) -> None:

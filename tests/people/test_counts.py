@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.encoding.cells import Cells, encode
 from shoal.encoding.columns import ColumnSpec
+from shoal.encoding.domain import Domain, Kind
 from shoal.encoding.folding import fold, folded
 from shoal.encoding.people import read_people
 from shoal.methods.base import counts_of_runs
@@ -20,7 +21,13 @@ from shoal.models.average_risk import AverageRisk
 from shoal.models.k import K
 from shoal.models.l import L
 from shoal.models.requirement import Requirement
-from shoal.verification.people import people_of_classes, sharing_all, values_of_people
+from shoal.verification.people import (
+    number_classes,
+    people_of_classes,
+    sharing_all,
+    values_of_people,
+    without_exempt,
+)
 from tests.people import counting
 
 MODELS = (K(2), L(2, "ill"))
@@ -99,6 +106,64 @@ def test_the_verifier_counts_people_as_plain_sets_do(rows: Observed) -> None:
         counting.diversity([(("a",), p, v) for p, v in m]) for m in members
     ]
     assert int(sharing_all(dense, person).min()) == counting.sharing_all(table)
+
+
+@pytest.mark.parametrize(
+    ("classes", "fewest"),
+    [
+        ([[0], [0]], [2]),
+        ([[0], [1]], [1, 1]),
+        # the first is alone with her two classes, though each of them has two people
+        ([[0, 1], [0, 2], [1]], [1, 1, 1]),
+        ([[0, 1], [0], [0], [1], [1]], [1, 1]),
+        ([[0, 1], [0, 1], [0, 1], [2], [2]], [3, 3, 2]),
+        # who has class 0 alone shares it with three, who has class 1 too with two
+        ([[0, 1], [0, 1], [0]], [2, 2]),
+        # once somebody is alone nobody else is looked at: the third shares class 1 with three
+        ([[0], [1, 2], [1], [1, 2]], [1, 1, 2]),
+        ([], []),
+    ],
+)
+def test_sharing_all_classes_by_hand(classes: list[list[int]], fewest: list[int]) -> None:
+    pairs = [(c, person) for person, own in enumerate(classes) for c in own]
+    group, people = np.array(pairs, np.int64).reshape(-1, 2).T
+    assert sharing_all(group, people).tolist() == fewest
+    assert sharing_all(group[::-1], people[::-1]).tolist() == fewest
+    doubled = np.concatenate([group, group]), np.concatenate([people, people])
+    assert sharing_all(*doubled).tolist() == fewest
+
+
+def test_classes_are_numbered_by_all_their_columns() -> None:
+    columns = [np.array([0, 0, 1, 1, 2, 0]), np.array([2, 0, 1, 0, -1, 2])]
+    assert number_classes(columns, 6).tolist() == [1, 0, 3, 2, 4, 1]
+    assert number_classes([], 3).tolist() == [0, 0, 0]
+    assert number_classes([np.zeros(0, np.int64)], 0).tolist() == []
+
+
+def test_classes_of_exempt_rows_alone_are_none() -> None:
+    group = np.array([0, 1, 1, 2, 0, 3])
+    exempt = np.array([True, True, False, False, True, True])
+    numbered, kept = without_exempt(group, exempt)
+    assert kept.tolist() == [False, True, True, True, False, False]
+    assert numbered.tolist() == [0, 0, 1]
+    numbered, kept = without_exempt(group[:0], exempt[:0])
+    assert (numbered.tolist(), kept.tolist()) == ([], [])
+
+
+def test_values_of_people_by_hand() -> None:
+    """Class 0: p has a and b, q has a, r has no value. Class 1: p has b. No class 2 but of nobody."""
+    group, people = np.array([0, 0, 0, 0, 0, 1]), np.array([0, 0, 1, 1, 2, 0])
+    codes = np.array([0, 1, 0, 0, -1, 1], np.int32)
+    domain = Domain("ill", Kind.SET, pa.array(["a", "b", "c"]), -1)
+    found = values_of_people(group, people, codes, domain)
+    assert (found.sizes.tolist(), found.rows.tolist()) == ([3, 1], [5, 1])
+    assert found.starts.tolist() == [0, 2, 3]
+    assert (found.values.tolist(), found.counts.tolist()) == ([0, 1, 1], [2, 1, 1])
+    assert (found.known.tolist(), found.everyone) == ([2, 1], 2)
+    assert found.totals.tolist() == [2, 1, 0]
+    nobody = values_of_people(group, people, np.full(6, -1, np.int32), domain)
+    assert (nobody.known.tolist(), nobody.everyone) == ([0, 0], 0)
+    assert nobody.totals.tolist() == [0, 0, 0]
 
 
 @settings(max_examples=60, deadline=None)

@@ -113,7 +113,8 @@ def ordered_distance(counts: Counts) -> Floats:
     owner, some = owners(counts), np.diff(counts.starts) > 0
     n = rows[owner]
     summed = np.append(0, np.cumsum(counts.counts))
-    share = (summed[1:] - summed[counts.starts[owner]]) * everyone  # times n, as the table's below
+    own = summed[1:] - summed[counts.starts[owner]]
+    share = own * (everyone if exact else float(everyone))  # times n, as the table's below
     first = (np.cumsum(held) - 1)[counts.values]
     last = np.append(first[1:], places)
     last[counts.starts[1:][some] - 1] = places
@@ -143,7 +144,9 @@ def _surplus(counts: Counts, totals: Ints) -> Ints:
 def _over(moved: Ints, counts: Counts, steps: int) -> Floats:
     """(g,) as a share of what could be moved at most; 1 where no row of the group has a value."""
     rows, everyone = with_value(counts), int(totals_of(counts).sum())
-    return np.where(rows > 0, moved / np.maximum(rows * everyone * steps, 1), 1.0)
+    exact = everyone * steps * int(rows.max(initial=1)) < EXACT
+    most = rows * (everyone * steps if exact else float(everyone * steps))
+    return np.where(rows > 0, moved / np.maximum(most, 1), 1.0)
 
 
 def _climbed(counts: Counts, level: Codes) -> Counts:
