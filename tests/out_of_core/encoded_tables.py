@@ -6,7 +6,8 @@ import pyarrow as pa
 from shoal.encoding.cells import Cells
 from shoal.engines.duckdb.session import DuckSession
 from shoal.engines.encode import EncodedTable
-from shoal.engines.queries import ENCODED, PERSON
+from shoal.engines.queries import ENCODED, PERSON, WORD
+from shoal.engines.words import word_layout
 
 
 def store_cells(
@@ -26,6 +27,9 @@ def store_cells(
     if cells.people is not None:  # hashes far apart, in the order of the people's numbers
         columns[PERSON] = cells.people.number.astype(np.int64) * 1_000_000_007 + 5
     columns |= {"h": np.arange(n, dtype=np.int64)[::-1].copy(), "key": key.astype(np.int64)}
+    layout = word_layout([domain.size for domain in cells.domains])
+    if layout is not None:
+        columns[WORD] = layout.pack(codes)
     table = pa.table(columns | {f"p{i}": column for i, column in enumerate(plain)})
     table = table.take(np.random.default_rng(n).permutation(n))
     schema = pa.schema([table.schema.field(f"p{i}") for i in range(len(plain))])

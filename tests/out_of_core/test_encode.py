@@ -82,7 +82,7 @@ def expected(cells: Cells, table: pa.Table, policy: Policy) -> list[tuple[Any, .
     ]
 
 
-LEFT_OUT = ("node", "key", "k", "t", "found")
+LEFT_OUT = ("node", "key", "k", "t", "found", "word")
 
 
 def found(session: Session, encoded: EncodedTable) -> list[tuple[Any, ...]]:
@@ -161,6 +161,10 @@ def test_rows_are_encoded_as_in_memory(
         return
     cells, encoded = cells_of(table, POLICY), encoded_by(session, paths, POLICY)
     assert found(session, encoded) == expected(cells, table, POLICY)
+    packed = session.query("SELECT c0, c1, c2, c3, word FROM encoded").to_pylist()
+    by_codes = sorted(packed, key=lambda row: tuple(row.values()))
+    assert [row["word"] for row in by_codes] == sorted(row["word"] for row in packed)
+    assert len({row["word"] for row in packed}) == cells.n_cells
     for j, name in enumerate(POLICY.quasi):
         values = encoded.behind[j]
         assert (values is not None) == (name in ("age", "town"))

@@ -19,7 +19,7 @@ from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.domain import UNIT, Domain, Kind
 from shoal.encoding.grouping import spans_of
 from shoal.encoding.people import People
-from shoal.engines import partition_tree, tie_splits
+from shoal.engines import partition_tree, tie_splits, tree_walk, words
 from shoal.engines.duckdb.session import DuckSession
 from shoal.engines.fragments import Finish, GroupFragment
 from shoal.engines.partition_tree import (
@@ -161,6 +161,9 @@ def test_the_same_rows_for_any_size_of_fragment(
     few = data.draw(st.sampled_from([0, 10, 200_000]))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(tie_splits, "FEW", few)
+        patched.setattr(tree_walk, "FEW", few)
+        patched.setattr(tree_walk, "COUNT_BITS", data.draw(st.sampled_from([7, 20])))
+        patched.setattr(words, "WORD_BITS", data.draw(st.sampled_from([0, 63, 63])))
         patched.setattr(tie_splits, "MOST_COUNTS", data.draw(st.sampled_from([1, 20, 500_000])))
         if data.draw(st.booleans()):  # else no small table is deep enough for it
             patched.setattr(least_loss_partition, "lopsided_depth", lambda *_: 2)

@@ -32,6 +32,7 @@ from shoal.engines.queries import (
     ENCODED,
     PERSON,
     WEIGHT,
+    WORD,
     count_combinations,
     count_ids,
     count_rows,
@@ -45,6 +46,7 @@ from shoal.engines.queries import (
 )
 from shoal.engines.session_weights import ReadWeights, read_weights_in
 from shoal.engines.sessions import Session, passing, query_number
+from shoal.engines.words import WordLayout, word_layout
 from shoal.errors import InputError
 from shoal.evidence.repeated_ids import is_own
 from shoal.io.arrow import one_chunk
@@ -71,9 +73,9 @@ class EncodedTable:
     `i0..` the hashes of identifiers that repeat, `h` the
     rows' hash and `key` the order of rows inside a cell (both
     unsigned, as signed numbers of the same order), `k` the same number for rows that are equal in
-    codes and hash, and for few others, `p0..` the other published columns as they are,
-    `v0..` the values of the quasi-identifiers, which are compared with their labels at the end, or the
-    places of these in `behind`.
+    codes and hash, and for few others, `word` all quasi codes packed, where they fit into one,
+    `p0..` the other published columns as they are, `v0..` the values of the quasi-identifiers, which
+    are compared with their labels at the end, or the places of these in `behind`.
     """
 
     domains: tuple[Domain, ...]
@@ -262,6 +264,7 @@ def encode_table(
         ids,
         tuple(one for one in read if one.name in repeating),
         weight,
+        word_layout([domains[name].size for name in quasi]),
     )
     n_rows = _n_rows(tallies[quasi[0]])
     found_in_rows = _encode_rows(session, raw, Witnessed(encode, witness), n_rows, progress)
@@ -473,7 +476,9 @@ def _encode_rows(
     head = [("node", pa.int64()), *((name, pa.int32()) for name in numbers)]
     owners = [PERSON] if people else [*weights, *ids]
     head += [(name, pa.int64()) for name in (*owners, "h")]
-    schema = pa.schema([*head, ("key", pa.int64()), (ALIKE, pa.int64()), *payload])
+    head += [(name, pa.int64()) for name in ("key", ALIKE)]
+    head += [] if encode.layout is None else [(WORD, pa.int64())]
+    schema = pa.schema([*head, *payload])
     schema = schema.append(FOUND)
     with passing(session, progress, COUNTED, HASHED, n_rows):
         session.map(ENCODED, rows, witnessed, schema)
@@ -653,6 +658,8 @@ class EncodeRows:
     """Reads the identifiers that repeat, and those that may contradict them."""
     weight: ReadWeights | None = None
     """Reads the sampling weights."""
+    layout: WordLayout | None = None
+    """Packs the codes of a row into a word, where they fit into one."""
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Encode a batch."""
@@ -682,6 +689,9 @@ class EncodeRows:
         quasi = (columns[f"c{i}"].to_numpy() for i in range(len(self.quasi)))
         cell = _stirred(hashes, (codes.astype(np.uint64) for codes in quasi))
         columns[ALIKE] = pa.array(as_signed(cell))
+        if self.layout is not None:
+            codes_of_row = [columns[f"c{i}"].to_numpy() for i in range(len(self.quasi))]
+            columns[WORD] = pa.array(self.layout.pack(codes_of_row))
         for i, column in enumerate(payload):
             columns[f"p{i}"] = column.cast(storage_type(column.type))
         for i, lookup in enumerate(self.quasi):

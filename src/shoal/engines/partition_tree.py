@@ -21,6 +21,8 @@ from shoal.engines.people_of_cuts import PeopleOfCuts, whole_table_people
 from shoal.engines.queries import PERSON, WEIGHT, Cut, Tree, select
 from shoal.engines.sessions import Session
 from shoal.engines.tie_splits import TieSplits
+from shoal.engines.tree_walk import Walk, WalkedRounds, placed_cuts, walk_down
+from shoal.engines.words import WordLayout, word_layout
 from shoal.errors import InputError
 from shoal.kernels.labels import SET, Costs
 from shoal.kernels.partition import Cuts, leaf_of_rows
@@ -63,6 +65,8 @@ class PartitionTree:
     tree: Tree
     fragments: tuple[Fragment, ...]
     """Depth first, below before above."""
+    layout: WordLayout | None = None
+    """How rows are words, where they are."""
 
     def rows(self, columns: list[str], payload: pa.Schema) -> "tuple[str, Locator | None]":
         """SQL of all rows of the encoded table, and what finds `node`, their fragment; None where the
@@ -76,8 +80,10 @@ class PartitionTree:
         schema = pa.schema(
             [payload.field(n) if n in payload.names else _code_field(n) for n in columns]
         )
-        locate = locator(self.tree, numbers, schema.insert(0, _code_field("node")))
-        return select(queries.ENCODED, columns), locate
+        schema = schema.insert(0, _code_field("node"))
+        locate = locator(self.tree, numbers, schema, self.layout)
+        words = [] if self.layout is None else [queries.WORD]
+        return select(queries.ENCODED, [*columns, *words]), locate
 
 
 def fragment_rows_for(n_rows: int) -> int:
@@ -113,14 +119,25 @@ def cut_into_fragments(
         return known[node].rows > fragment_rows and known[node].rows >= 2 * least
 
     rounds = Rounds(session, encoded, requirement, rule)
+    walked = _walked_rounds(session, encoded, requirement, rule)
     table = queries.ENCODED
     open_nodes = [0] if is_open(0) else []
     while open_nodes:
         moves: dict[int, tuple[Cut, int | None, int | None]] = {}
-        portions = rounds.portions(open_nodes, known, most_entries)
+        portions = (
+            rounds.portions(open_nodes, known, most_entries)
+            if walked is None
+            else walked.portions(open_nodes, most_entries)
+        )
         open_nodes = []
         for portion in portions:
-            for node, cut, below in rounds.cuts(table, portion, known):
+            depth = {node: known[node].depth for node in portion}
+            found = (
+                rounds.cuts(table, portion, known)
+                if walked is None
+                else walked.cuts(tree, portion, depth)
+            )
+            for node, cut, below in found:
                 whole = known[node]
                 children = tree.cut(node, cut)
                 for child, rows in zip(children, (below, whole.rows - below), strict=True):
@@ -128,14 +145,31 @@ def cut_into_fragments(
                 goes_on = [child if is_open(child) else None for child in children]
                 open_nodes += filter(None, goes_on)
                 moves[node] = cut, goes_on[0], goes_on[1]
-        if open_nodes:
+        if open_nodes and walked is None:
             # rows of finished fragments are left behind: no round reads them again
             session.keep(OPEN_ROWS, queries.move_rows(table, tree.columns, moves, kept))
             table = OPEN_ROWS
         left = sum(known[node].rows for node in open_nodes)
         progress(1 - left / encoded.n_rows, encoded.n_rows - left, encoded.n_rows)
     session.drop(OPEN_ROWS)
-    return PartitionTree(tree, tuple(known[leaf] for leaf in tree.leaves()))
+    return PartitionTree(tree, tuple(known[leaf] for leaf in tree.leaves()), layout_of(encoded))
+
+
+def layout_of(encoded: EncodedTable) -> WordLayout | None:
+    """How the rows of an encoded table are words; None where they are not."""
+    return word_layout([domain.size for domain in encoded.domains])
+
+
+def _walked_rounds(
+    session: Session, encoded: EncodedTable, requirement: Requirement, rule: PartitionRule
+) -> WalkedRounds | None:
+    """Rounds that walk the rows down the tree; None where a rule or a requirement asks for more than
+    counts, or a row has too many bits."""
+    layout = layout_of(encoded)
+    if not session.walks or layout is None or rule.compares_losses or not requirement.only_size:
+        return None
+    least = requirement.min_rows
+    return WalkedRounds(session, encoded.domains, layout, least, encoded.n_rows, rule)
 
 
 def _code_type(size: int) -> str:
@@ -200,22 +234,7 @@ class Rounds:
         order = self.rule.cuts(groups, self.requirement.min_rows, self.encoded.n_rows)
         chosen = choose_cuts(order, len(nodes), np.arange(len(nodes)), judge.hold)
         numbers = np.flatnonzero(chosen.column >= 0)
-        return _tree_cuts(groups, ties, numbers, Cuts(*(part[numbers] for part in chosen)))
-
-
-def _tree_cuts(
-    groups: NodeHistograms, ties: TieSplits, numbers: Ints, cuts: Cuts
-) -> list[tuple[int, Cut, int]]:
-    """Node, cut and rows below of each chosen cut."""
-    tied = np.flatnonzero(cuts.extra)
-    wanted = [groups.tie(*(int(part[n]) for part in (numbers, *cuts))) for n in tied]
-    last = dict(zip(tied.tolist(), ties.last(wanted), strict=True))
-    found = []
-    for n, below in enumerate(groups.rows_below(numbers, cuts).tolist()):
-        column = int(cuts.column[n])
-        code = int(groups.columns[column].code[cuts.position[n]])
-        found.append((int(groups.nodes[numbers[n]]), Cut(column, code, last.get(n)), below))
-    return found
+        return placed_cuts(groups, ties, numbers, Cuts(*(part[numbers] for part in chosen)))
 
 
 def _needed_spans(costs: Costs, only_counts: bool) -> dict[int, Sequence[int]]:
@@ -368,24 +387,51 @@ def _counts(
 
 
 @dataclass(frozen=True)
-class Locator:
-    """Puts the number of its fragment into `node` of each row; rows outside all are left out."""
+class RowWalk:
+    """Walks rows down a tree by all their codes, where these do not fit into a word."""
 
     columns: tuple[str, ...]
     """What makes the canonical order: c0, ..., key, h."""
     cut: tuple[Ints, Ints, Ints, Ints, Ints]
     """See `kernels.partition.leaf_of_rows`."""
-    number: Ints
-    """(nodes,) -1 for none."""
-    schema: pa.Schema
-    """What comes in and goes out."""
 
-    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The rows of a batch with their fragments."""
+    def nodes(self, batch: pa.RecordBatch) -> Ints:
+        """(n,) the node that each row of a batch ends in."""
         rows = np.empty((batch.num_rows, len(self.columns)), np.int64)
         for j, name in enumerate(self.columns):
             rows[:, j] = batch.column(name).to_numpy(zero_copy_only=False)
-        node = self.number[leaf_of_rows(rows, *self.cut)]
+        return leaf_of_rows(rows, *self.cut)
+
+
+def row_walk(tree: Tree) -> RowWalk:
+    """What walks rows down the cuts of a tree."""
+    nodes = 2 * len(tree.cuts) + 1
+    column, code, below, last = (np.full(nodes, -1, np.int64) for _ in range(4))
+    lasts: list[tuple[int, ...]] = []
+    for node, (cut, low, high) in tree.cuts.items():
+        assert high == low + 1
+        column[node], code[node], below[node] = cut.column, cut.code, low
+        if cut.last is not None:
+            last[node] = len(lasts)
+            lasts.append(cut.last)
+    names = (*(f"c{j}" for j in range(tree.columns)), "key", "h")
+    table = np.array(lasts, np.int64).reshape(len(lasts), len(names))
+    return RowWalk(names, (column, code, below, last, table))
+
+
+@dataclass(frozen=True)
+class Locator:
+    """Puts the number of its fragment into `node` of each row; rows outside all are left out."""
+
+    walk: Walk | RowWalk
+    number: Ints
+    """(nodes,) -1 for none."""
+    schema: pa.Schema
+    """What goes out."""
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows of a batch with their fragments."""
+        node = self.number[self.walk.nodes(batch)]
         kept = node >= 0
         others = [name for name in self.schema.names if name != "node"]
         found = pa.RecordBatch.from_arrays([batch.column(name) for name in others], names=others)
@@ -396,23 +442,14 @@ class Locator:
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
 
-def locator(tree: Tree, numbers: Mapping[int, int], schema: pa.Schema) -> Locator:
+def locator(
+    tree: Tree, numbers: Mapping[int, int], schema: pa.Schema, layout: WordLayout | None
+) -> Locator:
     """What finds the numbers of the nodes that rows lie in."""
-    nodes = 2 * len(tree.cuts) + 1
-    column, code, below, last = (np.full(nodes, -1, np.int64) for _ in range(4))
-    lasts: list[tuple[int, ...]] = []
-    for node, (cut, low, high) in tree.cuts.items():
-        assert high == low + 1
-        column[node], code[node], below[node] = cut.column, cut.code, low
-        if cut.last is not None:
-            last[node] = len(lasts)
-            lasts.append(cut.last)
-    number = np.full(nodes, -1, np.int64)
+    number = np.full(2 * len(tree.cuts) + 1, -1, np.int64)
     for node, value in numbers.items():
         number[node] = value
-    names = (*(f"c{j}" for j in range(tree.columns)), "key", "h")
-    table = np.array(lasts, np.int64).reshape(len(lasts), len(names))
-    return Locator(names, (column, code, below, last, table), number, schema)
+    return Locator(row_walk(tree) if layout is None else walk_down(tree, layout), number, schema)
 
 
 def _code_field(name: str) -> pa.Field:

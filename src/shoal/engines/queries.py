@@ -16,6 +16,8 @@ PERSON = "u"
 """The column of the hash of a person's id."""
 WEIGHT = "wt"
 """The column of a row's sampling weight, in millionths."""
+WORD = "word"
+"""The column of all codes of a row, packed."""
 HASH = "r"
 """The column of the hash of a published row."""
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from shoal.arrays import Ints
 from shoal.engines.database.staging import StagedTable, Stored
 from shoal.engines.formats.base import format_of
 from shoal.engines.formats.csv import Csv
@@ -41,6 +42,8 @@ BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
 """Rows in, rows out, wherever the rows are: pure, and picklable."""
 TableFunction = Callable[[pa.Table], pa.Table]
 """The same for all rows of one group."""
+CountFunction = Callable[[pa.RecordBatch, Ints], None]
+"""Adds what it counts of some rows to an array; pure otherwise, and picklable."""
 
 
 class TypedFunction(Protocol):
@@ -81,6 +84,8 @@ class Session(Protocol):
 
     listener: Listener
     """Called now and then during a long call, perhaps from another thread."""
+    walks: bool
+    """Whether `tally` is fast, so that passes over all rows need not be saved."""
 
     def read(
         self,
@@ -94,6 +99,9 @@ class Session(Protocol):
 
     def query(self, sql: str) -> pa.Table:
         """A small result, in any order."""
+
+    def tally(self, sql: str, count: CountFunction, size: int) -> Ints:
+        """(size,) what a function counts of all rows of a query together."""
 
     def keep(self, name: str, sql: str) -> None:
         """Create a table from a query; it may replace one of the same name that it is made from."""

@@ -19,9 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from shoal import interruption
+from shoal.arrays import Ints
 from shoal.engines.database.connections import feeding
 from shoal.engines.database.staging import StagedTable, Stored, open_table
 from shoal.engines.duckdb.connection import (
@@ -40,6 +42,7 @@ from shoal.engines.formats.parquet import Parquet
 from shoal.engines.queries import rows_without, select
 from shoal.engines.sessions import (
     BatchFunction,
+    CountFunction,
     Listener,
     TableFunction,
     Transfer,
@@ -67,6 +70,8 @@ IN_USE_SECONDS = 0.5
 
 class DuckSession:
     """Tables in a temporary database. Functions run in threads of this process."""
+
+    walks = True
 
     def __init__(self, memory: str | None = None, folder: Path | None = None) -> None:
         """Open an empty database.
@@ -121,6 +126,23 @@ class DuckSession:
         """The result of a small query."""
         with self._translated_errors():
             return self._con.sql(sql).to_arrow_table()
+
+    def tally(self, sql: str, count: CountFunction, size: int) -> Ints:
+        """What a function counts of all rows; each thread has counts of its own, added up at the end."""
+        counted: list[Ints] = []
+
+        def add(batch: pa.RecordBatch) -> None:
+            try:
+                totals = counted.pop()
+            except IndexError:  # all are in use
+                totals = np.zeros(size, np.int64)
+            count(batch, totals)
+            counted.append(totals)
+
+        with self._translated_errors():
+            for _ in in_turn(add, self._batches(sql)):
+                pass
+        return sum(counted, np.zeros(size, np.int64))
 
     def keep(self, name: str, sql: str) -> None:
         """Create a table from a query."""

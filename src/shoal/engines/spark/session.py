@@ -8,10 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.arrays import Ints
 from shoal.engines.database.staging import StagedTable, Stored
 from shoal.engines.queries import rows_without, select
 from shoal.engines.sessions import (
     BatchFunction,
+    CountFunction,
     Listener,
     TableFunction,
     Transfer,
@@ -53,6 +55,8 @@ class SparkTables:
     `write` creates a folder of part files under the name it is given: write to a hidden name, check
     the result, then move it (`shoal.io.commit`).
     """
+
+    walks = False
 
     def __init__(self, spark: Any, place: str, parts: int, launched: Launched | None) -> None:
         self._spark = spark
@@ -154,6 +158,10 @@ class SparkTables:
         """The result of a small query."""
         with translated_errors(self._place):
             return self._tables.query(sql).toArrow()
+
+    def tally(self, sql: str, count: CountFunction, size: int) -> Ints:
+        """Not done here: cuts are chosen by SQL."""
+        raise NotImplementedError
 
     def keep(self, name: str, sql: str) -> None:
         """Create a table from a query."""
