@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pytest
-from numba.core import types
+from numba.core import event, ir, types
+from numba.core.base import BaseContext
 from numba.core.errors import TypingError
 
 from shoal.arrays import Bools, Codes, Floats, Ints, Words
@@ -59,6 +60,52 @@ def fill(board: Board, begin: int) -> int:
     return filled
 
 
+@inner
+def deeper(values: Ints, i: int) -> int:
+    return values[i] * 3
+
+
+@inner
+def deep(values: Ints, i: int) -> int:
+    return deeper(values, number(i)) - deeper(values, number(-1))
+
+
+@in_place
+def through_two(values: Ints, out: Ints) -> None:
+    """Calls a part that calls another, and that one."""
+    for i in range(len(values)):
+        out[i] = deep(values, number(i)) + deeper(values, number(i))
+
+
+@kernel
+def new_through_two(values: Ints) -> Ints:
+    """The same parts in a kernel that makes an array."""
+    out = np.empty(len(values), np.int64)
+    for i in range(len(values)):
+        out[i] = deep(values, number(i))
+    return out
+
+
+@in_place
+def indexed(
+    cells: npt.NDArray[Any], at: Ints, places: Words, small: npt.NDArray[Any], flags: Bools
+) -> int:
+    """Elements by every kind of index, and values that are cast on their way."""
+    total = 0
+    for i in at:
+        total += cells[i, -1] + small[i] + cells[places[1], i]
+        cells[-2, i] = total
+        small[places[0]] = total
+        flags[i] = not flags[-1]
+        cells[i, 0] = flags[i]
+    row = cells[1]
+    row[2] += 2.9
+    cells[0] = 4
+    for value in cells[:, 1]:
+        total = total * 3 + value
+    return total
+
+
 @kernel
 def made(board: Board) -> tuple[Codes, Floats]:
     """A new array, and one of the record."""
@@ -92,6 +139,56 @@ def test_records_are_read_and_written(order: str) -> None:
     assert one.out.tolist() == other.out.tolist()
     records = {isinstance(signature[0], compiler.Record) for signature in ours.signatures}
     assert (order == "C") in records
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.uint64, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_elements_are_read_and_written(kind: type, order: Any) -> None:
+    def arrays() -> tuple[Any, ...]:
+        cells = np.array(np.arange(20).reshape(4, 5) % 7, kind, order=order)
+        small = np.array([1, -2, 3, 100], np.int8)
+        return cells, np.array([0, 2, -1]), np.array([3, 1], np.uint64), small, np.arange(4) > 1
+
+    one, other = arrays(), arrays()
+    with np.errstate(over="ignore"), interpreting():
+        # numpy refuses numbers that do not fit, compiled code wraps them: none are that large here
+        expected = indexed.__wrapped__(*other)  # type: ignore[attr-defined]
+    assert compiled(indexed)(*one) == expected
+    for mine, theirs in zip(one, other, strict=True):
+        assert mine.tolist() == theirs.tolist()
+
+
+def test_parts_of_parts_are_linked_wherever_they_are_called() -> None:
+    values, out = np.arange(5) * 7, np.zeros(5, np.int64)
+    compiled(through_two)(values, out)
+    assert out.tolist() == [values[i] * 6 - values[-1] * 3 for i in range(5)]
+    again = compiled(new_through_two)(values)
+    assert again.tolist() == [values[i] * 3 - values[-1] * 3 for i in range(5)]
+
+
+def test_numba_is_left_as_it_was() -> None:
+    """What is faster while a kernel compiles is numba's own again afterwards."""
+    before = ir.Inst._rec_list_vars, BaseContext.get_abi_sizeof
+    seen = []
+
+    def watched(values: npt.NDArray[np.int64]) -> int:
+        return values[0] + 1
+
+    class Watch(event.Listener):  # type: ignore[misc]
+        def on_start(self, _: Any) -> None:
+            seen.append(ir.Inst._rec_list_vars)
+
+        def on_end(self, _: Any) -> None:
+            pass
+
+    watch = Watch()
+    event.register("numba:run_pass", watch)
+    try:
+        assert compiler.compiled(watched, no_cfunc_wrapper=True)(np.arange(3)) == 1  # type: ignore[arg-type]
+    finally:
+        event.unregister("numba:run_pass", watch)
+    assert seen and before[0] not in seen
+    assert (ir.Inst._rec_list_vars, BaseContext.get_abi_sizeof) == before
 
 
 def test_an_array_of_a_record_outlives_it() -> None:

@@ -6,9 +6,11 @@ Measured on the kernels of a first run, what took the time was not the loops:
   use of one array takes the whole tuple apart. Here a `Record` is handed over as a pointer to the places
   and shapes of its arrays.
 - What a kernel calls is optimised and translated by itself, and again in every kernel that it is linked
-  into. Here a part of other kernels is only linked.
-- The types of `a + b` are looked up anew at each occurrence, among all kinds of values that can be
-  added. Here the answer is kept.
+  into. Here a part of other kernels is only linked, and only into what Python calls.
+- The types of `a + b` and of `a[i]` are looked up anew at each occurrence, once to type it and again to
+  lower it, among all kinds of values that can be added or indexed. Here the answer is kept.
+- `a[i]` takes an array apart, however little of it is needed. Here an element of a C-contiguous array is
+  found by the place of its data and its shape.
 - Python's garbage collector goes through all that numba has made, over and over. Here it rests.
 - Kernels have no closures, `with` blocks or array expressions, and need no passes for them.
 
@@ -17,6 +19,7 @@ All of this reaches into numba. Where a version of it lacks something, `numba.nj
 
 import gc
 import hashlib
+import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FunctionType
@@ -24,9 +27,15 @@ from typing import Any
 
 import numba
 from llvmlite import ir
+from llvmlite.binding import Linkage, create_pass_builder, create_pipeline_tuning_options
 from numba.core import cgutils, types
+from numba.core import ir as ir_of
+from numba.core.base import BaseContext
 from numba.core.codegen import CPUCodegen, JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.lowering import Lower
+from numba.core.typed_passes import NativeLowering
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     NativeValue,
@@ -41,6 +50,9 @@ from numba.extending import (
 WORD = ir.IntType(64)
 PARENT, NITEMS, DATA, SHAPE = 1, 2, 4, 5
 """Places in what numba writes down about an array; its strides follow its shape."""
+MANY_PARTS = 8
+"""A kernel that calls more parts than this branches more than it loops: to unroll its loops makes it
+larger, not faster."""
 UNUSED = {
     "LiteralPropagation",
     "annotate_types",
@@ -78,13 +90,17 @@ def is_supported() -> bool:
     of_library = (
         "_ensure_finalized",
         "_finalize_dynamic_globals",
-        "_finalize_final_module",
+        "_get_module_for_linking",
         "_optimize_final_module",
         "_optimize_functions",
-        "_verify_declare_only_symbols",
+        "_raise_if_finalized",
     )
-    return all(hasattr(JITCodeLibrary, name) for name in of_library) and hasattr(
-        CPUCodegen, "_module_pass_manager"
+    of_lowering = ("loadvar", "lower_binop", "lower_getitem", "lower_setitem", "typeof")
+    return (
+        all(hasattr(JITCodeLibrary, name) for name in of_library)
+        and all(hasattr(Lower, name) for name in of_lowering)
+        and hasattr(CPUCodegen, "_module_pass_manager")
+        and hasattr(ir_of.Inst, "_rec_list_vars")
     )
 
 
@@ -165,6 +181,17 @@ class RecordFields(AttributeTemplate):  # type: ignore[misc]
         return record.fields.get(name)
 
 
+_sizes: dict[str, int] = {}
+
+
+def _size_of(context: Any, kind: ir.Type) -> int:
+    """The bytes that a value takes; to find out, LLVM is given a module of its own."""
+    known = str(kind)
+    if known not in _sizes:
+        _sizes[known] = kind.get_abi_size(context.target_data)
+    return _sizes[known]
+
+
 @lower_getattr_generic(Record)
 def read_field(context: Any, builder: Any, record: Record, words: Any, name: str) -> Any:
     """Read one field; nothing changes a record while a kernel runs, so that reads leave loops."""
@@ -191,7 +218,7 @@ def read_field(context: Any, builder: Any, record: Record, words: Any, name: str
         "meminfo": ir.Constant(array.type.elements[positions["meminfo"]], None),
         "parent": read(at + PARENT, array.type.elements[positions["parent"]]),
         "nitems": read(at + NITEMS, WORD),
-        "itemsize": WORD(context.get_abi_sizeof(item)),
+        "itemsize": WORD(_size_of(context, item)),
         "data": read(at + DATA, item.as_pointer()),
         "shape": read_all(at + SHAPE),
         "strides": read_all(at + SHAPE + field.ndim),
@@ -237,7 +264,18 @@ def _list_fields(record: Record, value: Any, words: Any, failed: Any, c: Any) ->
         c.builder.store(c.builder.or_(c.builder.load(failed), wrong), failed)
 
 
-class LeanLibrary(JITCodeLibrary):  # type: ignore[misc]
+class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a kernel: it is linked with the parts that it calls, and with what these call."""
+
+    def add_linking_library(self, library: Any) -> None:
+        """Add what is called."""
+        super().add_linking_library(library)
+        for each in library._linking_libraries if isinstance(library, PartLibrary) else ():
+            if each not in self._linking_libraries:
+                super().add_linking_library(each)
+
+
+class LeanLibrary(KernelLibrary):
     """The code of a kernel that makes no array: optimised once, with all that it calls."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
@@ -245,7 +283,12 @@ class LeanLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     def _optimize_final_module(self) -> None:
         passes = self._codegen._module_pass_manager()
-        if isinstance(passes, tuple):
+        if isinstance(passes, tuple) and len(self._linking_libraries) > MANY_PARTS:
+            options = create_pipeline_tuning_options(speed_level=2)
+            options.loop_unrolling = options.loop_vectorization = False
+            builder = create_pass_builder(self._codegen._tm, options)
+            builder.getModulePassManager().run(self._final_module, builder)
+        elif isinstance(passes, tuple):
             passes[0].run(self._final_module, passes[1])
         else:  # before numba 0.62
             passes.run(self._final_module)
@@ -254,13 +297,20 @@ class LeanLibrary(JITCodeLibrary):  # type: ignore[misc]
 class PartLibrary(LeanLibrary):
     """Code that is linked into other code, and neither optimised nor translated by itself."""
 
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
+    def finalize(self) -> None:
+        """Have nothing added any more; what is called is linked where this is."""
+        self._raise_if_finalized()
+        for each in self._linking_libraries if hasattr(self, "_reload_init") else ():
+            self._reload_init.update(each._reload_init)  # not before some version of numba
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.external:
+                function.linkage = "linkonce_odr"  # several kernels may have it
         self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
         self._finalized = True
+
+    def _get_module_for_linking(self) -> Any:
+        self._ensure_finalized()
+        return self._final_module
 
     def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002 - as numba calls it
         """Python has nothing to call."""
@@ -276,31 +326,125 @@ class PartLibrary(LeanLibrary):
         """An environment is what the wrapper for Python uses; there is no such wrapper."""
 
 
+_operations: dict[Any, Any] = {}
+"""The signature of each operation on numbers."""
+
+
+class KernelLower(Lower):  # type: ignore[misc]
+    """Lowers operations on numbers, and single elements of arrays, by the shortest way."""
+
+    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
+        """An operation on two numbers; others as numba does it."""
+        signature = self.fndesc.calltypes[expr]
+        static = (expr.static_lhs, expr.static_rhs)
+        if any(each is not ir_of.UNDEFINED for each in static) or not all(map(_is_number, signature.args)):
+            return super().lower_binop(resty, expr, op)
+        context, builder = self.context, self.builder
+        function = context.typing_context.resolve_value_type(op)
+        key = op, signature.args
+        if key not in _operations:
+            _operations[key] = function.get_call_type(context.typing_context, signature.args, {})
+        values = [
+            context.cast(builder, self.loadvar(side.name), self.typeof(side.name), wanted)
+            for side, wanted in zip((expr.lhs, expr.rhs), signature.args, strict=True)
+        ]
+        found = context.get_function(function, _operations[key])(builder, values)
+        return context.cast(builder, found, signature.return_type, resty)
+
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        """One element of an array; other items as numba does it."""
+        place = self._place(value, index)
+        if place is None:
+            return super().lower_getitem(resty, expr, value, index, signature)
+        kind = self.typeof(value.name).dtype
+        found = self.context.unpack_value(self.builder, kind, place)
+        return self.context.cast(self.builder, found, kind, resty)
+
+    def lower_setitem(self, target: Any, index: Any, value: Any, signature: Any) -> Any:
+        """Set one element of an array; other items as numba does it."""
+        place = self._place(target, index) if _is_number(self.typeof(value.name)) else None
+        if place is None:
+            return super().lower_setitem(target, index, value, signature)
+        kind = self.typeof(target.name).dtype
+        given = self.loadvar(value.name)
+        # by way of the type of the signature, as numba does
+        given = self.context.cast(self.builder, given, self.typeof(value.name), signature.args[2])
+        given = self.context.cast(self.builder, given, signature.args[2], kind)
+        self.context.pack_value(self.builder, kind, given, place)
+        return None
+
+    def _place(self, array: Any, index: Any) -> Any:
+        """A pointer to an element; None where an array is not regular or more than one is meant."""
+        kind, by = self.typeof(array.name), self.typeof(index.name)
+        if not (isinstance(kind, types.Array) and kind.layout == "C" and kind.aligned):
+            return None
+        several = isinstance(by, types.BaseTuple)  # type: ignore[attr-defined]
+        parts = tuple(by) if several else (by,)
+        if len(parts) != kind.ndim or not all(isinstance(one, types.Integer) for one in parts):
+            return None
+        if not _is_number(kind.dtype) or self.context.enable_boundscheck:
+            return None
+        context, builder = self.context, self.builder
+        whole, given = self.loadvar(array.name), self.loadvar(index.name)
+        model = context.data_model_manager[kind]
+        shape = model.get_field_position("shape")
+        at = None
+        for axis, one in enumerate(parts):
+            item = builder.extract_value(given, axis) if several else given
+            wide = types.intp if one.signed else types.uintp
+            item = context.cast(builder, item, one, wide)
+            if one.signed or at is not None:
+                size = builder.extract_value(whole, [shape, axis])
+                if one.signed:
+                    negative = builder.icmp_signed("<", item, item.type(0))
+                    item = builder.select(negative, builder.add(item, size), item)
+                if at is not None:
+                    item = builder.add(builder.mul(at, size), item)
+            at = item
+        data = builder.extract_value(whole, model.get_field_position("data"))
+        return builder.gep(data, [at])
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class KernelLowering(NativeLowering):  # type: ignore[misc]
+    """The pass that lowers a kernel."""
+
+    _name = "kernel_lowering"
+
+    @property
+    def lowering_class(self) -> Any:
+        """What lowers."""
+        return KernelLower
+
+
 class KernelCompiler(CompilerBase):  # type: ignore[misc]
     """Types and lowers a kernel."""
 
-    library: type[JITCodeLibrary] | None = None
-    """Where the code goes; None: to numba's own library, which also counts references to arrays."""
+    library: type[KernelLibrary] = KernelLibrary
+    """Where the code goes."""
 
     def __init__(self, typing: Any, target: Any, library: Any, args: Any, *rest: Any) -> None:
         result, flags, *others = rest
         flags = _flags_of(type(flags))(flags)
         super().__init__(typing, target, library, args, result, flags, *others)
-        self.state.typingctx = _typing_of(typing, repr(flags))
+        self.state.typingctx = _typing_of(typing, bool(flags.nrt))
 
     def compile_extra(self, function: FunctionType) -> Any:
         """Compile without garbage collection."""
-        with _without_collection():
+        with _in_haste():
             return super().compile_extra(function)
 
     def define_pipelines(self) -> list[Any]:
         """The passes that a kernel needs."""
         state = self.state
-        if self.library is not None:
-            state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
-            state.library.enable_object_caching()
+        state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
         passes = DefaultPassBuilder.define_nopython_pipeline(state)
-        passes.passes = [each for each in passes.passes if each[0].name() not in UNUSED]
+        passes.passes = [
+            (KernelLowering, why) if each is NativeLowering else (each, why)
+            for each, why in passes.passes
+            if each.name() not in UNUSED
+        ]
         return [passes]
 
 
@@ -316,20 +460,41 @@ class PartCompiler(KernelCompiler):
     library = PartLibrary
 
 
+_PLAIN = {ir_of.Loc, str, int, bool, float, type(None)}
+"""Kinds of values that have no variables in them."""
+_list_variables = ir_of.Inst._rec_list_vars
+
+
+def _variables(self: Any, value: Any) -> Any:
+    """The variables of a part of an instruction, those that occur most without asking what else they
+    may be."""
+    kind = type(value)
+    if kind is ir_of.Var:
+        return [value]
+    if kind in _PLAIN:
+        return []
+    if kind is dict:
+        return [found for each in value.values() for found in _variables(self, each)]
+    return _list_variables(self, value)
+
+
 @contextmanager
-def _without_collection() -> Iterator[None]:
+def _in_haste() -> Iterator[None]:
     """numba compiles in one thread at a time, and what a kernel calls within that."""
     collecting = gc.isenabled()
+    before = ir_of.Inst._rec_list_vars, BaseContext.get_abi_sizeof
     gc.disable()
+    ir_of.Inst._rec_list_vars, BaseContext.get_abi_sizeof = _variables, _size_of
     try:
         yield
     finally:
+        ir_of.Inst._rec_list_vars, BaseContext.get_abi_sizeof = before
         if collecting:
             gc.enable()
 
 
 _flags: dict[type, type] = {}
-_typings: dict[tuple[int, str], Any] = {}
+_typings: dict[tuple[int, bool], Any] = {}
 
 
 def _flags_of(given: Any) -> Any:
@@ -354,10 +519,12 @@ def _is_number(given: Any) -> bool:
     )
 
 
-def _typing_of(context: Any, flags: str) -> Any:
-    """The typing context, except that it remembers the types of operations for functions with the same
-    flags."""
-    key = id(context), flags
+def _typing_of(context: Any, nrt: bool) -> Any:
+    """The typing context, except that it remembers the types of operations and attributes.
+
+    nrt: whether references to arrays are counted; what numba compiles to find a type depends on it.
+    """
+    key = id(context), nrt
     if key not in _typings:
         known: dict[Any, Any] = {}
 
@@ -366,9 +533,11 @@ def _typing_of(context: Any, flags: str) -> Any:
 
             def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
                 """The signature of a call."""
-                if kws or not isinstance(func, types.Function):
+                indexed = func is operator.getitem and isinstance(args[0], types.Array)
+                if kws or not (indexed or isinstance(func, types.Function)):
                     return super().resolve_function_type(func, args, kws)
-                if all(map(_is_number, args)):  # which number it is says nothing about its type
+                # which number it is says nothing about its type
+                if indexed or all(map(_is_number, args)):
                     args = tuple(types.unliteral(each) for each in args)  # type: ignore[attr-defined]
                 call = func, tuple(args)
                 if call not in known:
@@ -377,6 +546,23 @@ def _typing_of(context: Any, flags: str) -> Any:
                         return None
                     known[call] = found
                 return known[call]
+
+            def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
+                """The signature of an assignment to an item."""
+                if isinstance(target, types.Array) and _is_number(value):
+                    index, value = types.unliteral(index), types.unliteral(value)  # type: ignore[attr-defined]
+                call = operator.setitem, target, index, value
+                if call not in known:
+                    known[call] = super().resolve_setitem(target, index, value)
+                return known[call]
+
+            def resolve_getattr(self, typ: Any, attr: str) -> Any:
+                """The type of an attribute."""
+                if not isinstance(typ, types.Array | Record):
+                    return super().resolve_getattr(typ, attr)
+                if (typ, attr) not in known:
+                    known[typ, attr] = super().resolve_getattr(typ, attr)
+                return known[typ, attr]
 
         made = Typing.__new__(Typing)
         made.__dict__ = context.__dict__

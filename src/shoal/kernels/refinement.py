@@ -27,6 +27,9 @@ MOVE, SWAP, CHAIN, DISSOLVE, SPLIT, RECUT, FORM = 0, 1, 2, 3, 4, 5, 6
 KINDS = 7
 MERGED = 6
 """Two groups are cut anew where they have fewer rows than so many times the fewest."""
+FAR = int(np.iinfo(np.int64).max) >> 2
+"""More than any loss."""
+LOWEST, HIGHEST = int(np.iinfo(np.int32).min), int(np.iinfo(np.int32).max)
 COLLECT, RELABEL, TAKE_BACK, EXCHANGE = 7, 8, 9, 10
 """What else a block is asked to do."""
 NUMBER = 0
@@ -188,10 +191,9 @@ def relabel(block: Block, g: int) -> None:
         return
     ends, seen = block.ends, block.seen
     how, seen_of = block.losses.how, block.losses.seen
-    least, most = np.iinfo(np.int32).min, np.iinfo(np.int32).max
     for j in range(d):
-        ends[j, 0] = ends[j, 1] = most
-        ends[j, 2] = ends[j, 3] = least
+        ends[j, 0] = ends[j, 1] = HIGHEST
+        ends[j, 2] = ends[j, 3] = LOWEST
     block.bits[g] = 0
     block.low[n + g] = 0
     row = block.head[g]
@@ -323,7 +325,6 @@ def _exchange(
     codes, lows, highs, bits, losses = block.codes, block.low, block.high, block.bits, block.losses
     hows, sizes, bases, loss = losses.how, losses.size, losses.base, losses.loss
     changed = block.changed
-    far = np.iinfo(np.int64).max >> 2
     known = block.listed
     for i in range(begin, n):
         if judged and block.log_end[NUMBER] >= most:
@@ -337,7 +338,7 @@ def _exchange(
         best, kind, other, to = limit, NONE, NONE, NONE
         leaves = (size - 1) * cost[row] - size * here
         # where the row adds least, and where it does without the first
-        first, second, at_first, at_second = far, far, NONE, NONE
+        first, second, at_first, at_second = FAR, FAR, NONE, NONE
         n_known = 0
         for step in range(1, 2 * REACH + 1):
             other_place = i + (step + 1) // 2 if step % 2 else i - step // 2
@@ -388,7 +389,7 @@ def _exchange(
             s, looked = block.head[h], 0
             while s != NONE and looked < MOST_LOOKED:
                 # what the changes cost at least, with both groups as narrow as they can be
-                swaps, chains = mine_at_least + rows[h] * cost[s], far
+                swaps, chains = mine_at_least + rows[h] * cost[s], FAR
                 if may_chain:
                     chains = mine_at_least + (rows[h] - 1) * cost[s] + third
                 at_least, now = min(swaps, chains), s
@@ -474,7 +475,6 @@ def _dissolve(block: Block, allowed: Ints, seed: np.uint64, judged: bool, most: 
     """Take groups apart whose rows lose less in the groups that were last found to be near."""
     n = len(block.group)
     rows, cost = block.rows, block.cost
-    far = number(np.iinfo(np.int64).max >> 2)
     for g in range(len(rows)):
         if rows[g] == 0 or block.changed[g]:
             continue
@@ -495,7 +495,7 @@ def _dissolve(block: Block, allowed: Ints, seed: np.uint64, judged: bool, most: 
         row = block.head[g]
         while row != NONE:
             after, h = block.after[row], block.near[row]
-            wide = joined_loss(block, number(n + h), number(row), far)
+            wide = joined_loss(block, number(n + h), number(row), number(FAR))
             adds += (rows[h] + 1) * wide - rows[h] * cost[n + h]
             if adds >= now:
                 break
@@ -543,7 +543,6 @@ def gather_near(block: Block, order: Codes, i: int, free: int, least: int) -> in
     group; or a number that is too large."""
     n, row = len(order), order[i]
     group, rows, cost, listed = block.group, block.rows, block.cost, block.listed
-    far = np.iinfo(np.int64).max >> 2
     g, reach = group[row], max(2 * REACH, least)
     listed[0] = row
     widen_label(block, number(free), number(row), truth(True))
@@ -564,9 +563,9 @@ def gather_near(block: Block, order: Codes, i: int, free: int, least: int) -> in
         n_near += 1
     mine, left = 0, 0
     for size in range(1, least):
-        best, at_best, wide = far, NONE, 0
+        best, at_best, wide = FAR, NONE, 0
         for e in range(n_near):
-            if leaving[e] == far:
+            if leaving[e] == FAR:
                 continue
             bound = mine + (best - leaving[e] - 1) // least + 1
             if bound <= 0:
@@ -575,23 +574,23 @@ def gather_near(block: Block, order: Codes, i: int, free: int, least: int) -> in
             if joint < bound:
                 best, at_best, wide = least * (joint - mine) + leaving[e], e, joint
         if at_best == NONE:
-            return far
+            return FAR
         row = near[at_best]
         h = group[row]
         listed[size] = row
         widen_label(block, number(free), number(row), truth(False))
         mine = wide
         if h == g:
-            leaving[at_best] = far
+            leaving[at_best] = FAR
             continue
         left += leaving[at_best]
-        leaving[at_best] = far
+        leaving[at_best] = FAR
         taken = 0
         for e in range(size + 1):
             taken += 1 if group[listed[e]] == h else 0
         for e in range(n_near):
-            if group[near[e]] == h and leaving[e] != far:
-                leaving[e] = far if rows[h] - taken <= least else -cost[n + h]
+            if group[near[e]] == h and leaving[e] != FAR:
+                leaving[e] = FAR if rows[h] - taken <= least else -cost[n + h]
     return least * mine + left
 
 
