@@ -120,6 +120,20 @@ def test_every_table_is_read(
     assert read(tmp_path_factory.mktemp("coded"), text, n, wanted) == expected
 
 
+@examples(100)
+@given(ROWS, st.lists(st.tuples(st.integers(0, 2), st.integers(1, 9)), min_size=1, max_size=8))
+def test_fields_like_those_above_are_read(
+    tmp_path_factory: pytest.TempPathFactory, rows: Rows, runs: list[tuple[int, int]]
+) -> None:
+    """Rows on end that are equal in some columns, or begin alike."""
+    many = [rows[which % len(rows)] for which, times in runs for _ in range(times)]
+    last = [f"{i // 3}" for i in range(len(many))]
+    many = [(*row[:-1], f"{row[-1] or ''}{end}") for row, end in zip(many, last, strict=True)]
+    n = len(many[0])
+    found = read(tmp_path_factory.mktemp("coded"), written(many, always=False), n, list(range(n)))
+    assert found == many
+
+
 @examples(300)
 @given(st.text('ab",\n', max_size=60))
 def test_no_other_file_is_read_otherwise(
@@ -165,13 +179,21 @@ def test_the_bytes_are_those_of_the_database(
     quote: str,
     data: st.DataObject,
 ) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        if data.draw(st.booleans()):
+            patch.setattr(coded_csv, "MOST_ROOM", 0)
+        compare_with_database(tmp_path_factory.mktemp("written"), rows, separator, quote, data)
+
+
+def compare_with_database(
+    folder: Path, rows: Rows, separator: str, quote: str, data: st.DataObject
+) -> None:
     names = [f"n{i}" for i in range(len(rows[0]))]
     columns = [pa.array(list(cells), pa.string()) for cells in zip(*rows, strict=True)]
     plain = pa.table(dict(zip(names, columns, strict=True)))
     coded = [columns[0].dictionary_encode()]
     coded += [one.dictionary_encode() if data.draw(st.booleans()) else one for one in columns[1:]]
     options = CsvOptions(separator=separator, quote=quote, encoding="utf-8", header=True, footer=0)
-    folder = tmp_path_factory.mktemp("written")
     given_table = pa.table(dict(zip(names, coded, strict=True)))
     assert coded_csv.can_write(given_table, folder / "a.csv", options.for_output(folder / "a.csv"))
     assert not coded_csv.can_write(plain, folder / "b.csv", options.for_output(folder / "b.csv"))

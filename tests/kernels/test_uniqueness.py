@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.kernels import uniqueness
-from shoal.kernels.uniqueness import count_keys
+from shoal.kernels.uniqueness import are_among, count_keys, distinct_pairs
 from tests.examples import examples
 
 
@@ -25,3 +25,16 @@ def compare(n: int, most: int, seed: int) -> None:
     times = Counter(keys.tolist()).values()
     expected = len(times), sum(many == 1 for many in times), sum(many**2 for many in times)
     assert tuple(map(int, count_keys(keys))) == expected
+
+
+@examples(100)
+@given(st.integers(0, 300), st.integers(1, 90), st.integers(1, 90), st.integers(0, 99))
+def test_pairs_are_those_of_a_set(n: int, height: int, width: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    first, second = (random.integers(0, most, n).astype(np.int32) for most in (height, width))
+    pairs = [a * width + b for a, b in zip(first.tolist(), second.tolist(), strict=True)]
+    found = distinct_pairs(first, second, width, height * width)
+    assert found.tolist() == list(dict.fromkeys(pairs))
+    wanted = random.integers(0, height * width, 50)
+    among = are_among(wanted, found, height * width)
+    assert among.tolist() == [one in set(pairs) for one in wanted.tolist()]

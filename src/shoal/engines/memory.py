@@ -586,13 +586,14 @@ class MemoryEngine(Engine):
         """Count the published rows by hashes."""
         policy, labelled = self._policy, self._labelled
         release, published = wrap(self._tables[0]), labelled.published
-        labels = [release.column(name) for name in policy.quasi]
+        labels, classes = [release.column(name) for name in policy.quasi], None
         if self._are_all(published):
             labels = [published.labels[name] for name in policy.quasi]  # coded, so faster
+            classes = None if self._has_forms else published.class_of
         plain = sorted(policy.unchanged)
         apart = policy.publish == "anatomy"
         sensitive = () if apart else policy.sensitive
-        counts = MemoryCounts(plain, release.column, labels, self._people, sensitive)
+        counts = MemoryCounts(plain, release.column, labels, self._people, sensitive, classes)
         determined = coarsened(self._determined, column_loss_of(labelled.parts, 1))
         found = disclosure_of(counts, determined, exact=apart)
         return replace(found, repeated=self._repeated)

@@ -210,9 +210,11 @@ class MemoryCounts(HashedCounts):
         labels: Sequence[pa.Array],
         people: Ints | None = None,
         sensitive: Sequence[str] = (),
+        classes: Codes | None = None,
     ) -> None:
         """column: (rows,) a plain or sensitive column as published. labels: (rows,) every
-        quasi-identifier. people: (rows,) the number of each row's person."""
+        quasi-identifier. people: (rows,) the number of each row's person. classes: (rows,) where they
+        are known, numbers that are equal where all labels are."""
         self.plain, self.sensitive, self._column = tuple(plain), tuple(sensitive), column
         every = [*labels, *map(column, plain)]
         starred = _all_starred(every)
@@ -220,14 +222,15 @@ class MemoryCounts(HashedCounts):
         whole = len(every[0])
         self.rows = whole if self._kept is None else len(self._kept)
         self.count_units(people if people is None or self._kept is None else people[self._kept])
-        self._labels = labels
+        self._labels, self._classes = labels, classes
         self._words: dict[str, Words] = {}
         self._label_words: Words | None = None
 
     def label_words(self) -> Words:
         """(rows,) a hash of the labels of all quasi-identifiers, which the caller may change."""
         if self._label_words is None:
-            self._label_words = self._chosen(_stirred(self._labels, len(self._labels[0])))
+            by = self._labels if self._classes is None else [pa.array(self._classes)]
+            self._label_words = self._chosen(_stirred(by, len(by[0])))
         return self._label_words.copy()
 
     def words(self, name: str) -> Words:

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.arrays import Bools, Floats, Ints
+from shoal.arrays import Bools, Codes, Floats, Ints
 from shoal.encoding.cells import words_of
 from shoal.encoding.columns import ColumnSpec
 from shoal.encoding.domain import Domain
@@ -43,6 +43,9 @@ MISSING = "<missing>"
 MOST_FLAGS, FLAGS_EACH = 1 << 27, 32
 """Pairs of a label and a value that are flagged in an array, in all and for each that is looked for;
 more are looked up by their hashes."""
+MANY, MOST_BITS, BITS_EACH = 100_000, 1 << 30, 256
+"""So many pairs are flagged by bits, which takes compiled code; and how many bits there may be, in all
+and for each pair."""
 NUMBER = r"^-?\d{1,15}$|^-?\d{1,9}\.\d{1,6}$"
 """Numbers that a float holds exactly enough to be compared."""
 RANGE = r"^\[(?P<low>[^~\\\[\]{}]+)~(?P<high>[^~\\\[\]{}]+)\]$"
@@ -287,13 +290,13 @@ def uncovered(
     n_labels, n_values = len(texts) + 1, len(values.dictionary) + 1
     label = _codes(coded.indices, n_labels - 1)
     value = _codes(values.indices, n_values - 1)
-    key = label * n_values + value  # by label: what is looked up label by label is found faster
-    pairs = _distinct(key, n_labels * n_values)
+    # by label: what is looked up label by label is found faster
+    pairs = _distinct_pairs(label, value, n_labels, n_values)
     at_label, at_value = np.divmod(pairs, n_values)
     good = covered_pairs(name, texts, values.dictionary, at_label, at_value, spec, folder)
     if good.all():
         return None
-    wrong: Bools = np.isin(key, pairs[~good])
+    wrong: Bools = np.isin(label.astype(np.int64) * n_values + value, pairs[~good])
     return wrong
 
 
@@ -560,14 +563,20 @@ def _comparable(column: pa.Array) -> pa.Array:
     return column.cast(pa.large_binary()) if pa.types.is_binary_view(column.type) else column
 
 
-def _codes(indices: pa.Array, missing: int) -> Ints:
-    if indices.null_count:
-        indices = pc.fill_null(indices.cast(pa.int64()), missing)
-    return indices.to_numpy(zero_copy_only=False).astype(np.int64)
+def _codes(indices: pa.Array, missing: int) -> Codes:
+    codes = indices.cast(pa.int32())
+    codes = pc.fill_null(codes, missing) if codes.null_count else codes
+    return codes.to_numpy(zero_copy_only=False)
 
 
-def _distinct(keys: Ints, size: int) -> Ints:
-    """The different numbers, in any order; all are below `size`."""
+def _distinct_pairs(label: Codes, value: Codes, n_labels: int, n_values: int) -> Ints:
+    """The different numbers label * n_values + value, in any order."""
+    size = n_labels * n_values
+    if _by_bits(label, size):
+        from shoal.kernels.uniqueness import distinct_pairs
+
+        return distinct_pairs(label, value, n_values, size)
+    keys = label.astype(np.int64) * n_values + value
     if size > _most_flags(keys):
         return pc.unique(pa.array(keys)).to_numpy()
     flags = np.zeros(size, np.bool_)
@@ -577,12 +586,20 @@ def _distinct(keys: Ints, size: int) -> Ints:
 
 def _contained(wanted: Ints, known: Ints, size: int) -> Bools:
     """(n,) whether each number is among the known ones; all are below `size`."""
+    if _by_bits(wanted, size):
+        from shoal.kernels.uniqueness import are_among
+
+        return are_among(wanted, known, size)
     if size > _most_flags(wanted):
         return _flags(pc.is_in(pa.array(wanted), pa.array(known)))
     flags = np.zeros(size, np.bool_)
     flags[known] = True
     found: Bools = flags[wanted]
     return found
+
+
+def _by_bits(numbers: Codes | Ints, size: int) -> bool:
+    return len(numbers) >= MANY and size <= min(MOST_BITS, BITS_EACH * len(numbers))
 
 
 def _most_flags(numbers: Ints) -> int:

@@ -337,7 +337,9 @@ class KernelLower(Lower):  # type: ignore[misc]
         """An operation on two numbers; others as numba does it."""
         signature = self.fndesc.calltypes[expr]
         static = (expr.static_lhs, expr.static_rhs)
-        if any(each is not ir_of.UNDEFINED for each in static) or not all(map(_is_number, signature.args)):
+        if any(each is not ir_of.UNDEFINED for each in static) or not all(
+            map(_is_number, signature.args)
+        ):
             return super().lower_binop(resty, expr, op)
         context, builder = self.context, self.builder
         function = context.typing_context.resolve_value_type(op)

@@ -2,7 +2,8 @@
 
 A field is what stands between two separators outside of quotes, its quotes among it. Different fields
 are kept once, whichever column they are in; so a field is found again by a hash of its bytes and the
-number of its column, and then compared byte by byte.
+number of its column, and then compared byte by byte. Where a column has the same field in many rows on
+end, as in a release, a field is first compared with the one above it.
 """
 
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.arrays import Codes, Ints, Words
-from shoal.kernels.jit import in_place, inner
+from shoal.kernels.jit import in_place, inlined, inner
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -20,7 +21,15 @@ ALL, MORE_ROWS, MORE_FIELDS, IRREGULAR = 0, 1, 2, 3
 with too few or too many fields or a strange byte."""
 ORDINARY, SEPARATOR, LINE_END, QUOTE, STRANGE = 0, 1, 2, 3, 4
 """What a byte is; strange is one on which readers do not agree."""
+MARKS = 4
 WORD = 8
+SIZE, START = 0, 1
+"""Columns of spans: the bytes of a field, and the word at which it begins."""
+LIKELY, ALWAYS, UNLIKE = 4, 8, 3
+"""From how many fields on that were like the one above them the next one is first compared with it, the
+most that are counted, and so many less for each that was not."""
+LOW, HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+"""The lowest and the highest bit of every byte of a word."""
 
 
 class Fields(NamedTuple):
@@ -65,12 +74,24 @@ def _stirred(state: np.uint64, word: np.uint64) -> np.uint64:
     return state ^ (state >> np.uint64(29))
 
 
+@inlined
+def _marked(word: np.uint64, marks: Words) -> np.uint64:
+    """The highest bit of the first byte of a word that equals one of those that fill the marks; maybe
+    also of bytes behind it; 0 where there is none."""
+    found = np.uint64(0)
+    for i in range(MARKS):
+        other = word ^ marks[i]
+        found |= (other - LOW) & ~other & HIGH
+    return found
+
+
 @in_place
 def parse_records(
     data: Bytes,
     words: Words,
     place: Ints,
     kinds: Bytes,
+    marks: Words,
     wanted: Codes,
     slots: Codes,
     known: Words,
@@ -80,6 +101,7 @@ def parse_records(
     filled: Ints,
     codes: Codes,
     sizes: Codes,
+    above: Ints,
 ) -> int:
     """Number the fields of records; returns how it ended.
 
@@ -89,8 +111,8 @@ def parse_records(
         The same bytes twice; two words are beyond them.
     place
         (3,) in and out: the byte at which a record begins, the end of the bytes, and the next row.
-    kinds
-        (256,) what each byte is.
+    kinds, marks
+        (256,) what each byte is; (MARKS,) words filled with each that is not ordinary, some maybe twice.
     wanted
         (columns of the file,) the number of each wanted column, -1 for the others. The first of them,
         as many as `counts`, are numbered; of the others is said where their fields are.
@@ -101,14 +123,41 @@ def parse_records(
         which it begins.
     sizes
         (columns that are not numbered, rows) out: the bytes of each field.
+    above
+        (3, columns of the file) in and out: of the field above, where it begins, and its bytes with what
+        ends it; and how many were like the one above them lately.
     """
     at, end, row = place[0], place[1], place[2]
+    first_row = row
     columns, coded = len(wanted), len(counts)
     last, used, end_of_texts = len(slots) - 1, filled[0], filled[1]
     while at < end and row < codes.shape[1]:
         for column in range(columns):
             begin, inside, kind = at, False, ORDINARY
+            if row > first_row and above[2, column] >= LIKELY and at + above[1, column] <= end:
+                # the bytes of the field above, and what ends it: what follows is parsed alike
+                i, to, size = at, above[0, column], above[1, column]
+                while size > 0 and _word(words, i, size) == _word(words, to, size):
+                    i += WORD
+                    to += WORD
+                    size -= WORD
+                if size <= 0:
+                    mine = wanted[column]
+                    codes[mine, row] = codes[mine, row - 1]
+                    above[2, column] = min(above[2, column] + 1, ALWAYS)
+                    at += above[1, column]
+                    continue
             while at < end:
+                if not inside:
+                    marked = _marked(_word(words, at, WORD), marks)
+                    if marked == np.uint64(0):
+                        at += WORD
+                        continue
+                    # bytes below the first one that is marked: those of its lowest bit less one
+                    below = ((marked & (~marked + np.uint64(1))) - np.uint64(1)) & LOW
+                    at += np.int64((below * LOW) >> np.uint64(56)) - 1
+                    if at >= end:
+                        break
                 kind = kinds[data[at]]
                 if kind != ORDINARY:
                     if kind == QUOTE:
@@ -165,6 +214,12 @@ def parse_records(
                     filled[0], filled[1] = used, end_of_texts
                 codes[mine, row] = numbers[found]
             at += 1
+            if 0 <= mine < coded:
+                above[0, column], above[1, column] = begin, at - begin
+                if row > first_row and codes[mine, row] == codes[mine, row - 1]:
+                    above[2, column] = min(above[2, column] + 1, ALWAYS)
+                else:
+                    above[2, column] = max(above[2, column] - UNLIKE, 0)
         row += 1
         place[0], place[2] = at, row
     return ALL if at >= end else MORE_ROWS
@@ -192,47 +247,42 @@ def copy_fields(data: Bytes, begins: Ints, offsets: Codes, out: Bytes) -> None:
 
 
 @in_place
-def fill_words(data: Bytes, offsets: Ints, starts: Ints, out: Bytes) -> None:
-    """Copy texts so that each begins at a word; the rest of its last word is left zero."""
-    for i in range(len(starts)):
-        to = starts[i] * WORD
+def fill_words(data: Bytes, offsets: Ints, spans: Ints, out: Bytes) -> None:
+    """Copy texts so that each begins at the word that its span says; the rest of its last word is left
+    zero."""
+    for i in range(len(spans)):
+        to = spans[i, START] * WORD
         for at in range(offsets[i], offsets[i + 1]):
             out[to] = data[at]
             to += 1
 
 
 @in_place
-def size_of_rows(fields: Codes, sizes: Ints, own_sizes: Ints) -> int:
+def size_of_rows(fields: Codes, spans: Ints, own_spans: Ints) -> int:
     """Bytes of some rows; see `write_rows`."""
     size = 0
     for j in range(fields.shape[0]):
         for i in range(fields.shape[1]):
             field = fields[j, i]
-            size += sizes[field] if field >= 0 else own_sizes[~field]
+            size += spans[field, SIZE] if field >= 0 else own_spans[~field, SIZE]
     return size
 
 
 @in_place
 def write_rows(
-    fields: Codes,
-    sizes: Ints,
-    starts: Ints,
-    words: Words,
-    own_sizes: Ints,
-    own_starts: Ints,
-    own_words: Words,
-    out: Words,
-) -> None:
-    """Rows as bytes, eight at a time.
+    fields: Codes, spans: Ints, words: Words, own_spans: Ints, own_words: Words, out: Words
+) -> int:
+    """Rows as bytes, eight at a time; returns how many bytes they are.
 
     Parameters
     ----------
     fields
         (columns, rows) the field of each row, with what separates it from the next one: one of those
         that many rows may have, or where it is negative, ~field of its own.
-    sizes, starts, words
-        The bytes of each field, the word at which it begins, and all words, zero beyond a field.
-    own_sizes, own_starts, own_words
+    spans, words
+        (fields, 2) the bytes of each field and the word at which it begins; all words, zero beyond a
+        field.
+    own_spans, own_words
         The same of the others.
     out
         Words for all bytes, and one more.
@@ -242,11 +292,11 @@ def write_rows(
         for j in range(fields.shape[0]):
             field = fields[j, i]
             shared = field >= 0
-            left = sizes[field] if shared else own_sizes[~field]
-            at = starts[field] if shared else own_starts[~field]
+            left = spans[field, SIZE] if shared else own_spans[~field, SIZE]
+            at = spans[field, START] if shared else own_spans[~field, START]
             while left > 0:
                 word = words[at] if shared else own_words[at]
-                taken = min(left, WORD)
+                taken = left if left < WORD else WORD
                 ready |= word << np.uint64(8 * bytes_ready)
                 bytes_ready += taken
                 if bytes_ready >= WORD:
@@ -259,3 +309,4 @@ def write_rows(
                 at += 1
                 left -= WORD
     out[to] = ready
+    return to * WORD + bytes_ready

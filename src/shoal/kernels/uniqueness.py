@@ -83,6 +83,44 @@ def _count_keys(keys: Words, slots: Words, counts: Codes) -> tuple[int, int, int
     return distinct, single, squares
 
 
+def distinct_pairs(first: Codes, second: Codes, width: int, size: int) -> Ints:
+    """The different numbers first * width + second, all below `size`, as they first appear."""
+    found = np.empty(len(first), np.int64)
+    n = _distinct_pairs(first, second, width, np.zeros(size // 64 + 1, np.uint64), found)
+    return found[:n].copy()
+
+
+@in_place
+def _distinct_pairs(first: Codes, second: Codes, width: int, seen: Words, found: Ints) -> int:
+    """`distinct_pairs` with a bit for each number, 0, and room for all; returns how many there are."""
+    n = 0
+    for i in range(len(first)):
+        pair = np.int64(first[i]) * width + second[i]
+        bit = np.uint64(1) << np.uint64(pair & 63)
+        if seen[pair >> 6] & bit == np.uint64(0):
+            seen[pair >> 6] |= bit
+            found[n] = pair
+            n += 1
+    return n
+
+
+def are_among(wanted: Ints, known: Ints, size: int) -> Bools:
+    """(n,) whether each number is one of the known ones; all are below `size`."""
+    found = np.empty(len(wanted), np.bool_)
+    _are_among(wanted, known, np.zeros(size // 64 + 1, np.uint64), found)
+    return found
+
+
+@in_place
+def _are_among(wanted: Ints, known: Ints, seen: Words, found: Bools) -> None:
+    """`are_among` with a bit for each number, 0."""
+    for i in range(len(known)):
+        seen[known[i] >> 6] |= np.uint64(1) << np.uint64(known[i] & 63)
+    for i in range(len(wanted)):
+        bit = np.uint64(1) << np.uint64(wanted[i] & 63)
+        found[i] = seen[wanted[i] >> 6] & bit != np.uint64(0)
+
+
 @kernel
 def mark_people(keys: Words, people: Ints, marked: Bools) -> None:
     """Mark the people who have a key that nobody else has; `people` are their numbers by row."""

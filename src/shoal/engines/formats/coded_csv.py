@@ -30,6 +30,8 @@ from shoal.kernels.csv_fields import (
     IRREGULAR,
     KEY,
     LINE_END,
+    LOW,
+    MARKS,
     MORE_FIELDS,
     MORE_ROWS,
     QUOTE,
@@ -70,10 +72,12 @@ ROWS_AT_ONCE = 1 << 16
 """Rows that are written at a time."""
 CELLS_AT_ONCE = 1 << 21
 """Cells that are, of a wide table."""
+MOST_ROOM = 1 << 26
+"""Bytes up to which room for them is not measured before."""
 MARK = b"\xef\xbb\xbf"
 LARGE_ROWS = 50_000
 """Rows from which on a table is written here, and of wide ones cells for each of `WIDE` columns."""
-MARKS = ("\n", "\r", "#")
+QUOTED = ("\n", "\r", "#")
 """What is quoted beside the separator and the quote."""
 
 
@@ -188,6 +192,8 @@ class _Piece:
         room, sizes = np.empty((n, most), np.int32), np.empty((n - self.coded, most), np.int32)
         buffer = np.zeros(2 * BLOCK + 4 * WORD, np.uint8)
         left, todo = 0, self.end - self.begin
+        above = np.zeros((3, len(self.places)), np.int64)
+        marks = np.resize(np.flatnonzero(self.kinds).astype(np.uint64) * LOW, MARKS)
         with self.plain.open("rb", buffering=0) as stream:
             stream.seek(self.begin)
             while todo or left:
@@ -209,10 +215,12 @@ class _Piece:
                         buffer.view(np.uint64),
                         place,
                         self.kinds,
+                        marks,
                         self.places,
                         *self.fields,
                         room,
                         sizes,
+                        above,
                     )
                     self._keep(buffer, room[:, : place[2]], sizes[:, : place[2]])
                     place[2] = 0
@@ -377,6 +385,7 @@ def append_rows(table: pa.Table, path: Path, separator: str, quote: str) -> None
         if pa.types.is_dictionary(column.type)
     }
     many = _joined(shared.values())
+    longest = sum(map(_longest, shared.values()))
     first = dict(zip(shared, np.cumsum([0, *map(len, shared.values())])[:-1].tolist(), strict=True))
 
     at_once = max(1, min(ROWS_AT_ONCE, CELLS_AT_ONCE // len(columns)))
@@ -395,9 +404,11 @@ def append_rows(table: pa.Table, path: Path, separator: str, quote: str) -> None
                 numbers[j] = ~np.arange(before, before + rows, dtype=np.int32)
                 alone.append(_fields(some, separator, quote, ends[j]))
         own = _joined(alone)
-        size = size_of_rows(numbers, many[0], own[0])
+        # room that suffices is known without looking at every field, unless some are very long
+        most = rows * (longest + sum(_longest(one) for one in alone))
+        size = most if most <= MOST_ROOM else size_of_rows(numbers, many[0], own[0])
         out = np.empty(size // WORD + 1, np.uint64)
-        write_rows(numbers, *many, *own, out)
+        size = write_rows(numbers, *many, *own, out)
         return out.view(np.uint8)[:size]
 
     with path.open("ab", buffering=0) as stream:
@@ -407,18 +418,23 @@ def append_rows(table: pa.Table, path: Path, separator: str, quote: str) -> None
                 view = view[stream.write(view) :]
 
 
-def _joined(fields: Iterable[pa.Array]) -> tuple[Ints, Ints, Words]:
-    """Texts one after the other: their sizes, the word at which each begins, and their bytes."""
+def _longest(fields: pa.Array) -> int:
+    """The most bytes of a text."""
+    return pc.max(pc.binary_length(fields)).as_py() or 0
+
+
+def _joined(fields: Iterable[pa.Array]) -> tuple[Ints, Words]:
+    """Texts one after the other: their spans and their bytes; see `write_rows`."""
     texts = pa.concat_arrays([one.cast(pa.large_string()) for one in fields])
     _, buffer, data = texts.buffers()
     offsets = np.frombuffer(buffer, np.int64)[: len(texts) + 1]
     sizes = np.diff(offsets)
     ends = np.cumsum((sizes + WORD - 1) // WORD)
-    starts = np.append(0, ends)[:-1]
+    spans = np.column_stack([sizes, np.append(0, ends)[:-1]])
     words = np.zeros(int(ends[-1]) if len(ends) else 0, np.uint64)
     # read-only whatever it holds, so that there is one type to compile for
-    fill_words(np.frombuffer(data or b"", np.uint8), offsets, starts, words.view(np.uint8))
-    return sizes, starts, words
+    fill_words(np.frombuffer(data or b"", np.uint8), offsets, spans, words.view(np.uint8))
+    return spans, words
 
 
 def _fields(texts: pa.Array, separator: str, quote: str, end: str) -> pa.Array:
@@ -428,7 +444,7 @@ def _fields(texts: pa.Array, separator: str, quote: str, end: str) -> pa.Array:
     """
     if _may_be_quoted(texts, separator, quote):
         quoted = pc.equal(texts, "")
-        for mark in (separator, quote, *MARKS):
+        for mark in (separator, quote, *QUOTED):
             quoted = pc.or_(quoted, pc.match_substring(texts, mark))
         inside = pc.replace_substring(texts, quote, quote * 2)
         texts = pc.if_else(quoted, pc.binary_join_element_wise(quote, inside, quote, ""), texts)
@@ -445,4 +461,4 @@ def _may_be_quoted(texts: pa.Array, separator: str, quote: str) -> bool:
         return False
     ends = np.frombuffer(offsets, np.int32)
     content = bytes(memoryview(data)[ends[texts.offset] : ends[texts.offset + len(texts)]])
-    return any(mark.encode() in content for mark in (separator, quote, *MARKS))
+    return any(mark.encode() in content for mark in (separator, quote, *QUOTED))
