@@ -17,7 +17,7 @@ from shoal.engines.spark.connection import open_frame, open_spark
 from shoal.engines.spark.failures import (
     failure_of_frame,
     known_failure,
-    pack_error,
+    packed,
     translated_errors,
     unpack_error,
 )
@@ -54,7 +54,7 @@ def test_equal_groups_use_every_slot() -> None:
 @given(message=st.text(), kind=st.sampled_from(["InputError", "Infeasible", "VerificationFailed"]))
 def test_errors_are_packed_and_unpacked(message: str, kind: str) -> None:
     sent: errors.ShoalError = getattr(errors, kind)(message)
-    back = unpack_error(f"PythonException: Traceback\nRuntimeError: {pack_error(sent)}\n at x")
+    back = unpack_error(f"PythonException: Traceback\nRuntimeError: {packed(sent)}\n at x")
     assert type(back) is type(sent)
     assert str(back) == message
 

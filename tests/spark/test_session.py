@@ -244,14 +244,14 @@ def test_errors_in_executors_are_raised_unchanged(session: SparkTables, tmp_path
         session.map("never", "SELECT p0 FROM numbers", refuse, pa.schema([("p0", pa.int64())]))
 
 
-@pytest.mark.parametrize("by_group", [False, True])
+@pytest.mark.parametrize("way", ["map", "group", "map once", "group once", "before"])
 def test_a_function_that_fails_is_not_tried_again(
-    session: SparkTables, tmp_path: Path, by_group: bool
+    session: SparkTables, tmp_path: Path, way: str
 ) -> None:
     """Spark tries a task several times that fails; an error of ours would only be the same again."""
     calls = str(tmp_path / "calls")
 
-    def fails(_: Any) -> Any:
+    def fails(*_: Any) -> Any:
         with Path(calls).open("a") as file:
             file.write("x")
         raise Infeasible("no group holds")
@@ -260,10 +260,17 @@ def test_a_function_that_fails_is_not_tried_again(
     rows = "SELECT id, 0 AS b FROM range(0, 8, 1, 1)"
 
     def run() -> None:
-        if by_group:
-            session.map_groups("failing", rows, "b", fails, schema, [8])
+        once = way.endswith("once")
+        if way == "before":
+            before: Any = fails
+            before.schema = pa.schema([("id", pa.int64()), ("b", pa.int64())])
+            session.map_groups("failing", rows, "b", lambda t: t, schema, [8], before=before)
+        elif way.startswith("group"):
+            session.map_groups("failing", rows, "b", fails, schema, [8], once=once)
         else:
-            session.map("failing", rows, fails, schema)
+            session.map("failing", rows, fails, schema, once=once)
+        if once:
+            session.query("SELECT count(*) AS n FROM failing")
 
     with pytest.raises(Infeasible, match="no group holds"):
         run()
@@ -271,6 +278,26 @@ def test_a_function_that_fails_is_not_tried_again(
     session.map("works", "SELECT id FROM range(0, 8, 1, 1)", lambda rows: rows, schema)
     assert session.query("SELECT * FROM works").column_names == ["id"]
     session.drop("works")
+
+
+def test_a_part_that_cannot_be_written_is_not_tried_again(
+    session: SparkTables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = str(tmp_path / "calls")
+
+    def fails(batches: Any, *_: Any) -> Any:
+        for _ in batches:
+            with Path(calls).open("a") as file:
+                file.write("x")
+            raise InputError("the disk is full")
+        yield
+
+    monkeypatch.setattr("shoal.engines.spark.files.write_parts", fails)
+    with pytest.raises(InputError, match="the disk is full"):
+        session.write(
+            "SELECT id FROM range(0, 8, 1, 1)", tmp_path / "out.csv", ["id"], ["id"], COMMA, 8
+        )
+    assert Path(calls).read_text() == "x"
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])

@@ -1,20 +1,23 @@
 """Arrow data in Spark: the types in which it is stored, and functions of ours in the executors.
 
 The functions are sent to other processes: they hold small things and import shoal there. An error of
-ours that one of them raises would come again each time that Spark tries the task again. So where the
-rows are kept, the error comes back as a row of its own, in the column ERROR, and `Tables.keep` raises
-it.
+ours that one of them raises would come again each time that Spark tries the task again. So the task
+ends without an error. Where the rows are kept, the error comes back as a row of its own, in the column
+ERROR, and `Tables.keep` raises it; elsewhere it is added to an accumulator, and the session raises it
+once the job is done.
 """
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from itertools import pairwise
+from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from shoal.engines.column_types import SUPPORTED, storage_type, value_type_of
 from shoal.engines.sessions import BatchFunction, TableFunction
-from shoal.engines.spark.failures import pack_error, packed
+from shoal.engines.spark.failures import packed
 from shoal.errors import InputError, ShoalError, listed
 
 Batches = Iterator[pa.RecordBatch]
@@ -36,6 +39,22 @@ EXACT = frozenset(
         *(pa.string(), pa.binary(), pa.date32()),
     }
 )
+
+
+class Errors:
+    """Adds up the errors of tasks; for an accumulator of Spark."""
+
+    def zero(self, _: list[str]) -> list[str]:
+        """None yet."""
+        return []
+
+    def addInPlace(self, one: list[str], other: list[str]) -> list[str]:  # noqa: N802
+        """Those of both."""
+        return [*one, *other]
+
+
+Accumulator = Any
+"""pyspark.Accumulator of `Errors`."""
 UTC = ("UTC", "Etc/UTC", "+00:00", "Z")
 
 
@@ -80,27 +99,44 @@ def error_row(error: ShoalError, schema: pa.Schema) -> pa.RecordBatch:
     return pa.record_batch(arrays, schema=schema)
 
 
-def over_batches(function: BatchFunction, schema: pa.Schema) -> BatchesFunction:
+def over_batches(
+    function: BatchFunction, schema: pa.Schema, errors: Accumulator
+) -> BatchesFunction:
     """The function on each batch; `schema` is in the types that Spark stores.
 
-    Where it has the column of errors, errors of ours are rows, otherwise they are raised.
+    Where it has the column of errors, an error of ours is a row, otherwise it is added to `errors`.
     """
 
     def run(batches: Batches) -> Batches:
         for batch in batches:
             if batch.num_rows:
-                result = _call(function, batch, schema)
+                result = _call(function, batch, schema, errors)
+                if result is None:
+                    return
                 yield pa.record_batch(_columns(result, schema), schema=schema)
 
     return run
 
 
-def over_groups(function: TableFunction, schema: pa.Schema) -> TableFunction:
-    """The function on all rows of a group, with errors as `over_batches` has them."""
+def over_groups(
+    function: TableFunction, key: str, schema: pa.Schema, errors: Accumulator
+) -> BatchesFunction:
+    """The function on all rows of each key, with errors as `over_batches` has them; the rows of a key
+    are in one part. Java would have to sort whole rows to bring them together."""
 
-    def run(table: pa.Table) -> pa.Table:
-        result = _call(function, table.drop_columns([SLOT]), schema)
-        return pa.table(_columns(result, schema), schema=schema)
+    def run(batches: Batches) -> Batches:
+        parts = [batch for batch in batches if batch.num_rows]
+        if not parts:
+            return
+        rows = pa.Table.from_batches(parts)
+        keys = rows.column(key).to_numpy()
+        order = np.argsort(keys, kind="stable")
+        starts = np.flatnonzero(np.append(True, np.diff(keys[order]) != 0))
+        for begin, end in pairwise([*starts.tolist(), len(order)]):
+            result = _call(function, rows.take(pa.array(order[begin:end])), schema, errors)
+            if result is None:
+                return
+            yield from pa.table(_columns(result, schema), schema=schema).to_batches()
 
     return run
 
@@ -121,11 +157,14 @@ def _columns(
     return [column if column.type == kind else column.cast(kind) for column, kind in columns]
 
 
-def _call(function: Callable[[Rows], Rows], rows: Rows, schema: pa.Schema) -> Rows | pa.RecordBatch:
-    """The function's result; an error of ours is packed for the way to the driver."""
+def _call(
+    function: Callable[[Rows], Rows], rows: Rows, schema: pa.Schema, errors: Accumulator
+) -> Rows | pa.RecordBatch | None:
+    """The function's result; None where an error of ours was added to `errors`."""
     try:
         return function(rows)
     except ShoalError as error:
         if ERROR in schema.names:
             return error_row(error, schema)
-        raise pack_error(error) from None
+        errors.add([packed(error)])
+        return None

@@ -78,11 +78,6 @@ def packed(error: ShoalError) -> str:
     return f"{FRAME}{json.dumps([type(error).__name__, str(error)])}:{FRAME}"
 
 
-def pack_error(error: ShoalError) -> RuntimeError:
-    """An error of ours, packed to be raised in an executor."""
-    return RuntimeError(packed(error))
-
-
 def unpack_error(text: str) -> ShoalError | None:
     """The error of ours in a message of Spark, if there is one."""
     found = PACKED.search(text)

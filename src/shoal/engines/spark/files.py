@@ -26,6 +26,7 @@ from shoal.engines.formats.parquet import Parquet
 from shoal.engines.sources import files_of, require_same_names
 from shoal.engines.spark.arrow import (
     SLOT,
+    Accumulator,
     Batches,
     BatchesFunction,
     error_row,
@@ -33,7 +34,7 @@ from shoal.engines.spark.arrow import (
     unsupported_type,
     with_errors,
 )
-from shoal.engines.spark.failures import pack_error
+from shoal.engines.spark.failures import packed
 from shoal.engines.spark.tables import Frame
 from shoal.errors import InputError, ShoalError, listed, nearest
 from shoal.io.csv_dialect import DETECT, CsvOptions
@@ -198,10 +199,12 @@ def write_folder(
     order: Sequence[str],
     options: CsvOptions,
     rows: int,
+    errors: Accumulator,
 ) -> int:
     """Write the frame, which has so many rows, to a new folder; returns how many were written.
 
-    `order` are columns of the frame. The extension of the folder's name decides the format.
+    `order` are columns of the frame. The extension of the folder's name decides the format. Errors of
+    ours in executors are added to `errors`.
     """
     from pyspark.sql import functions as f
 
@@ -219,8 +222,10 @@ def write_folder(
         .sortWithinPartitions(SLOT, *ordered)
     )
     target.mkdir()
-    writer = _part_writer(str(target.absolute()), tuple(names), options)
+    writer = _part_writer(str(target.absolute()), tuple(names), options, errors)
     written = parts.mapInArrow(writer, "file string, rows bigint, bytes bigint").toArrow()
+    if errors.value:
+        return 0  # to be raised by the caller
     _check_parts(target, written)
     if not written.num_rows:
         kinds = frame.limit(0).toArrow().schema.types
@@ -234,9 +239,14 @@ def part_name(slot: int, number: int, ending: str) -> str:
     return f"part-{slot:05d}-{number:03d}{ending}"
 
 
-def _part_writer(folder: str, names: tuple[str, ...], options: CsvOptions) -> BatchesFunction:
+def _part_writer(
+    folder: str, names: tuple[str, ...], options: CsvOptions, errors: Accumulator
+) -> BatchesFunction:
     def write(batches: Batches) -> Batches:
-        yield from write_parts(batches, Path(folder), names, options)
+        try:
+            yield from write_parts(batches, Path(folder), names, options)
+        except ShoalError as error:
+            errors.add([packed(error)])
 
     return write
 
@@ -291,11 +301,9 @@ def _write_part(
         LocalFiles().write(table, mine, options=options)
     except (ShoalError, OSError):
         mine.unlink(missing_ok=True)
-        raise pack_error(
-            InputError(
-                f"{folder} could not be written by an executor. Is the disk full? The folder must be "
-                "on storage that every worker and this machine share under the same path."
-            )
+        raise InputError(
+            f"{folder} could not be written by an executor. Is the disk full? The folder must be on "
+            "storage that every worker and this machine share under the same path."
         ) from None
     with mine.open("rb") as stream:
         os.fsync(stream.fileno())

@@ -2,7 +2,8 @@
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,15 @@ from shoal.engines.sessions import (
 from shoal.engines.spark.arrow import (
     SLOT,
     SQL_TYPES,
+    Accumulator,
+    Errors,
     over_batches,
     over_groups,
     schema_in_spark,
     unsupported_type,
     with_errors,
 )
-from shoal.engines.spark.failures import translated_errors
+from shoal.engines.spark.failures import translated_errors, unpack_error
 from shoal.engines.spark.files import no_rows, read_frame, require_columns, write_folder
 from shoal.engines.spark.launch import Launched
 from shoal.engines.spark.tables import Frame, Tables
@@ -38,7 +41,8 @@ from shoal.io.csv_dialect import CsvOptions
 
 TASK_ROWS = 250_000
 """Rows of one task, about: a group is never split."""
-MOST_TASKS = 1_000
+MOST_TASKS = 4_000
+"""As many as there are fragments: the rows of a task are in memory together."""
 SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
 LEAST_PARTS, MOST_PARTS = 6, 4_000
 PART_ROWS = 500_000
@@ -66,6 +70,24 @@ class SparkTables:
         self._tables = Tables(spark)
         self._listener: Listener = no_listener
         self._poller: Poller | None = None
+        self._errors: Accumulator = spark.sparkContext.accumulator([], Errors())
+
+    @contextmanager
+    def _translated_errors(self) -> Iterator[None]:
+        """Raise errors of ours for known failures of Spark, and those that our functions had."""
+        try:
+            with translated_errors(self._place):
+                yield
+        except Exception:
+            self._raise_error()  # what came of it is of no interest
+            raise
+        self._raise_error()
+
+    def _raise_error(self) -> None:
+        said = self._errors.value
+        if said:
+            self._errors.value = []
+            raise unpack_error(min(said)) or RuntimeError(min(said)) from None
 
     @property
     def listener(self) -> Listener:
@@ -89,7 +111,7 @@ class SparkTables:
         options: CsvOptions,
     ) -> pa.Schema:
         """Create a table of the named columns of some files or folders of files."""
-        with translated_errors(self._place):
+        with self._translated_errors():
             files = [place for place in sources if isinstance(place, Path)]
             assert len(files) == len(sources), "see `check_spark_files`"
             found = read_frame(self._spark, files, columns, options, self._parts)
@@ -114,7 +136,7 @@ class SparkTables:
 
     def adopt(self, name: str, frame: Frame, columns: Sequence[str]) -> pa.Schema:
         """Create a table of the named columns of the user's frame, called p0, p1, ..."""
-        with translated_errors(self._place):
+        with self._translated_errors():
             names = list(frame.columns)
             duplicates = [name for name, times in Counter(names).items() if times > 1]
             if duplicates:
@@ -140,7 +162,7 @@ class SparkTables:
     def types(self, frame: Frame, columns: Sequence[str]) -> dict[str, pa.DataType]:
         """The types of some columns of the user's frame, without those that Spark does not store
         exactly."""
-        with translated_errors(self._place):
+        with self._translated_errors():
             kinds = {field.name: field.dataType.simpleString() for field in frame.schema}
             exact = [name for name in columns if SQL_TYPES.fullmatch(kinds[name])]
             if not exact:
@@ -156,7 +178,7 @@ class SparkTables:
 
     def query(self, sql: str) -> pa.Table:
         """The result of a small query."""
-        with translated_errors(self._place):
+        with self._translated_errors():
             return self._tables.query(sql).toArrow()
 
     def tally(self, sql: str, count: CountFunction, size: int) -> Ints:
@@ -165,17 +187,17 @@ class SparkTables:
 
     def keep(self, name: str, sql: str) -> None:
         """Create a table from a query."""
-        with translated_errors(self._place):
+        with self._translated_errors():
             self._tables.keep(name, self._tables.query(sql), again=True)
 
     def map(
         self, name: str, sql: str, function: BatchFunction, schema: pa.Schema, once: bool = False
     ) -> None:
         """Create a table from a query, each batch of which has passed through a function."""
-        with translated_errors(self._place):
+        with self._translated_errors():
             stored = self._schema(schema, once)
             frame = self._tables.query(sql).mapInArrow(
-                over_batches(function, stored), _struct(stored)
+                over_batches(function, stored, self._errors), _struct(stored)
             )
             self._create(name, frame, once)
 
@@ -191,17 +213,15 @@ class SparkTables:
         before: TypedFunction | None = None,
     ) -> None:
         """Create a table from a query, the rows of each key having passed through a function."""
-        with translated_errors(self._place):
+        with self._translated_errors():
             stored = self._schema(schema, once)
             frame = self._tables.query(sql)
             if before is not None:
                 found = schema_in_spark(before.schema)
-                frame = frame.mapInArrow(over_batches(before, found), _struct(found))
-            frame = slotted(frame, key, sizes, self._parts)
-            # the slot is in front, so that Spark sees each key's rows together and moves none again
-            groups = frame.groupBy(SLOT, key)
-            result = groups.applyInArrow(over_groups(function, stored), _struct(stored))
-            self._create(name, result, once)
+                frame = frame.mapInArrow(over_batches(before, found, self._errors), _struct(found))
+            frame = slotted(frame, key, sizes, self._parts).drop(SLOT)
+            run = over_groups(function, key, stored, self._errors)
+            self._create(name, frame.mapInArrow(run, _struct(stored)), once)
 
     def _schema(self, schema: pa.Schema, once: bool) -> pa.Schema:
         """What a function returns: also errors, where all its rows are looked at once."""
@@ -219,7 +239,7 @@ class SparkTables:
 
         Where these are few, they are sorted out whenever the table is read, and nothing is stored again.
         """
-        with translated_errors(self._place):
+        with self._translated_errors():
             few, whole = self._tables.rows(other) <= FEW_ROWS, f"{name}_whole"
             columns = self._tables.columns(name)
             self._tables.rename(name, whole)
@@ -234,7 +254,7 @@ class SparkTables:
 
     def drop(self, name: str) -> None:
         """Drop a table."""
-        with translated_errors(self._place):
+        with self._translated_errors():
             self._tables.drop(name)
 
     def write(
@@ -247,18 +267,18 @@ class SparkTables:
         rows: int,
     ) -> None:
         """Write the result of a query to a folder of part files that does not exist yet."""
-        with translated_errors(self._place):
+        with self._translated_errors():
             assert isinstance(target, Path), "see `SparkEngine.check_target`"
-            write_folder(self._tables.query(sql), target, names, order, options, rows)
+            write_folder(self._tables.query(sql), target, names, order, options, rows, self._errors)
 
     def pin(self, name: str, sql: str) -> None:
         """Create a table from a query that is never computed again, whatever is lost."""
-        with translated_errors(self._place):
+        with self._translated_errors():
             self._tables.pin(name, self._tables.query(sql))
 
     def frame(self, name: str, names: Sequence[str]) -> Frame:
         """A kept or pinned table as a frame for the user: Spark keeps it also after `close`."""
-        with translated_errors(self._place):
+        with self._translated_errors():
             return self._tables.release(name).toDF(*names)
 
     def close(self) -> None:
