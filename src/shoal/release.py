@@ -192,6 +192,14 @@ class Release(Result, Generic[FrameT]):
         return self.measured.column_loss
 
     @property
+    def column_information(self) -> dict[str, float]:
+        """The share of the information of each quasi-identifier that is lost, in bits.
+
+        The metric `relative-non-uniform-entropy` is their mean, weighed by the bits of each column.
+        """
+        return self.measured.column_information
+
+    @property
     def columns(self) -> dict[str, ColumnReport]:
         """Precision and levels of each quasi-identifier with a hierarchy."""
         return self.measured.columns

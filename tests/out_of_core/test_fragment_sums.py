@@ -99,6 +99,7 @@ def test_the_figures_are_those_of_a_run() -> None:
         expected = None if figure is None else pytest.approx(figure, rel=1e-9)
         assert found.metrics[name] == expected, name
     assert found.column_loss == pytest.approx(release.column_loss)
+    assert found.column_information == pytest.approx(release.column_information)
     assert {n: c.precision for n, c in release.columns.items()} == pytest.approx(found.precision)
     assert {n: found.levels[n] for n in release.columns} == {
         n: c.levels for n, c in release.columns.items()

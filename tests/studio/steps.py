@@ -43,6 +43,11 @@ def settled(page: Any) -> None:
     page.wait_for_selector(VERIFIED)
 
 
+def counted(page: Any) -> None:
+    """Wait until the whole table was checked, whether or not it is known what one person is."""
+    page.wait_for_selector(f"{VERIFIED}, [data-state=unanswered]")
+
+
 def has_role(page: Any, column: str, role: str) -> None:
     """Give a column a role, by its head and its card."""
     page.click(f"[data-column='{column}']")
@@ -87,6 +92,10 @@ def write_release(page: Any, *ticks: str) -> None:
     page.click("#write-release")
     page.wait_for_selector("#written, #screen .is-bad")
     assert page.locator("#written").count(), page.inner_text("#screen .is-bad")
+    listed = page.inner_text("[data-files='To publish']")
+    assert "-release.csv" in listed
+    assert "key" not in listed
+    assert "seed" not in listed
 
 
 def require_verified(release: Path, policy: Path, *more: str | Path) -> None:

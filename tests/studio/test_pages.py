@@ -11,6 +11,7 @@ from shoal import api
 from tests.browser import Opened
 from tests.studio.process import Running, studio
 from tests.studio.steps import (
+    counted,
     drag_node,
     entered,
     go,
@@ -43,7 +44,7 @@ def running(sample: "api.SamplePaths") -> Iterator[Running]:
 @pytest.fixture
 def opened(running: Running) -> Iterator[Opened]:
     with entered(running) as seen:
-        settled(seen.page)
+        counted(seen.page)
         yield seen
 
 
@@ -75,6 +76,12 @@ def the_token_is_not_in_the_address_any_more(page: Any, running: Running) -> Non
 def what_one_person_is(page: Any, sample: "api.SamplePaths") -> None:
     page.wait_for_selector("[data-answer=none]")
     page.wait_for_selector(".steps a[href='/open'] .asks")
+    assert page.locator("#badge.verified").count() == 0  # not green while the question is open
+    assert "Say what one person is" in page.inner_text("#live")
+    go(page, "release")
+    page.wait_for_selector("#write-release[disabled]")
+    assert "say what one person is" in page.inner_text("#refused")
+    go(page, "open")
     page.click("text=Each row is one person")
     page.wait_for_selector("[data-answer='each row']")
     page.wait_for_selector(".steps a[href='/open']:not(:has(.asks))")
@@ -86,7 +93,7 @@ def roles(page: Any, sample: "api.SamplePaths") -> None:
     page.click("#next")
     page.wait_for_selector(".steps a.here[href='/columns']")
     has_role(page, "protection_level", "plain")
-    step(page, "protection_level: identifier → plain")
+    step(page, "protection_level: Names a person → Harmless")
     assert "protection_level: plain" in sample.policy.read_text(encoding="utf-8")
     settled(page)
     page.click("#undo")
@@ -163,8 +170,20 @@ def what_cannot_be_met_is_said(page: Any) -> None:
     page.focus("[data-guarantee='l of disease'] .q-slider [tabindex='0']")
     page.keyboard.press("PageUp")  # by the keyboard alone
     page.wait_for_selector("[data-state=failed]")
-    assert "disease" in page.inner_text("#live .notice")
-    page.click("#undo")
+    said = page.inner_text("#live .notice.is-bad")
+    assert re.fullmatch(
+        r"disease has only \d+ different values; you ask for \d+ in every group\.", said
+    )
+    asked = page.inner_text("#asked")  # what is asked now, and not what the last release held
+    assert re.search(r"disease: several values in every group\s+cannot be met\s+10", asked), asked
+    go(page, "release")
+    page.wait_for_selector("#write-release[disabled]")
+    assert said in page.inner_text("#refused")
+    go(page, "protect")
+    page.click("#live .chip:text-matches('Set it to [0-9]+')")
+    settled(page)
+    for _ in range(2):
+        page.click("#undo")
     page.wait_for_selector("#last-step:not(:has-text('l of disease'))")
     settled(page)
 
@@ -288,7 +307,8 @@ def the_release_is_verified_by_the_command_line(page: Any, sample: "api.SamplePa
     # a name that is taken: nothing is replaced unasked
     before = (folder / "hospital-release.csv").read_bytes()
     page.click("#write-release")
-    page.wait_for_selector("#screen .is-bad")
+    page.wait_for_selector("#screen .is-bad:has-text('Tick “Replace what exists”')")
+    assert page.locator("#written").count() == 0  # what was written before is not told as new
     assert (folder / "hospital-release.csv").read_bytes() == before
 
 

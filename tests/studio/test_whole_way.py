@@ -65,10 +65,11 @@ def a_dropped_file_is_opened_and_drafted(page: Any, folder: Path) -> None:
 
 
 def what_one_person_is(page: Any, folder: Path) -> None:
-    page.wait_for_selector("[data-answer=none] >> text=told by “patient”")  # proposed, not answered
+    page.wait_for_selector("[data-answer=none] >> text=recognised by the column “patient”")
     page.click("text=A person may have several rows")
     page.click(".q-select:has-text('Column of people')")
     page.click(".q-menu .q-item:has-text('patient')")
+    page.click("#confirm-column")
     page.wait_for_selector("[data-answer=patient]")
     policy = (folder / "shoal-studio" / "visits.policy.yaml").read_text(encoding="utf-8")
     assert "patient: person" in policy
@@ -95,6 +96,23 @@ def roles_by_their_heads(page: Any) -> None:
     assert page.inner_text("[data-card='illness'] h2") == "illness"
     assert page.locator(".preview td:has-text('<script>alert(1)</script>')").count()  # as text
     assert page.locator(".preview script, .preview b").count() == 0
+
+
+def what_no_guarantee_covers_is_said_beside_the_badge(page: Any) -> None:
+    settled(page)
+    said = page.inner_text("#uncovered")
+    assert re.search(
+        r"\d+ of 120 people \(\d+.*%\) stand alone once <b>dose</b> is known too", said
+    )
+    alone = int(page.inner_text("[data-uncovered=plain]"))
+    assert f"{alone} of 120" in said
+    page.click("#uncovered .chip:has-text('Others may know it')")
+    step(page, "<b>dose</b>: Others may know it")
+    settled(page)
+    assert page.locator("#uncovered").count() == 0
+    page.click("#undo")
+    page.wait_for_selector("#uncovered")
+    settled(page)
 
 
 def a_guarantee_and_ten_steps_back_and_forth(page: Any) -> None:
@@ -161,20 +179,26 @@ def the_person_hides_in_a_crowd(page: Any) -> None:
     before, after = (
         int(str(one.get_attribute("data-crowd"))) for one in page.locator("[data-crowd]").all()
     )
-    assert before <= 4  # the person's own rows, and those of a double
-    assert after >= 10
+    assert before <= 2  # the person, and a double: people are counted, not their rows
+    assert after >= 5
+    assert "people fit" in page.inner_text("#person")
     page.set_input_files(
         "#screen .drop input[type=file]",
         {"name": "list.csv", "mimeType": "text/csv", "buffer": b"age;town\n21;Huy\n22;Mons\n"},
     )
-    page.wait_for_selector("#others:has-text('Somebody knows age, town of all 2.')")
+    page.wait_for_selector("#others:has-text('Somebody knows age, town of all 2 people.')")
 
 
 def the_release_is_the_command_lines(page: Any, folder: Path) -> None:
     place = folder / "shoal-studio"
-    write_release(page, "Keep the seed in a private file", "The private key")
+    go(page, "release")
+    page.wait_for_selector("[data-aware]")
+    assert page.get_attribute("#write-release", "disabled") is not None
+    write_release(page, "Keep the seed in a private file", "The private key", "I know that")
+    kept = page.inner_text("[data-files='Keep private']")
+    assert all(name in kept for name in ("-key.csv", ".seed", "-report.html"))
     written = place / "visits-release.csv"
-    key, seed = place / "visits-release-key.parquet", place / "visits-release.seed"
+    key, seed = place / "visits-release-key.csv", place / "visits-release.seed"
     policy = place / "visits.policy.yaml"
     require_verified(written, policy, "--key", key)
     again = place / "again.csv"
@@ -210,6 +234,7 @@ def test_the_whole_way_on_an_awkward_table(opened: Opened, folder: Path) -> None
     what_one_person_is(page, folder)
     what_was_detected(page)
     roles_by_their_heads(page)
+    what_no_guarantee_covers_is_said_beside_the_badge(page)
     a_guarantee_and_ten_steps_back_and_forth(page)
     cuts_and_ends_by_the_keyboard(page, folder)
     a_point_of_the_frontier_is_loaded(page)

@@ -21,6 +21,7 @@ from shoal.evidence.levels import ChosenLevel, chosen_levels
 from shoal.evidence.weighted import Weighted
 from shoal.methods.constraints import Constraint, implies, without_implied
 from shoal.metrics.base import Metric, ReleaseView, chosen_metrics
+from shoal.metrics.entropy import information_of_columns
 from shoal.metrics.importance import MeanNcpByImportance
 from shoal.metrics.ncp import column_losses
 from shoal.metrics.precision import column_precision
@@ -168,6 +169,8 @@ class Measured:
     """For full-domain methods: the level of each column, in the policy's order."""
     merged_ids: int = 0
     """Ids of people that were read as another spelling of one."""
+    column_information: dict[str, float] = field(default_factory=dict)
+    """The share of the information of each quasi-identifier that is lost."""
     weighted: Weighted | None = None
     """The population behind the release, where the policy has sampling weights."""
 
@@ -209,6 +212,7 @@ def measure_release(
         classes=parts.published_classes,
         metrics=dict(metrics),
         column_loss=column_loss_of(parts, parts.cells.n_rows),
+        column_information=information_of_columns(parts),
         columns=report_columns(parts),
         components=report_components(policy, parts),
         minimal_nodes=report_nodes(parts),

@@ -137,6 +137,7 @@ from shoal.metrics.base import (
     Totals,
     add_sums,
 )
+from shoal.metrics.entropy import column_information
 from shoal.metrics.ncp import column_losses
 from shoal.metrics.precision import column_climbs
 from shoal.metrics.recognition_rate import RecognitionRate
@@ -470,6 +471,7 @@ class RelationalEngine(Engine):
             classes=classes,
             metrics=found.metrics,
             column_loss=found.column_loss,
+            column_information=found.column_information,
             columns={
                 name: ColumnReport(found.precision[name], found.levels.get(name, {}))
                 for name in found.precision
@@ -699,6 +701,8 @@ class Figures:
     metrics: dict[str, float | None]
     column_loss: dict[str, float]
     """Per quasi-identifier, the mean loss of a cell."""
+    column_information: dict[str, float]
+    """Per quasi-identifier, the share of its information that is lost."""
     precision: dict[str, float]
     """Per column with a hierarchy."""
     levels: dict[str, dict[int, int]]
@@ -750,6 +754,7 @@ def figures_of(
     return Figures(
         metrics=metrics,
         column_loss={name: loss / whole.n_rows for name, loss in found[LOSSES].items()},
+        column_information=column_information(found["relative-non-uniform-entropy"], whole),
         precision={name: 1 - climbed / whole.n_rows for name, climbed in found[CLIMBS].items()},
         levels={name: dict(sorted(by_level.items())) for name, by_level in levels.items()},
         notes=_notes(left_out),

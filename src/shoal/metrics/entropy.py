@@ -36,7 +36,7 @@ class NonUniformEntropy(AdditiveMetric):
 
     def figure(self, sums: Sums, totals: Totals) -> float:
         """The sum, in bits."""
-        return self._together(_column_bits(sums, totals))
+        return self._together([*_column_bits(sums, totals).values()])
 
     def of_node(self, node: Node) -> float:
         """The same, from the classes."""
@@ -59,6 +59,22 @@ class RelativeNonUniformEntropy(NonUniformEntropy):
         return super()._together(bits) / most if most else 0.0
 
 
+def column_information(sums: Sums, totals: Totals) -> dict[str, float]:
+    """Per quasi-identifier, the share of its bits that is lost.
+
+    The whole is their mean, weighed by these bits.
+    """
+    return {
+        name: lost / held if held else 0.0
+        for name, (lost, held) in _column_bits(sums, totals).items()
+    }
+
+
+def information_of_columns(view: ReleaseView) -> dict[str, float]:
+    """The same of a release in one part."""
+    return column_information(_label_bits(view), view.totals)
+
+
 def _label_bits(view: ReleaseView) -> Sums:
     """Per quasi-identifier, over all published rows, the bits of who is under the label; and the
     suppressed rows."""
@@ -73,13 +89,13 @@ def _label_bits(view: ReleaseView) -> Sums:
     return bits
 
 
-def _column_bits(sums: Sums, totals: Totals) -> list[tuple[float, float]]:
+def _column_bits(sums: Sums, totals: Totals) -> dict[str, tuple[float, float]]:
     """Per quasi-identifier the bits lost over all rows, and the bits there were to lose."""
-    return [
-        _bits(rows, sums[LABELS + domain.name], int(sums[STARRED + domain.name]))
+    return {
+        domain.name: _bits(rows, sums[LABELS + domain.name], int(sums[STARRED + domain.name]))
         for domain, rows in zip(totals.domains, totals.rows_of_values, strict=True)
         if LABELS + domain.name in sums
-    ]
+    }
 
 
 def _node_bits(node: Node) -> list[tuple[float, float]]:

@@ -143,6 +143,7 @@ class Attack(Result):
                 "table": name,
                 "linked": found.linked,
                 "pinned": found.pinned,
+                "pinned_person": found.pinned_person,
                 "sensitive": column,
                 "pinned_values": None if guess is None else guess.pinned,
                 "base_rate": None if guess is None else guess.base_rate,
@@ -154,9 +155,13 @@ class Attack(Result):
         ]
 
     def _headline(self) -> str:
-        raw = "" if self.raw is None else f", {self.raw.pinned:,} in the raw table"
         people = counted(self.people, "known person", "known people")
-        return f"{self.release.pinned:,} of {people} pinned to one row of the release{raw}"
+        both = [one for one in (self.release, self.raw) if one is not None]
+        told = all(one.pinned_person is not None for one in both)
+        release, *raw = (one.pinned_person if told else one.pinned for one in both)
+        what = "the rows of one person" if told else "one row"
+        more = "".join(f", {count:,} in the raw table" for count in raw)
+        return f"{release:,} of {people} pinned to {what} of the release{more}"
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The columns of a policy as its text has them, and the changes that controls make to them."""
 
+from functools import lru_cache
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -107,6 +108,7 @@ def person_column(text: str) -> str:
     return next((name for name, role in roles.items() if role == "person"), "")
 
 
+@lru_cache(maxsize=8)
 def person_answer(text: str) -> str:
     """The column of people, `each row`, or nothing where the question is not answered."""
     if named := person_column(text):

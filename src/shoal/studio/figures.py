@@ -44,11 +44,13 @@ class ColumnFigures:
     """What became of one quasi-identifier."""
 
     loss: float
-    """From 0, nothing, to 1, all of its detail (normalised certainty penalty)."""
+    """The share of its information that is lost, in bits."""
     exact: float
     """The share of rows that keep their exact value."""
+    hidden: float
+    """The share of rows that say nothing: `*`."""
     typical: str
-    """What a cell that is not exact typically says."""
+    """What the other cells, neither exact nor hidden, typically say."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,10 @@ class Figures:
     classes: int
     method: str
     lost: float | None
-    """The share of the information of all quasi columns that is lost, in bits."""
+    """The share of the information of all quasi columns that is lost, in bits, as the command line
+    reports it."""
+    lost_with_rules: float | None
+    """The same with what rules of the policy take away first; None where there are none."""
     exact: float
     """The share of quasi cells that are exact."""
     guarantees: tuple[Guarantee, ...]
@@ -78,7 +83,10 @@ class Figures:
     below: dict[int, tuple[int, int]]
     """Per size: rows (or people) in smaller classes, raw and now."""
     columns: dict[str, ColumnFigures]
+    disclosure: "api.Disclosure"
+    """Who is alone once columns are known too that no guarantee covers."""
     warnings: tuple[str, ...]
+    """What the publisher should think about, beyond `disclosure`."""
     notes: tuple[str, ...]
     seconds: float
     encodings: int
@@ -92,12 +100,14 @@ def figures_of(
     read_back: bool,
     encodings: int,
     kept: Mapping[str, float],
+    lost_with_rules: float | None = None,
 ) -> Figures:
     """The figures of a release.
 
     kept: of columns that a rule of the policy changes first, the share of information that it leaves.
     """
     change = api.risk_change(release)
+    lost, detail = release.column_information, release.detail.columns
     return Figures(
         sampled=sampled,
         verified=read_back and sampled is None and release.verified,
@@ -109,6 +119,7 @@ def figures_of(
         classes=release.published_classes,
         method=release.method,
         lost=release.metrics.get("relative-non-uniform-entropy"),
+        lost_with_rules=lost_with_rules,
         exact=release.detail.exact,
         guarantees=tuple(
             Guarantee(
@@ -127,13 +138,15 @@ def figures_of(
         below={size: change.below(size) for size in SIZES},
         columns={
             name: ColumnFigures(
-                1 - kept.get(name, 1.0) * (1 - release.column_loss.get(name, 0.0)),
-                release.detail.columns[name].exact,
-                release.detail.columns[name].typical,
+                1 - kept.get(name, 1.0) * (1 - lost.get(name, 0.0)),
+                detail[name].exact,
+                detail[name].share("hidden"),
+                detail[name].typical.removesuffix("*").removesuffix(", "),
             )
             for name in release.policy.quasi
         },
-        warnings=release.warnings,
+        disclosure=release.disclosure,
+        warnings=tuple(one for one in release.warnings if one not in release.disclosure.warnings),
         notes=release.notes,
         seconds=sum(release.seconds.values()),
         encodings=encodings,

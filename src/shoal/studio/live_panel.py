@@ -6,12 +6,14 @@ from math import sqrt
 
 from nicegui import ui
 
-from shoal.studio.figures import Figures
-from shoal.studio.page import box, button, edit, notice, spaced, text
-from shoal.studio.remedies import remedies
+from shoal.studio.figures import Figures, Guarantee
+from shoal.studio.page import box, button, edit, icon_button, notice, spaced, text
+from shoal.studio.remedies import explained, remedies
 from shoal.studio.session import Live, Session
+from shoal.studio.uncovered import short_words, uncovered_notice
 from shoal.studio.words import (
     ATTACKERS,
+    INFORMATION,
     THRESHOLDS,
     figure_text,
     percent,
@@ -28,15 +30,17 @@ def live_panel(session: Session) -> None:
     What did not change is not sent again: progress changes one text, a check that begins changes the
     badge, and figures are created anew only where there are other ones.
     """
-    drawn: Figures | None = None
+    drawn: object = None
 
-    def draw(shown: Figures) -> None:
+    def draw(live: Live) -> None:
         body.clear()
         with body:
-            _guarantees(shown)
-            _attackers(shown)
-            _small_classes(shown)
-            _losses(session, shown)
+            if live.state == "failed" and live.preview is None:
+                _asked(session)
+            if live.shown is not None:
+                _figures(session, live, live.shown)
+            else:
+                _nothing_yet(live)
 
     with box("aside", "live", id="live", aria_label="Live figures of the release"):
         text("The release so far", "visually-hidden", "h2")
@@ -46,21 +50,55 @@ def live_panel(session: Session) -> None:
     def follow() -> None:
         nonlocal drawn
         live = session.live
-        if live.shown is not None and live.shown is not drawn:
-            drawn = live.shown
-            draw(drawn)
-        elif live.shown is None:
-            drawn = None
-            body.clear()
-            with body:
-                _nothing_yet(live)
+        failed = live.state == "failed" and live.preview is None
+        wanted = (live.shown, live.shown is None and live.state, failed and live.error)
+        if wanted != drawn:
+            drawn = wanted
+            draw(live)
         show_badge()  # at the same time: it speaks of these figures
-        stale = live.shown is not None and live.state != "verified" and live.preview is None
-        body.classes(add="stale" if stale else "", remove="" if stale else "stale")
+        body.classes(replace="checking" if live.state == "checking" else "")
 
     follow()
     session.live_changed.subscribe(follow)
     session.step_changed.subscribe(show_step)
+
+
+def _figures(session: Session, live: Live, shown: Figures) -> None:
+    """All figures of a release; those of one that is not the policy's any more are faded."""
+    old = live.state == "failed" and live.preview is None
+    with box("div", "figures old" if old else "figures"):
+        if old:
+            text("The last release that was verified", "strong small", "p", id="older")
+        else:
+            text("Figures of the step before", "before tiny muted", "p")
+        if live.figures is not None and not old:
+            uncovered_notice(session, live.figures.disclosure)
+        _guarantees(shown)
+        _attackers(shown)
+        _small_classes(shown)
+        _losses(session, shown)
+
+
+def _asked(session: Session) -> None:
+    """What the policy asks for, where there is no release that could be counted."""
+    policy = session.policy
+    if policy is None or not policy.constraints:
+        return
+    failure = explained(session.live.error)
+    with box("section", "", id="asked"), box("div", "rows three"):
+        text("What you ask for", "", "h3")
+        text("asked", "r tiny muted")
+        text("found", "r tiny muted")
+        for model in policy.constraints:
+            of = model.column or None
+            fails = (model.name, of) == (failure.model, failure.of)
+            one = Guarantee(model.name, of, model.figure, None, not fails, 0)
+            with box("div"):
+                text(short_title(one), "bad" if fails else "", "div")
+                if fails:
+                    text("cannot be met", "tiny bad", "div")
+            text(figure_text(one.asked), "r strong bad" if fails else "r strong")
+            text("–", "r muted")
 
 
 def _nothing_yet(live: Live) -> None:
@@ -74,54 +112,85 @@ def _nothing_yet(live: Live) -> None:
                 "what you asked for, and what the release holds",
                 "how likely somebody is found in your table, and in the release",
                 "how many people stand alone or in small groups",
-                "what it costs: the detail that each column loses",
+                "what it costs: the information that each column loses",
             ):
                 text(words, "", "li")
 
 
 def live_strip(session: Session) -> None:
     """Create the line that stays in sight on narrow windows."""
-
-    with box("a", "live-strip", href="#live") as strip:
-        mark = text("", "strong", aria_hidden="true")
-        title = text("", "strong")
-        exact = text("", "push num")
+    with box("div", "live-strip") as strip:
+        with box("a", "stack", href="#live", aria_label="Live figures of the release"):
+            with box("span", "bar"):
+                mark = text("", "strong", aria_hidden="true")
+                title = text("", "strong")
+                said = text("", "num small", id="strip-figures")
+            warned = text("", "small warn", id="strip-warning")
+        undo = icon_button("undo", "Undo the last step", session.undo).classes("push")
 
     def follow() -> None:
         live = session.live
-        strip.classes(replace=f"live-strip {_badge_class(live)}")
-        mark.set_text(_mark(live))
-        title.set_text(_badge_words(live)[0])
-        exact.set_text("" if live.shown is None else f"{percent(live.shown.exact)} exact")
+        strip.classes(replace=f"live-strip {_badge_class(session)}")
+        mark.set_text(_mark(session))
+        title.set_text(_badge_words(session)[0])
+        said.set_text(_in_short(session))
+        known = live.figures if live.state in ("verified", "checking") else None
+        words = "" if known is None else short_words(known.disclosure)
+        warned.set_text(f"! {words}" if words else "")
+        warned.set_visibility(bool(words))
+        undo.props["disabled"] = session.workspace is None or not session.workspace.can_undo
+        undo.update()
 
     follow()
     session.live_changed.subscribe(follow)
+    session.policy_changed.subscribe(follow)
 
 
-def _badge_class(live: Live) -> str:
-    if live.preview is not None:
+def _in_short(session: Session) -> str:
+    """The release in a few figures, or why there is none."""
+    live = session.live
+    if live.state == "failed" and live.preview is None:
+        return explained(live.error).short
+    if live.shown is None:
         return ""
-    known = {"verified": "verified", "failed": "failed", "waiting": "waiting"}
-    return known.get(live.state, "")
+    lost = "" if live.shown.lost is None else f" · lost {percent(live.shown.lost)}"
+    return f"found at most {percent(live.shown.now.prosecutor)}{lost}"
 
 
-def _mark(live: Live) -> str:
-    if live.preview is not None:
+def _badge_class(session: Session) -> str:
+    if session.live.preview is not None:
+        return ""
+    known = {
+        "verified": "verified",
+        "failed": "failed",
+        "waiting": "waiting",
+        "unanswered": "waiting",
+    }
+    return known.get(session.state, "")
+
+
+def _mark(session: Session) -> str:
+    if session.live.preview is not None:
         return "≈"
-    return {"verified": "✓", "failed": "✕", "empty": "–", "waiting": "?"}.get(live.state, "…")
+    known = {"verified": "✓", "failed": "✕", "empty": "–", "waiting": "?", "unanswered": "?"}
+    return known.get(session.state, "…")
 
 
-def _badge_words(live: Live) -> tuple[str, str]:
+def _badge_words(session: Session) -> tuple[str, str]:
+    live = session.live
     if live.preview is not None:
         rows = live.preview.sampled
         where = f"a sample of {rows:,} rows" if rows else "the table, not read back yet"
         return "Trying it out", f"On {where}. Let go to check everything."
-    match live.state:
+    match session.state:
         case "verified":
             return (
                 "Verified",
                 "Written to a trial file, read back and found to hold every guarantee.",
             )
+        case "unanswered":
+            counted = "rows" if live.figures is None else live.figures.counted
+            return "Not yet", f"Counted by {counted} as now, every guarantee would hold."
         case "waiting":
             return "Waiting for you", "A release is made once every column has a role."
         case "failed":
@@ -144,32 +213,42 @@ def _badge(session: Session) -> tuple[Callable[[], None], Callable[[], None]]:
             title = text("", "title", "div")
             said = text("", "sub", "div")
         stop = button("Stop", session.cancel, "quiet push")
-    with box("div", "todo") as todo:
-        words_to_do = text("", "small", "p")
-        text("Decide", "quiet", "a", href="/columns")
+    todo = {}
+    for screen, words in (("open", "Answer"), ("columns", "Decide")):
+        with box("div", "todo") as line:
+            question = text("", "small", "p")
+            text(words, "quiet", "a", href=f"/{screen}")
+        todo[screen] = (line, question)
     error = notice("", "bad").style("margin-top:8px")
     offered = box("div", "chips").style("margin-top:8px")
     check_again = partial(session.check, again=True)
     again = button("Check again", check_again, "quiet", id="check-again").style("margin-top:8px")
 
     def show() -> None:
-        live = session.live
-        words, sub = _badge_words(live)
-        badge.classes(replace=f"badge {_badge_class(live)}")
-        mark.set_text(_mark(live))
+        live, state = session.live, session.state
+        words, sub = _badge_words(session)
+        badge.classes(replace=f"badge {_badge_class(session)}")
+        mark.set_text(_mark(session))
         title.set_text(words)
-        title.props["data-state"] = live.state if live.preview is None else "trying"
+        title.props["data-state"] = state if live.preview is None else "trying"
         said.set_text(sub)
-        stop.set_visibility(live.state == "checking")
-        todo.set_visibility(live.state == "waiting")
-        words_to_do.set_text(session.questions.get("columns", ""))
-        error.set_text(live.error)
+        stop.set_visibility(state == "checking")
+        questions = session.questions if state in ("waiting", "unanswered") else {}
+        for screen, (line, question) in todo.items():
+            question.set_text(questions.get(screen, ""))
+            line.set_visibility(screen in questions)
+        failure = explained(live.error)
+        error.set_text(failure.words)
         error.set_visibility(bool(live.error))
         offered.clear()
+        policy = "" if session.workspace is None else session.workspace.text
+        steps = remedies(live.error, policy)
         with offered:
-            for one in remedies(live.error):
+            for one in steps:
                 button(one.label, partial(edit, session, one.step, one.change), "chip")
-        again.set_visibility(live.state == "failed" and session.policy is not None)
+        again.set_visibility(
+            state == "failed" and session.policy is not None and failure.most is None
+        )
 
     def show_step() -> None:
         if session.live.state in ("checking", "opening") and session.live.preview is None:
@@ -186,10 +265,9 @@ def _guarantees(figures: Figures) -> None:
             text("found", "r tiny muted")
             for one in figures.guarantees:
                 words = words_for(one.model)
-                name = one.model if one.of is None else f"{one.model} of {one.of}"
                 with box("div", "", title=f"{words.term}: {words.why}"):
                     text(short_title(one), "", "div")
-                    text(f"{name}: {slack_text(one)}", "tiny muted", "div")
+                    text(slack_text(one), "tiny muted", "div")
                 text(figure_text(one.asked), "r muted")
                 text(
                     figure_text(one.found),
@@ -203,14 +281,18 @@ def _guarantees(figures: Figures) -> None:
 
 def _attackers(figures: Figures) -> None:
     with box("section", ""):
-        text("Who could find somebody?", "", "h3")
+        with box("div", "bar"):
+            text("Chance to find somebody", "", "h3")
+            text("further left is safer", "tiny muted push")
         with box("div", "legend", aria_hidden="true"):
             box("span", "raw")
             text("your table")
             box("span", "now")
             text("the release")
             box("span", "limit")
-            text("limits of authorities")
+            text("limit passed")
+            box("span", "limit kept")
+            text("kept")
         for name, (title, meaning, _) in ATTACKERS.items():
             raw, now = getattr(figures.raw, name), getattr(figures.now, name)
             with box("div", "gauge", title=meaning):
@@ -218,8 +300,12 @@ def _attackers(figures: Figures) -> None:
                 with box("span", "num"):
                     text(f"{percent(raw)} → ", "muted")
                     text(percent(now), "strong", data_risk=name)
+                passed = sum(now > limit + 1e-9 for limit, _, _ in THRESHOLDS)
                 _track(
-                    raw, now, f"{title}: {percent(raw)} in the table, {percent(now)} in the release"
+                    raw,
+                    now,
+                    f"{title}: {percent(raw)} in the table, {percent(now)} in the release, "
+                    f"{passed} of {len(THRESHOLDS)} limits passed",
                 )
         with box("div", "scale", aria_hidden="true"):
             for limit, _, _ in THRESHOLDS:
@@ -235,32 +321,52 @@ def _track(raw: float, now: float, label: str) -> None:
     left, right = sorted((sqrt(raw) * 100, sqrt(now) * 100))
     with box("div", "track", role="img", aria_label=label):
         for limit, name, source in THRESHOLDS:
-            box("span", "limit", title=f"{name}: {source}").style(f"left:{sqrt(limit) * 100:.1f}%")
+            kind = "limit" if now > limit + 1e-9 else "limit kept"
+            box("span", kind, title=f"{name}: {source}").style(f"left:{sqrt(limit) * 100:.1f}%")
         box("span", "span").style(f"left:{left:.1f}%;width:{right - left:.1f}%")
         box("span", "raw").style(f"left:{sqrt(raw) * 100:.1f}%")
         box("span", "now").style(f"left:{sqrt(now) * 100:.1f}%")
 
 
 def _small_classes(figures: Figures) -> None:
-    with box("section", ""), box("div", "rows three"):
-        text(f"{figures.counted.capitalize()} in small groups", "", "h3")
-        text("table", "r tiny muted")
-        text("release", "r tiny muted")
-        for size, (raw, now) in figures.below.items():
-            text("alone" if size == 2 else f"fewer than {size} alike")
-            text(spaced(raw), "r muted")
-            text(spaced(now), "r strong", data_below=str(size))
-        text("left out")
-        text("", "r")
-        text(spaced(figures.suppressed_rows), "r strong")
+    with box("section", ""):
+        with box("div", "rows three"):
+            text(f"{figures.counted.capitalize()} in small groups", "", "h3")
+            text("table", "r tiny muted")
+            text("release", "r tiny muted")
+            for size, (raw, now) in figures.below.items():
+                text("alone" if size == 2 else f"fewer than {size} alike")
+                text(spaced(raw), "r muted")
+                text(spaced(now), "r strong", data_below=str(size))
+            found = figures.disclosure
+            if figures.sampled is None and found.plain and not found.exact:
+                text("alone, if harmless columns are known")
+                text("", "r")
+                kind = "r strong warn" if found.alone else "r strong"
+                text(spaced(found.alone), kind, data_uncovered="plain")
+            if figures.sampled is None and found.alone_with_sensitive > found.alone:
+                text("alone, if everything published is known")
+                text("", "r")
+                text(spaced(found.alone_with_sensitive), "r", data_uncovered="all")
+            text("left out")
+            text("", "r")
+            text(spaced(figures.suppressed_rows), "r strong")
+        if figures.sampled is not None:
+            text(f"Of the {figures.sampled:,} rows of the sample.", "tiny muted", "p")
+        else:
+            text(
+                "How many must be alike is yours to ask for; authorities name 3, 5, 11 or 20.",
+                "tiny muted",
+                "p",
+            ).style("margin-top:4px")
 
 
 def _losses(session: Session, figures: Figures) -> None:
     with box("section", ""):
         with box("div", "bar").style("margin-bottom:4px"):
-            text("What it costs: detail lost", "", "h3")
+            text("What it costs: information lost", "", "h3")
         for name, one in sorted(figures.columns.items(), key=lambda pair: -pair[1].loss):
-            label = f"{name}: {percent(one.loss)} of its detail lost, {percent(one.exact)} exact"
+            label = f"{name}: {percent(one.loss)} lost, {percent(one.exact)} of its values exact"
             row = box("button", "loss", type="button", title=label, aria_label=label)
             with row:
                 text(name, "name")
@@ -268,11 +374,19 @@ def _losses(session: Session, figures: Figures) -> None:
                     box("span", "fill").style(f"width:{max(1.0, one.loss * 100):.1f}%")
                 text(percent(one.loss), "r", data_loss=name)
             row.on("click", lambda _, name=name: _visit(session, name))
-        lost = (
-            "" if figures.lost is None else f"{percent(figures.lost)} of the information is lost; "
-        )
-        summary = f"{lost}{percent(figures.exact)} of the cells keep their exact value."
-        text(summary, "small", "p").style("margin-top:8px")
+        if figures.lost is not None:
+            with box("div", "loss total"):
+                text("all columns together", "name strong")
+                with box("span", "track"):
+                    box("span", "fill").style(f"width:{max(1.0, figures.lost * 100):.1f}%")
+                text(percent(figures.lost), "r strong", data_lost="all")
+        if figures.lost_with_rules is not None:
+            words = f"With what rules of the policy take away first: {percent(figures.lost_with_rules)}."
+            text(words, "tiny muted", "p")
+        text(f"{percent(figures.exact)} of the values are still exact.", "small", "p")
+        with box("details", "tiny muted"):
+            text("How is that counted?", "", "summary")
+            text(INFORMATION, "", "p")
 
 
 def _visit(session: Session, column: str) -> None:

@@ -34,8 +34,9 @@ MOST_AHEAD = 3.0
 LOOK_EVERY = 1.0
 """Seconds between two looks at the policy file, which another program may have edited."""
 
-State = Literal["empty", "opening", "waiting", "checking", "verified", "failed"]
-"""`waiting`: for the user, who has to decide what columns are."""
+State = Literal["empty", "opening", "waiting", "checking", "verified", "unanswered", "failed"]
+"""`waiting`: for the user, who has to decide what columns are. `unanswered`: verified as rows are
+counted now, but what one person is was not answered."""
 
 
 @dataclass
@@ -205,6 +206,18 @@ class Session:
                 else f"{count} columns are left to decide."
             )
         return found
+
+    @property
+    def state(self) -> State:
+        """As the pages show it: what was verified waits where nobody has said what one person is."""
+        if self.live.state == "verified" and "open" in self.questions:
+            return "unanswered"
+        return self.live.state
+
+    @property
+    def may_be_written(self) -> bool:
+        """Whether the release was verified, and no question is open."""
+        return self.state == "verified" and self.live.preview is None
 
     # -- changing
 

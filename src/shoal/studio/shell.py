@@ -95,7 +95,7 @@ def _top(session: Session, dark: ui.dark_mode) -> None:
             text("Shoal")
             text("Publish the table, not the people", "slogan")
         name()
-        icon_button("contrast", "Light or dark", toggle).classes("push")
+        icon_button("contrast", "Light or dark", toggle, id="look").classes("push")
     session.table_changed.subscribe(name.refresh)
 
 
@@ -118,7 +118,7 @@ def _steps(session: Session) -> "ui.refreshable[[], None]":
                         link.props["aria-current"] = "step"
                     with link:
                         text(str(number), "dot", aria_hidden="true")
-                        text(screen.title)
+                        text(screen.title, "step-name")
                         if question := drawn.get(screen.path):
                             text("!", "asks push", title=question, aria_label=question)
 
@@ -178,7 +178,7 @@ def _no_table(session: Session) -> None:
             text("The table is being read.", "sentence", "p", role="status")
             return
         text("There is no table yet", "", "h2")
-        text("This step needs one. Open a file, or look around with made-up patients.", "why", "p")
+        text("This step needs one. Open a file of yours, or the made-up hospital.", "why", "p")
         with box("div", "bar"):
             text("Open a table", "primary", "a", href="/open")
 

@@ -8,7 +8,6 @@ import re
 from dataclasses import dataclass, replace
 from math import floor, log2, log10
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from shoal import api
@@ -87,6 +86,7 @@ def whole_figures(
             read_back=True,
             encodings=prepared.encodings,
             kept=kept_by_rules(tables, prepared, release.policy),
+            lost_with_rules=_lost_with_rules(tables, prepared, release),
         )
     known[key] = found
     while len(known) > KEPT_FIGURES:
@@ -117,6 +117,7 @@ def sample_figures(tables: Tables, report: ProgressCallback, policy: PolicyText)
         read_back=False,
         encodings=sample.encodings,
         kept=kept_by_rules(tables, sample, wanted),
+        lost_with_rules=_lost_with_rules(tables, sample, release),
     )
 
 
@@ -369,7 +370,7 @@ class Price:
     """The release of a policy in three figures."""
 
     lost: float
-    """The detail lost, averaged over the columns of the policy as it is now."""
+    """The share of the information of the columns of the policy as it is now that is lost."""
     highest: float
     """The highest chance that somebody is found."""
     average: float
@@ -409,15 +410,50 @@ def kept_by_rules(
     """
     found = {}
     for name in policy.quasi:
-        if (rule := policy.column_rules.get(name)) is None:
-            continue
-        key = f"kept {prepared is tables.sample} {policy.read.file!r} {rule!r}"
-        if key not in tables.kept:
-            values = prepared.table(policy.read.file).column(name).combine_chunks()
-            before = _information(values)
-            tables.kept[key] = _information(rule(values)) / before if before else 1.0
-        found[name] = tables.kept[key]
+        if policy.column_rules.get(name) is not None:
+            before = _bits_of(tables, prepared, policy, name, ruled=False)
+            after = _bits_of(tables, prepared, policy, name, ruled=True)
+            found[name] = after / before if before else 1.0
     return found
+
+
+def _bits_of(
+    tables: Tables, prepared: "api.Prepared", policy: "api.Policy", name: str, *, ruled: bool
+) -> float:
+    """The bits that tell the values of a column apart, of a row; ruled: once its rule was applied."""
+    rule = policy.column_rules.get(name) if ruled else None
+    key = f"bits {name} {prepared is tables.sample} {policy.read.file!r} {rule!r}"
+    if key not in tables.kept:
+        values = prepared.table(policy.read.file).column(name).combine_chunks()
+        tables.kept[key] = _information(values if rule is None else rule(values))
+    found: float = tables.kept[key]
+    return found
+
+
+def _lost_of(
+    tables: Tables,
+    prepared: "api.Prepared",
+    release: "api.Release[Any]",
+    columns: tuple[str, ...],
+) -> float:
+    """The share of the information of some columns of the raw table that a release has lost.
+
+    Of columns that it does not publish, and of what rules took away first, nothing is left.
+    """
+    policy = release.policy
+    there = sum(_bits_of(tables, prepared, policy, name, ruled=False) for name in columns)
+    left = sum(_bits_of(tables, prepared, policy, name, ruled=True) for name in policy.quasi)
+    lost = release.metrics.get("relative-non-uniform-entropy") or 0.0
+    return 1 - (1 - lost) * left / there if there else lost
+
+
+def _lost_with_rules(
+    tables: Tables, prepared: "api.Prepared", release: "api.Release[Any]"
+) -> float | None:
+    quasi = tuple(release.policy.quasi)
+    if not any(name in release.policy.column_rules for name in quasi):
+        return None
+    return _lost_of(tables, prepared, release, quasi)
 
 
 def _information(values: Any) -> float:
@@ -440,11 +476,8 @@ def price(
     except ShoalError as error:
         return NoPrice(str(error), isinstance(error, Infeasible))
     now = api.risk_change(release).now
-    kept = kept_by_rules(tables, table, release.policy)
     return Price(
-        fmean(
-            1 - kept.get(name, 1.0) * (1 - release.column_loss.get(name, 1.0)) for name in columns
-        ),
+        _lost_of(tables, table, release, columns),
         now.prosecutor.highest,
         now.marketer,
         release.suppressed_rows,
@@ -461,10 +494,12 @@ class Learnt:
 
     linked: int
     """People with at least one row that fits."""
-    pinned: int
-    """People with exactly one."""
-    candidates: int | None
+    found: int
+    """People whom only rows of one person fit; where people are not told apart, one row."""
+    rows: int | None
     """The fewest rows that fit anybody; None where nobody is linked."""
+    people: int | None
+    """The fewest people that fit anybody; None where people are not told apart."""
     guesses: dict[str, tuple[float, float, int]]
     """Per sensitive column: how often the most common value is right, how often the best guess is, and
     how many people are pinned to one value."""
@@ -515,8 +550,9 @@ def attack_release(
 def _learnt(linkage: "api.Linkage") -> Learnt:
     return Learnt(
         linkage.linked,
-        linkage.pinned,
+        linkage.pinned if linkage.pinned_person is None else linkage.pinned_person,
         linkage.smallest,
+        linkage.smallest_people,
         {
             name: (guess.base_rate, guess.best_guess, guess.pinned)
             for name, guess in linkage.sensitive.items()
@@ -545,7 +581,9 @@ class Written:
     """What was written."""
 
     files: tuple[str, ...]
-    """The release first, then tables beside it, reports and the key."""
+    """The release first, then tables beside it, reports, the key and the seed."""
+    private: tuple[str, ...]
+    """Those of them that are not for others."""
     rows: int
     verified: bool
     to_judge: tuple[str, ...]
@@ -567,11 +605,14 @@ def write_release(tables: Tables, report: ProgressCallback, order: Order) -> Wri
         force=order.force,
         progress=report,
     )
-    files = [release.output, *release.sensitive_outputs.values(), *release.reports]
-    if release.key_output is not None:
-        files.append(release.key_output)
+    files = [str(release.output), *map(str, release.sensitive_outputs.values())]
+    files += [str(file) for file in release.reports]
+    own = [str(file) for file in (release.key_output, order.seed_file) if file is not None]
+    for_others = Path(order.external_report or "").stem
+    private = [str(file) for file in release.reports if Path(file).stem != for_others]
     return Written(
-        tuple(str(file) for file in files),
+        (*files, *own),
+        (*private, *own),
         release.published_rows,
         release.verified,
         release.to_judge,

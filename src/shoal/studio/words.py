@@ -1,5 +1,6 @@
 """The studio's words: guarantees, roles and attackers for people who never heard the terms."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,7 +93,7 @@ GUARANTEES: dict[str, GuaranteeWords] = {
     "k": _K(
         "Nobody stands alone",
         "Neighbours, colleagues or an old employer may know somebody's age, sex and town. If only one "
-        "row fits, they have found the person, whatever her name.",
+        "row fits, they have found the person, even without a name.",
         "k-anonymity", 2, 50, 1, True,
     ),
     "l": _L(
@@ -122,12 +123,12 @@ GUARANTEES: dict[str, GuaranteeWords] = {
     ),
     "beta": _Growth(
         "No value becomes much more likely",
-        "What counts for a person is how much more is believed about her than before.",
+        "What counts for a person is how much more others believe to know than before.",
         "β-likeness", 0.1, 5, 0.1, False,
     ),
     "delta": _Factor(
         "No value becomes much more or less likely",
-        "What counts for a person is how much more is believed about her than before.",
+        "What counts for a person is how much more others believe to know than before.",
         "δ-disclosure privacy", 0.1, 4, 0.1, False,
     ),
     "average-risk": _Average(
@@ -197,8 +198,8 @@ def slack_text(one: Guarantee) -> str:
         one.found - one.asked if words_for(one.model).strong_when_high else one.asked - one.found
     )
     if spare <= 0:
-        return "just met"
-    return f"{figure_text(round(spare, 3))} to spare"
+        return "exactly as asked"
+    return f"{figure_text(round(spare, 3))} better than asked"
 
 
 def percent(share: float) -> str:
@@ -208,46 +209,72 @@ def percent(share: float) -> str:
     return f"{share:.1%}".replace(".0%", "%").replace("%", " %")
 
 
+def listed_words(names: Sequence[str]) -> str:
+    """`age`, `age and sex`, `age, sex and zip`."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
 ROLES: dict[str, tuple[str, str]] = {
     "identifier": ("Names a person", "Never published."),
-    "person": ("Tells which rows are one person's", "Used to count people; never published."),
+    "person": (
+        "Tells whose row it is",
+        "Such as a patient number: used to count people, never published.",
+    ),
     "quasi": ("Others may know it", "Published only as coarsely as your guarantees need."),
-    "sensitive": ("Must not be learnt", "Published as it is; protected by the guarantees."),
-    "plain": ("Harmless", "Published as it is."),
+    "sensitive": (
+        "Must not be learnt",
+        "Its values are published, but never so that one can tell whose they are: the guarantees see to "
+        "that.",
+    ),
+    "plain": ("Harmless", "Published as it is. No guarantee covers it."),
     "pseudonym": ("Replaced by a code", "Published as a keyed token."),
-    "weight": ("How many people a row stands for", "Read, not published unless you say so."),
-    "preference": ("What people asked for", "Read, never published."),
+    "weight": (
+        "How many people a row stands for",
+        "As in a survey, where a row speaks for 250 people. Read, not published unless you say so.",
+    ),
+    "preference": (
+        "What people asked for",
+        "Such as “hide my illness”, where people were asked. Read, never published.",
+    ),
     "undecided": ("Only you can say", "Choose what fits; no release is made before."),
 }
 """By role: what it means and what happens."""
 
 SHORT = {
-    "identifier": "left out",
-    "person": "counts people",
-    "quasi": "made coarser",
-    "sensitive": "protected",
-    "plain": "as it is",
-    "pseudonym": "as a code",
-    "weight": "read only",
-    "preference": "read only",
+    "identifier": "names a person",
+    "person": "whose row",
+    "quasi": "others may know",
+    "sensitive": "not to be learnt",
+    "plain": "harmless",
+    "pseudonym": "a code",
+    "weight": "a weight",
+    "preference": "a wish",
     "undecided": "decide",
 }
-"""By role: what becomes of the column, in two words."""
+"""By role: the same in two words, for the head of a column."""
+
+
+def role_words(role: str) -> str:
+    """A role as its button calls it."""
+    return ROLES[role][0] if role in ROLES else role or "no role"
+
 
 ATTACKERS = {
     "prosecutor": (
-        "Knows you are in it",
-        "Somebody who knows that a person is in the table and looks for her: the best chance to pick "
-        "the right row.",
+        "Who knows you are in the table",
+        "Somebody who knows that a person is in the table and looks for this person: the best chance to "
+        "pick the right row.",
         "prosecutor risk",
     ),
     "journalist": (
-        "Wants to find anyone",
+        "Who looks for just anyone",
         "Somebody who wants to show that anyone at all can be found: the best chance for any row.",
         "journalist risk",
     ),
     "marketer": (
-        "Matches everybody",
+        "Who matches a whole list",
         "Somebody who matches the whole table with another list: the share that is matched right.",
         "marketer risk",
     ),
@@ -265,6 +292,24 @@ THRESHOLDS = (
     (1 / 3, "1 in 3", "cells of 3 people: UNECE and Eurostat glossary, threshold rule (2005)"),
 )
 """What named authorities allow: a risk, its label and the source."""
+
+INFORMATION = (
+    "Information is what tells one value from another. A range of eight equally common ages leaves open "
+    "which of the eight it is, and so loses three yes-or-no answers (bits) of about six; a label that "
+    "adds only rare values loses little. All columns together are their average, in which a column with "
+    "many different values weighs more. The command line and the report give the same figure."
+)
+"""How the information that is lost is counted."""
+
+LABELS = (
+    ("[30-35)", "30 up to, but not including, 35"),
+    ("[30~35]", "30 to 35, both included"),
+    ("{France, Italy}", "one of these"),
+    ("021**", "begins with 021; the other characters are not told"),
+    ("90+, ≤18", "90 or more, 18 or less"),
+    ("*", "not told"),
+)
+"""How labels of a release are read."""
 
 STEPS = {
     "start": "Starting",

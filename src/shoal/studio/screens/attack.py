@@ -18,6 +18,9 @@ from shoal.studio.workers import CallCancelledError
 
 AROUND = 5
 """Rows that can be chosen from at a time."""
+MOST_DOTS = 120
+MUCH_BETTER = 0.2
+"""By so much a guess must be better than without the release to be marked."""
 
 
 class Attack(Screen):
@@ -259,46 +262,71 @@ class Attack(Screen):
                     with box("div", "stack"):
                         text(title, "", "h3")
                         self._crowd(learnt)
-                        for name, (base, best, pinned) in learnt.guesses.items():
-                            words = (
-                                f"{name}: known for certain"
-                                if pinned
-                                else f"{name}: the best guess is right {percent(best)} of the time "
-                                f"(without the table {percent(base)})"
-                            )
-                            text(words, "small bad" if pinned else "small", "p")
+                        for name, guess in learnt.guesses.items():
+                            self._guess(name, guess)
+
+    def _guess(self, name: str, guess: tuple[float, float, int]) -> None:
+        """What can be guessed of a column that must not be learnt, against knowing nothing."""
+        base, best, pinned = guess
+        if pinned:
+            text(f"{name}: known for certain", "small bad", "p")
+            return
+        much = best - base >= MUCH_BETTER
+        text(
+            f"{name}: a guess is right {percent(best)} of the time; whoever knows nothing of the "
+            f"person is right {percent(base)}."
+            + (f" A tighter guarantee for {name} would help." * much),
+            "small warn" if much else "small",
+            "p",
+        )
 
     def _crowd(self, learnt: Learnt) -> None:
-        """The rows that could be hers, a dot each."""
-        size = learnt.candidates or 0
-        words = {0: "no row fits", 1: "one row fits: found"}.get(size, f"{size:,} rows fit")
+        """Those who could be the person, a dot each."""
+        size, words = crowd_words(learnt)
         with box("div", "crowd", role="img", aria_label=words):
-            for i in range(min(size, 120)):
-                box("span", "her" if i == 0 and size == 1 else "")
+            for _ in range(min(size, MOST_DOTS)):
+                box("span", "found" if size == 1 else "")
         text(words, "strong bad" if size == 1 else "strong", "p", data_crowd=str(size))
 
     def _show_everyone(self, title: str, found: Attacked, place: str) -> None:
         with box("section", "card stack-3", id=place):
             text(title, "", "h2")
             columns = ", ".join(found.columns)
-            text(f"Somebody knows {columns} of all {found.people:,}.", "sentence", "p")
-            with box("div", "rows three").style("max-width:520px"):
-                for head in ("", "table", "release"):
+            text(f"Somebody knows {columns} of all {found.people:,} people.", "sentence", "p")
+            raw, now = found.raw, found.release
+            with box("div", "rows four"):
+                for head in ("", "table", "release", "knowing nothing"):
                     text(head, "r tiny muted strong")
-                self._line("with any row that fits", found.raw.linked, found.release.linked)
-                self._line("found: one row fits", found.raw.pinned, found.release.pinned)
-                fewest = (found.raw.candidates or 0, found.release.candidates or 0)
-                self._line("fewest rows that fit", *fewest)
-                for name, (_, best, pinned) in found.release.guesses.items():
-                    raw = found.raw.guesses[name]
-                    self._line(f"{name} known for certain", raw[2], pinned)
+                self._line("with somebody who fits", raw.linked, now.linked)
+                told = raw.people is not None and now.people is not None
+                what = "person" if told else "row"
+                self._line(f"found: one {what} fits", raw.found, now.found, "found")
+                fewest = (raw.people, now.people) if told else (raw.rows, now.rows)
+                self._line(f"fewest {'people' if told else 'rows'} that fit", *fewest)
+                for name, (base, best, pinned) in now.guesses.items():
+                    before = raw.guesses[name]
+                    self._line(f"{name} known for certain", before[2], pinned, "certain")
                     text(f"{name} guessed right")
-                    text(percent(raw[1]), "r muted")
-                    text(percent(best), "r strong")
+                    text(percent(before[1]), "r muted")
+                    text(percent(best), "r strong" + " warn" * (best - base >= MUCH_BETTER))
+                    text(percent(base), "r muted")
             for warning in found.warnings:
                 notice(warning, "warn")
 
-    def _line(self, label: str, raw: int, now: int) -> None:
+    def _line(self, label: str, raw: int | None, now: int | None, alarm: str = "") -> None:
+        """A count in the table and in the release; `alarm`: what it counts, if it should be 0."""
         text(label)
-        text(spaced(raw), "r muted")
-        text(spaced(now), "r strong")
+        text(spaced(raw or 0), "r muted")
+        text(spaced(now or 0), "r strong bad" if alarm and now else "r strong", data_count=alarm)
+        text("")
+
+
+def crowd_words(learnt: Learnt) -> tuple[int, str]:
+    """How many could be the person, and that in words; people, where they can be told apart."""
+    rows = learnt.rows or 0
+    if learnt.people is None:
+        words = {0: "no row fits", 1: "one row fits: found"}.get(rows, f"{rows:,} rows fit")
+        return rows, words
+    own = f" ({rows:,} rows)" if rows != learnt.people else ""
+    few = {0: "nobody fits", 1: f"one person fits{own}: found"}
+    return learnt.people, few.get(learnt.people, f"{learnt.people:,} people fit{own}")

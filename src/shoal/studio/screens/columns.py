@@ -1,5 +1,6 @@
 """Columns: what each column is, why, and which combinations betray most people."""
 
+import re
 from typing import Any
 
 from nicegui import ui
@@ -19,13 +20,19 @@ from shoal.studio.page import box, button, edit, notice, on_press, replace, spac
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.tasks import inspect_table, values_of_column
-from shoal.studio.words import ROLES, SHORT, percent
+from shoal.studio.words import ROLES, SHORT, percent, role_words
 from shoal.studio.workers import CallCancelledError
 
 PAGE = 8
 """Rows of the table on one page."""
-CHOICES = ("quasi", "sensitive", "plain", "identifier", "person", "weight", "preference")
+CHOICES = ("quasi", "sensitive", "plain", "identifier", "person")
+RARE = ("weight", "preference")
 """Roles that can be chosen here; others are chosen in the policy."""
+
+
+BY_NAME = "by its name others may know it"
+WOULD_LEAVE = re.compile(r"it would leave (\S+ %) alone in groups of 5")
+"""Reasons of proposals that are told in other words here."""
 
 
 class Columns(Screen):
@@ -154,9 +161,9 @@ class Columns(Screen):
                     self._rows_part()
             with box("div", "bar small").style("padding:8px 12px"):
                 self._where = text("", "muted num")
-                self._back = button("Earlier", lambda: self._turn(max(0, self._start - PAGE)))
+                self._back = button("Previous rows", lambda: self._turn(max(0, self._start - PAGE)))
                 self._back.classes("push")
-                self._on = button("Later", lambda: self._turn(self._start + PAGE))
+                self._on = button("Next rows", lambda: self._turn(self._start + PAGE))
         self._mark_heads()
 
     def _page(self) -> None:
@@ -182,7 +189,7 @@ class Columns(Screen):
         for name, (cell, label) in self._heads.items():
             role = roles.get(name, "")
             label.set_text(SHORT.get(role, role) or "decide")
-            label.props["title"] = f"{role}: {ROLES[role][0]}" if role in ROLES else role
+            label.props["title"] = role_words(role)
             label.style(replace=f"color:var(--role-{role or 'undecided'})")
             cell.classes(replace="chosen" if name == self.session.chosen_column else "")
 
@@ -219,20 +226,32 @@ class Columns(Screen):
             self._values_part()
 
     def _choices(self, name: str, role: str) -> None:
-        with box("div", "chips", role="group", aria_label=f"The role of {name}"):
+        with box("div", "chips", role="group", aria_label=f"What {name} is"):
             for choice in CHOICES:
-                on = choice == role
-                chip = text(
-                    ROLES[choice][0],
-                    "chip on" if on else "chip",
-                    "button",
-                    type="button",
-                    aria_pressed=str(on).lower(),
-                    data_role=choice,
-                )
-                chip.style(f"--accent:var(--role-{choice});--accent-soft:transparent")
-                with chip:
-                    ui.tooltip(f"{choice}: {ROLES[choice][1]}").props("delay=400")
+                self._choice(choice, role)
+        with box("details", "small") as rarer:
+            if role in RARE:
+                rarer.props["open"] = True
+            text("Rarer cases", "muted", "summary")
+            with box("div", "stack").style("margin-top:8px"):
+                for choice in RARE:
+                    with box("div", "bar"):
+                        self._choice(choice, role)
+                        text(ROLES[choice][1], "tiny muted")
+
+    def _choice(self, choice: str, role: str) -> None:
+        on = choice == role
+        chip = text(
+            ROLES[choice][0],
+            "chip on" if on else "chip",
+            "button",
+            type="button",
+            aria_pressed=str(on).lower(),
+            data_role=choice,
+        )
+        chip.style(f"--accent:var(--role-{choice});--accent-soft:transparent")
+        with chip:
+            ui.tooltip(ROLES[choice][1]).props("delay=400")
 
     def _set_role(self, role: str) -> None:
         name = self.session.chosen_column
@@ -240,7 +259,7 @@ class Columns(Screen):
         before = self._roles().get(name, "")
         if role == before:
             return
-        step = f"{name}: {before or 'no role'} → {role}"
+        step = f"{name}: {role_words(before)} → {role_words(role)}"
         if role == "person":
             replace(self.session, step, with_person(self.session.policy_text().text, name))
             return
@@ -265,18 +284,22 @@ class Columns(Screen):
             return
         with box("div", "facts"):
             self._fact("different values", spaced(found.distinct))
-            self._fact("alone with their value", percent(found.unique_alone))
+            self._fact("the only one with its value", percent(found.unique_alone))
             if found.unique_caused is not None:
-                self._fact("alone because of it", percent(found.unique_caused))
+                self._fact("found only thanks to it", percent(found.unique_caused))
             self._fact("without a value", spaced(found.missing))
             self._fact("read as", found.type)
         proposed = ROLES.get(found.role, (found.role, ""))[0].lower()
         because = found.reason.rstrip(".")
+        because = because.replace(BY_NAME, f"the column is called “{name}”")
+        because = WOULD_LEAVE.sub(
+            r"published as it is, it would single out \1 within groups of 5", because
+        )
         words = f"Proposed: {proposed}, because {because}."
         if found.role == "undecided":
             words = f"There is no proposal: {because}."
         text(words, "small", "p")
-        if found.role not in (role, "undecided") and found.role in CHOICES:
+        if found.role not in (role, "undecided") and found.role in (*CHOICES, *RARE):
             text("Take the proposal", "quiet", "button", type="button", data_role=found.role)
         if found.question:
             notice(found.question, "warn")
@@ -308,10 +331,11 @@ class Columns(Screen):
             count = values.hidden_rows if values.ranges else values.hidden_values
             with box("div", "bar small muted"):
                 text(
-                    f"{count:,} {what}, are not named: fewer than ten rows share them, or they are many."
+                    f"{count:,} {what}, are not named here: fewer than ten rows share each, or there "
+                    "are too many to list."
                 )
                 if not self._rare:
-                    button("Show raw", lambda: self._show_values(rare=True))
+                    button("Show them too", lambda: self._show_values(rare=True))
 
     # -- combinations
 
@@ -330,7 +354,8 @@ class Columns(Screen):
                 share = alone / max(1, live.people or live.rows)
             text(
                 f"By all columns that others may know together, {spaced(alone)} {who} "
-                f"({percent(share)}) are alone: whoever knows these about a person has found her.",
+                f"({percent(share)}) are alone: whoever knows these about a person has found the "
+                "person.",
                 "sentence",
                 "p",
             )
@@ -338,7 +363,7 @@ class Columns(Screen):
             shown = [one for one in found.search.found if not gone & set(one.columns)][:6]
             if not shown:
                 text(
-                    "No three columns or fewer of those that are published single most people out.",
+                    "No combination of up to three published columns is enough to pick out most people.",
                     "why",
                     "p",
                 )
@@ -349,4 +374,4 @@ class Columns(Screen):
                     with box("span", "track"):
                         box("span", "fill").style(f"width:{one.share * 100:.1f}%")
                     text(percent(one.share), "r")
-            text("The share of rows that are alone by these columns.", "tiny muted", "p")
+            text(f"The share of {who} who are alone by these columns.", "tiny muted", "p")

@@ -59,6 +59,8 @@ class OpenTable(Screen):
         super().__init__(session)
         self._inspection: api.Inspection | None = None
         self._rows: list[dict[str, Any]] = []
+        self._asking = False
+        """Whether the column that tells people apart is asked for."""
 
     def heading(self) -> tuple[str, str]:
         """Another one once there is a table."""
@@ -110,19 +112,22 @@ class OpenTable(Screen):
                 several = answer not in ("", ROWS_ARE_PEOPLE)
                 label = "A person may have several rows"
                 if several:
-                    label += f", told by “{answer}”"
-                self._answer(label, several, self._ask_column)
-            if proposed:
+                    label += f", recognised by the column “{answer}”"
+                self._answer(label, several or self._asking, self._ask_column)
+            if self._asking and not answer:
+                self._which_column(proposed)
+            elif proposed:
                 with box("div", "notice is-warn bar"):
                     text(
-                        f"It looks as if a person may have several rows, told by “{proposed}”. "
-                        "Is that right?"
+                        "It looks as if a person may have several rows, recognised by the column "
+                        f"“{proposed}”. Is that right?"
                     )
                     yes = partial(self._set_person, proposed)
                     button("Yes, count people", yes, "quiet push", id="confirm-person")
             elif not answer:
                 notice("Please choose: until then, rows are counted.", "warn")
-            self._columns = box("div", "stack")
+            elif self._asking:
+                self._which_column(answer if several else "")
 
     def _answer(self, label: str, on: bool, choose: Any) -> None:
         chip = text(
@@ -136,26 +141,35 @@ class OpenTable(Screen):
 
     def _rows_are_people(self) -> None:
         assert self.session.workspace is not None
+        self._asking = False
         text_now = with_rows_as_people(self.session.workspace.text)
         replace(self.session, "one row is one person", text_now)
 
     def _ask_column(self) -> None:
+        self._asking = True
+        self._person_part.refresh()
+
+    def _which_column(self, proposed: str) -> None:
+        """Ask for the column that tells people apart; what was found is chosen already."""
         opened = self.session.opened
         assert opened is not None
-        self._columns.clear()
-        with self._columns:
-            text("Which column has the same value in all rows of a person?", "small", "p")
+        text("Which column has the same value in all rows of a person?", "small", "p")
+        with box("div", "bar"):
+            column = ui.select(
+                list(opened.columns), value=proposed or None, label="Column of people"
+            )
+            column.props("outlined dense options-dense").style("min-width:220px")
 
-            def choose(event: Any) -> None:
-                self._set_person(str(event.value))
+            def confirm() -> None:
+                if column.value:
+                    self._set_person(str(column.value))
 
-            ui.select(list(opened.columns), label="Column of people", on_change=choose).props(
-                "outlined dense options-dense"
-            ).style("max-width:320px")
+            button("Count people by it", confirm, id="confirm-column")
 
     def _set_person(self, name: str) -> None:
         workspace = self.session.workspace
         assert workspace is not None
+        self._asking = False
         replace(self.session, f"one person is one {name}", with_person(workspace.text, name))
 
     # -- how the file is written
@@ -240,8 +254,8 @@ class OpenTable(Screen):
 
     def _missing(self, given: dict[str, Any]) -> None:
         now = ", ".join(str(code) for code in given.get("missing", []))
-        field = ui.input("Codes for missing, everywhere", value=now, placeholder="NA, -9")
-        field.props("outlined dense")
+        field = ui.input("Codes for missing, everywhere", value=now, placeholder="such as NA, 999")
+        field.props("outlined dense").style("grid-column:1/-1")
 
         def save() -> None:
             codes = _codes(field.value)
@@ -401,7 +415,7 @@ class OpenTable(Screen):
         found = files_in(self.session.folder)
         if not found:
             return
-        text(f"Or one of the folder {self.session.folder.name}", "small muted", "p")
+        text(f"Or a file from the folder “{self.session.folder.name}”", "small muted", "p")
         with box("div", "chips"):
             for name in found:
                 button(name, partial(self._open_file, name), "chip")
@@ -422,6 +436,8 @@ class OpenTable(Screen):
             ui.notify(str(error), type="negative", multi_line=True)
 
     async def _dropped(self, event: events.UploadEventArguments) -> None:
+        if isinstance(event.sender, ui.upload):
+            event.sender.reset()  # no tick before the table was read
         try:
             target = await keep_copy(self.session.folder, event.file)
         except InputError as error:

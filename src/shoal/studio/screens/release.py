@@ -1,5 +1,6 @@
 """Release: write the verified file, its report and what repeats it."""
 
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,12 @@ from nicegui import ui
 from shoal import api
 from shoal.errors import InputError, ShoalError
 from shoal.progress import ProgressEvent
-from shoal.studio.columns_text import person_answer
 from shoal.studio.page import box, button, icon_button, notice, spaced, text
+from shoal.studio.remedies import explained
 from shoal.studio.screens.base import Screen
 from shoal.studio.session import Session
 from shoal.studio.tasks import Order, Written, write_release
+from shoal.studio.uncovered import alone_words, sentences
 from shoal.studio.words import step_text
 from shoal.studio.workers import CallCancelledError
 
@@ -28,6 +30,8 @@ FORMS = {
 }
 """Forms of a release, by the ending of its file."""
 EXAMPLE = "postgresql://host/db?table=visits_release"
+REPLACE = "Replace what exists"
+TAKEN = re.compile(r"(?P<target>.+) exists already\. Pass --force .+")
 
 
 class Release(Screen):
@@ -47,6 +51,8 @@ class Release(Screen):
         self._name, self._form = f"{stem}-release", ".csv"
         self._report, self._external, self._key, self._seed = True, False, False, False
         self._force = False
+        self._aware = False
+        """Whether the user has said to know who is not covered by any guarantee."""
         self._address = ""
         """The table of a database that the release goes to, where it does."""
         self._written: Written | None = None
@@ -61,10 +67,12 @@ class Release(Screen):
                 text("What to write", "", "h2")
                 self._form_fields()
                 self._notices = ui.refreshable(self._warnings)
+                self._refusal = ui.refreshable(self._refused)
                 self._notices()
                 self._button = button(
                     "Write the release", self._write, "primary", id="write-release"
                 )
+                self._refusal()
                 self._progress = text("", "small muted", "p", role="status")
                 self._state()
             self._recipe_part()
@@ -73,9 +81,9 @@ class Release(Screen):
         self.follow(self.session.policy_changed, self._forget)
 
     def _forget(self) -> None:
-        self._written, self._problem = None, ""
-        self._state.refresh()
-        self._recipe_part.refresh()
+        self._aware = False
+        self._changed()
+        self._follow_live()
 
     # -- the form
 
@@ -129,9 +137,10 @@ class Release(Screen):
         if policy is not None and policy.seed is None:
             self._tick(
                 "_seed",
-                "Keep the seed in a private file, so that the same release can be made again",
+                "Keep the seed in a private file: a number by which exactly the same file can be made "
+                "again",
             )
-        self._tick("_force", "Replace what exists")
+        self._tick("_force", REPLACE)
 
     def _tick(self, name: str, label: str) -> None:
         def change(event: Any) -> None:
@@ -167,7 +176,9 @@ class Release(Screen):
             target=target,
             report=f"{beside}-report.html" if self._report else None,
             external_report=f"{beside}-for-recipients.html" if self._external else None,
-            key=f"{beside}-key.parquet" if self._key else None,
+            key=f"{beside}-key{'.csv' if self._form == '.csv' else '.parquet'}"
+            if self._key
+            else None,
             seed_file=f"{beside}.seed" if self._seed else None,
             force=self._force,
         )
@@ -175,27 +186,58 @@ class Release(Screen):
     # -- writing
 
     def _follow_live(self) -> None:
-        live = self.session.live
-        verified = live.state == "verified" and live.preview is None
-        self._button.props["disabled"] = not verified
-        if verified:
-            self._progress.set_text("")
-        elif live.state == "checking":
-            self._progress.set_text("Checking it first …")
-        else:
-            self._progress.set_text("Only a verified release is written.")
+        self._progress.set_text("Checking it first …" if self.session.state == "checking" else "")
         self._notices.refresh()
+        self._allow()
+
+    def _allow(self) -> None:
+        """Let the release be written once it was verified, and who is not covered was seen."""
+        refused = not self.session.may_be_written or bool(self._to_confirm() and not self._aware)
+        self._button.props["disabled"] = refused
+        self._button.update()
+        self._refusal.refresh()
+
+    def _to_confirm(self) -> str:
+        """What the user must have seen before anything is written: many who are not covered."""
+        figures = self.session.live.figures
+        if figures is None or not self.session.may_be_written:
+            return ""
+        return alone_words(figures.disclosure)
+
+    def _refused(self) -> None:
+        """Why nothing can be written, and where that is mended."""
+        session, live = self.session, self.session.live
+        where, words = "", ""
+        if session.questions and live.state != "failed":
+            where, words = next(iter(session.questions.items()))
+        elif live.state == "failed":
+            failure = explained(live.error)
+            where, words = ("protect" if failure.short else "columns"), failure.words
+        elif self._to_confirm() and not self._aware:
+            text("Tick first that you know who is not covered.", "small warn", "p", id="refused")
+        if words:
+            with box("div", "notice is-bad bar", id="refused", role="status"):
+                text(
+                    f"Cannot be written: {words[0].lower() if where == 'open' else words[0]}{words[1:]}"
+                )
+                text("Go there", "quiet push", "a", href=f"/{where}")
 
     def _warnings(self) -> None:
-        workspace, live = self.session.workspace, self.session.live
-        assert workspace is not None
-        if not person_answer(workspace.text):
-            with box("div", "notice is-warn bar"):
-                text("It is not answered yet what one person is, so rows are counted.")
-                text("Answer it", "quiet push", "a", href="/open")
-        if live.figures is not None and live.state == "verified":
-            for warning in live.figures.warnings:
-                notice(warning, "warn")
+        """What nobody should overlook who signs."""
+        live = self.session.live
+        if live.figures is None or not self.session.may_be_written:
+            return
+        for words in (*sentences(live.figures.disclosure), *live.figures.warnings):
+            notice(words, "warn")
+        if words := self._to_confirm():
+
+            def change(event: Any) -> None:
+                self._aware = bool(event.value)
+                self._allow()
+
+            label = f"I know that {words}, and that no guarantee protects them"
+            tick = ui.checkbox(label, value=self._aware, on_change=change).props("dense")
+            tick.props["data-aware"] = "true"
 
     def _outcome(self) -> None:
         if self._problem:
@@ -204,7 +246,8 @@ class Release(Screen):
             self._show_written(self._written)
 
     async def _write(self) -> None:
-        self._problem = ""
+        self._problem, self._written = "", None
+        self._state.refresh()
         try:
             order = self._order()
             self._written = await self.session.whole.call(
@@ -215,7 +258,7 @@ class Release(Screen):
         except CallCancelledError:
             return
         except ShoalError as error:
-            self._problem = str(error)
+            self._problem = _taken_words(str(error))
         else:
             assert self._written is not None
             self.session.allow_downloads(self._written.files)
@@ -233,8 +276,19 @@ class Release(Screen):
             with box("div", "stack").style("gap:0"):
                 text(f"{spaced(written.rows)} rows written and verified", "title", "div")
                 text("Read back from the file that is there now.", "sub", "div")
-        with box("ul", "stack").style("margin:0;padding-left:20px"):
-            for file in written.files:
+        if words := self._to_confirm():
+            notice(f"{words}. No guarantee protects them.", "warn")
+        for title, is_private in (("To publish", False), ("Keep private", True)):
+            files = [file for file in written.files if (file in written.private) == is_private]
+            if files:
+                text(title, "", "h3")
+                self._files(files, written, title)
+        for one in written.to_judge:
+            notice(f"Left to your judgement: {one}")
+
+    def _files(self, files: list[str], written: Written, title: str) -> None:
+        with box("ul", "stack", data_files=title).style("margin:0;padding-left:20px"):
+            for file in files:
                 with box("li"):
                     if not Path(file).is_file():  # a table of a database
                         text(file, "mono", data_table=file)
@@ -244,8 +298,6 @@ class Release(Screen):
                     link = text(name, "mono", "a", href=f"/written/{name}", target="_blank")
                     link.props["data-file"] = file
                     text(f" {_what(file, written)}", "small muted")
-        for one in written.to_judge:
-            notice(f"Left to your judgement: {one}")
 
     # -- repeating it
 
@@ -257,11 +309,11 @@ class Release(Screen):
         except InputError:
             return  # it is said when the release is written
         place = session.place or ""
-        with box("section", "card stack-3"):
-            text("The same, without the studio", "", "h2")
+        with box("details", "card stack-3"):
+            text("The same, without the studio", "strong", "summary")
             text(
-                "The policy is a file, so anyone with the table can repeat this release, byte for byte "
-                "where the policy or a private file has the seed.",
+                "The policy is a file, so anyone with the table can make this release again. With the "
+                "seed kept, it is the same file to the last byte.",
                 "why",
                 "p",
             )
@@ -270,9 +322,7 @@ class Release(Screen):
             self._code("Policy", session.workspace.text)
 
     def _code(self, title: str, code: str) -> None:
-        with box("details", "") as details:
-            if title == "Command line":
-                details.props["open"] = True
+        with box("details", ""):
             with box("summary"):
                 text(title, "strong small")
             with box("div", "code"):
@@ -303,11 +353,24 @@ def _what(file: str, written: Written) -> str:
     endings = {
         "-for-recipients.html": "the report for those who get it",
         "-for-recipients.json": "its certificate",
-        ".html": "the report",
-        ".json": "its certificate",
-        "-key.parquet": "the private key: never publish it",
+        ".html": "the report, for whoever approves the release",
+        ".json": "its certificate, which a program can check",
+        "-key.parquet": "the key: whose row is whose. Never publish it",
+        "-key.csv": "the key: whose row is whose. Never publish it",
+        ".seed": "the seed: a number by which exactly the same file can be made again",
     }
     return next((words for ending, words in endings.items() if file.endswith(ending)), "")
+
+
+def _taken_words(error: str) -> str:
+    """An error of writing; where a name is taken, with what to press here."""
+    found = TAKEN.fullmatch(error)
+    if found is None:
+        return error
+    return (
+        f"{Path(found['target']).name} exists already; nothing was written. Tick “{REPLACE}”, or choose "
+        "another name."
+    )
 
 
 def command_of(place: str, order: Order) -> str:
